@@ -1,0 +1,58 @@
+// syncline-calibrate: what compressors cost on this device. The parts of the program.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/compressor.h"
+#include "kernels/cost_table.h"
+
+namespace syncline {
+
+struct CalibrateOptions {
+  std::string device = "cpu";
+  std::string out, append, model;
+  std::vector<std::string> compressors, densities, bits, distributions;
+  std::vector<std::size_t> sizes;
+  int threads = 0;  // 0: what there is
+  bool baselines = true;
+};
+
+// Throws std::invalid_argument on anything that is not allowed.
+CalibrateOptions parsed_options(const std::vector<std::string>& arguments);
+std::string usage();
+
+// One cell of the measurement: a compressor with its settings.
+struct Cell {
+  const Compressor* compressor = nullptr;
+  Settings settings;
+};
+std::vector<Cell> cells_of(const CalibrateOptions& options);
+
+// Gradients by name of distribution. `steady` and plain ones start from different states, see
+// measure.
+const std::vector<std::string>& gradient_names();
+std::vector<float> gradient_of(const std::string& distribution, std::size_t elements,
+                               std::uint64_t seed);
+
+struct Timing {
+  double median = 0, p10 = 0, p90 = 0;
+  bool quiet = false;  // the spread became small
+};
+
+// Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
+// patience ends.
+Timing timed(const std::function<void()>& prepare, const std::function<void()>& work);
+
+CostTable measured_on_cpu(const CalibrateOptions& options);
+CostTable measured_on_cuda(const CalibrateOptions& options);
+CostTable modelled(const CalibrateOptions& options);
+
+// "2026-11-21", and the commit of the sources where git can tell.
+std::string today();
+std::string commit();
+
+}  // namespace syncline

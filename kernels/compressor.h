@@ -1,0 +1,156 @@
+// The contract between the two halves of the program: what a compressor is, without seconds and
+// without devices. A compressor turns one gradient into the bytes of one message, and adds a
+// message into a sum of gradients. Adding one is adding one file (see kernels/README.md).
+//
+// Every compressor is there twice: `reference` is the meaning, written to be obviously right, and
+// `cpu` is the same thing fast, over tiles and threads. The tests hold the second to the first to
+// the bit: message and residual. A CUDA version lives in <name>.cu (kernels/device.h).
+//
+// Not-a-number and infinity are never hidden. Methods that select by magnitude rank NaN above
+// infinity above every number, so both are sent first, as torch.topk does. Methods with a scale or
+// a fitted threshold get a scale or a threshold that is not finite: quantisers then decode to NaN
+// wherever that scale reaches, threshold methods select nothing and keep the value in the residual.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/gradient.h"
+#include "kernels/registry.h"
+
+namespace syncline {
+
+using Message = std::vector<std::byte>;
+
+// Names the random bits of one encoding: Philox with counter (element, step, tensor), key = seed.
+// For compressors with `shared_draw` all workers must use the same Draw; others should differ in
+// seed.
+struct Draw {
+  std::uint64_t seed = 1;
+  std::uint32_t step = 0;
+  std::uint32_t tensor = 0;
+};
+
+// Words that a pass over tiles may write, kept to spare the allocation; contents mean nothing
+// between calls, and copies start without any.
+class Scratch {
+ public:
+  Scratch() = default;
+  Scratch(const Scratch&) {}
+  Scratch(Scratch&&) = default;
+  Scratch& operator=(const Scratch&) { return *this; }
+  Scratch& operator=(Scratch&&) = default;
+  ~Scratch() = default;
+
+  std::uint32_t* words(std::size_t count) {
+    if (count > size_) {
+      words_ = std::make_unique_for_overwrite<std::uint32_t[]>(count);
+      size_ = count;
+    }
+    return words_.get();
+  }
+
+ private:
+  std::unique_ptr<std::uint32_t[]> words_;
+  std::size_t size_ = 0;
+};
+
+// What one worker remembers about one tensor from step to step. Starts empty; the first encode
+// sizes it. A tensor must keep its number of elements.
+struct State {
+  std::vector<float> residual;  // error feedback: what has not been sent yet; see residual()
+  std::vector<float> momentum;  // DGC's momentum correction
+  std::vector<float> matrix;    // PowerSGD's Q, the start of the next power iteration
+  // Sign methods write g + e into `residual` and learn their scale only after that pass, so what
+  // was sent is taken off when the residual is next read (kernels.md 4.6): saves one pass of 8
+  // bytes.
+  float sent_if_positive = 0;
+  float sent_if_negative = 0;
+  int stages = 0;         // SIDCo: how many fits in a row
+  int encodings = 0;      // SIDCo: since the stages last changed
+  double kept_share = 0;  // SIDCo: sum over these of (selected / wanted)
+  Scratch scratch;
+};
+
+// The error-feedback memory in plain values, also where it is kept lazily.
+std::vector<float> residual(const State& state);
+
+// Both may throw: Encode std::invalid_argument (bad sizes or settings), Decode CorruptMessage.
+using Encode =
+    std::function<void(const Settings&, const Gradient&, const Draw&, State&, Message& message)>;
+// Adds the decoded gradient into `sum`, one float per element of the gradient. `precision` is that
+// of the gradients that were encoded. A message that no encode can have made is a CorruptMessage,
+// and then nothing has been written.
+using Decode = std::function<void(const Settings&, std::span<const std::byte> message, Precision,
+                                  const Draw&, std::span<float> sum)>;
+
+class CorruptMessage : public std::runtime_error {  // the one thing a receiver may want to catch
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Codec {
+  Encode encode = {};
+  Decode decode = {};
+};
+
+// What a GPU must at least move, for the modelled cost tables (kernels.md section 3, density 0.01).
+struct Traffic {
+  double encode_bytes_per_element = 0;  // ours
+  int encode_kernels = 0;
+  double published_bytes_per_element = 0;  // the published code, with its framework temporaries
+  int published_kernels = 0;
+  int published_syncs = 0;  // host synchronisations of the published code
+  double decode_bytes_per_element = 0;
+};
+
+struct WireSize {
+  double bytes = 0;
+  bool exact = true;  // what every message has; or what to expect of Gaussian gradients
+};
+
+struct Compressor {
+  static constexpr const char* kind = "compressor";
+  std::string name = {};
+  std::string sentence = {};
+  std::vector<Parameter> parameters = {};
+
+  // Messages of different workers can be summed as they are, so an all-reduce can carry them. When
+  // false they can only be gathered, and `add` is empty. A test holds `add` to decoding each.
+  bool reducible = false;
+  bool sparse = false;       // the message is (index, value) pairs
+  bool shared_draw = false;  // all workers must encode with the same Draw
+  bool unbiased = false;     // the decoded gradient has the gradient as its expectation
+  bool feedback = false;     // keeps a residual (error feedback), with its settings at default
+
+  std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
+
+  Codec reference = {};
+  Codec cpu = {};
+
+  // Reducible only: sum += message, both made by encode.
+  std::function<void(const Settings&, Precision, std::span<std::byte> sum,
+                     std::span<const std::byte> message)>
+      add = {};
+
+  // PowerSGD's message is two vectors, P then Q, and Q is made from the sum of all workers' P. With
+  // one worker `encode` does it all. With more: first_half of each, all-reduce; second_half of
+  // each, from that sum, all-reduce; the message to decode, and for every worker to remember (it
+  // starts its next step), is the two sums end to end.
+  Encode first_half = {};
+  std::function<void(const Settings&, std::span<const std::byte> first_sum, State&,
+                     Message& second)>
+      second_half = {};
+  std::function<void(const Settings&, std::span<const std::byte> whole_sum, State&)> remember = {};
+
+  Traffic traffic = {};
+};
+
+}  // namespace syncline

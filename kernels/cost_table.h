@@ -1,0 +1,53 @@
+// Cost tables: what one device took for one operation of one compressor, and the bytes it made. The
+// calibrator writes them, simulations read them; nothing else connects the two (DESIGN.md, section
+// 3).
+//
+// A file is a header of `# key: value` lines, then CSV. `parameters` is a list of name=value
+// separated by spaces; a row speaks for every setting that agrees with those it names.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+struct CostRow {
+  std::string compressor;
+  std::string parameters;
+  std::string operation;  // encode, decode, or a variant such as encode-as-published
+  double elements = 0;
+  double seconds = 0;  // the median
+  double p10 = 0;
+  double p90 = 0;
+  double wire_bytes = 0;
+  std::string distribution;
+};
+
+struct CostTable {
+  std::string path;  // where it was read from, for messages
+  std::vector<std::pair<std::string, std::string>> header;
+  std::vector<CostRow> rows;
+
+  // A header value. Throws std::invalid_argument when there is none.
+  const std::string& about(const std::string& key) const;
+
+  // Seconds of an operation on a tensor of that many elements: a straight line in logarithms
+  // between the two nearest measured sizes. Outside the measured range, or for settings that no row
+  // speaks for, throws std::invalid_argument that names what there is and the command that would
+  // measure it.
+  double seconds(const Compressor& compressor, const Settings& settings,
+                 const std::string& operation, double elements) const;
+};
+
+// Both throw std::invalid_argument with path, line, what is wrong and what is allowed. A table must
+// say its device and provenance (measured, published or modelled), and hold at least one row.
+CostTable read_cost_table(const std::string& path);
+void write_cost_table(const CostTable& table, const std::string& path);
+
+// "density=0.01 sides=two": every parameter as it is set.
+std::string written_settings(const Compressor& compressor, const Settings& settings);
+
+}  // namespace syncline

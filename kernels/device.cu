@@ -1,0 +1,220 @@
+// The CUDA runtime, as tests and the calibrator see it.
+#include <cstring>
+#include <cuda_runtime.h>
+
+#include "kernels/device.cuh"
+#include "kernels/device.h"
+#include "kernels/feedback.h"
+
+namespace syncline {
+
+void check_cuda(int error, const char* what) {
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("CUDA: ") + what + ": " +
+                             cudaGetErrorString(static_cast<cudaError_t>(error)));
+}
+
+unsigned persistent_blocks() {
+  int device = 0, processors = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  return static_cast<unsigned>(processors) * 2;
+}
+
+namespace {
+
+class DeviceBytes {  // owns device memory
+ public:
+  explicit DeviceBytes(std::size_t bytes) {
+    check_cuda(cudaMalloc(&data_, bytes > 0 ? bytes : 1), "cudaMalloc");
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  ~DeviceBytes() { cudaFree(data_); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// All the memory of one tensor's encodings.
+struct Memory {
+  Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements)
+      : room(compressor.message_room(settings, elements)),
+        gradient(4 * elements),
+        residual(4 * elements),
+        sent(12),
+        message(room),
+        selected(8),
+        workspace(compressor.workspace_bytes(settings, elements)) {}
+
+  DeviceInput input(std::size_t elements) const {
+    return {gradient.as<float>(), residual.as<float>(), sent.as<float>(), elements};
+  }
+  DeviceOutput output() const { return {message.as<std::byte>(), selected.as<std::uint64_t>()}; }
+
+  std::size_t room;
+  DeviceBytes gradient, residual, sent, message, selected, workspace;
+};
+
+void put(const Memory& memory, std::span<const float> gradient, const State& state) {
+  const float sent[] = {state.sent_if_positive, state.sent_if_negative, 0};
+  copy_bytes(memory.gradient.as<void>(), gradient.data(), gradient.size_bytes());
+  copy_bytes(memory.residual.as<void>(), state.residual.data(), 4 * state.residual.size());
+  copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
+}
+
+void refuse_large(std::size_t elements) {
+  if (elements >= 1ull << 31)  // the look-back's counts have 31 bits
+    throw std::invalid_argument(std::to_string(elements) +
+                                " elements on a CUDA device: allowed are up to 2147483647");
+}
+
+Message fetched(const DeviceCompressor& compressor, const Memory& memory) {
+  Message message(memory.room);
+  if (!compressor.sparse) {
+    copy_bytes(message.data(), memory.message.as<void>(), memory.room);
+    return message;
+  }
+  std::uint64_t count = 0;
+  copy_bytes(&count, memory.selected.as<void>(), sizeof count);
+  message.resize(8 * count);
+  copy_bytes(message.data(), memory.message.as<void>(), 4 * count);
+  copy_bytes(message.data() + 4 * count, memory.message.as<std::byte>() + memory.room / 2,
+             4 * count);
+  return message;
+}
+
+void encode(const DeviceCompressor& compressor, const Settings& settings,
+            std::span<const float> gradient, const Draw& draw, State& state, Message& message) {
+  refuse_large(gradient.size());
+  fit(state.residual, gradient.size());
+  message.clear();
+  const Memory memory(compressor, settings, gradient.size());
+  put(memory, gradient, state);
+  compressor.encode(settings, memory.input(gradient.size()), draw, memory.output(),
+                    memory.workspace.as<void>(), nullptr);
+  check_cuda(cudaGetLastError(), compressor.name.c_str());
+  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
+  message = fetched(compressor, memory);
+  float sent[3] = {};
+  copy_bytes(sent, memory.sent.as<void>(), sizeof sent);
+  copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * gradient.size());
+  state.sent_if_positive = sent[0];
+  state.sent_if_negative = sent[1];
+  if (sent[2] != 0)
+    std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+}
+
+void decode_add(const DeviceCompressor& compressor, const Settings& settings,
+                const Message& message, std::span<float> sum) {
+  const DeviceBytes bytes(message.size()), values(sum.size_bytes());
+  copy_bytes(bytes.as<void>(), message.data(), message.size());
+  copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
+  compressor.decode_add(settings, bytes.as<std::byte>(), message.size(), values.as<float>(),
+                        sum.size(), nullptr);
+  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
+  copy_bytes(sum.data(), values.as<void>(), sum.size_bytes());
+}
+
+constexpr std::size_t eviction_bytes = std::size_t{256} << 20;  // more than any second-level cache
+
+// Seconds of `work` on the default stream, once, after the cache has been written over.
+double cold_seconds(const DeviceBytes& eviction, const std::function<void()>& work) {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  check_cuda(cudaEventCreate(&begin), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&end), "cudaEventCreate");
+  cudaMemsetAsync(eviction.as<void>(), 1, eviction_bytes, nullptr);
+  cudaEventRecord(begin, nullptr);
+  work();
+  cudaEventRecord(end, nullptr);
+  check_cuda(cudaEventSynchronize(end), "cudaEventSynchronize");
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return milliseconds * 1e-3;
+}
+
+std::vector<double> time(const DeviceCompressor& compressor, const Settings& settings,
+                         std::span<const float> gradient, const State& state, int samples,
+                         bool decode) {
+  refuse_large(gradient.size());
+  State start = state;
+  fit(start.residual, gradient.size());
+  const Memory memory(compressor, settings, gradient.size());
+  const DeviceBytes eviction(eviction_bytes), sum(gradient.size_bytes());
+  check_cuda(cudaMemset(sum.as<void>(), 0, gradient.size_bytes()), "cudaMemset");
+  const auto enqueue = [&] {
+    compressor.encode(settings, memory.input(gradient.size()), {1, 20, 0}, memory.output(),
+                      memory.workspace.as<void>(), nullptr);
+  };
+  put(memory, gradient, start);
+  enqueue();
+  const Message message = fetched(compressor, memory);
+  const DeviceBytes wire(message.size());
+  copy_bytes(wire.as<void>(), message.data(), message.size());
+  std::vector<double> seconds;
+  for (int sample = 0; sample < samples; ++sample) {
+    put(memory, gradient, start);
+    seconds.push_back(cold_seconds(eviction, [&] {
+      if (decode)
+        compressor.decode_add(settings, wire.as<std::byte>(), message.size(), sum.as<float>(),
+                              gradient.size(), nullptr);
+      else
+        enqueue();
+    }));
+  }
+  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
+  return seconds;
+}
+
+double copy_bandwidth() {
+  const std::size_t bytes = std::size_t{1} << 30;
+  const DeviceBytes from(bytes), to(bytes), eviction(eviction_bytes);
+  double best = 1e9;
+  for (int sample = 0; sample < 10; ++sample)
+    best = std::min(best, cold_seconds(eviction, [&] {
+                      cudaMemcpyAsync(to.as<void>(), from.as<void>(), bytes,
+                                      cudaMemcpyDeviceToDevice, nullptr);
+                    }));
+  return 2 * static_cast<double>(bytes) / best;
+}
+
+std::string absence() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess)
+    return cudaGetErrorString(error);
+  return devices > 0 ? "" : "no CUDA device";
+}
+
+std::vector<std::pair<std::string, std::string>> about() {
+  cudaDeviceProp properties{};
+  int driver = 0, runtime = 0;
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  return {{"device", properties.name},
+          {"driver", "CUDA " + std::to_string(driver)},
+          {"toolkit", "CUDA " + std::to_string(runtime)}};
+}
+
+const Registered<DeviceRuntime> entry{{.name = "cuda",
+                                       .absence = absence,
+                                       .about = about,
+                                       .copy_bandwidth = copy_bandwidth,
+                                       .encode = encode,
+                                       .decode_add = decode_add,
+                                       .time = time}};
+
+}  // namespace
+}  // namespace syncline

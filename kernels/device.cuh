@@ -1,0 +1,94 @@
+// Pieces that the CUDA kernels share. Hand-written, without CUB or Thrust headers: those cost eight
+// seconds of compilation each (kernels.md 6.2).
+#pragma once
+
+#include <cstdint>
+#include <cuda_runtime.h>
+
+#include "kernels/device.h"
+#include "kernels/keys.h"
+#include "kernels/moments.h"
+#include "kernels/philox.h"
+#include "kernels/tiles.h"
+
+namespace syncline {
+
+inline constexpr unsigned block_threads = 512;
+inline constexpr unsigned warps = block_threads / 32;
+inline constexpr unsigned rows = tile_elements / block_threads;  // per warp and tile
+inline constexpr unsigned all_lanes = 0xffffffffu;
+
+// Throws std::runtime_error that names the call and what CUDA said.
+void check_cuda(int error, const char* what);
+
+inline cudaStream_t stream_of(void* stream) {
+  return static_cast<cudaStream_t>(stream);
+}
+
+// Blocks that keep the device busy with persistent kernels.
+unsigned persistent_blocks();
+
+// Device memory that a chain of selections works in. All counts stay there.
+struct Selection {
+  std::uint32_t low_key;   // everything collected reaches it
+  std::uint32_t cut_key;   // the k-th largest key, digit by digit
+  std::uint32_t fallback;  // 1: the sample misled, collect again
+  std::uint32_t ticket;    // the next tile of a look-back pass
+  std::uint64_t rank;      // what is left of k inside the digits chosen so far
+  std::uint64_t listed;    // collected
+  std::uint64_t selected;  // sent
+  Moments moments;
+  double threshold;
+  unsigned long long counts[8];
+};
+
+// Where the parts of a selection's workspace lie.
+struct SelectionRoom {
+  Selection* selection = nullptr;
+  std::uint32_t* list = nullptr;         // indices collected, ascending
+  unsigned long long* status = nullptr;  // of the tiles of a look-back pass
+  unsigned* histogram = nullptr;         // 2048 counts, zero between uses
+  std::uint32_t* sample = nullptr;       // keys
+  Moments* tiles = nullptr;              // one per tile
+};
+
+inline constexpr std::size_t sample_strata = std::size_t{1} << 13, sample_neighbours = 8;
+inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
+
+std::size_t selection_bytes(std::size_t elements);
+SelectionRoom selection_room(void* workspace, std::size_t elements);
+
+// u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass.
+void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
+                     void* stream);
+// Only the list, of what is in the residual; with `only_fallback`, only if the flag is up.
+void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room, void* stream);
+// Everything collected from now on reaches `key`.
+void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream);
+// low_key from a sample of g + e, or 0 for small tensors.
+void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
+                    const SelectionRoom& room, void* stream);
+// If fewer than k were collected: low_key from a histogram of everything, and collect again.
+void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
+                      void* stream);
+// Writes the k largest of the list, ties by smallest index, and takes them off the residual.
+void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
+                   const DeviceOutput& output, std::size_t message_room, void* stream);
+// Tells the host how many were sent: what was listed, or `most` of it.
+void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
+                    void* stream);
+// Writes the whole list.
+void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
+                std::size_t message_room, void* stream);
+// u = g + e and its moments, into selection->moments.
+void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream);
+
+void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
+                             float* sum, std::size_t elements, void* stream);
+
+// Indices and values, each half of it: a sparse message cannot hold more than every element.
+inline std::size_t sparse_room(const Settings&, std::size_t elements) {
+  return 8 * elements;
+}
+
+}  // namespace syncline

@@ -1,0 +1,196 @@
+// Exact selection on a GPU: a bracket from a sample, the k-th largest by radix digits, and the
+// stable compaction of what was listed: the algorithm of select.cpp, kernel by kernel (kernels.md
+// section 4).
+#include <cmath>
+#include <cuda_runtime.h>
+
+#include "kernels/device.cuh"
+#include "kernels/lookback.cuh"
+#include "kernels/select.h"
+
+namespace syncline {
+namespace {
+
+__global__ void sample_kernel(const float* g, const float* u, std::size_t elements, bool feedback,
+                              Draw draw, std::uint32_t* keys) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  std::size_t at = sampled_element(draw, elements, sample_strata, i / sample_neighbours);
+  if (at > elements - sample_neighbours)
+    at = elements - sample_neighbours;
+  at += i % sample_neighbours;
+  keys[i] = magnitude_key(feedback ? g[at] + u[at] : g[at]);
+}
+
+enum class Keys { sample, list, tensor };
+
+// Counts one digit of the keys that agree with the digits chosen so far. Histograms are private to
+// a block and merged with integer atomics, so the result does not depend on any order.
+template <Keys from>
+__global__ void __launch_bounds__(block_threads)
+    digit_kernel(const float* u, std::size_t elements, SelectionRoom room, unsigned shift,
+                 unsigned digits) {
+  __shared__ unsigned counts[bins];
+  if (from == Keys::tensor && room.selection->fallback == 0)
+    return;
+  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
+    counts[bin] = 0;
+  __syncthreads();
+  const std::uint32_t above = room.selection->cut_key;
+  const unsigned known = shift == 20 ? 31 : shift == 10 ? 20 : 10;
+  const std::size_t total = from == Keys::sample ? sample_keys
+                            : from == Keys::list ? room.selection->listed
+                                                 : elements;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < total;
+       i += std::size_t{gridDim.x} * blockDim.x) {
+    const std::uint32_t key = from == Keys::sample ? room.sample[i]
+                              : from == Keys::list ? magnitude_key(u[room.list[i]])
+                                                   : magnitude_key(u[i]);
+    if (known == 31 || key >> known == above >> known)
+      atomicAdd(&counts[(key >> shift) % digits], 1u);
+  }
+  __syncthreads();
+  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
+    if (counts[bin] != 0)
+      atomicAdd(&room.histogram[bin], counts[bin]);
+}
+
+// One block: the digit that holds the rank, by a suffix sum; leaves the histogram at zero.
+__global__ void __launch_bounds__(1024)
+    choose_kernel(SelectionRoom room, unsigned shift, unsigned digits, bool only_fallback) {
+  __shared__ unsigned long long suffix[bins + 1];
+  if (only_fallback && room.selection->fallback == 0)
+    return;
+  for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
+    suffix[bin] = bin < digits ? room.histogram[bin] : 0;
+    room.histogram[bin] = 0;
+  }
+  if (threadIdx.x == 0)
+    suffix[bins] = 0;
+  const unsigned long long rank = room.selection->rank;
+  for (unsigned step = 1; step < bins; step *= 2) {
+    __syncthreads();
+    unsigned long long more[2] = {};
+    for (unsigned part = 0; part < 2; ++part) {
+      const unsigned bin = threadIdx.x + part * 1024;
+      more[part] = bin + step < bins ? suffix[bin + step] : 0;
+    }
+    __syncthreads();
+    for (unsigned part = 0; part < 2; ++part)
+      suffix[threadIdx.x + part * 1024] += more[part];
+  }
+  __syncthreads();
+  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
+    if (suffix[bin] >= rank && suffix[bin + 1] < rank) {
+      room.selection->cut_key |= bin << shift;
+      room.selection->rank = rank - suffix[bin + 1];
+    }
+}
+
+__global__ void begin_rank(Selection* selection, std::uint64_t rank, bool only_fallback) {
+  if (only_fallback && selection->fallback == 0)
+    return;
+  selection->rank = rank;
+  selection->cut_key = 0;
+}
+
+__global__ void take_low_key(Selection* selection, bool only_fallback) {
+  if (!only_fallback || selection->fallback != 0)
+    selection->low_key = selection->cut_key;
+}
+
+__global__ void judge_collected(Selection* selection, std::uint64_t k) {
+  selection->fallback = selection->listed < k ? 1 : 0;
+}
+
+template <Keys from>
+void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned rounds,
+                   bool only_fallback, void* stream) {
+  constexpr unsigned shifts[] = {20, 10, 0}, digits[] = {2048, 1024, 1024};
+  const unsigned blocks = from == Keys::sample ? 32 : persistent_blocks();
+  for (unsigned round = 0; round < rounds; ++round) {
+    digit_kernel<from><<<blocks, block_threads, 0, stream_of(stream)>>>(
+        input.residual, input.elements, room, shifts[round], digits[round]);
+    choose_kernel<<<1, 1024, 0, stream_of(stream)>>>(room, shifts[round], digits[round],
+                                                     only_fallback);
+  }
+}
+
+// Of the list, those above the cut, and as many equal to it as the rank leaves room for, in order.
+__global__ void __launch_bounds__(block_threads)
+    trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
+  __shared__ TileCounts shared;
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned lower = (1u << lane) - 1;
+  const std::uint32_t cut = room.selection->cut_key;
+  const unsigned long long ties = room.selection->rank, listed = room.selection->listed;
+  const std::uint32_t tiles =
+      static_cast<std::uint32_t>((listed + tile_elements - 1) / tile_elements);
+  for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
+       tile = next_tile(room.selection, shared)) {
+    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    unsigned above[rows], equal[rows];
+    unsigned long long found = 0;  // above in the high half, equal in the low one
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      const std::uint32_t key = i < listed ? magnitude_key(u[room.list[i]]) : 0;
+      above[row] = __ballot_sync(all_lanes, i < listed && key > cut);
+      equal[row] = __ballot_sync(all_lanes, i < listed && key == cut);
+      found += (static_cast<unsigned long long>(__popc(above[row])) << 31) + __popc(equal[row]);
+    }
+    const Place place = place_of(room.status, shared, found);
+    unsigned long long before_above = place.begin >> 31, before_equal = place.begin & 0x7fffffffull;
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const unsigned long long my_above = before_above + __popc(above[row] & lower);
+      const unsigned long long my_equal = before_equal + __popc(equal[row] & lower);
+      const bool tie = (equal[row] >> lane & 1u) != 0 && my_equal < ties;
+      if ((above[row] >> lane & 1u) != 0 || tie)
+        send(u, room.list[first + row * 32], my_above + (my_equal < ties ? my_equal : ties), output,
+             message_room);
+      before_above += __popc(above[row]);
+      before_equal += __popc(equal[row]);
+    }
+  }
+}
+
+}  // namespace
+
+void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
+                    const SelectionRoom& room, void* stream) {
+  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
+  const double mean = static_cast<double>(k) / static_cast<double>(input.elements) * sample_keys;
+  const double rank = mean + 5 * std::sqrt(mean) + 5;
+  if (input.elements < 2 * sample_keys || rank >= sample_keys) {
+    set_low_key(room, 0, stream);
+    return;
+  }
+  sample_kernel<<<sample_keys / 256, 256, 0, stream_of(stream)>>>(
+      input.gradient, input.residual, input.elements, feedback, draw, room.sample);
+  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, static_cast<std::uint64_t>(rank),
+                                             false);
+  choose_digits<Keys::sample>(input, room, 3, false, stream);
+  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
+}
+
+void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
+                      void* stream) {
+  judge_collected<<<1, 1, 0, stream_of(stream)>>>(room.selection, k);
+  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, true);
+  choose_digits<Keys::tensor>(input, room, 1, true, stream);
+  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, true);
+  collect(input, true, room, stream);
+}
+
+void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
+                   const DeviceOutput& output, std::size_t message_room, void* stream) {
+  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
+  choose_digits<Keys::list>(input, room, 3, false, stream);
+  cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * 8, stream_of(stream));
+  cudaMemsetAsync(&room.selection->ticket, 0, 4, stream_of(stream));
+  trim_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room,
+                                                                            output, message_room);
+  count_selected(room, output, k, stream);
+}
+
+}  // namespace syncline

@@ -1,0 +1,200 @@
+// Passes over the tensor on a GPU: add, sum, and list what reaches a key (kernels.md section 4).
+#include <cuda_runtime.h>
+
+#include "kernels/device.cuh"
+#include "kernels/device.h"
+#include "kernels/lookback.cuh"
+
+namespace syncline {
+namespace {
+
+// One pass: u = g + e (unless g is null), and the indices of what reaches the low key, in order.
+__global__ void __launch_bounds__(block_threads)
+    collect_kernel(const float* g, float* u, std::size_t elements, bool feedback,
+                   bool only_fallback, SelectionRoom room) {
+  __shared__ TileCounts shared;
+  if (only_fallback && room.selection->fallback == 0)
+    return;
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::uint32_t low_key = room.selection->low_key;
+  const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
+  for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
+       tile = next_tile(room.selection, shared)) {
+    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    unsigned ballots[rows];
+    unsigned found = 0;
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      std::uint32_t key = 0;
+      bool inside = i < elements;
+      if (inside) {
+        float value = g == nullptr ? u[i] : g[i];
+        if (g != nullptr) {
+          if (feedback)
+            value = value + u[i];
+          u[i] = value;
+        }
+        key = magnitude_key(value);
+      }
+      ballots[row] = __ballot_sync(all_lanes, inside && key >= low_key);
+      found += __popc(ballots[row]);
+    }
+    const Place place = place_of(room.status, shared, found);
+    std::size_t next = place.begin;
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      if ((ballots[row] >> lane & 1u) != 0)
+        room.list[next + __popc(ballots[row] & ((1u << lane) - 1))] =
+            static_cast<std::uint32_t>(first + row * 32);
+      next += __popc(ballots[row]);
+    }
+    if (tile == tiles - 1 && threadIdx.x == 0)
+      room.selection->listed = place.end;
+  }
+}
+
+void launch_collect(const float* g, const DeviceInput& input, bool feedback, bool only_fallback,
+                    const SelectionRoom& room, void* stream) {
+  const std::size_t tiles = tiles_of(input.elements);
+  cudaMemsetAsync(room.status, 0, tiles * sizeof(unsigned long long), stream_of(stream));
+  cudaMemsetAsync(&room.selection->ticket, 0, sizeof(std::uint32_t), stream_of(stream));
+  collect_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
+      g, input.residual, input.elements, feedback, only_fallback, room);
+}
+
+__global__ void low_key_kernel(Selection* selection, std::uint32_t key) {
+  selection->low_key = key;
+}
+
+__global__ void count_kernel(Selection* selection, DeviceOutput output, std::uint64_t most) {
+  selection->selected = selection->listed < most ? selection->listed : most;
+  *output.selected = selection->selected;
+}
+
+__global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput output,
+                                 std::size_t message_room) {
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+       i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
+    send(u, room.list[i], i, output, message_room);
+}
+
+// u = g + e and the moments of each tile: one warp per tile, lane l adds elements l, l + 32, ...:
+// the order of moments.h.
+__global__ void sum_kernel(const float* g, float* u, std::size_t elements, bool feedback,
+                           Moments* tiles) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  const std::size_t begin = tile * tile_elements;
+  if (begin >= elements)
+    return;
+  const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
+  float sum = 0, absolute = 0, squares = 0;
+  std::uint32_t top = 0;
+#pragma unroll 8
+  for (std::size_t i = begin + lane; i < end; i += 32) {
+    const float value = feedback ? g[i] + u[i] : g[i];
+    u[i] = value;
+    const std::uint32_t key = magnitude_key(value);
+    sum += value;
+    absolute += absolute_value(value);
+    squares += value * value;
+    top = top > key ? top : key;
+  }
+  Moments total{static_cast<double>(end - begin)};
+  for (unsigned from = 0; from < 32; ++from)
+    total = total +
+            Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
+                    __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
+  if (lane == 0)
+    tiles[tile] = total;
+}
+
+// One block: groups side by side, then the groups in order. Up to 256 groups a round.
+__global__ void __launch_bounds__(256)
+    total_kernel(const Moments* tiles, std::size_t count, Selection* selection) {
+  __shared__ Moments groups[256];
+  Moments total{};
+  for (std::size_t begin = 0; begin < count; begin += 256 * group_tiles) {
+    Moments group{};
+    const std::size_t first = begin + threadIdx.x * group_tiles;
+    for (std::size_t t = first; t < first + group_tiles && t < count; ++t)
+      group = group + tiles[t];
+    groups[threadIdx.x] = group;
+    __syncthreads();
+    for (unsigned i = 0; threadIdx.x == 0 && i < 256 && begin + i * group_tiles < count; ++i)
+      total = total + groups[i];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0)
+    selection->moments = total;
+}
+
+__global__ void scatter_kernel(const std::byte* message, std::size_t count, float* sum) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < count)  // indices are distinct, so no atomics
+    sum[reinterpret_cast<const std::uint32_t*>(message)[i]] +=
+        reinterpret_cast<const float*>(message + 4 * count)[i];
+}
+
+}  // namespace
+
+std::size_t selection_bytes(std::size_t elements) {
+  return 1024 + 4 * bins + 4 * sample_keys + 4 * (elements + 2) +
+         tiles_of(elements) * (8 + sizeof(Moments)) + 64;
+}
+
+SelectionRoom selection_room(void* workspace, std::size_t elements) {
+  char* at = static_cast<char*>(workspace);
+  SelectionRoom room;
+  room.selection = reinterpret_cast<Selection*>(at);
+  room.tiles = reinterpret_cast<Moments*>(at += 1024);
+  room.status = reinterpret_cast<unsigned long long*>(at += tiles_of(elements) * sizeof(Moments));
+  room.histogram = reinterpret_cast<unsigned*>(at += tiles_of(elements) * 8);
+  room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
+  room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
+  return room;
+}
+
+void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
+                     void* stream) {
+  launch_collect(input.gradient, input, feedback, false, room, stream);
+}
+
+void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room,
+             void* stream) {
+  launch_collect(nullptr, input, true, only_fallback, room, stream);
+}
+
+void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream) {
+  low_key_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, key);
+}
+
+void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
+                    void* stream) {
+  count_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, output, most);
+}
+
+void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
+                std::size_t message_room, void* stream) {
+  send_list_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
+      input.residual, room, output, message_room);
+  count_selected(room, output, input.elements, stream);
+}
+
+void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
+  const std::size_t tiles = tiles_of(input.elements);
+  sum_kernel<<<static_cast<unsigned>((tiles + 3) / 4), 128, 0, stream_of(stream)>>>(
+      input.gradient, input.residual, input.elements, feedback, room.tiles);
+  total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles, room.selection);
+}
+
+void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
+                             float* sum, std::size_t, void* stream) {
+  const std::size_t count = bytes / 8;
+  if (count > 0)
+    scatter_kernel<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream_of(stream)>>>(
+        message, count, sum);
+}
+
+}  // namespace syncline

@@ -1,0 +1,58 @@
+// Magnitudes as integers: the bits of a float without its sign are ordered like |x|, with infinity
+// above every number and NaN above infinity. Comparing keys needs no special cases, keeps denormals
+// whatever the compiler's flags are, and merges +0 and -0.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace syncline {
+
+inline constexpr std::uint32_t no_key = 0x80000000u;  // a threshold that no key reaches
+
+constexpr std::uint32_t magnitude_key(float value) {
+  return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+}
+
+// The smallest key of values with |x| >= threshold, and with |x| > threshold.
+constexpr std::uint32_t key_from(double threshold) {
+  if (threshold != threshold)
+    return no_key;
+  if (threshold <= 0)
+    return 0;
+  if (threshold >= 0x1p128)  // beyond every number: infinity reaches it
+    return 0x7f800000u;
+  const float rounded = static_cast<float>(threshold);
+  const std::uint32_t key = magnitude_key(rounded);
+  return static_cast<double>(rounded) < threshold ? key + 1 : key;
+}
+
+// As frameworks compare a float tensor with a Python number: the number is rounded to float first.
+constexpr std::uint32_t key_above(double threshold) {
+  if (threshold != threshold)
+    return no_key;
+  if (threshold < 0)
+    return 0;
+  return magnitude_key(static_cast<float>(threshold)) + 1;
+}
+
+// 2048 bins, eight per octave, monotone in the magnitude.
+inline constexpr std::size_t bins = 2048;
+constexpr std::uint32_t bin_of(std::uint32_t key) {
+  return key >> 20;
+}
+constexpr std::uint32_t first_key(std::uint32_t bin) {
+  return bin << 20;
+}
+
+// How many elements density asks for: the published codes' max(floor(density * d), 1), except that
+// density 0 asks for none.
+constexpr std::size_t wanted(double density, std::size_t elements) {
+  if (density <= 0 || elements == 0)
+    return 0;
+  const std::size_t floor = static_cast<std::size_t>(density * static_cast<double>(elements));
+  return floor < 1 ? 1 : floor > elements ? elements : floor;
+}
+
+}  // namespace syncline

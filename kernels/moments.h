@@ -1,0 +1,117 @@
+// Sums whose order is fixed by the algorithm, not by the machine: within a tile 32 running sums in
+// float (element i goes to sum i mod 32, as a warp's lanes do), which are then added in double in
+// lane order; tiles are added in double in tile order, in groups of 256. So CPU, GPU and any number
+// of threads get the same bits, and the error stays that of short float sums: one plain float sum
+// over 2^24 elements was off by enough to select 13 % too many (kernels.md, finding 10).
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/keys.h"
+#include "kernels/lanes.h"
+#include "kernels/tiles.h"
+
+namespace syncline {
+
+inline constexpr std::size_t lanes = 32;
+
+struct Moments {
+  double count = 0;
+  double sum = 0;         // of x
+  double absolute = 0;    // of |x|
+  double squares = 0;     // of x^2
+  std::uint32_t top = 0;  // largest key
+};
+
+constexpr Moments operator+(const Moments& a, const Moments& b) {
+  return {a.count + b.count, a.sum + b.sum, a.absolute + b.absolute, a.squares + b.squares,
+          a.top > b.top ? a.top : b.top};
+}
+
+constexpr float absolute_value(float value) {
+  return std::bit_cast<float>(magnitude_key(value));
+}
+
+struct LaneSums {
+  float sum[lanes] = {}, absolute[lanes] = {}, squares[lanes] = {};
+  std::uint32_t top[lanes] = {};
+};
+
+inline Moments total_of(const LaneSums& partial, std::size_t count) {
+  Moments total{.count = static_cast<double>(count)};
+  for (std::size_t lane = 0; lane < lanes; ++lane)
+    total = total + Moments{0, partial.sum[lane], partial.absolute[lane], partial.squares[lane],
+                            partial.top[lane]};
+  return total;
+}
+
+// Moments of up to one tile, plainly.
+inline Moments tile_moments_plainly(const float* x, std::size_t count) {
+  LaneSums partial;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t lane = i % lanes;
+    partial.sum[lane] += x[i];
+    partial.absolute[lane] += absolute_value(x[i]);
+    partial.squares[lane] += x[i] * x[i];
+    partial.top[lane] = std::max(partial.top[lane], magnitude_key(x[i]));
+  }
+  return total_of(partial, count);
+}
+
+// The same, half of the lanes in a vector.
+inline Moments tile_moments(const float* x, std::size_t count) {
+  LaneSums partial;
+  const std::size_t whole = count - count % lanes;
+  for (std::size_t half = 0; half < lanes; half += lane_width) {
+    Floats sum = {}, absolute = {}, squares = {};
+    Words top = {};
+    for (std::size_t i = half; i < whole; i += lanes) {
+      const Floats values = load(x + i);
+      const Words keys = keys_of(values);
+      sum += values;
+      absolute += floats_of(keys);
+      squares += values * values;
+      top = keys > top ? keys : top;
+    }
+    store(sum, partial.sum + half);
+    store(absolute, partial.absolute + half);
+    store(squares, partial.squares + half);
+    std::memcpy(partial.top + half, &top, sizeof top);
+  }
+  for (std::size_t i = whole; i < count; ++i) {
+    partial.sum[i - whole] += x[i];
+    partial.absolute[i - whole] += absolute_value(x[i]);
+    partial.squares[i - whole] += x[i] * x[i];
+    partial.top[i - whole] = std::max(partial.top[i - whole], magnitude_key(x[i]));
+  }
+  return total_of(partial, count);
+}
+
+// Tiles are added in groups, so that a GPU can add groups side by side.
+inline constexpr std::size_t group_tiles = 256;
+
+template <class Sums>
+Sums in_order(const std::vector<Sums>& tiles) {
+  Sums total;
+  for (std::size_t begin = 0; begin < tiles.size(); begin += group_tiles) {
+    Sums group;
+    for (std::size_t t = begin; t < std::min(tiles.size(), begin + group_tiles); ++t)
+      group = group + tiles[t];
+    total = total + group;
+  }
+  return total;
+}
+
+// Plainly: one tile after the other.
+inline Moments moments_of(const std::vector<float>& x) {
+  std::vector<Moments> tiles;
+  for (std::size_t begin = 0; begin < x.size(); begin += tile_elements)
+    tiles.push_back(
+        tile_moments_plainly(x.data() + begin, std::min(tile_elements, x.size() - begin)));
+  return in_order(tiles);
+}
+
+}  // namespace syncline

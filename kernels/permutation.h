@@ -1,0 +1,49 @@
+// A random permutation of 0 .. n-1 that is computed, not stored: a Feistel network over the next
+// even power of two, walked until it lands below n (Luby and Rackoff 1988; Black and Rogaway 2002).
+// Any entry costs the same, and the first k entries are k distinct elements: exact sampling without
+// replacement, where a published code draws with replacement (kernels.md 4.10) and others sort n
+// random numbers.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/philox.h"
+
+namespace syncline {
+
+struct Permutation {
+  PhiloxWords keys{};
+  unsigned half_bits = 1;
+  std::uint64_t size = 0;
+};
+
+constexpr Permutation permutation(const Draw& draw, std::uint64_t size) {
+  const unsigned bits = static_cast<unsigned>(std::bit_width(size > 1 ? size - 1 : 1));
+  // The counter of all ones: elements never reach it, so these bits are used nowhere else.
+  return {random_words(draw, ~std::uint64_t{0}), (bits + 1) / 2, size};
+}
+
+constexpr std::uint32_t mixed(std::uint32_t x) {  // the finaliser of MurmurHash3
+  x = (x ^ (x >> 16)) * 0x85ebca6bu;
+  x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+  return x ^ (x >> 16);
+}
+
+constexpr std::uint64_t permuted(const Permutation& p, std::uint64_t i) {
+  const std::uint32_t mask = static_cast<std::uint32_t>((std::uint64_t{1} << p.half_bits) - 1);
+  do {
+    std::uint32_t left = static_cast<std::uint32_t>(i >> p.half_bits);
+    std::uint32_t right = static_cast<std::uint32_t>(i) & mask;
+    for (std::uint32_t round = 0; round < 6; ++round) {
+      const std::uint32_t next =
+          left ^ (mixed(right + p.keys[round % 4] + round * 0x9e3779b9u) & mask);
+      left = right;
+      right = next;
+    }
+    i = (std::uint64_t{left} << p.half_bits) | right;
+  } while (i >= p.size);
+  return i;
+}
+
+}  // namespace syncline

@@ -1,0 +1,91 @@
+// Random bits as a pure function of (seed, element, step, tensor): Philox4x32-10 (Salmon, Moraes,
+// Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011). No state, so any tile,
+// thread or device draws the same bits for the same element, in any order.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+using PhiloxWords = std::array<std::uint32_t, 4>;
+
+constexpr PhiloxWords philox(PhiloxWords counter, std::uint32_t key0, std::uint32_t key1) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t product0 = std::uint64_t{0xD2511F53u} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{0xCD9E8D57u} * counter[2];
+    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0,
+               static_cast<std::uint32_t>(product1),
+               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1,
+               static_cast<std::uint32_t>(product0)};
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return counter;
+}
+
+// The 128 bits that belong to `group`, a number of elements that share one call.
+constexpr PhiloxWords random_words(const Draw& draw, std::uint64_t group) {
+  return philox({static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32),
+                 draw.step, draw.tensor},
+                static_cast<std::uint32_t>(draw.seed), static_cast<std::uint32_t>(draw.seed >> 32));
+}
+
+// Rounding needs few bits, so eight elements share a call: 16 bits each (kernels.md 4.5 gives the
+// instruction budget). Probabilities are then exact to 2^-17. The eight lie 32 apart in a block of
+// 256, so that a warp's 32 lanes, or a CPU's vectors, use neighbouring calls on neighbouring
+// elements.
+inline constexpr std::size_t random_block = 256;
+
+constexpr std::uint32_t random16(const Draw& draw, std::uint64_t element) {
+  const std::uint64_t group = element / random_block * 32 + element % 32;
+  const std::uint32_t slot = static_cast<std::uint32_t>(element / 32 % 8);
+  return (random_words(draw, group)[slot / 2] >> (slot % 2 * 16)) & 0xffffu;
+}
+
+// The same bits for one block, 32 counters side by side in plain loops that g++ and clang
+// vectorise.
+inline void random16_block(const Draw& draw, std::uint64_t block, std::uint16_t* out) {
+  std::uint32_t a[32], b[32], c[32], d[32];
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    a[i] = static_cast<std::uint32_t>(block * 32 + i);
+    b[i] = static_cast<std::uint32_t>((block * 32 + i) >> 32);
+    c[i] = draw.step;
+    d[i] = draw.tensor;
+  }
+  std::uint32_t key0 = static_cast<std::uint32_t>(draw.seed);
+  std::uint32_t key1 = static_cast<std::uint32_t>(draw.seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    for (std::size_t i = 0; i < 32; ++i) {
+      const std::uint64_t product0 = std::uint64_t{0xD2511F53u} * a[i];
+      const std::uint64_t product1 = std::uint64_t{0xCD9E8D57u} * c[i];
+      a[i] = static_cast<std::uint32_t>(product1 >> 32) ^ b[i] ^ key0;
+      b[i] = static_cast<std::uint32_t>(product1);
+      c[i] = static_cast<std::uint32_t>(product0 >> 32) ^ d[i] ^ key1;
+      d[i] = static_cast<std::uint32_t>(product0);
+    }
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  const std::uint32_t* words[4] = {a, b, c, d};
+  for (std::size_t slot = 0; slot < 8; ++slot)
+    for (std::size_t i = 0; i < 32; ++i)
+      out[slot * 32 + i] = static_cast<std::uint16_t>(words[slot / 2][i] >> (slot % 2 * 16));
+}
+
+// For the elements of a tile: `out` has room for whole blocks.
+inline void random16_tile(const Draw& draw, std::size_t begin, std::size_t count,
+                          std::uint16_t* out) {
+  for (std::size_t at = 0; at < count; at += random_block)
+    random16_block(draw, (begin + at) / random_block, out + at);
+}
+
+// A uniform number in [0, 1), 24 bits, one per element: for methods that draw rarely.
+constexpr double uniform(const Draw& draw, std::uint64_t element) {
+  return (random_words(draw, element)[0] >> 8) * 0x1p-24;
+}
+
+}  // namespace syncline

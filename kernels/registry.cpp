@@ -1,0 +1,57 @@
+#include "kernels/registry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+namespace syncline {
+namespace {
+
+std::string range_of(const Parameter& parameter) {
+  std::ostringstream text;
+  text << (parameter.whole ? "whole numbers" : "numbers");
+  if (std::isfinite(parameter.minimum))
+    text << " from " << parameter.minimum;
+  if (std::isfinite(parameter.maximum))
+    text << " to " << parameter.maximum;
+  return text.str();
+}
+
+}  // namespace
+
+double checked_number(const Parameter& parameter, const std::string& text) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool parsed = !text.empty() && *end == '\0' && std::isfinite(value) &&
+                      std::isspace(static_cast<unsigned char>(text.front())) == 0;
+  if (!parsed || value < parameter.minimum || value > parameter.maximum ||
+      (parameter.whole && value != std::floor(value)))
+    throw std::invalid_argument(parameter.name + " = " + text + ": allowed are " +
+                                range_of(parameter));
+  return value;
+}
+
+const std::string& checked_word(const Parameter& parameter, const std::string& text) {
+  const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
+  if (found == parameter.choices.end())
+    throw std::invalid_argument(parameter.name + " = " + text + ": allowed are " +
+                                listed(parameter.choices));
+  return *found;
+}
+
+Settings::Settings(const std::vector<Parameter>& parameters,
+                   const std::map<std::string, std::string>& given) {
+  for (const Parameter& parameter : parameters) {
+    const auto found = given.find(parameter.name);
+    const std::string& text = found == given.end() ? parameter.fallback : found->second;
+    if (text.empty())
+      throw std::invalid_argument(parameter.name + " is not given: " + parameter.sentence);
+    if (parameter.choices.empty())
+      numbers_[parameter.name] = checked_number(parameter, text);
+    else
+      words_[parameter.name] = checked_word(parameter, text);
+  }
+}
+
+}  // namespace syncline

@@ -1,0 +1,95 @@
+// Named things that announce themselves: a compressor, a schedule and an exchange is each one file,
+// which ends in a namespace-scope `const Registered<T> entry{{.name = ..., .sentence = ...}};`.
+// No list is kept anywhere else, so adding one is adding its file. The files must reach the linker
+// as objects (a CMake OBJECT library): from a static library nothing would register itself.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syncline {
+
+// One option that belongs to a schedule, an exchange or a compressor. The command line, the
+// configuration files and `syncline list` are made from this description.
+struct Parameter {
+  std::string name = {};      // the word on the command line and in configuration files
+  std::string sentence = {};  // what it is, in one sentence, with its unit
+  std::string fallback =
+      {};  // its default, as a user would write it; empty: none, it must be given
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+  bool whole = false;                     // only whole numbers
+  std::vector<std::string> choices = {};  // when not empty: a word out of these, not a number
+};
+
+// "a, b or c": how every error here lists what is allowed.
+inline std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0)
+      text += i + 1 == words.size() ? " or " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+// Checks one written value against its description.
+// Throws std::invalid_argument: "density = 2: allowed are numbers from 0 to 1".
+double checked_number(const Parameter& parameter, const std::string& text);
+const std::string& checked_word(const Parameter& parameter, const std::string& text);
+
+// The values of the parameters of one registered thing, checked when they were set.
+class Settings {
+ public:
+  Settings() = default;
+  // Every parameter at its default, or at the value in `given` (others in `given` are ignored).
+  // Throws std::invalid_argument on a bad value, or when one without a default is not given.
+  Settings(const std::vector<Parameter>& parameters,
+           const std::map<std::string, std::string>& given);
+
+  double number(const std::string& name) const { return numbers_.at(name); }
+  const std::string& word(const std::string& name) const { return words_.at(name); }
+
+ private:
+  std::map<std::string, double> numbers_;
+  std::map<std::string, std::string> words_;
+};
+
+template <class T>
+class Registered {
+ public:
+  explicit Registered(T entry) {
+    std::string name = entry.name;
+    entries().emplace(std::move(name), std::move(entry));
+  }
+
+  static const std::map<std::string, T>& all() { return entries(); }
+
+  static std::vector<std::string> names() {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : entries())
+      names.push_back(name);
+    return names;
+  }
+
+  // Throws std::invalid_argument that lists the names there are.
+  static const T& find(const std::string& name) {
+    const auto found = entries().find(name);
+    if (found == entries().end())
+      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" + name +
+                                  "': allowed are " + listed(names()));
+    return found->second;
+  }
+
+ private:
+  static std::map<std::string, T>& entries() {
+    static std::map<std::string, T> entries;  // filled before main by the files themselves
+    return entries;
+  }
+};
+
+}  // namespace syncline

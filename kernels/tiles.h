@@ -1,0 +1,37 @@
+// How a CPU runs a kernel: the elements are cut into tiles, and tiles are run by however many
+// threads there are. Thrust runs tiles and nothing else: its element-wise selections are some
+// twenty times slower with OpenMP (kernels.md, finding 9), and it stays out of every interface
+// because two objects with different Thrust back-ends do not link safely (kernels.md 4.9).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+namespace syncline {
+
+// Sums over a tile have a fixed order (kernels/moments.h), so this number is part of what the
+// threshold methods mean, on every device. 32 KiB of floats: fits a CPU's first cache.
+inline constexpr std::size_t tile_elements = 8192;
+
+constexpr std::size_t tiles_of(std::size_t elements) {
+  return (elements + tile_elements - 1) / tile_elements;
+}
+
+// Runs work(0) .. work(count - 1), in any order and in parallel. `work` must not throw.
+void run_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
+
+// Runs work(tile, begin, elements in it) for every tile.
+template <class Work>
+void for_each_tile(std::size_t elements, const Work& work) {
+  run_in_parallel(tiles_of(elements), [&](std::size_t tile) {
+    const std::size_t begin = tile * tile_elements;
+    work(tile, begin, std::min(tile_elements, elements - begin));
+  });
+}
+
+// Threads that run_in_parallel uses, and a way to change that (measurements name their threads).
+int threads();
+void use_threads(int count);
+
+}  // namespace syncline

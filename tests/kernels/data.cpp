@@ -1,0 +1,181 @@
+#include "tests/kernels/data.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace syncline {
+namespace {
+
+std::vector<float> filled(std::size_t elements, std::uint64_t seed,
+                          const std::function<float(std::mt19937_64&, std::size_t)>& draw) {
+  std::mt19937_64 random(seed);
+  std::vector<float> values(elements);
+  for (std::size_t i = 0; i < elements; ++i)
+    values[i] = draw(random, i);
+  return values;
+}
+
+float normal(std::mt19937_64& random) {
+  return std::normal_distribution<float>(0.01f, 1.0f)(random);
+}
+
+std::vector<float> laplace(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    const float size = std::exponential_distribution<float>(1.0f)(random);
+    return random() % 2 == 0 ? size : -size;
+  });
+}
+
+std::vector<float> student(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return std::student_t_distribution<float>(3.0f)(random);
+  });
+}
+
+std::vector<float> layered(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [elements](std::mt19937_64& random, std::size_t i) {
+    return normal(random) * std::pow(10.0f, -static_cast<float>(i * 6 / (elements + 1)));
+  });
+}
+
+std::vector<float> ties(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return static_cast<float>(static_cast<int>(random() % 7) - 3);
+  });
+}
+
+std::vector<float> rounded(std::size_t elements, std::uint64_t seed) {  // as bf16 would be
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(normal(random)) & 0xffff0000u);
+  });
+}
+
+std::vector<float> all_equal(std::size_t elements, std::uint64_t) {
+  return std::vector<float>(elements, -0.25f);
+}
+
+std::vector<float> mostly_zero(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return random() % 10 != 0 ? 0.0f : normal(random);
+  });
+}
+
+std::vector<float> denormals(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random()) & 0x807fffffu);
+  });
+}
+
+std::vector<float> zeros(std::size_t elements, std::uint64_t seed) {  // of either sign
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return random() % 2 == 0 ? 0.0f : -0.0f;
+  });
+}
+
+std::vector<float> with_special(std::size_t elements, std::uint64_t seed) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> values = gauss(elements, seed);
+  for (std::size_t i = 0; i < elements; i += 97)
+    values[i] = i % 3 == 0 ? infinity : i % 3 == 1 ? -infinity : std::nanf("");
+  return values;
+}
+
+std::vector<float> any_bits(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed, [](std::mt19937_64& random, std::size_t) {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+  });
+}
+
+// Hides the large values where a sample of one per stratum is least likely to look.
+std::vector<float> adversarial(std::size_t elements, std::uint64_t seed) {
+  std::vector<float> values = gauss(elements, seed);
+  for (std::size_t i = 0; i < elements; ++i)
+    values[i] = i < elements / 100 ? values[i] * 1e4f : values[i] * 1e-4f;
+  return values;
+}
+
+}  // namespace
+
+std::vector<float> gauss(std::size_t elements, std::uint64_t seed) {
+  return filled(elements, seed,
+                [](std::mt19937_64& random, std::size_t) { return normal(random); });
+}
+
+const std::vector<Distribution>& distributions() {
+  static const std::vector<Distribution> all = {
+      {"gauss", true, gauss},
+      {"laplace", true, laplace},
+      {"student", true, student},
+      {"layered", true, layered},
+      {"ties", true, ties},
+      {"rounded", true, rounded},
+      {"all-equal", true, all_equal},
+      {"mostly-zero", true, mostly_zero},
+      {"denormals", true, denormals},
+      {"zeros", true, zeros},
+      {"adversarial", true, adversarial},
+      {"special", false, with_special},
+      {"any-bits", false, any_bits},
+  };
+  return all;
+}
+
+std::vector<Half> halves(const std::vector<float>& values) {
+  std::vector<Half> converted;
+  for (const float value : values)
+    converted.push_back(to_half(value));
+  return converted;
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+  std::vector<std::uint32_t> bits;
+  for (const float value : values)
+    bits.push_back(value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u);
+  return bits;
+}
+
+Settings settings_at(const Compressor& compressor, const std::string& density) {
+  std::map<std::string, std::string> given;
+  if (!density.empty())
+    given["density"] = density;
+  return Settings(compressor.parameters, given);
+}
+
+Sent sent_by(const std::string& name, const std::map<std::string, std::string>& given,
+             const std::vector<float>& values, const Draw& draw, State& state) {
+  const Compressor& compressor = Registered<Compressor>::find(name);
+  const Settings settings(compressor.parameters, given);
+  Sent sent;
+  compressor.cpu.encode(settings, std::span<const float>(values), draw, state, sent.message);
+  sent.decoded.resize(values.size());
+  compressor.cpu.decode(settings, sent.message, Precision::fp32, draw, sent.decoded);
+  return sent;
+}
+
+Sent sent_by(const std::string& name, const std::map<std::string, std::string>& given,
+             const std::vector<float>& values, const Draw& draw) {
+  State state;
+  return sent_by(name, given, values, draw, state);
+}
+
+double squared(const std::vector<float>& x) {
+  double sum = 0;
+  for (const float value : x)
+    sum += static_cast<double>(value) * value;
+  return sum;
+}
+
+double squared_error(const std::vector<float>& x, const std::vector<float>& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sum += (static_cast<double>(x[i]) - y[i]) * (static_cast<double>(x[i]) - y[i]);
+  return sum;
+}
+
+std::size_t pairs(const Sent& sent) {
+  return sent.message.size() / 8;
+}
+
+}  // namespace syncline

@@ -1,0 +1,42 @@
+// Gradients to test with: every distribution of the automatic grid, by name.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+struct Distribution {
+  std::string name;
+  bool finite = true;  // holds neither NaN nor infinity
+  std::vector<float> (*values)(std::size_t elements, std::uint64_t seed);
+};
+
+const std::vector<Distribution>& distributions();
+std::vector<float> gauss(std::size_t elements, std::uint64_t seed);
+std::vector<Half> halves(const std::vector<float>& values);
+
+// Bits of floats, for comparisons in which 0 is not -0 and NaN is NaN.
+std::vector<std::uint32_t> bits_of(const std::vector<float>& values);
+
+// Defaults of one compressor, with a density (or the nearest thing it has) where that is given.
+Settings settings_at(const Compressor& compressor, const std::string& density);
+
+// What one encoding of the fast version makes, and what a receiver adds for it.
+struct Sent {
+  Message message;
+  std::vector<float> decoded;
+};
+
+Sent sent_by(const std::string& name, const std::map<std::string, std::string>& given,
+             const std::vector<float>& values, const Draw& draw, State& state);
+Sent sent_by(const std::string& name, const std::map<std::string, std::string>& given,
+             const std::vector<float>& values, const Draw& draw = {});
+double squared(const std::vector<float>& x);
+double squared_error(const std::vector<float>& x, const std::vector<float>& y);
+std::size_t pairs(const Sent& sent);  // (index, value) pairs of a sparse message
+
+}  // namespace syncline

@@ -1,0 +1,179 @@
+// What the papers say about their sparsifiers.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "kernels/compressor.h"
+#include "tests/kernels/data.h"
+
+namespace syncline {
+namespace {
+
+// arXiv 1911.08772: ||u - Top_k(u)||^2 <= (1 - k/d)^2 ||u||^2 for bell-shaped u.
+TEST(TopK, StaysInsideThePapersTighterBound) {
+  for (const std::size_t which : {0u, 1u, 2u})  // gauss, laplace, student
+    for (const double density : {0.001, 0.01, 0.1, 0.5}) {
+      const std::vector<float> u = distributions()[which].values(100000, 9);
+      const Sent sent = sent_by("topk", {{"density", std::to_string(density)}}, u);
+      EXPECT_LE(squared_error(u, sent.decoded), (1 - density) * (1 - density) * squared(u));
+    }
+}
+
+TEST(RandomK, MeetsTheClassicalBoundInExpectation) {
+  const std::vector<float> u = gauss(5000, 2);
+  double share = 0;
+  const int trials = 400;
+  for (int trial = 0; trial < trials; ++trial)
+    share += squared_error(u, sent_by("randomk", {{"density", "0.1"}}, u,
+                                      {static_cast<std::uint64_t>(trial), 0, 0})
+                                  .decoded) /
+             squared(u) / trials;
+  EXPECT_NEAR(share, 0.9, 0.002);
+}
+
+TEST(RandomK, ChoosesEveryElementEquallyOften) {
+  std::vector<int> times(100);
+  const std::vector<float> ones(100, 1.0f);
+  for (std::uint64_t seed = 0; seed < 5000; ++seed) {
+    const Sent sent = sent_by("randomk", {{"density", "0.1"}}, ones, {seed, 1, 2});
+    for (std::size_t i = 0; i < times.size(); ++i)
+      times[i] += sent.decoded[i] != 0 ? 1 : 0;
+  }
+  for (const int count : times)
+    EXPECT_NEAR(count, 500, 5 * std::sqrt(450.0));
+}
+
+TEST(GaussianK, SelectsAboutKOfABellAndStaysInItsBand) {
+  const std::vector<float> u = gauss(200000, 6);
+  const std::size_t sent = pairs(sent_by("gaussiank", {{"density", "0.01"}}, u));
+  EXPECT_GE(3 * sent, 2 * 2000u);
+  EXPECT_LE(3 * sent, 4 * 2000u);
+}
+
+// Both sides of a bell lie above the one-sided threshold of 2.33 deviations: 2 k, so the loop goes
+// to 3.49 (far too few) and to 1.745, and there it has run its three masks: 8.1 % are sent.
+TEST(GaussianK, OneSidedEndsWhereThePublishedLoopEnds) {
+  std::vector<float> u = gauss(100000, 7);
+  for (std::size_t i = 0; i < 100000; ++i)
+    u.push_back(-u[i]);
+  const Sent two = sent_by("gaussiank", {{"density", "0.01"}}, u);
+  const Sent one = sent_by("gaussiank", {{"density", "0.01"}, {"sides", "one"}}, u);
+  EXPECT_NEAR(static_cast<double>(pairs(two)), 2000, 300);
+  EXPECT_NEAR(static_cast<double>(pairs(one)), 16198, 600);
+}
+
+TEST(GaussianK, TheLastChangeOfTheThresholdHasNoEffect) {
+  // One huge value: mean + 3.3 deviations is above all others, and halving twice does not reach
+  // them.
+  std::vector<float> u(100000, 1e-6f);
+  u[5] = 1e6f;
+  EXPECT_EQ(pairs(sent_by("gaussiank", {{"density", "0.01"}}, u)), 1u);
+}
+
+TEST(GaussianK, SelectsNothingOfATensorThatIsNotFinite) {
+  std::vector<float> u = gauss(1000, 8);
+  u[10] = std::nanf("");
+  EXPECT_EQ(pairs(sent_by("gaussiank", {{"density", "0.01"}}, u)), 0u);
+}
+
+TEST(TopK, SendsNotANumberFirstThenInfinity) {
+  std::vector<float> u = gauss(1000, 8);
+  u[10] = std::nanf("");
+  u[20] = -std::numeric_limits<float>::infinity();
+  const Sent sent = sent_by("topk", {{"density", "0.002"}}, u);
+  EXPECT_TRUE(std::isnan(sent.decoded[10]));
+  EXPECT_TRUE(std::isinf(sent.decoded[20]));
+}
+
+TEST(MsTopK, SendsExactlyKAndNearlyTheLargest) {
+  const std::vector<float> u = gauss(200000, 10);
+  const Sent ms = sent_by("mstopk", {{"density", "0.01"}}, u);
+  const Sent top = sent_by("topk", {{"density", "0.01"}}, u);
+  EXPECT_EQ(pairs(ms), 2000u);
+  std::size_t both = 0;
+  for (std::size_t i = 0; i < u.size(); ++i)
+    both += ms.decoded[i] != 0 && top.decoded[i] != 0 ? 1 : 0;
+  EXPECT_GE(both, 1980u);  // over 99 %, as the paper reports
+}
+
+TEST(Dgc, TrimsToKWhenTheSampleLetsTooManyThrough) {
+  const std::vector<float> u = gauss(200000, 11);
+  for (std::uint64_t seed = 0; seed < 20; ++seed)
+    EXPECT_LE(3 * pairs(sent_by("dgc", {{"density", "0.001"}}, u, {seed, 0, 0})), 4 * 200u);
+}
+
+TEST(Dgc, MomentumCorrectionSumsVelocitiesAndMasksWhatIsSent) {
+  const std::vector<float> g = {1, 0.1f, 0.1f, 0.1f};
+  State state;
+  const std::map<std::string, std::string> given = {{"density", "0.25"}, {"momentum", "0.5"}};
+  sent_by("dgc", given, g, {}, state);
+  EXPECT_EQ(state.momentum[0], 0);  // sent, so masked
+  EXPECT_EQ(state.residual[0], 0);
+  EXPECT_FLOAT_EQ(state.momentum[1], 0.1f);
+  sent_by("dgc", given, g, {}, state);
+  EXPECT_FLOAT_EQ(state.momentum[1], 0.15f);  // 0.5 * 0.1 + 0.1
+  EXPECT_FLOAT_EQ(state.residual[1], 0.1f + 0.15f);
+}
+
+TEST(Sidco, AdaptsItsStagesUntilAboutKAreSent) {
+  State state;
+  std::size_t sent = 0;
+  for (std::uint32_t step = 0; step < 40; ++step)
+    sent = pairs(sent_by("sidco", {{"density", "0.001"}, {"error-feedback", "off"}},
+                         gauss(200000, step), {1, step, 0}, state));
+  EXPECT_NEAR(static_cast<double>(sent), 200, 80);
+}
+
+TEST(Cat, PayloadCostAloneSendsOneElement) {
+  EXPECT_EQ(pairs(sent_by("cat", {{"cost", "payload"}}, gauss(5000, 3))), 1u);
+}
+
+TEST(Cat, AHigherFixedCostSendsMore) {
+  const std::vector<float> u = gauss(50000, 3);
+  std::size_t before = 0;
+  for (const char* fixed : {"10", "10000", "1000000"}) {
+    const std::size_t now = pairs(sent_by("cat", {{"cost", "affine"}, {"fixed-cost", fixed}}, u));
+    EXPECT_GT(now, before);
+    before = now;
+  }
+}
+
+// The brute force that the walk stands for: argmax of energy over cost, over all T.
+TEST(Cat, TheWalkFindsTheMaximumOverAllT) {
+  const std::vector<float> u = gauss(3000, 12);
+  std::vector<double> squares;
+  for (const float value : u)
+    squares.push_back(static_cast<double>(value) * value);
+  std::sort(squares.rbegin(), squares.rend());
+  double energy = 0, best_ratio = 0;
+  std::size_t best = 0;
+  for (std::size_t i = 0; i < squares.size(); ++i) {
+    energy += squares[i];
+    const double cost = 576.0 / 512 * static_cast<double>(i + 1) * (12 + 32) + 50000;
+    if (energy / cost > best_ratio) {
+      best_ratio = energy / cost;
+      best = i + 1;
+    }
+  }
+  EXPECT_EQ(pairs(sent_by("cat", {{"cost", "affine"}, {"fixed-cost", "50000"}}, u)), best);
+}
+
+TEST(Cat, StochasticRuleIsUnbiased) {
+  const std::vector<float> u = gauss(200, 13);
+  std::vector<double> mean(u.size()), squares(u.size());
+  const int trials = 4000;
+  for (int trial = 0; trial < trials; ++trial) {
+    const Sent sent =
+        sent_by("cat", {{"rule", "stochastic"}, {"cost", "affine"}, {"fixed-cost", "3000"}}, u,
+                {static_cast<std::uint64_t>(trial), 0, 0});
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      mean[i] += sent.decoded[i] / trials;
+      squares[i] += sent.decoded[i] * sent.decoded[i] / trials;
+    }
+  }
+  for (std::size_t i = 0; i < u.size(); ++i)
+    EXPECT_NEAR(mean[i], u[i], 0.02 + 6 * std::sqrt(squares[i] / trials)) << i;
+}
+
+}  // namespace
+}  // namespace syncline
