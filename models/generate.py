@@ -1,0 +1,400 @@
+#!/usr/bin/env python3
+"""Writes the model CSVs of this folder from a description of each architecture.
+
+    python3 models/generate.py            rewrite every CSV
+    python3 models/generate.py --check    exit with 1 if a CSV is not what would be written
+
+A layer is a function: from the shape of one sample to the shape it makes of it, with a row for each tensor it owns.
+`chain`, `fork` and `add` build networks out of layers, so a size that does not fit stops the generator instead of
+ending up in a file. A shape is (*positions, features): (224, 224, 3) for an image, (64, 768) for a sequence, (4096,)
+for a vector. Features come last in all three, so one definition of a layer serves them all.
+
+FLOPs are those of one forward pass over one sample, two for each multiply-add of a convolution, matrix product or
+attention. Elementwise work (bias, normalisation, activation, pooling) counts zero, so that a total is exactly twice
+the multiply-adds that the literature quotes.
+"""
+
+import sys
+from collections import namedtuple
+from functools import partial
+from math import ceil, floor, prod
+from pathlib import Path
+
+Row = namedtuple("Row", "tensor parameters flop")
+Network = namedtuple("Network", "name shape layers parameters paper implementation note", defaults=[""])
+
+
+# Putting layers together -------------------------------------------------------------------------------------------
+
+def chain(*layers):
+    """Each layer reads what the one before it made."""
+    def layer(shape):
+        rows = []
+        for step in layers:
+            shape, more = step(shape)
+            rows += more
+        return shape, rows
+    return layer
+
+
+def fork(*branches):
+    """All branches read the same input; their features are concatenated."""
+    def layer(shape):
+        shapes, rows = zip(*(branch(shape) for branch in branches))
+        assert len({s[:-1] for s in shapes}) == 1, f"branches of different sizes: {shapes}"
+        return (*shapes[0][:-1], sum(s[-1] for s in shapes)), sum(rows, [])
+    return layer
+
+
+def add(*branches):
+    """All branches read the same input; their outputs are summed."""
+    def layer(shape):
+        shapes, rows = zip(*(branch(shape) for branch in branches))
+        assert len(set(shapes)) == 1, f"a sum of different shapes: {shapes}"
+        return shapes[0], sum(rows, [])
+    return layer
+
+
+def within(prefix, *layers):
+    """The layers in a chain, their tensors named below `prefix`."""
+    def layer(shape):
+        shape, rows = chain(*layers)(shape)
+        return shape, [row._replace(tensor=f"{prefix}.{row.tensor}") for row in rows]
+    return layer
+
+
+# Layers without parameters -----------------------------------------------------------------------------------------
+
+def reshape(change):
+    return lambda shape: (change(shape), [])
+
+
+identity = reshape(lambda shape: shape)
+flatten = reshape(lambda shape: (prod(shape),))
+global_average = first_token = reshape(lambda shape: shape[-1:])
+
+
+def pool(kernel, stride, padding=0, rounding=floor):
+    return reshape(lambda shape: (*(rounding((n + 2 * padding - kernel) / stride) + 1 for n in shape[:-1]), shape[-1]))
+
+
+def attention(shape):
+    """Query, key and value lie side by side in the features. Scores and weighted sum: two products, tokens squared."""
+    tokens, features = shape
+    width = features // 3
+    return (tokens, width), [Row("attention", 0, 2 * (2 * tokens * tokens * width))]
+
+
+# Layers with parameters --------------------------------------------------------------------------------------------
+
+def conv(name, features, kernel, stride=1, padding=None, bias=False):
+    """Unless a padding is given, it is the one that keeps the size at stride 1."""
+    kernels = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+
+    def layer(shape):
+        *positions, inputs = shape
+        positions = [(n + 2 * (k // 2 if padding is None else padding) - k) // stride + 1
+                     for n, k in zip(positions, kernels)]
+        weights = prod(kernels) * inputs * features
+        rows = [Row(f"{name}.weight", weights, 2 * weights * prod(positions)), Row(f"{name}.bias", features, 0)]
+        return (*positions, features), rows if bias else rows[:1]
+    return layer
+
+
+linear = partial(conv, kernel=1, bias=True)
+
+
+def norm(name):
+    """Batch or layer normalisation: a scale and a shift per feature."""
+    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0), Row(f"{name}.bias", shape[-1], 0)])
+
+
+def embedding(name, entries, features):
+    return lambda shape: ((*shape, features), [Row(f"{name}.weight", entries * features, 0)])
+
+
+def lstm(name, index, hidden):
+    """Four gates, each with a matrix for the input, one for the hidden state, and (in PyTorch) a bias with either."""
+    def layer(shape):
+        tokens, inputs = shape
+        weights = [("ih", 4 * hidden * inputs), ("hh", 4 * hidden * hidden)]
+        return (tokens, hidden), [
+            *(Row(f"{name}.weight_{kind}_l{index}", size, 2 * size * tokens) for kind, size in weights),
+            *(Row(f"{name}.bias_{kind}_l{index}", 4 * hidden, 0) for kind, _ in weights)]
+    return layer
+
+
+# Architectures, their tensors named as the implementation cited names them -----------------------------------------
+
+def alexnet():
+    layer = partial(conv, bias=True)
+    return chain(
+        layer("features.0", 64, 11, stride=4, padding=2), pool(3, 2), layer("features.3", 192, 5), pool(3, 2),
+        layer("features.6", 384, 3), layer("features.8", 256, 3), layer("features.10", 256, 3), pool(3, 2), flatten,
+        linear("classifier.1", 4096), linear("classifier.4", 4096), linear("classifier.6", 1000))
+
+
+def vgg(convolutions, classifier, batch_norm=False):
+    """Five groups of 3x3 convolutions with a pooling after each. ReLU and pooling take an index of `features` too."""
+    layers, index = [], 0
+    for width, count in zip((64, 128, 256, 512, 512), convolutions):
+        for _ in range(count):
+            layers.append(conv(f"features.{index}", width, 3, bias=True))
+            layers += [norm(f"features.{index + 1}")] if batch_norm else []
+            index += 3 if batch_norm else 2
+        layers.append(pool(2, 2))
+        index += 1
+    return chain(*layers, flatten, classifier)
+
+
+def bottleneck(width, stride):
+    projection = within("downsample", conv("0", 4 * width, 1, stride), norm("1"))
+    return add(chain(conv("conv1", width, 1), norm("bn1"), conv("conv2", width, 3, stride), norm("bn2"),
+                     conv("conv3", 4 * width, 1), norm("bn3")),
+               lambda shape: identity(shape) if stride == 1 and shape[-1] == 4 * width else projection(shape))
+
+
+def basic_block(width, stride):
+    """Option A of the paper: a shortcut that changes shape subsamples and pads with zeros; it has no parameters."""
+    return add(chain(conv("conv1", width, 3, stride), norm("bn1"), conv("conv2", width, 3), norm("bn2")),
+               chain(pool(1, stride), reshape(lambda shape: (*shape[:-1], width))))
+
+
+def residual_stages(block, width, counts):
+    """Each stage but the first doubles the width, and halves the size in its first block."""
+    return chain(*(within(f"layer{stage + 1}.{index}", block(width << stage, 2 if stage > 0 and index == 0 else 1))
+                   for stage, count in enumerate(counts) for index in range(count)))
+
+
+def resnet(counts):
+    return chain(conv("conv1", 64, 7, stride=2), norm("bn1"), pool(3, 2, padding=1),
+                 residual_stages(bottleneck, 64, counts), global_average, linear("fc", 1000))
+
+
+def resnet_cifar(counts):
+    return chain(conv("conv1", 16, 3), norm("bn1"),
+                 residual_stages(basic_block, 16, counts), global_average, linear("fc", 10))
+
+
+def units(names, *parts, first=0):
+    """Convolutions with batch normalisation: (features, kernel) or, without padding, (features, kernel, stride)."""
+    return chain(*(
+        within(names.format(index), conv("conv", *part, padding=0 if len(part) > 2 else None), norm("bn"))
+        for index, part in enumerate(parts, first)))
+
+
+def crossed(name, features):
+    return fork(units(f"{name}a", (features, (1, 3))), units(f"{name}b", (features, (3, 1))))
+
+
+def googlenet():
+    def inception(name, one, reduce3, three, reduce5, five, projection):
+        return within(f"inception{name}", fork(
+            units("branch1", (one, 1)), units("branch2.{}", (reduce3, 1), (three, 3)),
+            units("branch3.{}", (reduce5, 1), (five, 3)), units("branch4.1", (projection, 1))))
+    return chain(
+        within("conv1", conv("conv", 64, 7, stride=2), norm("bn")), pool(3, 2, rounding=ceil),
+        units("conv{}", (64, 1), (192, 3), first=2), pool(3, 2, rounding=ceil),
+        inception("3a", 64, 96, 128, 16, 32, 32), inception("3b", 128, 128, 192, 32, 96, 64), pool(3, 2, rounding=ceil),
+        inception("4a", 192, 96, 208, 16, 48, 64), inception("4b", 160, 112, 224, 24, 64, 64),
+        inception("4c", 128, 128, 256, 24, 64, 64), inception("4d", 112, 144, 288, 32, 64, 64),
+        inception("4e", 256, 160, 320, 32, 128, 128), pool(2, 2, rounding=ceil),
+        inception("5a", 256, 160, 320, 32, 128, 128), inception("5b", 384, 192, 384, 48, 128, 128),
+        global_average, linear("fc", 1000))
+
+
+def bn_inception():
+    def unit(name, features, kernel, stride=1):
+        return chain(conv(name, features, kernel, stride, bias=True), norm(f"{name}_bn"))
+
+    def inception(name, one, reduce3, three, reduce_double, double, projection):
+        """A block without 1x1 branch halves the size, and pools without a projection."""
+        name, stride = f"inception_{name}", 1 if one else 2
+        return fork(
+            *([unit(f"{name}_1x1", one, 1)] if one else []),
+            chain(unit(f"{name}_3x3_reduce", reduce3, 1), unit(f"{name}_3x3", three, 3, stride)),
+            chain(unit(f"{name}_double_3x3_reduce", reduce_double, 1),
+                  unit(f"{name}_double_3x3_1", double, 3), unit(f"{name}_double_3x3_2", double, 3, stride)),
+            unit(f"{name}_pool_proj", projection, 1) if projection else pool(3, 2, rounding=ceil))
+    return chain(
+        unit("conv1_7x7_s2", 64, 7, stride=2), pool(3, 2, rounding=ceil),
+        unit("conv2_3x3_reduce", 64, 1), unit("conv2_3x3", 192, 3), pool(3, 2, rounding=ceil),
+        inception("3a", 64, 64, 64, 64, 96, 32), inception("3b", 64, 64, 96, 64, 96, 64),
+        inception("3c", 0, 128, 160, 64, 96, 0), inception("4a", 224, 64, 96, 96, 128, 128),
+        inception("4b", 192, 96, 128, 96, 128, 128), inception("4c", 160, 128, 160, 128, 160, 128),
+        inception("4d", 96, 128, 192, 160, 192, 128), inception("4e", 0, 128, 192, 192, 256, 0),
+        inception("5a", 352, 192, 320, 160, 224, 128), inception("5b", 352, 192, 320, 192, 224, 128),
+        global_average, linear("last_linear", 1000))
+
+
+def inception_v3():
+    path = partial(units, first=1)
+
+    def block_a(projection):
+        return fork(path("branch1x1", (64, 1)), path("branch5x5_{}", (48, 1), (64, 5)),
+                    path("branch3x3dbl_{}", (64, 1), (96, 3), (96, 3)), path("branch_pool", (projection, 1)))
+
+    def block_c(n):
+        return fork(path("branch1x1", (192, 1)), path("branch7x7_{}", (n, 1), (n, (1, 7)), (192, (7, 1))),
+                    path("branch7x7dbl_{}", (n, 1), (n, (7, 1)), (n, (1, 7)), (n, (7, 1)), (192, (1, 7))),
+                    path("branch_pool", (192, 1)))
+    reduction_b = fork(path("branch3x3", (384, 3, 2)),
+                       path("branch3x3dbl_{}", (64, 1), (96, 3), (96, 3, 2)), pool(3, 2))
+    reduction_d = fork(path("branch3x3_{}", (192, 1), (320, 3, 2)),
+                       path("branch7x7x3_{}", (192, 1), (192, (1, 7)), (192, (7, 1)), (192, 3, 2)), pool(3, 2))
+    block_e = fork(path("branch1x1", (320, 1)), chain(path("branch3x3_1", (384, 1)), crossed("branch3x3_2", 384)),
+                   chain(path("branch3x3dbl_{}", (448, 1), (384, 3)), crossed("branch3x3dbl_3", 384)),
+                   path("branch_pool", (192, 1)))
+    blocks = {"5b": block_a(32), "5c": block_a(64), "5d": block_a(64), "6a": reduction_b,
+              "6b": block_c(128), "6c": block_c(160), "6d": block_c(160), "6e": block_c(192),
+              "7a": reduction_d, "7b": block_e, "7c": block_e}
+    return chain(
+        units("Conv2d_1a_3x3", (32, 3, 2)), units("Conv2d_2a_3x3", (32, 3, 1)), units("Conv2d_2b_3x3", (64, 3)),
+        pool(3, 2), units("Conv2d_3b_1x1", (80, 1)), units("Conv2d_4a_3x3", (192, 3, 1)), pool(3, 2),
+        *(within(f"Mixed_{name}", block) for name, block in blocks.items()), global_average, linear("fc", 1000))
+
+
+def inception_v4():
+    stem = [fork(pool(3, 2), units("conv", (96, 3, 2))),
+            fork(units("branch0.{}", (64, 1), (96, 3, 1)),
+                 units("branch1.{}", (64, 1), (64, (1, 7)), (64, (7, 1)), (96, 3, 1))),
+            fork(units("conv", (192, 3, 2)), pool(3, 2))]
+    block_a = fork(units("branch0", (96, 1)), units("branch1.{}", (64, 1), (96, 3)),
+                   units("branch2.{}", (64, 1), (96, 3), (96, 3)), units("branch3.1", (96, 1)))
+    reduction_a = fork(units("branch0", (384, 3, 2)), units("branch1.{}", (192, 1), (224, 3), (256, 3, 2)), pool(3, 2))
+    block_b = fork(units("branch0", (384, 1)), units("branch1.{}", (192, 1), (224, (1, 7)), (256, (7, 1))),
+                   units("branch2.{}", (192, 1), (192, (7, 1)), (224, (1, 7)), (224, (7, 1)), (256, (1, 7))),
+                   units("branch3.1", (128, 1)))
+    reduction_b = fork(units("branch0.{}", (192, 1), (192, 3, 2)),
+                       units("branch1.{}", (256, 1), (256, (1, 7)), (320, (7, 1)), (320, 3, 2)), pool(3, 2))
+    block_c = fork(units("branch0", (256, 1)), chain(units("branch1_0", (384, 1)), crossed("branch1_1", 256)),
+                   chain(units("branch2_{}", (384, 1), (448, (3, 1)), (512, (1, 3))), crossed("branch2_3", 256)),
+                   units("branch3.1", (256, 1)))
+    blocks = [*stem, *[block_a] * 4, reduction_a, *[block_b] * 7, reduction_b, *[block_c] * 3]
+    return chain(
+        within("features", units("{}", (32, 3, 2), (32, 3, 1), (64, 3)),
+               *(within(str(index), block) for index, block in enumerate(blocks, 3))),
+        global_average, linear("last_linear", 1000))
+
+
+def lstm_language_model(vocabulary, hidden):
+    return chain(embedding("word_embeddings", vocabulary, hidden),
+                 lstm("lstm", 0, hidden), lstm("lstm", 1, hidden), linear("sm_fc", vocabulary))
+
+
+def bert(blocks, width):
+    def block(index):
+        qkv = within("attention.self", fork(linear("query", width), linear("key", width), linear("value", width)))
+        attend = chain(qkv, attention, linear("attention.output.dense", width))
+        feed_forward = chain(linear("intermediate.dense", 4 * width), linear("output.dense", width))
+        return within(f"encoder.layer.{index}", add(identity, attend), norm("attention.output.LayerNorm"),
+                      add(identity, feed_forward), norm("output.LayerNorm"))
+    embeddings = add(embedding("word_embeddings", 30_522, width), embedding("position_embeddings", 512, width),
+                     embedding("token_type_embeddings", 2, width))
+    return chain(within("embeddings", embeddings, norm("LayerNorm")),
+                 *map(block, range(blocks)), first_token, linear("pooler.dense", width))
+
+
+def gpt2(blocks, width, vocabulary):
+    def block(index):
+        attend = chain(norm("ln_1"), linear("attn.c_attn", 3 * width), attention, linear("attn.c_proj", width))
+        feed_forward = chain(norm("ln_2"), linear("mlp.c_fc", 4 * width), linear("mlp.c_proj", width))
+        return within(f"h.{index}", add(identity, attend), add(identity, feed_forward))
+
+    def tied_head(shape):
+        """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
+        return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
+    return chain(add(embedding("wte", vocabulary, width), embedding("wpe", 1024, width)),
+                 *map(block, range(blocks)), norm("ln_f"), tied_head)
+
+
+# The files ---------------------------------------------------------------------------------------------------------
+
+IMAGE, LARGE_IMAGE, CIFAR = (224, 224, 3), (299, 299, 3), (32, 32, 3)
+VGG_CLASSIFIER = chain(linear("classifier.0", 4096), linear("classifier.3", 4096), linear("classifier.6", 1000))
+TORCHVISION, CADENE, GTOPK = "torchvision", "Cadene/pretrained-models.pytorch", "hclhkbu/gtopkssgd"
+BERT_MODEL, GPT2_MODEL = "BertModel of Hugging Face transformers", "GPT2LMHeadModel of Hugging Face transformers"
+VGG = "Simonyan and Zisserman 2014, Very Deep Convolutional Networks for Large-Scale Image Recognition"
+RESNET, BERT = "He et al. 2015, Deep Residual Learning for Image Recognition", "Devlin et al. 2018, BERT"
+STRIDE = "stride 2 is in the 3x3 convolution of a block"
+HEADS = ("with pooler and without pretraining heads (BertForPreTraining has 7 more tensors); "
+         "the flop of the attention products are on attention.output.dense.weight of their block")
+TIED = ("the head is tied to wte and its flop are on the last row, ln_f.bias; the flop of the attention products, "
+        "not halved for the causal mask, are on attn.c_proj.weight of their block")
+
+# The total is the one published for the implementation; `csv` refuses any other sum.
+NETWORKS = [
+    Network("alexnet", IMAGE, alexnet(), 61_100_840,
+            "Krizhevsky 2014, One weird trick for parallelizing convolutional neural networks", TORCHVISION),
+    Network("vgg16", IMAGE, vgg([2, 2, 3, 3, 3], VGG_CLASSIFIER), 138_357_544, VGG, TORCHVISION),
+    Network("vgg19", IMAGE, vgg([2, 2, 4, 4, 4], VGG_CLASSIFIER), 143_667_240, VGG, TORCHVISION),
+    Network("vgg16-cifar10", CIFAR, vgg([2, 2, 3, 3, 3], linear("fc", 10), batch_norm=True), 14_728_266, VGG, GTOPK,
+            "convolutions with bias and batch normalisation, then one linear layer from 512 to 10"),
+    Network("resnet20", CIFAR, resnet_cifar([3, 3, 3]), 269_722, RESNET, GTOPK,
+            "option A shortcuts, without parameters (option B has 272474 in all); tensors named as by torchvision"),
+    Network("resnet50", IMAGE, resnet([3, 4, 6, 3]), 25_557_032, RESNET, TORCHVISION, STRIDE),
+    Network("resnet101", IMAGE, resnet([3, 4, 23, 3]), 44_549_160, RESNET, TORCHVISION, STRIDE),
+    Network("resnet152", IMAGE, resnet([3, 8, 36, 3]), 60_192_808, RESNET, TORCHVISION, STRIDE),
+    Network("googlenet", IMAGE, googlenet(), 6_624_904,
+            "Szegedy et al. 2014, Going Deeper with Convolutions", TORCHVISION,
+            "batch normalisation, 3x3 convolutions for the paper's 5x5, no auxiliary classifiers"),
+    Network("bn-inception", IMAGE, bn_inception(), 11_295_240,
+            "Ioffe and Szegedy 2015, Batch Normalization", CADENE, "convolutions have a bias"),
+    Network("inception-v3", LARGE_IMAGE, inception_v3(), 23_834_568,
+            "Szegedy et al. 2015, Rethinking the Inception Architecture for Computer Vision", TORCHVISION,
+            "no auxiliary classifier (with it 27161264 parameters)"),
+    Network("inception-v4", LARGE_IMAGE, inception_v4(), 42_679_816,
+            "Szegedy et al. 2016, Inception-v4, Inception-ResNet and the Impact of Residual Connections", CADENE),
+    Network("lstm-ptb", (35,), lstm_language_model(10_000, 1500), 66_034_000,
+            "Zaremba et al. 2014, Recurrent Neural Network Regularization (large model)", GTOPK,
+            "decoder not tied to the embedding; PyTorch has two biases per gate (with one 66022000 parameters)"),
+    Network("bert-base", (64,), bert(12, 768), 109_482_240, BERT, BERT_MODEL, HEADS),
+    Network("bert-large", (64,), bert(24, 1024), 335_141_888, BERT, BERT_MODEL, HEADS),
+    Network("gpt2", (1024,), gpt2(12, 768, 50_257), 124_439_808,
+            "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
+]
+
+
+def tensors(network):
+    """One row per gradient tensor: work that owns no tensor goes to the next one, or at the very end to the last."""
+    rows, carried = [], 0
+    for row in network.layers(network.shape)[1]:
+        carried += row.flop
+        if row.parameters:
+            rows.append(row._replace(flop=carried))
+            carried = 0
+    rows[-1] = rows[-1]._replace(flop=rows[-1].flop + carried)
+    return rows
+
+
+def csv(network):
+    rows = tensors(network)
+    names = [row.tensor for row in rows]
+    total = sum(row.parameters for row in rows)
+    assert total == network.parameters, f"{network.name}: {total} parameters, published {network.parameters}"
+    assert len(set(names)) == len(names), f"{network.name}: two tensors of the same name"
+    length, *image = network.shape
+    sample = f"{length}x{image[0]} image" if image else f"sequence of {length} tokens"
+    header = {"model": network.name, "sample": sample, "parameters": total, "flop": sum(row.flop for row in rows),
+              "source": f"{network.paper}; counted as in {network.implementation}", "note": network.note}
+    return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value),
+                      "layer,parameters,forward_flop",
+                      *(",".join(map(str, row)) for row in rows), ""])
+
+
+def main(arguments):
+    if arguments not in ([], ["--check"]):
+        sys.exit(__doc__)
+    stale = 0
+    for network in NETWORKS:
+        path, text = Path(__file__).with_name(f"{network.name}.csv"), csv(network).encode()
+        if not arguments:
+            path.write_bytes(text)
+        elif not path.exists() or path.read_bytes() != text:
+            print(f"{path.name} is not what generate.py writes", file=sys.stderr)
+            stale = 1
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
