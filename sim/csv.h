@@ -1,0 +1,34 @@
+// Our three kinds of CSV file (models, throughputs, measurements): `#` comment lines, of which
+// `# key: value` before the column names is a header, then the column names, then rows. Fields hold
+// no commas and no quotes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct Csv {
+  std::string path;
+  std::map<std::string, std::string> header;
+  std::vector<std::string> columns;
+  struct Row {
+    int line = 0;  // in the file, from 1: for error messages
+    std::vector<std::string> fields;
+  };
+  std::vector<Row> rows;
+
+  // Index of a column. Throws std::runtime_error that names the columns there are.
+  std::size_t column(const std::string& name) const;
+  // "path:line", to begin an error message with.
+  std::string where(const Row& row) const { return path + ":" + std::to_string(row.line); }
+};
+
+// Throws std::runtime_error: no such file, no column names, a row with too few or too many fields.
+Csv read_csv(const std::string& path);
+
+std::string trimmed(const std::string& text);
+std::vector<std::string> split(const std::string& text, char separator);  // fields are trimmed
+
+}  // namespace syncline

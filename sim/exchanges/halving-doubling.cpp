@@ -1,0 +1,63 @@
+// Recursive halving and doubling (Thakur, Rabenseifner, Gropp 2005): log2 n rounds that halve the
+// part a rank is responsible for, then log2 n that double it back. As few bytes as a ring, with
+// 2 log2 n latencies instead of 2(n-1); its partners are far away, so many flows leave a node at
+// once. With n not a power of two, the first 2(n - 2^k) ranks pair up: the even one of each pair
+// gives its buffer away before and gets the sum after.
+#include <bit>
+
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan halving_doubling(const Topology& topology, const Settings&, std::uint64_t bytes, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const int pairs = n - core;
+
+  Plan plan;
+  if (rank < 2 * pairs && rank % 2 == 0)
+    return {{.name = "fold", .sends = {{rank + 1, bytes}}, .receives = {}},
+            {.name = "unfold", .sends = {}, .receives = {{rank + 1, bytes}}}};
+  if (rank < 2 * pairs)
+    plan.push_back({.name = "fold", .sends = {}, .receives = {{rank - 1, bytes}}});
+
+  const int place = rank < 2 * pairs ? rank / 2 : rank - pairs;
+  const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
+
+  std::uint64_t begin = 0;  // the part this rank is still responsible for
+  std::uint64_t end = bytes;
+  std::vector<Transfer> kept;  // per round: the partner and what this rank keeps
+  for (int distance = core / 2; distance >= 1; distance /= 2) {
+    const int partner = rank_at(place ^ distance);
+    const std::uint64_t middle = begin + (end - begin) / 2;
+    const bool low = (place & distance) == 0;
+    const std::uint64_t mine = low ? middle - begin : end - middle;
+    const std::uint64_t theirs = end - begin - mine;
+    plan.push_back({.name = "halve", .sends = {{partner, theirs}}, .receives = {{partner, mine}}});
+    kept.push_back({partner, mine});
+    (low ? end : begin) = middle;
+  }
+  // Doubling walks the same rounds back: give what was kept, get what was given away.
+  const std::size_t first = plan.size() - kept.size();
+  for (std::size_t round = kept.size(); round-- > 0;) {
+    const Transfer given = plan[first + round].sends[0];
+    plan.push_back({.name = "double", .sends = {kept[round]}, .receives = {given}});
+  }
+  if (rank < 2 * pairs)
+    plan.push_back({.name = "unfold", .sends = {{rank - 1, bytes}}, .receives = {}});
+  return plan;
+}
+
+const Registered<Exchange> entry{{
+    .name = "halving-doubling",
+    .sentence = "recursive halving, then doubling: log2 n rounds each, any number of workers",
+    .parameters = {},
+    .uses_servers = false,
+    .plan = halving_doubling,
+}};
+
+}  // namespace
+}  // namespace syncline

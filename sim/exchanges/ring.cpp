@@ -1,0 +1,28 @@
+// Ring all-reduce (Patarasuk and Yuan 2009; NCCL's ring): reduce-scatter, then all-gather, 2(n-1)
+// steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n of the
+// buffer out of every rank, and slow to start: its latency grows with n. Ranks follow node order,
+// so only one flow leaves each node and one enters it.
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan ring(const Topology& topology, const Settings&, std::uint64_t bytes, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const RingPlace place{
+      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
+  return {ring_all_reduce(place, bytes, 0)};
+}
+
+const Registered<Exchange> entry{{
+    .name = "ring",
+    .sentence = "all-reduce around a ring of all workers: 2(n-1) steps of one n-th of the buffer",
+    .parameters = {},
+    .uses_servers = false,
+    .plan = ring,
+}};
+
+}  // namespace
+}  // namespace syncline

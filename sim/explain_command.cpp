@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "sim/bounds.h"
+#include "sim/commands.h"
+#include "sim/network.h"
+#include "sim/options.h"
+#include "sim/process.h"
+#include "sim/schedule.h"
+#include "sim/simulation.h"
+#include "sim/sweep.h"
+
+namespace syncline {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[1024];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string explain_buckets(const Setup& setup) {
+  std::string text = format("\nbuckets, in backward order (%zu of %zu tensors)\n",
+                            setup.buckets.size(), setup.model.layers.size());
+  text += "  bucket  tensors       bytes  backward ms  layers\n";
+  const double flop = setup.model.forward_flop();
+  for (const Bucket& bucket : setup.buckets) {
+    if (bucket.index == 20 && setup.buckets.size() > 24) {
+      text += format("  ... and %zu more\n", setup.buckets.size() - 20);
+      break;
+    }
+    const std::string names =
+        bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : std::string());
+    text += format("  %6d  %7d  %10llu  %11.3f  %s\n", bucket.index, bucket.tensors,
+                   static_cast<unsigned long long>(setup.bytes_of(bucket)),
+                   1e3 * setup.times.solo_s.front() * 2 / 3 * bucket.forward_flop / flop,
+                   names.c_str());
+  }
+  return text;
+}
+
+// What no schedule can beat, and what the exchange alone takes, without simulating.
+std::string explain_bounds(const Setup& setup, Routes& routes) {
+  const double compute_s = std::ranges::max(setup.times.solo_s);
+  const auto loads = link_bytes_per_iteration(setup, routes);
+  std::vector<std::pair<double, int>> busiest;  // seconds, link
+  for (const auto& [link, bytes] : loads)
+    busiest.emplace_back(bytes / routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps,
+                         link);
+  std::ranges::sort(busiest, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+
+  std::string text = "\nlinks, bytes of one iteration of all workers (the five busiest)\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, busiest.size()); ++i) {
+    const PlatformLink& link = routes.links()[static_cast<std::size_t>(busiest[i].second)];
+    text += format("  %-28s %14.0f B / %.4g B/s = %.6f s\n", link.name.c_str(),
+                   loads.at(busiest[i].second), link.bandwidth_Bps, busiest[i].first);
+  }
+  if (busiest.empty())
+    text += "  none: nothing crosses the network\n";
+
+  const double link_s = busiest.empty() ? 0 : busiest.front().first;
+  text += "\nbounds, seconds per iteration\n";
+  text += format("  computation, slowest worker  %.6f\n", compute_s);
+  text += format("  busiest link                 %.6f\n", link_s);
+  text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
+  const Schedule& schedule = Registered<Schedule>::find(setup.scenario.schedule);
+  if (schedule.server != nullptr)
+    return text;
+  double exchange_s = 0;
+  for (const Bucket& bucket : setup.buckets)
+    exchange_s += exchange_seconds(setup, routes, setup.bytes_of(bucket));
+  const ExchangeCost cost = exchange_cost(setup, routes);
+  text += format("  exchange of all buckets      %.6f (%.4g s + bytes x %.4g s/B each)\n",
+                 exchange_s, cost.startup_s, cost.seconds_per_byte);
+  text += format("  without overlap              %.6f\n", compute_s + exchange_s);
+  text += format("  with perfect overlap         %.6f\n",
+                 std::max(compute_s, compute_s / 3 + exchange_s));
+  return text;
+}
+
+std::string explain(const Scenario& scenario) {
+  const Setup setup = prepare(scenario);
+  const Topology& topology = setup.cluster.topology;
+  std::string text = "scenario\n";
+  for (const Option& option : scenario_options())
+    if (const auto word = scenario.words.find(option.name);
+        word != scenario.words.end() && !word->second.empty())
+      text += format("  %-20s %s\n", option.name.c_str(), word->second.c_str());
+
+  text +=
+      format("\ncluster\n  %d workers on %zu nodes (", topology.workers(), topology.nodes.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
+    text += format("%s%zu", i == 0 ? "" : " ", topology.nodes[i].size());
+  text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
+  const bool serves = Registered<Exchange>::find(scenario.exchange).uses_servers;
+  if (serves)
+    text += format("  %d servers, %s\n", topology.servers,
+                   scenario.servers > 0 ? "on hosts of their own" : "one on each node");
+  text += format("  worker 0 is %s, worker %d is %s\n", setup.cluster.workers.front().name.c_str(),
+                 topology.workers() - 1, setup.cluster.workers.back().name.c_str());
+
+  text +=
+      format("\nmodel\n  %s: %llu parameters, %llu bytes of gradient, %.4g GFLOP forward per %s\n",
+             setup.model.name.c_str(), static_cast<unsigned long long>(setup.model.parameters()),
+             static_cast<unsigned long long>(setup.model_bytes()), setup.model.forward_flop() / 1e9,
+             setup.model.sample.c_str());
+  text += format("  computation %.6f s per iteration on worker 0 (%s)\n",
+                 setup.times.solo_s.front(), setup.times.source.c_str());
+  text += format("  network %s: %s\n", scenario.network.c_str(),
+                 find_network(scenario.network).sentence.c_str());
+  text += explain_buckets(setup);
+  Routes routes(setup.cluster.rank_hosts);
+  return text + explain_bounds(setup, routes);
+}
+
+}  // namespace
+
+int explain_command(const std::vector<std::string>& words) {
+  const Sweep sweep = expand(merged_with_file(parse_command_line(words, {})));
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    const Scenario& scenario = sweep.cells[i];
+    std::string text;
+    try {
+      text = run_child([&] { return explain(scenario); });
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(about_platform(scenario, error.what()));
+    }
+    std::printf("%s%s", i == 0 ? "" : "\n----\n\n", text.c_str());
+  }
+  for (const std::string& note : sweep.left_out)
+    std::fprintf(stderr, "left out: %s\n", note.c_str());
+  return 0;
+}
+
+}  // namespace syncline

@@ -1,0 +1,43 @@
+#include "sim/files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "kernels/registry.h"
+
+namespace syncline {
+namespace fs = std::filesystem;
+
+std::string data_root() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  // In a build folder of the checkout, or in <prefix>/bin of an installation; tests are one deeper.
+  for (const fs::path& root : {program / "../..", program / "../share/syncline",
+                               program / "../../..", fs::path(SYNCLINE_SOURCE_DIR)})
+    if (fs::exists(root / "models/throughput.csv"))
+      return fs::weakly_canonical(root).string();
+  throw std::runtime_error("models/throughput.csv is not where the program (" + program.string() +
+                           ") looks for it: build inside the checkout, or use cmake --install");
+}
+
+std::vector<std::string> names_in(const std::string& folder, const std::string& extension) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(data_root()) / folder))
+    if (entry.path().extension() == extension && entry.path().stem() != "throughput")
+      names.push_back(entry.path().stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string find_file(const std::string& kind, const std::string& folder,
+                      const std::string& extension, const std::string& value,
+                      const std::string& beside) {
+  for (const fs::path& candidate : {fs::path(value), fs::path(beside) / value,
+                                    fs::path(data_root()) / folder / (value + extension)})
+    if (!value.empty() && fs::is_regular_file(candidate))
+      return fs::weakly_canonical(candidate).string();
+  throw std::runtime_error("no " + kind + " '" + value + "': allowed are a path or " +
+                           listed(names_in(folder, extension)));
+}
+
+}  // namespace syncline

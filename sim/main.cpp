@@ -1,0 +1,93 @@
+#include <cstdio>
+#include <exception>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.h"
+#include "sim/commands.h"
+#include "sim/options.h"
+#include "sim/process.h"
+
+namespace syncline {
+namespace {
+
+struct Command {
+  std::string sentence;
+  int (*main)(const std::vector<std::string>& words);
+};
+
+const std::map<std::string, Command>& commands() {
+  static const std::map<std::string, Command> all{
+      {"run", {"[FILE.cfg] [options]  simulate; lists in values make a sweep", run_command}},
+      {"explain", {"[FILE.cfg] [options]  what would be simulated, and bounds", explain_command}},
+      {"list", {"[KIND]               what there is to choose from", list_command}},
+      {"validate", {"DIR...             compare with measurements", validate_command}},
+  };
+  return all;
+}
+
+void print_help() {
+  std::puts(
+      "syncline: how well will my training job scale on a cluster I do not own yet?\n\n"
+      "  syncline run --model resnet50 --platform pcie-8x4-10gbe --schedule bsp --workers 1,8,32\n"
+      "  syncline run experiments/quickstart.cfg --jobs 2 --out results\n\n"
+      "Commands");
+  for (const auto& [name, command] : commands())
+    std::printf("  %-9s %s\n", name.c_str(), command.sentence.c_str());
+  std::puts(
+      "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "
+      "may\n"
+      "be a list, a,b,c: the run is then a sweep over all combinations.");
+  for (const Option& option : scenario_options())
+    std::printf("  --%-18s %s%s\n", option.name.c_str(), option.sentence.c_str(),
+                option.fallback.empty() ? "" : (" [" + option.fallback + "]").c_str());
+  std::puts(
+      "\nOptions of run\n"
+      "  --out DIR            also write a JSON file per cell and results.csv\n"
+      "  --trace              also write each cell's trace as CSV, into --out\n"
+      "  --resume             keep the cells that --out has already\n"
+      "  --jobs N             processes at a time [all cores]");
+}
+
+int dispatch(const std::vector<std::string>& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_help();
+    return words.empty() ? 2 : 0;
+  }
+  if (words[0] == "--version") {
+    std::puts("syncline " SYNCLINE_VERSION);
+    return 0;
+  }
+  for (const std::string& word : words)
+    if (word == "--help" || word == "-h") {
+      print_help();
+      return 0;
+    }
+  const auto command = commands().find(words[0]);
+  if (command == commands().end()) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : commands())
+      names.push_back(name);
+    throw std::invalid_argument("unknown command '" + words[0] + "': allowed are " + listed(names) +
+                                " (see --help)");
+  }
+  return command->second.main({words.begin() + 1, words.end()});
+}
+
+}  // namespace
+}  // namespace syncline
+
+int main(int count, char** arguments) {
+  try {
+    return syncline::dispatch({arguments + 1, arguments + count});
+  } catch (const syncline::Interrupted&) {
+    std::fputs("syncline: interrupted; every process has ended, finished cells are whole\n",
+               stderr);
+    return 130;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "syncline: %s\n", error.what());
+    return 2;
+  }
+}

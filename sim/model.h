@@ -1,0 +1,50 @@
+// A network to train, as the simulator sees it: its gradient tensors in forward order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct Layer {
+  std::string name;
+  std::uint64_t parameters = 0;
+  double forward_flop = 0;  // per sample
+};
+
+struct Model {
+  std::string name;
+  std::string sample;  // what one sample is: "224x224 image"
+  std::vector<Layer> layers;
+
+  std::uint64_t parameters() const;
+  double forward_flop() const;  // per sample
+};
+
+// Reads `layer,parameters,forward_flop` under a `# key: value` header (models/README.md). Throws
+// std::runtime_error that names file and line; also when the sum differs from `# parameters`.
+Model read_model(const std::string& path);
+
+// One gradient transfer: neighbouring tensors, in the order in which backward produces them.
+struct Bucket {
+  int index = 0;  // 0 is produced first
+  std::uint64_t parameters = 0;
+  double forward_flop = 0;  // per sample; backward costs twice this
+  int tensors = 0;
+  std::string first;  // names of its first and last layer, in backward order
+  std::string last;
+};
+
+// Buckets of at most `bytes` each, unless one tensor alone is larger (PyTorch DDP's and Horovod's
+// fusion). 0: a bucket per tensor. Infinity: one bucket.
+std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes);
+
+// The merges that minimise iteration time when exchanging b bytes takes `startup_s` + b *
+// `seconds_per_byte`: MG-WFBP's rule (Shi, Chu, Li, INFOCOM 2019, algorithm 1): a tensor joins the
+// next one that backward produces if that one's gradient comes before its own exchange could start,
+// or if waiting for it costs less than a start-up. `backward_s` is the whole backward pass.
+std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
+                                   double startup_s, double seconds_per_byte);
+
+}  // namespace syncline

@@ -1,0 +1,20 @@
+// SimGrid's network models under the names a scenario uses.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct Network {
+  std::string name;
+  std::string sentence;
+  std::vector<std::string> settings;  // of SimGrid: "network/model:CM02"
+};
+
+const std::vector<Network>& networks();
+
+// Throws std::invalid_argument that lists the names there are.
+const Network& find_network(const std::string& name);
+
+}  // namespace syncline

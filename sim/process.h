@@ -1,0 +1,35 @@
+// Jobs in child processes: SimGrid allows one engine per process, and answers bad platforms with an
+// abort, which must not end the program.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct Outcome {
+  bool ok = false;
+  std::string output;    // what the job returned
+  std::string error;     // one line, when not ok
+  bool aborted = false;  // it did not throw: the error is what it printed, or its signal
+};
+
+class Interrupted {};  // Ctrl-C; every child has been ended
+
+// Runs each job in a child of its own, `at_once` at a time, and calls `ended` in this process as
+// they end. A job that throws, aborts or crashes is an Outcome with an error. Nothing a job prints
+// reaches the terminal. `tick` is called at least every half second. Returns early, with the
+// children ended, when `ended` returns false. Throws Interrupted.
+void run_children(
+    const std::vector<std::function<std::string()>>& jobs, int at_once,
+    const std::function<bool(std::size_t job, Outcome outcome)>& ended,
+    const std::function<void()>& tick = [] {});
+
+// One job, or std::runtime_error.
+std::string run_child(const std::function<std::string()>& job);
+
+// What SimGrid said before it gave up, as one line without its decorations.
+std::string one_line(const std::string& printed);
+
+}  // namespace syncline

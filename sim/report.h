@@ -1,0 +1,55 @@
+// Figures from a trace. A pure function: the engine is not here, and a new figure needs no new
+// simulation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/trace.h"
+
+namespace syncline {
+
+struct BusyLink {
+  std::string name;
+  double utilisation = 0;          // of its bandwidth, over the whole run
+  double bytes_per_iteration = 0;  // of all workers
+};
+
+struct Report {
+  double throughput = 0;          // samples/s of all workers, after warm-up
+  double scaling_efficiency = 0;  // throughput / sum of what each worker would do alone
+  double iteration_mean_s = 0;
+  double iteration_p50_s = 0;
+  double iteration_p99_s = 0;
+
+  // Where an iteration goes, mean over workers and measured iterations; they add up to its mean.
+  double compute_s = 0;
+  double compress_s = 0;
+  double exposed_s = 0;  // the worker stands still while its bytes move
+  double waiting_s = 0;  // the worker stands still and nothing of its own moves
+
+  double bytes_sent = 0;  // per worker and iteration
+  double bytes_received = 0;
+  std::vector<BusyLink> busiest_links;  // at most three
+  std::string bottleneck;               // in words
+
+  double staleness_mean = 0;
+  std::int64_t staleness_max = 0;
+  std::map<std::int64_t, std::int64_t> staleness_histogram;  // staleness: gradients
+  std::int64_t updates = 0;  // of the parameters, at server 0, or steps of BSP
+
+  // No simulation can beat these; per iteration over the whole run, warm-up included.
+  double run_iteration_s = 0;
+  double bound_compute_s = 0;  // the slowest worker's own computation
+  double bound_link_s = 0;     // the busiest link's bytes / bandwidth
+  std::vector<std::string> warnings;
+
+  double simulated_s = 0;
+  std::uint64_t flows = 0;
+};
+
+Report make_report(const Trace& trace, int batch, int warmup, int iterations);
+
+}  // namespace syncline

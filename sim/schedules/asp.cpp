@@ -1,0 +1,41 @@
+// Asynchronous parallel: each worker pushes its gradients when they are ready, the parameter server
+// applies them at once and answers with the current parameters; nobody waits for another worker
+// (Dean et al. 2012; QSGD appendix D states the same model). Staleness is unbounded.
+#include "sim/schedule.h"
+#include "sim/server.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+void worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets()) {
+      worker.backward(bucket);
+      worker.push(bucket);
+    }
+    worker.pull();
+    worker.step();
+  }
+}
+
+void server(Server& server) {
+  while (const auto push = server.next_push()) {
+    server.apply(*push);
+    server.reply(*push);
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "asp",
+    .sentence = "asynchronous: a server applies each gradient as it comes, nobody waits",
+    .parameters = {},
+    .exchange = "ps",
+    .any_exchange = false,
+    .worker = worker,
+    .server = server,
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,31 @@
+// Bulk synchronous parallel: in every iteration all workers average their gradients and take the
+// same step (Valiant 1990; synchronous SGD as in Goyal et al. 2017). Buckets are averaged while
+// backward goes on (wait-free backpropagation, Zhang et al. 2017; PyTorch DDP) unless `overlap =
+// off`.
+#include "sim/schedule.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+void worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets()) {
+      worker.backward(bucket);
+      worker.start_average(bucket);
+    }
+    worker.finish_averages();
+    worker.step();
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "bsp",
+    .sentence = "bulk synchronous: everybody averages gradients in every iteration",
+    .parameters = {},
+    .worker = worker,
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,62 @@
+// Stale synchronous parallel (Ho et al., NIPS 2013), by its four rules:
+//   1. the fastest and the slowest worker are at most s clocks apart, or the fast one waits;
+//   2. an update that a worker makes in clock c is stamped c;
+//   3. a read in clock c sees all updates stamped c - s - 1 or less, and may see newer ones;
+//   4. a worker sees its own updates.
+// A worker reads once per clock, after its push. So the server holds its answer back until every
+// worker's update stamped c - s (c: the stamp of the push, c + 1: the clock that will read) is in.
+// Rule 4 holds because the push comes before the answer to it. s = 0 is BSP through the server;
+// with a large s nothing is ever held back, which is ASP.
+#include <vector>
+
+#include "sim/schedule.h"
+#include "sim/server.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+void worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets()) {
+      worker.backward(bucket);
+      worker.push(bucket);
+    }
+    worker.pull();
+    worker.step();
+  }
+}
+
+void server(Server& server) {
+  const double staleness = server.settings().number("staleness");
+  std::vector<Push> held;
+  while (const auto push = server.next_push()) {
+    server.apply(*push);
+    held.push_back(*push);
+    std::erase_if(held, [&](const Push& waiting) {
+      if (waiting.iteration + 1 > server.slowest(waiting.bucket) + staleness)
+        return false;
+      server.reply(waiting);
+      return true;
+    });
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "ssp",
+    .sentence = "stale synchronous: asynchronous, but nobody gets more than `staleness` ahead",
+    .parameters = {{.name = "staleness",
+                    .sentence = "iterations the fastest worker may be ahead of the slowest",
+                    .fallback = "3",
+                    .minimum = 0,
+                    .maximum = 1e9,
+                    .whole = true}},
+    .exchange = "ps",
+    .any_exchange = false,
+    .worker = worker,
+    .server = server,
+}};
+
+}  // namespace
+}  // namespace syncline

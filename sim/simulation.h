@@ -1,0 +1,39 @@
+// One simulation: a scenario on a platform, to a trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/cluster.h"
+#include "sim/compute.h"
+#include "sim/model.h"
+#include "sim/platform.h"
+#include "sim/scenario.h"
+#include "sim/trace.h"
+
+namespace syncline {
+
+// What a scenario comes to on its platform, before anything is simulated.
+struct Setup {
+  Scenario scenario;
+  Model model;
+  Cluster cluster;
+  ComputeTimes times;
+  std::vector<Bucket> buckets;
+
+  std::uint64_t bytes_of(const Bucket& bucket) const {
+    return bucket.parameters * static_cast<std::uint64_t>(scenario.gradient_value_bytes());
+  }
+  std::uint64_t model_bytes() const {
+    return model.parameters() * static_cast<std::uint64_t>(scenario.gradient_value_bytes());
+  }
+};
+
+// Loads the platform and works out who does what. Once per process (sim/platform.h); throws
+// std::runtime_error or std::invalid_argument on what a user can mend.
+Setup prepare(const Scenario& scenario);
+
+// Runs it. Once per process.
+Trace simulate(const Setup& setup);
+
+}  // namespace syncline

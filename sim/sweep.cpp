@@ -1,0 +1,105 @@
+#include "sim/sweep.h"
+
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "sim/network.h"
+#include "sim/platform.h"
+#include "sim/process.h"
+#include "sim/report.h"
+#include "sim/result.h"
+#include "sim/simulation.h"
+#include "sim/trace.h"
+
+namespace syncline {
+namespace {
+
+std::string simulate_cell(const SweepCell& cell) {
+  const Scenario& scenario = cell.scenario;
+  const Setup setup = prepare(scenario);
+  const Trace trace = simulate(setup);
+  if (!cell.trace_path.empty()) {
+    std::ostringstream text;
+    write_csv(trace, text);
+    write_whole(cell.trace_path, text.str());
+  }
+  const Report report = make_report(trace, scenario.batch, scenario.warmup, scenario.iterations);
+  return to_json(scenario,
+                 {.compute = setup.times.source,
+                  .network = find_network(scenario.network).sentence,
+                  .simgrid = simgrid_version()},
+                 report)
+      .dump();
+}
+
+// A line that is rewritten while cells end, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::size_t done) {
+    if (!terminal_ || total_ < 2)
+      return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    std::fprintf(stderr, "\r\033[K%zu of %zu cells", done, total_);
+    if (done > 0)
+      std::fprintf(
+          stderr, ", about %.0f s left",
+          elapsed.count() / static_cast<double>(done) * static_cast<double>(total_ - done));
+  }
+  void clear() {
+    if (terminal_ && total_ > 1)
+      std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  std::size_t total_;
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::vector<nlohmann::ordered_json> simulate_all(
+    const std::vector<SweepCell>& cells, int at_once,
+    const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
+  std::vector<nlohmann::ordered_json> results(cells.size());
+  std::vector<std::function<std::string()>> jobs;
+  for (const SweepCell& cell : cells)
+    jobs.emplace_back([&cell] { return simulate_cell(cell); });
+
+  Progress progress(cells.size());
+  std::size_t done = 0;
+  std::string error;
+  run_children(
+      jobs, at_once,
+      [&](std::size_t i, const Outcome& outcome) {
+        if (!outcome.ok) {
+          error = about_platform(cells[i].scenario,
+                                 (outcome.aborted ? "SimGrid refuses it: " : "") + outcome.error);
+          return false;
+        }
+        results[i] = nlohmann::ordered_json::parse(outcome.output);
+        ended(i, results[i]);
+        progress.show(++done);
+        return true;
+      },
+      [&] { progress.show(done); });
+  progress.clear();
+  if (!error.empty())
+    throw std::runtime_error(error);
+  return results;
+}
+
+std::string about_platform(const Scenario& scenario, const std::string& error) {
+  const bool said = error.find(scenario.platform) != std::string::npos;
+  return said ? error : "platform " + scenario.platform + ": " + error;
+}
+
+}  // namespace syncline

@@ -1,0 +1,32 @@
+// How far simulated throughput is from measured throughput, over the rows of a validation folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+struct ValidationRow {
+  std::string folder;
+  std::string label;  // what tells the row from others
+  bool fit = false;   // used to choose factors, so it must not be reported on
+  double measured = 0;
+  double simulated = 0;
+
+  double error() const { return simulated / measured - 1; }
+};
+
+struct Agreement {
+  int rows = 0;
+  double median_error = 0;  // of |error|
+  double worst_error = 0;
+  double tau = 0;  // Kendall's tau-b of measured against simulated: 1 is the same ranking
+};
+
+// Over the rows with role `report`.
+Agreement agreement(const std::vector<ValidationRow>& rows);
+
+// Kendall's tau-b, which allows for ties; 0 where it is undefined.
+double kendall_tau(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace syncline

@@ -1,0 +1,55 @@
+// The verbs of a worker. Each advances simulated time by what it costs and writes what it did into
+// the trace; none needs to know the schedule that calls it.
+#pragma once
+
+#include <span>
+
+#include "kernels/registry.h"
+#include "sim/model.h"
+#include "sim/schedule.h"
+
+namespace syncline {
+
+struct WorkerState;  // sim/engine.h
+
+class Worker {
+ public:
+  explicit Worker(WorkerState& state) : state_(state) {}
+
+  const Settings& settings() const;         // of the schedule
+  std::span<const Bucket> buckets() const;  // in the order in which backward produces them
+
+  // Begins the next iteration; false when the run is over.
+  bool next_iteration();
+  // The forward pass over the whole model.
+  void forward();
+  // Backward over the layers of one bucket; buckets must come in order.
+  void backward(const Bucket& bucket);
+  // Applies the update to this worker's own copy of the parameters. Free of charge: an optimiser
+  // step reads and writes each parameter once, and is part of every measured throughput.
+  void step();
+
+  // Puts the average of this bucket over all workers on the communication stream and returns. With
+  // `overlap = off` the stream gets it when backward has ended.
+  void start_average(const Bucket& bucket);
+  // Waits until every average that was started has arrived.
+  void finish_averages();
+
+  // Puts this bucket's gradient on the communication stream, to every shard, and returns; `overlap`
+  // as above. It is stamped with this iteration.
+  void push(const Bucket& bucket);
+  // Waits for the shards' answers to every push, and so for the parameters they hold.
+  void pull();
+
+  // Hands the gradient of the whole model to the node's aggregator, and waits until it has it.
+  void hand_over();
+  // Waits until the parameters at the node contain everything this worker has handed over.
+  void wait_until_applied();
+  // Copies the newest parameters at the node.
+  void take_parameters();
+
+ private:
+  WorkerState& state_;
+};
+
+}  // namespace syncline

@@ -1,0 +1,55 @@
+// Traces of small scenarios, kept beside them as text. They say that nothing has changed, never
+// that it is right: the laws do. After a change that is meant, `cmake --build --preset dev --target
+// bless` writes them anew; the commit says why.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path scenarios = fs::path(SYNCLINE_SOURCE_DIR) / "tests/golden/scenarios";
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Golden : public testing::TestWithParam<std::string> {};
+
+TEST_P(Golden, TraceIsUnchanged) {
+  const fs::path out = fs::path(testing::TempDir()) / ("syncline-golden-" + GetParam());
+  const std::string command = std::string(SYNCLINE_PROGRAM) + " run " +
+                              (scenarios / (GetParam() + ".cfg")).string() + " --trace --out " +
+                              out.string() + " >/dev/null";
+  ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  const fs::path golden = scenarios / (GetParam() + ".trace.csv");
+  const std::string now = text_of(out / "result.trace.csv");
+  fs::remove_all(out);
+  if (std::getenv("SYNCLINE_BLESS") != nullptr)
+    std::ofstream(golden) << now;
+  EXPECT_EQ(now, text_of(golden)) << "meant? then bless it (see the top of this file)";
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(scenarios))
+    if (entry.path().extension() == ".cfg")
+      found.push_back(entry.path().stem().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, Golden, testing::ValuesIn(names()), [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+}  // namespace

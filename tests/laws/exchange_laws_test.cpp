@@ -1,0 +1,185 @@
+// Laws 1, 2, 3, 7 and 8 of the design, and that `flow` and `step` agree: what an exchange takes.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "sim/plan.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr double precise = 1e-9;
+
+// Seconds of one exchange of the whole model, alone: no overlap, one bucket. Until the last has it:
+// step by step, workers far from the slowest link have their sums a little earlier.
+double exchange_s(Options options) {
+  options["overlap"] = "off";
+  options["bucket-bytes"] = "all";
+  options["iterations"] = "1";
+  options["warmup"] = "0";
+  return simulated(options).trace.end_s - 0.1;
+}
+
+TEST(Law1, OneTransferTakesLatencyPlusBytesOverBandwidth) {
+  // ASP's push from the one worker to the one server crosses two cards.
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .servers = 1})},
+                                   {"model", model_of({25'000'000})},
+                                   {"schedule", "asp"},
+                                   {"servers", "1"}});
+  ASSERT_FALSE(run.rows("push").empty());
+  for (const Row& row : run.rows("push"))
+    EXPECT_NEAR(row.end_s - row.start_s, 2e-5 + 1e8 / 1e9, precise);
+  for (const Row& row : run.rows("pull"))
+    EXPECT_NEAR(row.end_s - row.start_s, 2e-5 + 1e8 / 1e9, precise);
+}
+
+TEST(Law2, RingAllReduceTakesTwoTimesNMinusOneSteps) {
+  const double bytes = 4 * 2520.0 * 1000;  // divisible by every n below
+  for (const int n : {2, 3, 5, 8, 9})
+    for (const char* fidelity : {"step", "flow"}) {
+      const double seconds = exchange_s({{"platform", star_platform({.nodes = n})},
+                                         {"model", model_of({2'520'000})},
+                                         {"fidelity", fidelity}});
+      EXPECT_NEAR(seconds, 2 * (n - 1) * (2e-5 + bytes / n / 1e9), 1e-9) << n << fidelity;
+    }
+}
+
+TEST(Law2, ReduceScatterAndAllGatherTakeNMinusOneSteps) {
+  const int n = 6;
+  const Simulated run = simulated(
+      {{"platform", star_platform({.nodes = 1, .workers_per_node = n, .bus_latency_s = 1e-6})},
+       {"model", model_of({2'520'000})},
+       {"exchange", "hierarchical"},
+       {"fidelity", "step"}});
+  for (const char* verb : {"reduce-scatter", "all-gather"}) {
+    ASSERT_FALSE(run.rows(verb).empty());
+    for (const Row& row : run.rows(verb))
+      EXPECT_NEAR(row.end_s - row.start_s, (n - 1) * (2e-6 + 4 * 2'520'000 / n / 1e10), precise);
+  }
+}
+
+TEST(Law2, HalvingDoublingTakesTwoLogNRounds) {
+  const double bytes = 4 * 1'048'576.0;
+  const double seconds = exchange_s({{"platform", star_platform({.nodes = 8})},
+                                     {"model", model_of({1'048'576})},
+                                     {"exchange", "halving-doubling"}});
+  EXPECT_NEAR(seconds, 2 * 3 * 2e-5 + 2 * (7.0 / 8) * bytes / 1e9, precise);
+}
+
+TEST(Law2, StepOverheadIsPaidOncePerStep) {
+  const Options options{{"platform", star_platform({.nodes = 4})},
+                        {"model", model_of({1'000'000})}};
+  for (const char* fidelity : {"step", "flow"}) {
+    Options with = options;
+    with["fidelity"] = fidelity;
+    const double without_s = exchange_s(with);
+    with["step-overhead"] = "1e-3";
+    EXPECT_NEAR(exchange_s(with) - without_s, 6e-3, precise) << fidelity;
+  }
+}
+
+TEST(Law3, WithoutCommunicationBspTakesTheSlowestWorkersCompute) {
+  const Simulated run = simulated(
+      {{"platform",
+        star_platform({.nodes = 4, .nic_Bps = 1e18, .nic_latency_s = 0, .slow_speed = 0.25})},
+       {"model", model_of({1000, 1000, 1000})}});
+  EXPECT_NEAR(run.iteration_s(), 0.4, precise);
+  EXPECT_NEAR(run.report.waiting_s, 0.75 * 0.3, 1e-6);  // three of four wait for 0.3 s
+}
+
+TEST(Law3, OneWorkerDoesNotCommunicate) {
+  for (const auto& [name, exchange] : Registered<Exchange>::all()) {
+    const Simulated run = simulated({{"platform", star_platform({.nodes = 1})},
+                                     {"model", model_of({1000, 1000})},
+                                     {"exchange", name}});
+    EXPECT_NEAR(run.iteration_s(), 0.1, precise) << name;
+    EXPECT_EQ(run.trace.flows, 0u) << name;
+    EXPECT_EQ(run.report.bytes_sent, 0) << name;
+  }
+}
+
+TEST(Law7, TwiceTheBandwidthAndHalfTheLatencyHalvesCommunication) {
+  for (const auto& [name, exchange] : Registered<Exchange>::all()) {
+    const Star star{.nodes = 4, .workers_per_node = 2, .bus_latency_s = 1e-6};
+    Star faster = star;
+    faster.nic_Bps *= 2;
+    faster.bus_Bps *= 2;
+    faster.nic_latency_s /= 2;
+    faster.bus_latency_s /= 2;
+    const std::string model = model_of({3'000'000, 2'000'000});
+    const double slow_s =
+        exchange_s({{"platform", star_platform(star)}, {"model", model}, {"exchange", name}});
+    const double fast_s =
+        exchange_s({{"platform", star_platform(faster)}, {"model", model}, {"exchange", name}});
+    EXPECT_GT(slow_s, 0) << name;
+    EXPECT_NEAR(fast_s, slow_s / 2, slow_s * 1e-6) << name;
+  }
+}
+
+TEST(Law8, MoreBandwidthIsNeverSlowerAndMoreLatencyNeverFaster) {
+  const std::string model = model_of({3'000'000, 2'000'000, 500});
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad"}) {
+    double before_s = std::numeric_limits<double>::infinity();
+    for (const double nic_Bps : {1e7, 1e8, 3e8, 1e9, 1e11}) {
+      const double seconds = simulated({{"platform", star_platform({.nodes = 3,
+                                                                    .workers_per_node = 2,
+                                                                    .nic_Bps = nic_Bps,
+                                                                    .bus_Bps = 10 * nic_Bps})},
+                                        {"model", model},
+                                        {"schedule", schedule}})
+                                 .trace.end_s;
+      EXPECT_LE(seconds, before_s * (1 + 1e-9)) << schedule << " at " << nic_Bps;
+      before_s = seconds;
+    }
+    before_s = 0;
+    for (const double latency_s : {0.0, 1e-6, 1e-4, 1e-2}) {
+      const double seconds =
+          simulated({{"platform", star_platform({.nodes = 3, .nic_latency_s = latency_s})},
+                     {"model", model},
+                     {"schedule", schedule}})
+              .trace.end_s;
+      EXPECT_GE(seconds, before_s * (1 - 1e-9)) << schedule << " at " << latency_s;
+      before_s = seconds;
+    }
+  }
+}
+
+TEST(Law8, ASlowerHostIsNeverFaster) {
+  const std::string model = model_of({300'000, 200'000});
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad"}) {
+    double before_s = 0;
+    for (const double speed : {1.0, 0.9, 0.5, 0.1}) {
+      const double seconds =
+          simulated({{"platform", star_platform({.nodes = 3, .slow_speed = speed})},
+                     {"model", model},
+                     {"schedule", schedule}})
+              .trace.end_s;
+      EXPECT_GE(seconds, before_s * (1 - 1e-9)) << schedule << " at " << speed;
+      before_s = seconds;
+    }
+  }
+}
+
+// The figure of the README: how far `flow` is from `step`.
+TEST(Fidelity, FlowIsWithinThreePercentOfStep) {
+  for (const char* exchange : {"ring", "hierarchical", "ps"})
+    for (const int nodes : {2, 8, 32})
+      for (const std::uint64_t parameters : {25'000ul, 2'500'000ul, 250'000'000ul}) {
+        Options options{
+            {"platform",
+             star_platform({.nodes = nodes, .workers_per_node = 4, .bus_latency_s = 3e-6})},
+            {"model", model_of({parameters})},
+            {"exchange", exchange},
+            {"step-overhead", "1e-5"}};
+        options["fidelity"] = "step";
+        const double step_s = exchange_s(options);
+        options["fidelity"] = "flow";
+        const double flow_s = exchange_s(options);
+        EXPECT_NEAR(flow_s / step_s, 1, 0.03)
+            << exchange << " " << nodes * 4 << " workers, " << 4 * parameters << " bytes";
+      }
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,173 @@
+#include "tests/laws/simulated.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <set>
+#include <sstream>
+
+#include "sim/process.h"
+#include "sim/simulation.h"
+
+namespace syncline {
+namespace {
+
+std::string temporary_file(const std::string& name) {
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("syncline-laws-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  static int number = 0;
+  return (folder / (std::to_string(number++) + name)).string();
+}
+
+std::string number(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+// A verb outlives the text it was read from.
+std::string_view interned(const std::string& verb) {
+  static std::set<std::string> verbs;
+  return *verbs.insert(verb).first;
+}
+
+// A trace as text without loss, and back: children answer in text.
+std::string packed(const Trace& trace) {
+  std::ostringstream out;
+  out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
+      << ' ' << trace.solo_s.size() << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
+      << ' ' << trace.rows.size() << '\n';
+  for (const double seconds : trace.solo_s)
+    out << number(seconds) << '\n';
+  for (const std::string& name : trace.rank_names)
+    out << name << '\n';
+  for (const LinkUse& link : trace.links)
+    out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << '\n';
+  for (const Row& row : trace.rows)
+    out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
+        << static_cast<int>(row.stream) << ' ' << row.rank << ' ' << row.bucket << ' '
+        << row.iteration << ' ' << row.bytes_sent << ' ' << row.bytes_received << ' ' << row.version
+        << ' ' << row.read_version << '\n';
+  return out.str();
+}
+
+Trace unpacked(const std::string& text) {
+  std::istringstream in(text);
+  Trace trace;
+  std::size_t solos = 0;
+  std::size_t names = 0;
+  std::size_t links = 0;
+  std::size_t rows = 0;
+  in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> solos >> names >> links >>
+      rows;
+  trace.solo_s.resize(solos);
+  for (double& seconds : trace.solo_s)
+    in >> seconds;
+  in.ignore();
+  trace.rank_names.resize(names);
+  for (std::string& name : trace.rank_names)
+    std::getline(in, name);
+  trace.links.resize(links);
+  for (LinkUse& link : trace.links)
+    in >> link.name >> link.bandwidth_Bps >> link.bytes;
+  trace.rows.resize(rows);
+  for (Row& row : trace.rows) {
+    std::string verb;
+    int stream = 0;
+    in >> verb >> row.start_s >> row.end_s >> stream >> row.rank >> row.bucket >> row.iteration >>
+        row.bytes_sent >> row.bytes_received >> row.version >> row.read_version;
+    row.verb = interned(verb);
+    row.stream = static_cast<Stream>(stream);
+  }
+  return trace;
+}
+
+}  // namespace
+
+std::vector<Row> Simulated::rows(const std::string& verb) const {
+  std::vector<Row> found;
+  for (const Row& row : trace.rows)
+    if (row.verb == verb)
+      found.push_back(row);
+  return found;
+}
+
+std::string star_platform(const Star& star) {
+  const std::string path = temporary_file(".xml");
+  std::ofstream xml(path);
+  xml << "<?xml version=\"1.0\"?>\n"
+         "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+         "<platform version=\"4.1\">\n<zone id=\"star\" routing=\"Floyd\">\n<router "
+         "id=\"switch\"/>\n";
+  const auto link = [&](const std::string& id, double bandwidth_Bps, double latency_s) {
+    xml << "<link id=\"" << id << "\" bandwidth=\"" << number(bandwidth_Bps) << "Bps\" latency=\""
+        << number(latency_s) << "s\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+  };
+  std::ostringstream routes;  // SimGrid wants them after hosts and links
+  const auto route = [&](const std::string& from, const std::string& to, const std::string& over) {
+    routes << "<route src=\"" << from << "\" dst=\"" << to << "\"><link_ctn id=\"" << over
+           << "\" direction=\"UP\"/></route>\n";
+  };
+  for (int n = 0; n < star.nodes; ++n) {
+    const std::string node = star.prefix + std::to_string(n);
+    link(node + "-nic", star.nic_Bps, star.nic_latency_s);
+    const bool shared = star.workers_per_node > 1;
+    if (shared) {
+      xml << "<router id=\"" << node << "-root\"/>\n";
+      route(node + "-root", "switch", node + "-nic");
+    }
+    for (int w = 0; w < star.workers_per_node; ++w) {
+      const std::string host = node + "-gpu" + std::to_string(w);
+      const bool last = n + 1 == star.nodes && w + 1 == star.workers_per_node;
+      xml << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (last ? star.slow_speed : 1))
+          << "f\"><prop id=\"node\" value=\"" << node << "\"/></host>\n";
+      if (shared) {
+        link(host + "-bus", star.bus_Bps, star.bus_latency_s);
+        route(host, node + "-root", host + "-bus");
+      } else {
+        route(host, "switch", node + "-nic");
+      }
+    }
+  }
+  for (int s = 0; s < star.servers; ++s) {
+    const std::string host = "server" + std::to_string(s);
+    xml << "<host id=\"" << host
+        << "\" speed=\"1e12f\"><prop id=\"role\" value=\"server\"/></host>\n";
+    link(host + "-nic", star.nic_Bps, star.nic_latency_s);
+    route(host, "switch", host + "-nic");
+  }
+  xml << routes.str() << "</zone>\n</platform>\n";
+  return path;
+}
+
+std::string model_of(const std::vector<std::uint64_t>& parameters) {
+  const std::string path = temporary_file(".csv");
+  std::ofstream csv(path);
+  csv << "layer,parameters,forward_flop\n";
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    csv << "layer" << i << "," << parameters[i] << ",1000\n";
+  return path;
+}
+
+Simulated simulated(Options options) {
+  options.emplace("throughput", "100");
+  options.emplace("batch", "10");
+  GivenOptions given;
+  for (const auto& [key, value] : options)
+    given[key] = {value, "test"};
+  const Scenario scenario = resolve(given);
+  Simulated result;
+  result.trace = unpacked(run_child([&] { return packed(simulate(prepare(scenario))); }));
+  result.report = make_report(result.trace, scenario.batch, scenario.warmup, scenario.iterations);
+  return result;
+}
+
+std::string trace_text(const Trace& trace) {
+  std::ostringstream text;
+  write_csv(trace, text);
+  return text.str();
+}
+
+}  // namespace syncline

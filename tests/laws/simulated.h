@@ -1,0 +1,50 @@
+// Scenarios for the laws: small platforms and models made to measure, and simulations of them. Each
+// simulation runs in a child process, so that one law may compare several.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/options.h"
+#include "sim/report.h"
+#include "sim/trace.h"
+
+namespace syncline {
+
+using Options = std::map<std::string, std::string>;
+
+struct Simulated {
+  Trace trace;
+  Report report;
+
+  // Rows of a verb, in the trace's order.
+  std::vector<Row> rows(const std::string& verb) const;
+  double iteration_s() const { return report.iteration_mean_s; }
+};
+
+struct Star {
+  int nodes = 2;
+  int workers_per_node = 1;
+  double nic_Bps = 1e9;
+  double nic_latency_s = 1e-5;  // of one card; a route between nodes crosses two
+  double bus_Bps = 1e10;        // only where a node has several workers
+  double bus_latency_s = 0;
+  int servers = 0;  // hosts with role = server, each on a card of its own
+  std::string prefix = "node";
+  double slow_speed = 1;  // of the last worker, where 1 is everybody's
+};
+
+// Writes the platform into this test's temporary folder and returns its path.
+std::string star_platform(const Star& star);
+
+// A model of these tensors, in forward order, with equal flop each.
+std::string model_of(const std::vector<std::uint64_t>& parameters);
+
+// Simulates; `throughput` is 100 samples/s and `batch` 10 (so 0.1 s per iteration) unless given.
+Simulated simulated(Options options);
+
+// The bytes of its trace.
+std::string trace_text(const Trace& trace);
+
+}  // namespace syncline

@@ -1,0 +1,68 @@
+// Every data file loads: a new model, platform or scenario is under test by being there.
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+
+#include "sim/files.h"
+#include "sim/model.h"
+#include "sim/options.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = SYNCLINE_SOURCE_DIR;
+
+int status_of(const std::string& arguments) {
+  return std::system((std::string(SYNCLINE_PROGRAM) + " " + arguments + " >/dev/null").c_str());
+}
+
+TEST(Data, EveryModelSumsToItsDeclaredTotal) {
+  const std::vector<std::string> names = names_in("models", ".csv");
+  EXPECT_GE(names.size(), 16u);
+  for (const std::string& name : names) {
+    // read_model compares with the header; that the header is there is this test's part.
+    const std::string path = (root / "models" / (name + ".csv")).string();
+    EXPECT_GT(read_model(path).parameters(), 0u) << name;
+    EXPECT_EQ(std::system(("grep -q '^# parameters: ' " + path).c_str()), 0) << name;
+    EXPECT_EQ(std::system(("grep -q '^# source: ' " + path).c_str()), 0) << name;
+  }
+}
+
+TEST(Data, EveryPlatformRunsEverySchedule) {
+  const std::vector<std::string> names = names_in("platforms", ".xml");
+  EXPECT_GE(names.size(), 9u);
+  for (const std::string& name : names) {
+    const std::string common = " --platform " + name + " --model resnet20 --throughput 1000 ";
+    EXPECT_EQ(status_of("explain" + common), 0) << name;
+    const std::string workers = name == "fat-tree-1024" ? "--workers 8 " : "";
+    EXPECT_EQ(status_of("run" + common + workers + "--schedule bsp,asp,ssp,inhad --iterations 2"),
+              0)
+        << name;
+  }
+}
+
+TEST(Data, EveryScenarioExplains) {
+  int scenarios = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "experiments")) {
+    if (entry.path().extension() != ".cfg" ||
+        fs::exists(entry.path().parent_path() / "measured.csv"))
+      continue;
+    ++scenarios;
+    EXPECT_FALSE(expand(parse_config_file(entry.path().string())).cells.empty()) << entry.path();
+  }
+  EXPECT_GT(scenarios, 3);
+}
+
+TEST(Data, GeneratorsWriteWhatIsThere) {
+  if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "no python3";
+  for (const char* folder : {"models", "platforms"})
+    EXPECT_EQ(
+        std::system(("python3 " + (root / folder / "generate.py").string() + " --check").c_str()),
+        0);
+}
+
+}  // namespace
+}  // namespace syncline

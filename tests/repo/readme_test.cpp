@@ -1,0 +1,144 @@
+// The README is true: its recipe for a schedule works, its commands parse, its paths exist.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <regex>
+#include <sstream>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = SYNCLINE_SOURCE_DIR;
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+// The indented lines of the section with this title.
+std::vector<std::string> commands_under(const std::string& title) {
+  std::vector<std::string> commands;
+  bool inside = false;
+  for (const std::string& line : lines_of(root / "README.md")) {
+    if (line.starts_with("#"))
+      inside = line == title;
+    else if (inside && line.starts_with("    "))
+      commands.push_back(line.substr(4));
+  }
+  return commands;
+}
+
+std::string output_of(const std::string& command, int& status) {
+  std::string text;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  char buffer[4096];
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, count);
+  status = pclose(pipe);
+  return text;
+}
+
+std::string succeeds(const std::string& command) {
+  int status = 0;
+  const std::string text = output_of(command, status);
+  EXPECT_EQ(status, 0) << command << "\n" << text;
+  return text;
+}
+
+TEST(Readme, CommandsOfTheProgramWork) {
+  const std::string program = "build/release/syncline";
+  const fs::path out = fs::path(testing::TempDir()) / "syncline-readme";
+  int commands = 0;
+  for (const std::string& command : commands_under("# Syncline")) {
+    if (!command.starts_with(program))
+      continue;
+    std::string here = SYNCLINE_PROGRAM + command.substr(program.size());
+    here = std::regex_replace(here, std::regex("--out results"), "--out " + out.string());
+    succeeds("cd " + root.string() + " && " + here);
+    ++commands;
+  }
+  fs::remove_all(out);
+  EXPECT_GE(commands, 5);
+}
+
+TEST(Readme, ItsTwoScriptsAreThere) {
+  for (const char* script : {"run.sh", "test.sh", ".ci/run"})
+    EXPECT_EQ(access((root / script).c_str(), X_OK), 0) << script;
+}
+
+TEST(Readme, EveryLinkedFileExists) {
+  static const std::regex link(R"(\]\(([^)#]+)\))");
+  int links = 0;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root)) {
+    if (entry.path().filename() != "README.md" ||
+        entry.path().string().find((root / "build").string()) == 0)
+      continue;
+    for (const std::string& line : lines_of(entry.path()))
+      for (std::sregex_iterator match(line.begin(), line.end(), link), end; match != end; ++match) {
+        const std::string target = (*match)[1];
+        if (target.starts_with("http"))
+          continue;
+        ++links;
+        EXPECT_TRUE(fs::exists(entry.path().parent_path() / target))
+            << entry.path() << ": " << target;
+      }
+  }
+  EXPECT_GT(links, 0);
+}
+
+TEST(Readme, ValidationTableIsWhatValidatePrints) {
+  const std::string printed = succeeds("cd " + root.string() + " && " + SYNCLINE_PROGRAM +
+                                       " validate experiments/validation");
+  static const std::regex summary(
+      R"(([a-z0-9-]+): rows (\d+) median ([\d.]+)% worst ([\d.]+)% tau ([\d.]+))");
+  std::ostringstream readme;
+  readme << std::ifstream(root / "README.md").rdbuf();
+  int folders = 0;
+  for (std::sregex_iterator match(printed.begin(), printed.end(), summary), end; match != end;
+       ++match, ++folders) {
+    const std::string row = "README.md) | " + (*match)[2].str() + " | " + (*match)[3].str() +
+                            " % | " + (*match)[4].str() + " % | " + (*match)[5].str() + " |";
+    EXPECT_NE(readme.str().find("[" + (*match)[1].str() + "]"), std::string::npos);
+    EXPECT_NE(readme.str().find(row), std::string::npos) << "the README should say: " << row;
+  }
+  EXPECT_GT(folders, 1);
+}
+
+// Follows the recipe in a copy of the tree: two commands of the README, then a build from what is
+// there. ccache makes it seconds; without, it is another build.
+TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
+  const std::vector<std::string> recipe = commands_under("## Add a schedule");
+  ASSERT_EQ(recipe.size(), 4u);
+  EXPECT_EQ(recipe[2], "./run.sh list schedules");
+  EXPECT_EQ(recipe[3], "./test.sh");
+
+  const fs::path copy = fs::path(testing::TempDir()) / "syncline-recipe";
+  fs::remove_all(copy);
+  fs::create_directories(copy);
+  const std::string in_copy = "cd " + copy.string() + " && ";
+  succeeds("cd " + root.string() +
+           " && cp -r CMakeLists.txt sim kernels tests models platforms experiments " +
+           copy.string());
+  succeeds(in_copy + recipe[0] + " && " + recipe[1]);
+  succeeds(in_copy +
+           "cmake -S . -B build/release -G Ninja "
+           "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND && "
+           "cmake --build build/release --target syncline laws_test");
+  EXPECT_NE(succeeds(in_copy + "build/release/syncline list schedules").find("patient"),
+            std::string::npos);
+  // The automatic tests run whatever is registered; they pass, and they ran the new schedule.
+  succeeds(in_copy +
+           "build/release/tests/laws_test "
+           "--gtest_filter='EverySchedule.*:Law9.*:Law10.*:Law11.*'");
+  succeeds(in_copy +
+           "build/release/syncline run --platform two-hosts --model resnet50 "
+           "--throughput 100 --schedule patient");
+  fs::remove_all(copy);
+}
+
+}  // namespace

@@ -1,0 +1,220 @@
+// What a user gets wrong is answered with one line that says what, where and what is allowed, with
+// exit code 2, and with nothing written.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/program.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+const std::string head =
+    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
+
+// A platform of two hosts that nothing connects.
+std::string island(const std::string& a = "a", const std::string& b = "b",
+                   const std::string& speed = "1Tf", const std::string& version = "4.1") {
+  return head + "<platform version=\"" + version +
+         "\"><zone id=\"z\" routing=\"Full\">\n<host id=\"" + a + "\" speed=\"" + speed +
+         "\"/>\n<host id=\"" + b + "\" speed=\"" + speed + "\"/>\n</zone></platform>\n";
+}
+
+struct Mistake {
+  std::string name;
+  std::vector<std::string> words;     // of the command line
+  std::vector<std::string> mentions;  // in the answer
+};
+
+const std::vector<std::string> fine{"--model", "resnet50", "--platform", "two-hosts"};
+
+Mistake with(const std::string& name, const std::vector<std::string>& more,
+             const std::vector<std::string>& mentions) {
+  std::vector<std::string> words = fine;
+  words.insert(words.end(), more.begin(), more.end());
+  return {name, words, mentions};
+}
+
+Mistake of_platform(const std::string& name, const std::string& file,
+                    const std::vector<std::string>& mentions) {
+  return {name, {"--model", "resnet50", "--throughput", "10", "--platform", file}, mentions};
+}
+
+Mistake of_model(const std::string& name, const std::string& file,
+                 const std::vector<std::string>& mentions) {
+  return {name, {"--platform", "two-hosts", "--throughput", "10", "--model", file}, mentions};
+}
+
+std::vector<Mistake> mistakes() {
+  std::vector<Mistake> all{
+      of_platform("NoSuchPlatform", "two-host", {"platform", "'two-host'", "two-hosts", "path"}),
+      of_platform("MalformedXml", "cut.xml", {"cut.xml:4"}),
+      of_platform("NoXml", "hello.xml", {"hello.xml:1"}),
+      of_platform("EmptyXml", "empty.xml", {"empty.xml"}),
+      of_platform("TwoHostsOfOneName", "twice.xml", {"twice.xml", "'a'"}),
+      of_platform("SpeedThatIsNone", "speed.xml", {"speed.xml:4", "fast"}),
+      of_platform("XmlOfTheFuture", "future.xml", {"future.xml", "4.1"}),
+      of_platform("HostsWithoutARoute", "island.xml", {"island.xml", " a ", " b "}),
+      of_platform("PlatformWithoutHosts", "desert.xml", {"desert.xml", "0 worker hosts"}),
+      of_model("UnknownModel", "resnet51", {"model", "'resnet51'", "resnet50", "vgg16"}),
+      of_model("ModelWithoutAColumn", "column.csv", {"column.csv", "'parameters'", "forward_flop"}),
+      of_model("ModelWithANegativeNumber", "negative.csv", {"negative.csv:3", "-5", "allowed"}),
+      with("UnknownKey", {"--wokers", "3"}, {"--wokers", "workers, ", "schedule"}),
+      with("UnknownSchedule", {"--schedule", "bsq"}, {"--schedule", "'bsq'", "asp", "bsp", "ssp"}),
+      with("UnknownExchange", {"--exchange", "rong"}, {"--exchange", "'rong'", "ring", "tree"}),
+      with("UnknownNetwork", {"--network", "fast"}, {"--network", "'fast'", "exact"}),
+      with("MoreWorkersThanHosts", {"--workers", "3"}, {"workers = 3", "2 worker hosts"}),
+      with("MoreServersThanHosts", {"--exchange", "ps", "--servers", "1"}, {"servers = 1", "0"}),
+      with("StalenessOnBsp", {"--staleness", "3"}, {"--staleness", "bsp"}),
+      with("RingForAsp", {"--schedule", "asp", "--exchange", "ring"}, {"--exchange", "asp", "ps"}),
+      with("NoComputeCost", {"--device", "tpu"}, {"tpu", "throughput", "efficiency", "v100"}),
+      with("OptionWithoutAValue", {"--workers"}, {"--workers"}),
+      with("NoSuchFile", {"none.cfg"}, {"none.cfg"}),
+      with("NoJobs", {"--jobs", "0"}, {"--jobs", "0", "allowed"}),
+      {"NoModel", {"--platform", "two-hosts"}, {"--model"}},
+      {"NoPlatform", {"--model", "resnet50"}, {"--platform"}},
+      {"UnknownKeyInAFile", {"key.cfg"}, {"key.cfg:3", "wokers", "workers", "schedule"}},
+      {"BadNumberInAFile", {"number.cfg"}, {"number.cfg:4", "batch = 1e400", "allowed"}},
+      {"BadCombinationInAFile", {"staleness.cfg"}, {"staleness.cfg:3", "staleness", "bsp"}},
+  };
+  const std::map<std::string, std::string> numbers{
+      {"0", "Zero"}, {"-1", "Negative"}, {"nan", "NotANumber"}, {"1e400", "Huge"}};
+  for (const auto& [value, name] : numbers)
+    for (const auto& [option, title] :
+         std::map<std::string, std::string>{{"workers", "Workers"},
+                                            {"batch", "Batch"},
+                                            {"iterations", "Iterations"},
+                                            {"throughput", "Throughput"},
+                                            {"bandwidth-factor", "BandwidthFactor"}})
+      all.push_back(with(name + title, {"--" + option, value},
+                         {"--" + option, option + " = " + value, "allowed are"}));
+  return all;
+}
+
+class Mistakes : public testing::TestWithParam<Mistake> {
+ protected:
+  Mistakes() {
+    folder_.write("cut.xml", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing");
+    folder_.write("hello.xml", "hello");
+    folder_.write("empty.xml", "");
+    folder_.write("twice.xml", island("a", "a"));
+    folder_.write("speed.xml", island("a", "b", "fast"));
+    folder_.write("future.xml", island("a", "b", "1Tf", "99"));
+    folder_.write("island.xml", island());
+    folder_.write("desert.xml", head +
+                                    "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
+                                    "</zone></platform>\n");
+    folder_.write("column.csv", "layer,forward_flop\na,1\n");
+    folder_.write("negative.csv", "layer,parameters,forward_flop\na,1,1\nb,-5,1\n");
+    const std::string both = "model = resnet50\nplatform = two-hosts\n";
+    folder_.write("key.cfg", both + "wokers = 2\n");
+    folder_.write("number.cfg", both + "\nbatch = 1e400  # too much\n");
+    folder_.write("staleness.cfg", both + "staleness = 2\n");
+  }
+  Ended run(const std::string& out = "") const {
+    std::vector<std::string> words = GetParam().words;
+    words.insert(words.begin(), "run");
+    if (!out.empty())
+      words.insert(words.begin() + 1, {"--out", out});
+    return run_program(words, folder_.path());
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_P(Mistakes, AreAnsweredInOneLineWithExitCodeTwo) {
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"syncline: "});
+  expect_mentions(ended.err, GetParam().mentions);
+}
+
+TEST_P(Mistakes, LeaveNothingWritten) {
+  const auto all_files = [&] {
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
+      paths.push_back(entry.path().string());
+    std::ranges::sort(paths);
+    return paths;
+  };
+  const std::vector<std::string> before = all_files();
+  EXPECT_EQ(run("results").code, 2);
+  EXPECT_EQ(all_files(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(mistakes()),
+                         [](const testing::TestParamInfo<Mistake>& about) {
+                           return about.param.name;
+                         });
+
+TEST(Out, ThatCannotBeWrittenIsToldBeforeAnythingIsSimulated) {
+  const TemporaryFolder folder;
+  folder.write("file", "");
+  for (const std::string& out : {folder.path("file") + "/below", folder.path("file"),
+                                 std::string("/proc/nothing/here"), std::string("/dev/null/x")}) {
+    // A scenario that could not end in the time of this test.
+    std::vector<std::string> words{"run",     "--out",      out,   "--iterations",
+                                   "1000000", "--fidelity", "step"};
+    words.insert(words.end(), fine.begin(), fine.end());
+    const Ended ended = run_program(words, folder.path());
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {"--out", out});
+  }
+}
+
+TEST(Resume, NeedsAFolder) {
+  for (const char* flag : {"--resume", "--trace"}) {
+    std::vector<std::string> words{"run", flag};
+    words.insert(words.end(), fine.begin(), fine.end());
+    const Ended ended = run_program(words);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {flag, "--out"});
+  }
+}
+
+TEST(Commands, ThatThereAreAreListedForOneThatIsNot) {
+  const Ended ended = run_program({"rum"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"'rum'", "run", "list", "explain", "validate"});
+}
+
+TEST(Commands, HelpWhoeverAsks) {
+  const Ended help = run_program({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_EQ(help.err, "");
+  expect_mentions(help.out, {"run", "list", "explain", "validate", "--workers", "--schedule",
+                             "--staleness", "--jobs", "--out", "--resume"});
+  EXPECT_EQ(run_program({"run", "--help"}).code, 0);
+  EXPECT_EQ(run_program({"--version"}).code, 0);
+  EXPECT_EQ(run_program({}).code, 2);
+}
+
+TEST(Commands, ListEverythingThereIs) {
+  const Ended ended = run_program({"list"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "");
+  expect_mentions(ended.out, {"bsp", "inhad", "ring", "halving-doubling", "chunk-bytes", "none",
+                              "resnet50", "gpt2", "two-hosts", "fat-tree-1024", "exact", "lv08"});
+  const Ended bad = run_program({"list", "shedules"});
+  EXPECT_EQ(bad.code, 2);
+  EXPECT_EQ(lines_in(bad.err), 1U);
+  expect_mentions(bad.err, {"shedules", "schedules", "exchanges"});
+}
+
+TEST(Explain, TellsOfHostsWithoutARouteToo) {
+  const TemporaryFolder folder;
+  folder.write("island.xml", island());
+  const Ended ended = run_program(
+      {"explain", "--model", "resnet50", "--throughput", "10", "--platform", "island.xml"},
+      folder.path());
+  EXPECT_EQ(ended.code, 2) << "a ring that cannot be is explained as one that costs nothing";
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+}
+
+}  // namespace
+}  // namespace syncline

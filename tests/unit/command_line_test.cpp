@@ -1,0 +1,238 @@
+// Runs, sweeps and validations, as a user starts them.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <poll.h>
+#include <regex>
+#include <sys/inotify.h>
+
+#include "sim/csv.h"
+#include "tests/unit/program.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using Words = std::vector<std::string>;
+
+Words run_with(const Words& more) {
+  Words words{"run", "--model", "resnet50", "--throughput", "100"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+// Every file of a folder by name.
+std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> texts;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      texts[entry.path().lexically_relative(folder).string()] = text_of(entry.path().string());
+  return texts;
+}
+
+TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_program(run_with({"--platform", "two-hosts", "--out", "results"}), folder.path());
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err, "");
+  expect_mentions(ended.out, {"throughput", "samples/s", "scaling efficiency", "bottleneck",
+                              "network", "exact", "option throughput"});
+  const Json result = Json::parse(text_of(folder.path("results/result.json")));
+  EXPECT_EQ(result.at("schema"), 1);
+  for (const char* key : {"tool", "simgrid"})
+    EXPECT_FALSE(result.at(key).get<std::string>().empty()) << key;
+  for (const char* key : {"compute", "network"})
+    EXPECT_FALSE(result.at("provenance").at(key).get<std::string>().empty()) << key;
+  for (const char* key : {"platform", "model", "workers", "batch", "schedule", "exchange",
+                          "network", "fidelity", "seed", "iterations", "warmup"})
+    EXPECT_TRUE(result.at("scenario").at(key).is_string()) << key;
+  const Json& figures = result.at("figures");
+  for (const char* key :
+       {"throughput_samples_per_s", "scaling_efficiency", "iteration_mean_s", "iteration_p50_s",
+        "iteration_p99_s", "compute_s", "compress_s", "exposed_communication_s", "waiting_s",
+        "bytes_sent", "bytes_received", "staleness_mean", "staleness_max", "updates",
+        "bound_compute_s", "bound_link_s", "simulated_s"})
+    EXPECT_TRUE(figures.at(key).is_number()) << key;
+  EXPECT_FALSE(figures.at("busiest_links").empty());
+  EXPECT_FALSE(figures.at("bottleneck").get<std::string>().empty());
+  EXPECT_TRUE(figures.at("staleness_histogram").is_object());
+  EXPECT_TRUE(figures.at("warnings").empty());
+}
+
+TEST(Result, HasALinePerCellInTheCsv) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program(run_with({"--platform", "two-hosts", "--workers", "1,2",
+                                            "--schedule", "bsp,ssp", "--out", "results"}),
+                                  folder.path());
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(lines_in(ended.out), 5U) << ended.out;  // a title and four cells
+  const Csv csv = read_csv(folder.path("results/results.csv"));
+  ASSERT_EQ(csv.rows.size(), 4U);
+  for (const char* column : {"workers", "schedule", "staleness", "model", "platform", "throughput",
+                             "scaling_efficiency", "iteration_mean_s", "staleness_mean"})
+    EXPECT_NO_THROW(csv.column(column));
+  for (const Csv::Row& row : csv.rows) {
+    const std::string cell = "workers-" + row.fields[csv.column("workers")] + "_schedule-" +
+                             row.fields[csv.column("schedule")];
+    const Json result = Json::parse(text_of(folder.path("results/" + cell + ".json")));
+    EXPECT_EQ(result.at("figures").at("iteration_mean_s").get<double>(),
+              std::stod(row.fields[csv.column("iteration_mean_s")]));
+  }
+}
+
+TEST(Result, TellsTheOptionThroughputFromTheFigure) {  // both are words of the CSV
+  const TemporaryFolder folder;
+  run_program(run_with({"--platform", "two-hosts", "--out", "results"}), folder.path());
+  Words columns = read_csv(folder.path("results/results.csv")).columns;
+  std::ranges::sort(columns);
+  EXPECT_EQ(std::ranges::adjacent_find(columns), columns.end())
+      << "two columns are called " << *std::ranges::adjacent_find(columns);
+}
+
+TEST(Result, IsTheSameBytesForTheSameSeed) {
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad"}) {
+    const TemporaryFolder folder;
+    for (const char* out : {"one", "two"})
+      EXPECT_EQ(run_program(run_with({"--platform", "pcie-8x4-10gbe", "--workers", "8",
+                                      "--schedule", schedule, "--jitter", "0.2", "--iterations",
+                                      "3", "--trace", "--out", out}),
+                            folder.path())
+                    .code,
+                0);
+    const auto one = files_of(folder.path("one"));
+    EXPECT_EQ(one.size(), 3U);
+    EXPECT_GT(lines_in(one.at("result.trace.csv")), 1U);
+    EXPECT_TRUE(one == files_of(folder.path("two"))) << schedule;
+  }
+}
+
+TEST(Result, DiffersForAnotherSeed) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_program(run_with({"--platform", "two-hosts", "--jitter", "0.2", "--seed", "1,2",
+                                  "--trace", "--out", "results"}),
+                        folder.path())
+                .code,
+            0);
+  EXPECT_NE(text_of(folder.path("results/seed-1.trace.csv")),
+            text_of(folder.path("results/seed-2.trace.csv")));
+}
+
+TEST(Sweeps, DoNotDependOnTheNumberOfProcesses) {
+  const TemporaryFolder folder;
+  for (const char* jobs : {"1", "3"})
+    EXPECT_EQ(run_program(run_with({"--platform", "pcie-8x4-10gbe", "--workers", "1,2,8",
+                                    "--schedule", "bsp,asp", "--jobs", jobs, "--out", jobs}),
+                          folder.path())
+                  .code,
+              0);
+  EXPECT_TRUE(files_of(folder.path("1")) == files_of(folder.path("3")));
+}
+
+TEST(Sweeps, AreSilentInAPipe) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_program(run_with({"--platform", "two-hosts", "--workers", "1,2"}), folder.path());
+  EXPECT_EQ(ended.err, "");
+  EXPECT_EQ(ended.out.find('\r'), std::string::npos);
+  EXPECT_TRUE(fs::is_empty(folder.path()));  // without --out nothing is kept
+}
+
+// Reads a folder's events until a file appears whose name ends so.
+void wait_for_file(int watch, const std::string& ending) {
+  for (;;) {
+    pollfd file{.fd = watch, .events = POLLIN, .revents = 0};
+    ASSERT_EQ(poll(&file, 1, 120000), 1) << "no file *" << ending << " in two minutes";
+    alignas(inotify_event) std::array<char, 8192> buffer{};
+    const ssize_t size = read(watch, buffer.data(), buffer.size());
+    for (ssize_t i = 0; i < size;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + i);
+      if (event->len > 0 && std::string(event->name).ends_with(ending))
+        return;
+      i += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+    }
+  }
+}
+
+// Twelve cells, of which two run at a time; each takes a while.
+Words long_sweep(const Words& more = {}) {
+  Words words =
+      run_with({"--platform", "gbe-32x1", "--fidelity", "step", "--iterations", "10", "--seed",
+                "1,2,3,4,5,6,7,8,9,10,11,12", "--jobs", "2", "--out", "results"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class ControlC : public testing::TestWithParam<bool> {};
+
+TEST_P(ControlC, EndsChildrenAndKeepsFinishedCellsWhole) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path("results"));
+  const int watch = inotify_init1(IN_CLOEXEC);
+  inotify_add_watch(watch, folder.path("results").c_str(), IN_MOVED_TO);
+  const Program program(long_sweep(), folder.path());
+  wait_for_file(watch, ".json");
+  close(watch);
+  program.interrupt(GetParam());
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 130);
+  EXPECT_FALSE(program.left_children());
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+
+  const auto kept = files_of(folder.path("results"));
+  EXPECT_GE(kept.size(), 1U);
+  EXPECT_LT(kept.size(), 12U);
+  for (const auto& [name, text] : kept) {
+    EXPECT_TRUE(name.ends_with(".json")) << name << " was left behind";
+    EXPECT_TRUE(Json::accept(text)) << name;
+  }
+
+  const std::string first = folder.path("results/" + kept.begin()->first);
+  const auto written = fs::last_write_time(first);
+  const Ended resumed = run_program(long_sweep({"--resume"}), folder.path());
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(fs::last_write_time(first), written) << "a finished cell was simulated again";
+  EXPECT_EQ(lines_in(resumed.out), 13U);
+  const auto all = files_of(folder.path("results"));
+  EXPECT_EQ(all.size(), 13U);  // and results.csv
+  EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);
+  for (const auto& [name, text] : kept)
+    EXPECT_EQ(all.at(name), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(To, ControlC, testing::Bool(), [](const testing::TestParamInfo<bool>& on) {
+  return std::string(on.param ? "TheTerminalsGroup" : "TheProgramAlone");
+});
+
+TEST(Resumption, SimulatesACellThatIsBrokenOrAnotherScenario) {
+  const TemporaryFolder folder;
+  const Words words = run_with({"--platform", "two-hosts", "--out", "results", "--resume"});
+  EXPECT_EQ(run_program(words, folder.path()).code, 0);
+  const std::string whole = text_of(folder.path("results/result.json"));
+  for (const std::string& broken : {whole.substr(0, whole.size() / 2), std::string(""),
+                                    std::string("[]"), std::string("{}"), std::string("7")}) {
+    folder.write("results/result.json", broken);
+    const Ended ended = run_program(words, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(text_of(folder.path("results/result.json")), whole) << "from: " << broken;
+  }
+  Words other = words;
+  other.insert(other.end(), {"--batch", "64"});
+  EXPECT_EQ(run_program(other, folder.path()).code, 0);
+  EXPECT_NE(text_of(folder.path("results/result.json")), whole);
+}
+
+TEST(Resumption, WritesATraceThatIsMissing) {
+  const TemporaryFolder folder;
+  Words words = run_with({"--platform", "two-hosts", "--out", "results"});
+  EXPECT_EQ(run_program(words, folder.path()).code, 0);
+  words.insert(words.end(), {"--resume", "--trace"});
+  EXPECT_EQ(run_program(words, folder.path()).code, 0);
+  EXPECT_TRUE(fs::exists(folder.path("results/result.trace.csv")));
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,163 @@
+#include "sim/compute.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "sim/csv.h"
+#include "sim/files.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+// The figure in the data file, so that new measurements do not need new tests.
+double measured(const std::string& model, const std::string& device, const std::string& precision) {
+  const Csv csv = read_csv(data_root() + "/models/throughput.csv");
+  double found = 0;
+  for (const Csv::Row& row : csv.rows)
+    if (row.fields[csv.column("model")] == model && row.fields[csv.column("device")] == device &&
+        row.fields[csv.column("precision")] == precision)
+      found = std::stod(row.fields[csv.column("throughput")]);
+  EXPECT_GT(found, 0) << "no row for " << model << ", " << device << ", " << precision;
+  return found;
+}
+
+Model model_named(const std::string& name) {
+  return {.name = name, .sample = "image", .layers = {{"a", 10, 2e9}, {"b", 10, 1e9}}};
+}
+
+struct Host {
+  double speed_flops = 1e12;
+  std::string device = "";
+};
+
+Cluster cluster_of(const std::vector<Host>& hosts) {
+  Cluster cluster;
+  for (const Host& host : hosts)
+    cluster.workers.push_back({.name = "h" + std::to_string(cluster.workers.size()),
+                               .node = "",
+                               .device = host.device,
+                               .role = "",
+                               .speed_flops = host.speed_flops});
+  return cluster;
+}
+
+TEST(ComputeTimes, TakeTheOptionThroughputFirst) {
+  const Scenario scenario{.batch = 32, .throughput = 16, .device = "v100", .efficiency = 0.5};
+  const ComputeTimes times =
+      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 2);
+  expect_mentions(times.source, {"throughput"});
+}
+
+TEST(ComputeTimes, TakeAMeasuredRowBeforeTheEfficiency) {
+  const Scenario scenario{.batch = 64, .device = "v100", .efficiency = 0.5};
+  const ComputeTimes times =
+      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp32"));
+}
+
+TEST(ComputeTimes, TakeTheRowOfThePrecision) {
+  const Scenario scenario{.batch = 64, .precision = "fp16", .device = "v100"};
+  const ComputeTimes times =
+      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp16"));
+}
+
+TEST(ComputeTimes, TakeTheEfficiencyLast) {
+  // Forward 3 GFLOP per sample, backward twice that: 8 samples at half of 1 TFLOP/s.
+  const Scenario scenario{.batch = 8, .efficiency = 0.5};
+  const ComputeTimes times = compute_times(scenario, model_named("mine"), cluster_of({{}, {2e12}}));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 8 * 9e9 / 0.5e12);
+  EXPECT_DOUBLE_EQ(times.solo_s.at(1), 8 * 9e9 / 1e12);
+  expect_mentions(times.source, {"efficiency"});
+}
+
+TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
+  const ComputeTimes times = compute_times({.batch = 32, .throughput = 16}, model_named("mine"),
+                                           cluster_of({{1e12}, {2e12}, {0.5e12}}));
+  EXPECT_EQ(times.solo_s, (std::vector<double>{2, 1, 4}));
+}
+
+TEST(ComputeTimes, OfADeviceBelongToTheHostsThatHaveIt) {
+  const ComputeTimes times =
+      compute_times({.batch = 64, .device = "v100"}, model_named("resnet50"),
+                    cluster_of({{3e12, "other"}, {1e12, "v100"}, {1e12, "v100"}}));
+  const double solo_s = 64 / measured("resnet50", "v100", "fp32");
+  EXPECT_DOUBLE_EQ(times.solo_s.at(1), solo_s);
+  EXPECT_DOUBLE_EQ(times.solo_s.at(2), solo_s);
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), solo_s / 3);
+}
+
+TEST(ComputeTimes, AreEachHostsOwnWhereDevicesDiffer) {
+  const ComputeTimes times = compute_times({.batch = 64}, model_named("resnet50"),
+                                           cluster_of({{1e12, "v100"}, {1e12, "k80"}}));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp32"));
+  EXPECT_DOUBLE_EQ(times.solo_s.at(1), 64 / measured("resnet50", "k80", "fp32"));
+  expect_mentions(times.source, {"v100", "k80"});
+}
+
+TEST(ComputeTimes, ListTheRowsThereAreWhenNothingSaysHowLong) {
+  expect_mentions(
+      error_of([] { compute_times({.device = "tpu"}, model_named("resnet50"), cluster_of({{}})); }),
+      {"resnet50", "tpu", "fp32", "throughput", "efficiency", "v100 fp32", "k80 fp32"});
+  expect_mentions(error_of([] { compute_times({}, model_named("mine"), cluster_of({{}})); }),
+                  {"mine", "throughput", "efficiency", "none"});
+}
+
+TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
+  EXPECT_THROW(
+      compute_times({}, model_named("resnet50"), cluster_of({{1e12, "v100"}, {1e12, "tpu"}})),
+      std::runtime_error);
+}
+
+TEST(Throughputs, AreOfModelsThatThereAre) {
+  const Csv csv = read_csv(data_root() + "/models/throughput.csv");
+  for (const Csv::Row& row : csv.rows) {
+    const std::string& model = row.fields[csv.column("model")];
+    EXPECT_NO_THROW(find_file("model", "models", ".csv", model, "")) << csv.where(row);
+    EXPECT_FALSE(row.fields[csv.column("source")].empty()) << csv.where(row);
+  }
+}
+
+TEST(Jitter, IsOneWithoutVariation) {
+  EXPECT_EQ(jitter_factor(0, 1, 2, 3), 1);
+}
+
+// A hundred thousand draws; their mean is off by more than five of its standard errors, and their
+// coefficient of variation by more than 5 %, only if the generator is wrong (the draws are fixed).
+void expect_distribution(double coefficient) {
+  double sum = 0;
+  double squares = 0;
+  const int ranks = 100;
+  const int iterations = 1000;
+  for (int rank = 0; rank < ranks; ++rank)
+    for (int iteration = 0; iteration < iterations; ++iteration) {
+      const double factor = jitter_factor(coefficient, 42, rank, iteration);
+      ASSERT_GT(factor, 0);
+      sum += factor;
+      squares += factor * factor;
+    }
+  const double count = ranks * iterations;
+  const double mean = sum / count;
+  EXPECT_NEAR(mean, 1, 5 * coefficient / std::sqrt(count));
+  EXPECT_NEAR(std::sqrt(squares / count - mean * mean) / mean, coefficient, 0.05 * coefficient);
+}
+
+TEST(Jitter, HasMeanOneAndTheCoefficientAsked) {
+  for (const double coefficient : {0.01, 0.1, 0.3, 1.0})
+    expect_distribution(coefficient);
+}
+
+TEST(Jitter, DependsOnSeedRankAndIterationOnly) {
+  const double factor = jitter_factor(0.2, 1, 2, 3);
+  EXPECT_NE(jitter_factor(0.2, 2, 2, 3), factor);
+  EXPECT_NE(jitter_factor(0.2, 1, 3, 3), factor);
+  EXPECT_NE(jitter_factor(0.2, 1, 2, 4), factor);
+  EXPECT_NE(jitter_factor(0.2, std::uint64_t{1} << 32 | 1, 2, 3), factor);  // all 64 bits count
+  EXPECT_NE(jitter_factor(0.2, 1, 3, 2), factor);
+  EXPECT_EQ(jitter_factor(0.2, 1, 2, 3), factor);  // whatever was drawn in between
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,69 @@
+#include "sim/csv.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/folder.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+Csv read(const std::string& text) {
+  const TemporaryFolder folder;
+  return read_csv(folder.write("data.csv", text));
+}
+
+using Words = std::vector<std::string>;
+
+TEST(Text, IsTrimmedAndSplit) {
+  EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
+  EXPECT_EQ(trimmed(" \n"), "");
+  EXPECT_EQ(split("a, b ,,c", ','), (Words{"a", "b", "", "c"}));
+  EXPECT_EQ(split("", ','), Words{""});
+  EXPECT_EQ(split("a,", ','), (Words{"a", ""}));
+}
+
+TEST(Csv, HasAHeaderColumnsAndRows) {
+  const Csv csv = read("# name: tiny: net\n#no header\n\na, b\n1 , 2\n# later: no header\n\n3,\n");
+  EXPECT_EQ(csv.header, (std::map<std::string, std::string>{{"name", "tiny: net"}}));
+  EXPECT_EQ(csv.columns, (Words{"a", "b"}));
+  ASSERT_EQ(csv.rows.size(), 2U);
+  EXPECT_EQ(csv.rows[0].fields, (Words{"1", "2"}));
+  EXPECT_EQ(csv.rows[1].fields, (Words{"3", ""}));
+}
+
+TEST(Csv, KnowsTheLineOfEachRow) {
+  const Csv csv = read("# x: y\n\na\n\n1\n# z\n2\n");
+  ASSERT_EQ(csv.rows.size(), 2U);
+  EXPECT_EQ(csv.rows[0].line, 5);
+  EXPECT_EQ(csv.rows[1].line, 7);
+  EXPECT_EQ(csv.where(csv.rows[1]), csv.path + ":7");
+}
+
+TEST(Csv, ReadsLinesOfAnySystemAndWithoutAnEnd) {
+  const Csv csv = read("a,b\r\n1,2\r\n3,4");
+  EXPECT_EQ(csv.columns, (Words{"a", "b"}));
+  ASSERT_EQ(csv.rows.size(), 2U);
+  EXPECT_EQ(csv.rows[1].fields, (Words{"3", "4"}));
+}
+
+TEST(Csv, FindsColumnsAndNamesThoseThereAre) {
+  const Csv csv = read("layer,flop\n");
+  EXPECT_EQ(csv.column("flop"), 1U);
+  expect_mentions(error_of([&] { csv.column("seconds"); }),
+                  {csv.path, "'seconds'", "layer", "flop"});
+}
+
+TEST(Csv, NamesTheLineWithTooFewOrTooManyFields) {
+  expect_mentions(error_of([] { read("a,b\n1,2\n3\n"); }), {"data.csv:3", "1 fields", "a or b"});
+  expect_mentions(error_of([] { read("a,b\n1,2,3\n"); }), {"data.csv:2", "3 fields"});
+}
+
+TEST(Csv, RefusesAFileThatIsNoneOrHasNoColumns) {
+  expect_mentions(error_of([] { read_csv("/nowhere/data.csv"); }), {"/nowhere/data.csv"});
+  expect_mentions(error_of([] { read(""); }), {"data.csv"});
+  expect_mentions(error_of([] { read("# only: comments\n"); }), {"data.csv"});
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,253 @@
+// What every exchange must keep to: messages match, nobody waits for ever, groups agree.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "tests/unit/collective.h"
+
+namespace syncline {
+namespace {
+
+using Pair = std::pair<int, int>;  // sender, receiver
+
+// What each pair of ranks says to each other, in order: (steps, bytes).
+std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages(const Collective& all,
+                                                                    bool as_sent) {
+  std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> said;
+  for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
+    for (const Phase& phase : all.plans[at(rank)])
+      for (const Transfer& transfer : as_sent ? phase.sends : phase.receives)
+        said[as_sent ? Pair{rank, transfer.peer} : Pair{transfer.peer, rank}].emplace_back(
+            phase.steps, transfer.bytes);
+  return said;
+}
+
+// Carries plans out step by step, as early as messages and groups allow.
+class Play {
+ public:
+  explicit Play(const std::vector<Plan>& plans) : plans_(plans), players_(plans.size()) {}
+
+  // False when somebody waits for ever.
+  bool ends() {
+    do {
+      moved_ = false;
+      for (std::size_t rank = 0; rank < plans_.size(); ++rank)
+        while (advance(static_cast<int>(rank)))
+          moved_ = true;
+    } while (moved_);
+    for (std::size_t rank = 0; rank < plans_.size(); ++rank)
+      if (players_[rank].phase < plans_[rank].size())
+        return false;
+    return true;
+  }
+
+ private:
+  struct Player {
+    std::size_t phase = 0;
+    int step = 0;
+    bool arrived = false;  // at its group
+    bool posted = false;
+    int generation = 0;  // of the group, when it arrived
+    struct Message {
+      Pair pair;
+      int number;
+      bool sent;  // else received
+    };
+    std::vector<Message> messages;  // of this step
+  };
+  struct Group {
+    int arrived = 0;
+    int generation = 0;
+  };
+
+  bool advance(int rank) {
+    Player& player = players_[at(rank)];
+    if (player.phase == plans_[at(rank)].size())
+      return false;
+    const Phase& phase = plans_[at(rank)][player.phase];
+    if (player.step == 0 && !player.posted && phase.steps > 1 && phase.group_size > 1) {
+      Group& group = groups_[phase.group];
+      if (!player.arrived) {
+        player.arrived = moved_ = true;
+        player.generation = group.generation;
+        if (++group.arrived == phase.group_size) {
+          group.arrived = 0;
+          ++group.generation;
+        }
+      }
+      if (group.generation == player.generation)
+        return false;
+    }
+    if (!player.posted)
+      post(rank, phase, player);
+    for (const Player::Message& message : player.messages)
+      if ((message.sent ? received_ : sent_)[message.pair] <= message.number)
+        return false;
+    player.posted = false;
+    if (++player.step == phase.steps) {
+      player.step = 0;
+      player.arrived = false;
+      ++player.phase;
+    }
+    return true;
+  }
+
+  void post(int rank, const Phase& phase, Player& player) {
+    player.posted = moved_ = true;
+    player.messages.clear();
+    for (const Transfer& send : phase.sends)
+      player.messages.push_back({{rank, send.peer}, sent_[{rank, send.peer}]++, true});
+    for (const Transfer& receive : phase.receives)
+      player.messages.push_back({{receive.peer, rank}, received_[{receive.peer, rank}]++, false});
+  }
+
+  const std::vector<Plan>& plans_;
+  std::vector<Player> players_;
+  std::map<Pair, int> sent_;
+  std::map<Pair, int> received_;
+  std::map<int, Group> groups_;
+  bool moved_ = false;
+};
+
+TEST(Play, FindsADeadlock) {  // the check itself can fail
+  const Phase send{.name = "x", .sends = {{1, 1}}, .receives = {}};
+  const Phase receive{.name = "x", .sends = {}, .receives = {{1, 1}}};
+  const Phase answer{.name = "x", .sends = {{0, 1}}, .receives = {}};
+  const Phase hear{.name = "x", .sends = {}, .receives = {{0, 1}}};
+  EXPECT_TRUE(Play({{send, receive}, {hear, answer}}).ends());
+  EXPECT_FALSE(Play({{receive, send}, {hear, answer}}).ends());
+}
+
+class EveryExchange : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> exchange_names() {
+  return {"ring", "tree", "halving-doubling", "hierarchical", "ps"};
+}
+
+TEST_P(EveryExchange, SendsWhatItsPeersReceiveInTheSameOrder) {
+  for_each_collective(GetParam(), [](const Collective& all) {
+    EXPECT_EQ(messages(all, true), messages(all, false));
+  });
+}
+
+TEST_P(EveryExchange, NeverWaitsForEver) {
+  for_each_collective(GetParam(),
+                      [](const Collective& all) { EXPECT_TRUE(Play(all.plans).ends()); });
+}
+
+TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
+  for_each_collective(GetParam(), [](const Collective& all) {
+    std::map<int, std::set<int>> sizes;
+    std::map<int, std::map<int, std::vector<int>>> members;  // by group: their phases' steps
+    for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
+      for (const Phase& phase : all.plans[at(rank)]) {
+        if (phase.group_size == 0)
+          continue;
+        sizes[phase.group].insert(phase.group_size);
+        members[phase.group][rank].push_back(phase.steps);
+      }
+    for (const auto& [group, phases] : members) {
+      ASSERT_EQ(sizes[group].size(), 1U);
+      EXPECT_EQ(static_cast<int>(phases.size()), *sizes[group].begin());
+      for (const auto& [rank, steps] : phases)
+        EXPECT_EQ(steps, phases.begin()->second) << "rank " << rank << " of group " << group;
+    }
+  });
+}
+
+TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
+  for_each_collective(GetParam(), [](const Collective& all) {
+    const int ranks = static_cast<int>(all.plans.size());
+    for (int rank = 0; rank < ranks; ++rank)
+      for (const Phase& phase : all.plans[at(rank)]) {
+        EXPECT_GE(phase.steps, 1);
+        EXPECT_FALSE(phase.name.empty());
+        for (const auto& transfers : {phase.sends, phase.receives})
+          for (const Transfer& transfer : transfers) {
+            EXPECT_NE(transfer.peer, rank);
+            EXPECT_GE(transfer.peer, 0);
+            EXPECT_LT(transfer.peer, ranks);
+          }
+      }
+  });
+}
+
+TEST_P(EveryExchange, HasNothingToDoForOneWorker) {
+  for (const int servers : {1, 2})
+    for (const Plan& plan : collective(GetParam(), make_topology({1}, servers), 1000).plans)
+      EXPECT_TRUE(plan.empty());
+}
+
+// Who can know of whom in the end: a message carries all that its sender had heard of when it set
+// out.
+std::vector<std::uint64_t> knowledge_after(const std::vector<Plan>& plans,
+                                           std::vector<std::uint64_t> knows) {
+  struct Place {
+    std::size_t phase = 0;
+    int step = 0;
+    bool sent = false;
+  };
+  std::vector<Place> places(plans.size());
+  std::map<Pair, std::vector<std::uint64_t>> sent;
+  std::map<Pair, std::size_t> read;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int rank = 0; rank < static_cast<int>(plans.size()); ++rank) {
+      Place& place = places[at(rank)];
+      if (place.phase == plans[at(rank)].size())
+        continue;
+      const Phase& phase = plans[at(rank)][place.phase];
+      if (!place.sent)
+        for (const Transfer& send : phase.sends)
+          sent[{rank, send.peer}].push_back(knows[at(rank)]);
+      place.sent = true;
+      const bool here = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
+        return sent[{receive.peer, rank}].size() > read[{receive.peer, rank}];
+      });
+      if (!here)
+        continue;
+      for (const Transfer& receive : phase.receives)
+        knows[at(rank)] |= sent[{receive.peer, rank}][read[{receive.peer, rank}]++];
+      const bool last = place.step + 1 == phase.steps;
+      place = {place.phase + (last ? 1 : 0), last ? 0 : place.step + 1, false};
+      moved = true;
+    }
+  }
+  return knows;
+}
+
+TEST_P(EveryExchange, BringsEverybodysGradientToEverybody) {
+  for (const int workers : {2, 3, 4, 5, 8, 12, 13, 32, 33})
+    for (const Shape& shape : shapes_of(workers)) {
+      if (GetParam() == "hierarchical" && !shape.even)
+        continue;
+      SCOPED_TRACE(std::to_string(workers) + " workers, " + shape.name);
+      const auto nodes = static_cast<int>(shape.workers_in_node.size());
+      const Collective all =
+          collective(GetParam(), make_topology(shape.workers_in_node, nodes), 1000);
+      std::vector<std::uint64_t> knows(all.plans.size());
+      for (int worker = 0; worker < workers; ++worker)
+        knows[at(worker)] = std::uint64_t{1} << worker;
+      knows = knowledge_after(all.plans, knows);
+      for (int worker = 0; worker < workers; ++worker)
+        EXPECT_EQ(knows[at(worker)], (std::uint64_t{1} << workers) - 1) << "worker " << worker;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Exchanges, EveryExchange, testing::ValuesIn(exchange_names()),
+                         [](const testing::TestParamInfo<std::string>& about) {
+                           std::string name = about.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST(Exchanges, AreTheOnesThatAreTestedHere) {
+  std::vector<std::string> names = exchange_names();
+  std::ranges::sort(names);
+  EXPECT_EQ(Registered<Exchange>::names(), names);
+}
+
+}  // namespace
+}  // namespace syncline

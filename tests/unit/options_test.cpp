@@ -1,0 +1,236 @@
+#include "sim/options.h"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "tests/unit/folder.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+using Words = std::vector<std::string>;
+
+GivenOptions given(const std::map<std::string, std::string>& words) {
+  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
+                       {"model", {"resnet50", "--model"}}};
+  for (const auto& [key, value] : words)
+    options[key] = {value, "--" + key};
+  return options;
+}
+
+TEST(CommandLine, TakesValuesBesideAndBehindTheEqualsSign) {
+  const CommandLine line = parse_command_line({"--workers", "4", "--model=vgg16"}, {});
+  EXPECT_EQ(line.options.at("workers").value, "4");
+  EXPECT_EQ(line.options.at("workers").where, "--workers");
+  EXPECT_EQ(line.options.at("model").value, "vgg16");
+  EXPECT_TRUE(line.arguments.empty());
+}
+
+TEST(CommandLine, TellsArgumentsFlagsAndOptionsApart) {
+  const CommandLine line = parse_command_line({"a.cfg", "--out", "dir", "--resume", "--batch", "8"},
+                                              {{"out", true}, {"resume"}});
+  EXPECT_EQ(line.arguments, Words{"a.cfg"});
+  EXPECT_EQ(line.flags.at("out"), "dir");
+  EXPECT_TRUE(line.flags.contains("resume"));
+  EXPECT_EQ(line.options.size(), 1U);
+}
+
+TEST(CommandLine, RefusesAnUnknownOptionAndListsTheOnesThereAre) {
+  expect_mentions(error_of([] {
+                    parse_command_line({"--wokers", "3"}, {});
+                  }),
+                  {"--wokers", "workers, ", "schedule"});
+}
+
+TEST(CommandLine, RefusesAnotherCommandsFlag) {
+  expect_mentions(error_of([] { parse_command_line({"--out", "x"}, {}); }), {"--out"});
+}
+
+TEST(CommandLine, RefusesAnOptionWithoutAValueAndOneGivenTwice) {
+  expect_mentions(error_of([] { parse_command_line({"--workers"}, {}); }), {"--workers"});
+  expect_mentions(error_of([] {
+                    parse_command_line({"--batch", "1", "--batch", "1"}, {});
+                  }),
+                  {"--batch", "twice"});
+}
+
+TEST(CommandLine, DoesNotGuessFromPrefixes) {
+  EXPECT_THROW(parse_command_line({"--work", "3"}, {}), std::invalid_argument);
+}
+
+TEST(CommandLine, ChecksJobs) {
+  const std::vector<Flag> flags{{"jobs", true}};
+  EXPECT_EQ(jobs_of(parse_command_line({"--jobs", "3"}, flags)), 3);
+  EXPECT_GE(jobs_of(parse_command_line({}, flags)), 1);
+  for (const char* bad : {"0", "-1", "1.5", "many"})
+    EXPECT_THROW(jobs_of(parse_command_line({"--jobs", bad}, flags)), std::invalid_argument) << bad;
+}
+
+GivenOptions read(const std::string& text) {
+  const TemporaryFolder folder;
+  return parse_config_file(folder.write("some.cfg", text));
+}
+
+std::string complaint(const std::string& text) {
+  return error_of([&] { read(text); });
+}
+
+TEST(ConfigFile, ReadsKeysValuesAndComments) {
+  const GivenOptions options =
+      read("# a comment\n\n  model=vgg16 # another\nworkers = 1, 2,4\r\n\tbatch\t=\t8");
+  EXPECT_EQ(options.size(), 3U);
+  EXPECT_EQ(options.at("model").value, "vgg16");
+  EXPECT_EQ(options.at("workers").value, "1, 2,4");
+  EXPECT_EQ(options.at("batch").value, "8");
+  EXPECT_TRUE(options.at("batch").where.ends_with("some.cfg:5")) << options.at("batch").where;
+}
+
+TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsTheOnesThereAre) {
+  expect_mentions(complaint("model = vgg16\n\nwokers = 3\n"),
+                  {"some.cfg:3: ", "wokers", "workers", "schedule"});
+}
+
+TEST(ConfigFile, NamesTheLineOfAKeyGivenTwice) {
+  expect_mentions(complaint("model = vgg16\nmodel = vgg16\n"), {"some.cfg:2: ", "model", "twice"});
+}
+
+TEST(ConfigFile, NamesTheLineThatIsNoAssignment) {
+  expect_mentions(complaint("model = vgg16\nfaster please\n"), {"some.cfg:2: ", "faster please"});
+}
+
+TEST(ConfigFile, RefusesSections) {  // they would change nothing, whatever their author meant
+  expect_mentions(complaint("[run]\nmodel = vgg16\n"), {"some.cfg:1: ", "[run]"});
+}
+
+TEST(ConfigFile, MustBeThere) {
+  expect_mentions(error_of([] { parse_config_file("/nowhere/some.cfg"); }), {"/nowhere/some.cfg"});
+  const TemporaryFolder folder;
+  expect_mentions(error_of([&] { parse_config_file(folder.path()); }), {folder.path()});
+}
+
+TEST(ConfigFile, GivesWayToTheCommandLine) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("some.cfg", "workers = 8\nbatch = 16\n");
+  const GivenOptions options = merged_with_file(parse_command_line({path, "--workers", "2"}, {}));
+  EXPECT_EQ(options.at("workers").value, "2");
+  EXPECT_EQ(options.at("batch").value, "16");
+  EXPECT_THROW(merged_with_file(parse_command_line({path, path}, {})), std::invalid_argument);
+}
+
+TEST(ConfigFile, KnowsItsNeighbours) {
+  const TemporaryFolder folder;
+  folder.write("net.csv", "layer,parameters,forward_flop\na,1,1\n");
+  const GivenOptions options = parse_config_file(
+      folder.write("some.cfg", "model = net.csv\nplatform = two-hosts\nthroughput = 1\n"));
+  EXPECT_EQ(resolve(options).model,
+            std::filesystem::weakly_canonical(folder.path("net.csv")).string());
+}
+
+TEST(Resolve, FillsInDefaults) {
+  const Scenario scenario = resolve(given({}));
+  EXPECT_EQ(scenario.schedule, "bsp");
+  EXPECT_EQ(scenario.exchange, "ring");
+  EXPECT_EQ(scenario.batch, 32);
+  EXPECT_EQ(scenario.warmup, 1);
+  EXPECT_EQ(scenario.iterations, 10);
+  EXPECT_EQ(scenario.seed, 1U);
+  EXPECT_EQ(scenario.servers, 0);
+  EXPECT_EQ(scenario.network, "exact");
+  EXPECT_EQ(scenario.bucket_bytes, "26214400");
+  EXPECT_TRUE(scenario.overlap);
+  EXPECT_FALSE(scenario.every_step);
+  EXPECT_FALSE(scenario.workers || scenario.throughput || scenario.efficiency);
+  EXPECT_TRUE(scenario.platform.ends_with("platforms/two-hosts.xml"));
+  EXPECT_TRUE(scenario.model.ends_with("models/resnet50.csv"));
+}
+
+TEST(Resolve, TakesTheSchedulesExchange) {
+  EXPECT_EQ(resolve(given({{"schedule", "asp"}})).exchange, "ps");
+  EXPECT_EQ(resolve(given({{"exchange", "tree"}})).exchange, "tree");
+}
+
+TEST(Resolve, ReadsEveryOption) {
+  const Scenario scenario = resolve(given({{"workers", "3"},        {"workers-per-node", "2"},
+                                           {"servers", "4"},        {"batch", "5"},
+                                           {"precision", "fp16"},   {"throughput", "1e3"},
+                                           {"device", "k80"},       {"efficiency", "0.5"},
+                                           {"schedule", "ssp"},     {"staleness", "7"},
+                                           {"overlap", "off"},      {"bucket-bytes", "merged"},
+                                           {"network", "lv08"},     {"bandwidth-factor", "0.9"},
+                                           {"latency-factor", "2"}, {"step-overhead", "1e-6"},
+                                           {"fidelity", "step"},    {"jitter", "0.1"},
+                                           {"iterations", "6"},     {"warmup", "0"},
+                                           {"seed", "12345678901"}}));
+  EXPECT_EQ(scenario.workers, 3);
+  EXPECT_EQ(scenario.workers_per_node, 2);
+  EXPECT_EQ(scenario.servers, 4);
+  EXPECT_EQ(scenario.batch, 5);
+  EXPECT_EQ(scenario.gradient_value_bytes(), 2);
+  EXPECT_EQ(scenario.throughput, 1000);
+  EXPECT_EQ(scenario.device, "k80");
+  EXPECT_EQ(scenario.efficiency, 0.5);
+  EXPECT_EQ(scenario.schedule_settings.number("staleness"), 7);
+  EXPECT_FALSE(scenario.overlap);
+  EXPECT_EQ(scenario.bucket_bytes, "merged");
+  EXPECT_EQ(scenario.network, "lv08");
+  EXPECT_EQ(scenario.bandwidth_factor, 0.9);
+  EXPECT_EQ(scenario.latency_factor, 2);
+  EXPECT_EQ(scenario.step_overhead_s, 1e-6);
+  EXPECT_TRUE(scenario.every_step);
+  EXPECT_EQ(scenario.jitter, 0.1);
+  EXPECT_EQ(scenario.iterations, 6);
+  EXPECT_EQ(scenario.warmup, 0);
+  EXPECT_EQ(scenario.seed, 12345678901U);
+  for (const char* key : {"workers", "staleness", "seed", "exchange", "schedule"})
+    EXPECT_FALSE(scenario.words.at(key).empty()) << key;
+}
+
+// What a bad value of one option is answered with.
+std::string complaint(const std::string& key, const std::string& value,
+                      const std::string& schedule = "bsp") {
+  return error_of([&] { resolve(given({{key, value}, {"schedule", schedule}})); });
+}
+
+TEST(Resolve, RefusesNumbersThatAreNone) {
+  for (const char* key : {"workers", "workers-per-node", "servers", "batch", "throughput",
+                          "efficiency", "bucket-bytes", "bandwidth-factor", "latency-factor",
+                          "step-overhead", "jitter", "iterations", "warmup", "seed"})
+    for (const char* bad : {"nan", "NaN", "inf", "1e400", "-1", "-1e400", "three", "3x", ""})
+      expect_mentions(complaint(key, bad),
+                      {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
+}
+
+TEST(Resolve, RefusesZeroWhereItMeansNothing) {
+  for (const char* key : {"workers", "workers-per-node", "batch", "throughput", "efficiency",
+                          "bandwidth-factor", "iterations"})
+    expect_mentions(complaint(key, "0"), {std::string(key) + " = 0: allowed are"});
+  for (const char* key :
+       {"servers", "latency-factor", "step-overhead", "jitter", "warmup", "seed", "bucket-bytes"})
+    EXPECT_NO_THROW(resolve(given({{key, "0"}}))) << key;
+}
+
+TEST(Resolve, RefusesFractionsOfThingsThatAreCounted) {
+  for (const char* key :
+       {"workers", "workers-per-node", "servers", "batch", "iterations", "warmup", "seed"})
+    expect_mentions(complaint(key, "1.5"),
+                    {std::string(key) + " = 1.5: allowed are whole numbers"});
+}
+
+TEST(Resolve, ListsTheNamesThereAre) {
+  expect_mentions(complaint("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
+  expect_mentions(complaint("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
+  expect_mentions(complaint("schedule", "bsq", "bsq"),
+                  {"--schedule", "'bsq'", "asp", "bsp", "ssp"});
+  expect_mentions(complaint("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
+  expect_mentions(complaint("compressor", "zip"), {"--compressor", "'zip'", "none"});
+  expect_mentions(complaint("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
+  expect_mentions(complaint("overlap", "yes"), {"overlap = yes", "on", "off"});
+  expect_mentions(complaint("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
+  expect_mentions(complaint("fidelity", "high"), {"fidelity = high", "flow", "step"});
+  expect_mentions(complaint("bucket-bytes", "some"), {"bucket-bytes = some", "all", "merged"});
+}
+
+}  // namespace
+}  // namespace syncline

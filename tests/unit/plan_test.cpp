@@ -1,0 +1,119 @@
+#include "sim/plan.h"
+
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace syncline {
+namespace {
+
+TEST(Share, PartsAddUpAndDifferByOneByteAtMost) {
+  for (const std::uint64_t bytes : {0ULL, 1ULL, 7ULL, 1000ULL, 102228128ULL, 1000000000000ULL})
+    for (int parts = 1; parts <= 130; ++parts) {
+      std::uint64_t sum = 0;
+      for (int i = 0; i < parts; ++i) {
+        const std::uint64_t part = share(bytes, parts, i);
+        EXPECT_GE(part, bytes / static_cast<unsigned>(parts));
+        EXPECT_LE(part, bytes / static_cast<unsigned>(parts) + 1);
+        sum += part;
+      }
+      EXPECT_EQ(sum, bytes) << parts << " parts";
+    }
+}
+
+TEST(Topology, NumbersWorkersNodeByNode) {
+  const Topology topology = make_topology({2, 1, 3}, 2);
+  EXPECT_EQ(topology.nodes, (std::vector<std::vector<int>>{{0, 1}, {2}, {3, 4, 5}}));
+  EXPECT_EQ(topology.node_of, (std::vector<int>{0, 0, 1, 2, 2, 2}));
+  EXPECT_EQ(topology.workers(), 6);
+  EXPECT_EQ(topology.ranks(), 8);
+}
+
+TEST(RingPlace, KnowsItsNeighboursByRank) {
+  const std::vector<int> ring{7, 3, 9};
+  for (int position = 0; position < 3; ++position) {
+    const RingPlace place = place_in(ring, position);
+    EXPECT_EQ(place.position, position);
+    EXPECT_EQ(place.size, 3);
+    EXPECT_EQ(place.next, ring[static_cast<std::size_t>((position + 1) % 3)]);
+    EXPECT_EQ(place.previous, ring[static_cast<std::size_t>((position + 2) % 3)]);
+  }
+}
+
+TEST(RingPlace, OfOneIsItsOwnNeighbour) {
+  const RingPlace place = place_in({5}, 0);
+  EXPECT_EQ(place.next, 5);
+  EXPECT_EQ(place.previous, 5);
+}
+
+// Contributions: who has been added to each part of each place's buffer.
+using Parts = std::vector<std::vector<std::uint64_t>>;
+
+Parts own_contributions(int n) {
+  Parts has;
+  for (int place = 0; place < n; ++place)
+    has.emplace_back(static_cast<std::size_t>(n), std::uint64_t{1} << place);
+  return has;
+}
+
+std::vector<int> ring_of(int n) {
+  std::vector<int> ring(static_cast<std::size_t>(n));
+  std::iota(ring.begin(), ring.end(), 0);
+  return ring;
+}
+
+// Plays a ring by the book: in step s every place passes on the part it got in step s - 1, first
+// the part `first` places after its own. Returns the bytes each has sent.
+std::vector<std::uint64_t> play_ring(Parts& has, std::uint64_t bytes, int first, bool reduce) {
+  const int n = static_cast<int>(has.size());
+  std::vector<std::uint64_t> sent(has.size());
+  for (int step = 0; step < n - 1; ++step) {
+    const Parts before = has;
+    for (int place = 0; place < n; ++place) {
+      const int part = ((place + first - step) % n + n) % n;
+      const auto p = static_cast<std::size_t>(part);
+      const std::uint64_t moved = before[static_cast<std::size_t>(place)][p];
+      std::uint64_t& there = has[static_cast<std::size_t>((place + 1) % n)][p];
+      if (reduce) {
+        EXPECT_EQ(there & moved, 0U) << "added twice";
+      }
+      there = reduce ? there | moved : moved;
+      sent[static_cast<std::size_t>(place)] += share(bytes, n, part);
+    }
+  }
+  return sent;
+}
+
+TEST(RingPhases, CarryTheBytesOfTheAlgorithmThatLeavesEverybodyWithTheSum) {
+  for (int n = 2; n <= 33; ++n)
+    for (const std::uint64_t bytes :
+         {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{102228128}}) {
+      Parts has = own_contributions(n);
+      const std::uint64_t everybody = (std::uint64_t{1} << n) - 1;
+      const auto scattered = play_ring(has, bytes, n - 1, true);
+      for (int place = 0; place < n; ++place)  // part i of the sum is at place i
+        EXPECT_EQ(has[static_cast<std::size_t>(place)][static_cast<std::size_t>(place)], everybody);
+      const auto gathered = play_ring(has, bytes, 0, false);
+      for (const auto& parts : has)
+        for (const std::uint64_t part : parts)
+          EXPECT_EQ(part, everybody);
+
+      const std::vector<int> ring = ring_of(n);
+      for (int place = 0; place < n; ++place) {
+        const auto i = static_cast<std::size_t>(place);
+        const RingPlace here = place_in(ring, place);
+        EXPECT_EQ(ring_reduce_scatter(here, bytes, 0).sends[0].bytes, scattered[i]);
+        EXPECT_EQ(ring_all_gather(here, bytes, 0).sends[0].bytes, gathered[i]);
+        EXPECT_EQ(ring_all_reduce(here, bytes, 0).sends[0].bytes, scattered[i] + gathered[i]);
+      }
+    }
+}
+
+TEST(RingPhases, TakeOneStepLessThanPlaces) {
+  const RingPlace place = place_in({0, 1, 2, 3}, 2);
+  EXPECT_EQ(ring_reduce_scatter(place, 100, 0).steps, 3);
+  EXPECT_EQ(ring_all_gather(place, 100, 0).steps, 3);
+  EXPECT_EQ(ring_all_reduce(place, 100, 0).steps, 6);
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,84 @@
+// Runs the built program as a user would.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <fcntl.h>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+#include "tests/unit/folder.h"
+
+namespace syncline {
+
+struct Ended {
+  int code = -1;  // exit code; -1 when a signal ended it
+  std::string out;
+  std::string err;
+};
+
+// A run of the program in `folder`, in a process group of its own. What it prints goes to files
+// outside that folder.
+class Program {
+ public:
+  Program(const std::vector<std::string>& words, const std::string& folder) {
+    std::vector<char*> arguments;
+    std::vector<std::string> all{SYNCLINE_PROGRAM};
+    all.insert(all.end(), words.begin(), words.end());
+    for (std::string& word : all)
+      arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const std::string out = printed_.path("out");
+    const std::string err = printed_.path("err");
+    pid_ = fork();
+    if (pid_ < 0)
+      throw std::runtime_error("no process");
+    if (pid_ > 0) {
+      setpgid(pid_, pid_);  // in both processes, whichever comes first
+      return;
+    }
+    setpgid(0, 0);
+    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT, 0600);
+    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT, 0600);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (chdir(folder.c_str()) != 0 || dup2(out_file, STDOUT_FILENO) < 0 ||
+        dup2(err_file, STDERR_FILENO) < 0 || dup2(nothing, STDIN_FILENO) < 0)
+      _exit(127);
+    execv(SYNCLINE_PROGRAM, arguments.data());
+    _exit(127);
+  }
+
+  // To the program alone, or as a terminal does, to its children too.
+  void interrupt(bool children_too) const { kill(children_too ? -pid_ : pid_, SIGINT); }
+
+  Ended wait() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .out = text_of(printed_.path("out")),
+            .err = text_of(printed_.path("err"))};
+  }
+
+  // After wait(): whether one of its children is still there.
+  bool left_children() const { return kill(-pid_, 0) == 0; }
+
+ private:
+  TemporaryFolder printed_;
+  pid_t pid_ = -1;
+};
+
+inline Ended run_program(const std::vector<std::string>& words, const std::string& folder = ".") {
+  return Program(words, folder).wait();
+}
+
+inline std::size_t lines_in(const std::string& text) {
+  std::size_t lines = 0;
+  for (const char c : text)
+    lines += c == '\n' ? 1 : 0;
+  return lines + (text.empty() || text.back() == '\n' ? 0 : 1);
+}
+
+}  // namespace syncline

@@ -1,0 +1,145 @@
+// Options that do not fit together, and lists of values.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "sim/options.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+using Words = std::vector<std::string>;
+
+GivenOptions given(const std::map<std::string, std::string>& words) {
+  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
+                       {"model", {"resnet50", "--model"}}};
+  for (const auto& [key, value] : words)
+    options[key] = {value, "--" + key};
+  return options;
+}
+
+std::string complaint(const std::map<std::string, std::string>& words) {
+  return error_of([&] { expand(given(words)); });
+}
+
+TEST(Combination, NeedsAPlatformAndAModel) {
+  expect_mentions(error_of([] { resolve({{"model", {"resnet50", "--model"}}}); }), {"platform"});
+  expect_mentions(error_of([] {
+                    resolve({{"platform", {"two-hosts", "--platform"}}});
+                  }),
+                  {"model"});
+}
+
+TEST(Combination, OfStalenessAndBspIsRefused) {
+  expect_mentions(complaint({{"staleness", "3"}}), {"--staleness", "bsp"});
+  EXPECT_NO_THROW(expand(given({{"staleness", "3"}, {"schedule", "ssp"}})));
+}
+
+TEST(Combination, OfAspAndAnythingButAServerIsRefused) {
+  expect_mentions(complaint({{"schedule", "asp"}, {"exchange", "ring"}}),
+                  {"--exchange", "exchange = ring", "asp", "ps"});
+}
+
+TEST(Combination, OfAnExchangesParameterAndAnotherExchangeIsRefused) {
+  expect_mentions(complaint({{"exchange", "ring"}, {"chunk-bytes", "5"}}),
+                  {"--chunk-bytes", "ring"});
+  expect_mentions(complaint({{"exchange", "tree"}, {"aggregate", "on"}}), {"--aggregate", "tree"});
+}
+
+TEST(Combination, ChecksParametersOfTheirOwn) {
+  expect_mentions(complaint({{"schedule", "ssp"}, {"staleness", "-1"}}), {"staleness = -1"});
+  expect_mentions(complaint({{"schedule", "ssp"}, {"staleness", "1.5"}}), {"staleness = 1.5"});
+  expect_mentions(complaint({{"schedule", "inhad"}, {"threshold", "nan"}}), {"threshold = nan"});
+  expect_mentions(complaint({{"exchange", "tree"}, {"chunk-bytes", "0"}}), {"chunk-bytes = 0"});
+  expect_mentions(complaint({{"exchange", "ps"}, {"aggregate", "no"}}), {"aggregate = no", "off"});
+}
+
+TEST(Combination, OfACompressorThatNothingSimulatesIsRefused) {
+  // Until compression is simulated, a result that says topk but sends dense bytes would be false.
+  EXPECT_THROW(expand(given({{"compressor", "topk"}})), std::invalid_argument);
+}
+
+TEST(Sweep, OfOneIsOneCell) {
+  const Sweep sweep = expand(given({{"workers", "2"}}));
+  EXPECT_EQ(sweep.cells.size(), 1U);
+  EXPECT_TRUE(sweep.swept.empty());
+  EXPECT_TRUE(sweep.left_out.empty());
+}
+
+std::vector<Words> cells_of(const Sweep& sweep) {
+  std::vector<Words> cells;
+  for (const Scenario& scenario : sweep.cells) {
+    cells.emplace_back();
+    for (const std::string& option : sweep.swept)
+      cells.back().push_back(scenario.words.contains(option) ? scenario.words.at(option) : "");
+  }
+  return cells;
+}
+
+TEST(Sweep, IsTheProductOfItsLists) {
+  const Sweep sweep = expand(given({{"batch", "8,16,32"}, {"workers", "1, 2"}, {"seed", "1,2"}}));
+  EXPECT_EQ(sweep.swept, (Words{"workers", "batch", "seed"}));  // the order of --help
+  ASSERT_EQ(sweep.cells.size(), 12U);
+  const std::vector<Words> cells = cells_of(sweep);
+  EXPECT_EQ(cells[0], (Words{"1", "8", "1"}));
+  EXPECT_EQ(cells[1], (Words{"1", "8", "2"}));  // the last option changes fastest
+  EXPECT_EQ(cells[2], (Words{"1", "16", "1"}));
+  EXPECT_EQ(cells[11], (Words{"2", "32", "2"}));
+  EXPECT_EQ(std::set<Words>(cells.begin(), cells.end()).size(), 12U);
+  EXPECT_EQ(sweep.cells[11].workers, 2);
+  EXPECT_EQ(sweep.cells[11].batch, 32);
+}
+
+TEST(Sweep, HasEachCellOnce) {
+  EXPECT_EQ(expand(given({{"workers", "1,2,1"}})).cells.size(), 2U);
+  // Staleness means nothing to bsp, so both values make one cell of it.
+  const Sweep sweep = expand(given({{"schedule", "bsp,ssp"}, {"staleness", "1,2"}}));
+  EXPECT_EQ(cells_of(sweep), (std::vector<Words>{{"bsp", ""}, {"ssp", "1"}, {"ssp", "2"}}));
+}
+
+TEST(Sweep, LeavesOutWhatCannotBeAndSaysSo) {
+  const Sweep sweep = expand(given({{"schedule", "bsp,asp"}, {"exchange", "ring,ps"}}));
+  EXPECT_EQ(cells_of(sweep), (std::vector<Words>{{"bsp", "ring"}, {"bsp", "ps"}, {"asp", "ps"}}));
+  ASSERT_EQ(sweep.left_out.size(), 1U);
+  expect_mentions(sweep.left_out[0], {"ring", "asp"});
+}
+
+TEST(Sweep, SharesOneSettingAmongSchedulesThatUseIt) {
+  const Sweep sweep = expand(given({{"schedule", "bsp,ssp,inhad"}, {"staleness", "4"}}));
+  ASSERT_EQ(sweep.cells.size(), 3U);
+  EXPECT_FALSE(sweep.cells[0].words.contains("staleness"));
+  EXPECT_EQ(sweep.cells[1].words.at("staleness"), "4");
+  EXPECT_EQ(sweep.cells[2].words.at("staleness"), "4");
+}
+
+TEST(Sweep, RefusesAValueThatNoCellUses) {
+  expect_mentions(complaint({{"schedule", "bsp,asp"}, {"staleness", "3"}}), {"--staleness"});
+  expect_mentions(complaint({{"schedule", "asp,ssp"}, {"exchange", "ring"}}), {"--exchange"});
+  expect_mentions(complaint({{"schedule", "asp,ssp"}, {"exchange", "ring,ps"}}), {"ring"});
+}
+
+TEST(Sweep, RefusesABadValueAmongGoodOnes) {
+  expect_mentions(complaint({{"workers", "1,0,2"}}), {"--workers", "workers = 0"});
+  expect_mentions(complaint({{"workers", "1,,2"}}), {"--workers", "allowed are"});
+  expect_mentions(complaint({{"schedule", "bsp,bsq"}}), {"'bsq'"});
+}
+
+TEST(Vocabulary, HasEveryWordOfTheDesignOnce) {
+  std::set<std::string> names;
+  for (const Option& option : scenario_options()) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name << " is there twice";
+    EXPECT_FALSE(option.sentence.empty()) << option.name;
+  }
+  for (const char* word :
+       {"platform",       "workers",       "workers-per-node", "servers",   "model",
+        "batch",          "precision",     "throughput",       "device",    "efficiency",
+        "schedule",       "exchange",      "staleness",        "threshold", "overlap",
+        "bucket-bytes",   "compressor",    "density",          "network",   "bandwidth-factor",
+        "latency-factor", "step-overhead", "fidelity",         "jitter",    "iterations",
+        "warmup",         "seed"})
+    EXPECT_TRUE(names.contains(word)) << word;
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,100 @@
+#include "sim/trace.h"
+
+#include <gtest/gtest.h>
+#include <sstream>
+#include <vector>
+
+#include "sim/csv.h"
+#include "sim/result.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+std::vector<std::string> lines_of(const Trace& trace) {
+  std::ostringstream text;
+  write_csv(trace, text);
+  std::vector<std::string> lines = split(text.str(), '\n');
+  EXPECT_EQ(lines.back(), "") << "the last line has no end";
+  lines.pop_back();
+  return lines;
+}
+
+TEST(TraceCsv, HasAColumnForEachFact) {
+  Trace trace;
+  trace.rows = {{.start_s = 0.125,
+                 .end_s = 1.5,
+                 .verb = "apply",
+                 .stream = Stream::messages,
+                 .rank = 3,
+                 .bucket = 4,
+                 .iteration = 5,
+                 .bytes_sent = 6,
+                 .bytes_received = 12345678901,
+                 .version = 8,
+                 .read_version = 7}};
+  const std::vector<std::string> lines = lines_of(trace);
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines[0],
+            "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
+            "read_version");
+  EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7");
+}
+
+TEST(TraceCsv, IsSortedByStartRankAndStream) {
+  Trace trace;
+  trace.rows = {{.start_s = 2, .verb = "e", .rank = 0},
+                {.start_s = 1, .verb = "d", .rank = 2},
+                {.start_s = 1, .verb = "c", .stream = Stream::communication, .rank = 1},
+                {.start_s = 1, .verb = "a", .stream = Stream::compute, .rank = 1},
+                {.start_s = 1, .verb = "b", .stream = Stream::compute, .rank = 1}};
+  std::string verbs;
+  for (const std::string& line : lines_of(trace))
+    verbs += line == lines_of(trace)[0] ? "" : split(line, ',')[4];
+  EXPECT_EQ(verbs, "abcde");
+}
+
+TEST(TraceCsv, NamesEveryStream) {
+  EXPECT_EQ(name_of(Stream::compute), "compute");
+  EXPECT_EQ(name_of(Stream::communication), "communication");
+  EXPECT_EQ(name_of(Stream::messages), "messages");
+}
+
+TEST(WriteWhole, ReplacesTheFileAndLeavesNothingBeside) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("result.json", "old and longer");
+  write_whole(path, "new");
+  EXPECT_EQ(text_of(path), "new");
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
+}
+
+TEST(WriteWhole, NamesThePathThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::string below_a_file = folder.write("file", "") + "/result.json";
+  expect_mentions(error_of([&] { write_whole(below_a_file, "text"); }), {below_a_file});
+  expect_mentions(error_of([&] { write_whole(folder.path(), "text"); }), {folder.path()});
+  const std::filesystem::directory_iterator files(folder.path());
+  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "a temporary file was left";
+}
+
+TEST(CellName, SaysWhatWasSwept) {
+  const nlohmann::ordered_json result{
+      {"scenario", {{"workers", "8"}, {"schedule", "bsp"}, {"model", "nets/my net.csv"}}}};
+  EXPECT_EQ(cell_name(result, {}), "result");
+  EXPECT_EQ(cell_name(result, {"workers", "schedule"}), "workers-8_schedule-bsp");
+  EXPECT_EQ(cell_name(result, {"workers", "staleness"}), "workers-8");
+  EXPECT_EQ(cell_name(result, {"model"}).find('/'), std::string::npos);
+}
+
+TEST(CellName, TellsCellsApart) {  // else one overwrites the other
+  const auto name_for = [](const std::string& model) {
+    return cell_name({{"scenario", {{"model", model}}}}, {"model"});
+  };
+  EXPECT_NE(name_for("nets/a.csv"), name_for("nets-a.csv"));
+  EXPECT_NE(name_for("a b.csv"), name_for("a_b.csv"));
+}
+
+}  // namespace
+}  // namespace syncline

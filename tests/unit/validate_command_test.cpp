@@ -1,0 +1,152 @@
+// A stranger's validation folder, by the format alone: own platform, own model, options as columns.
+#include <gtest/gtest.h>
+#include <regex>
+
+#include "sim/csv.h"
+#include "tests/unit/program.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+const std::string platform =
+    "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+    "<platform version=\"4.1\"><zone id=\"world\" routing=\"Full\">\n"
+    "<cluster id=\"c\" prefix=\"m\" suffix=\"\" radical=\"1-6\" speed=\"2Tf\" bw=\"1GBps\" "
+    "lat=\"20us\"/>\n</zone></platform>\n";
+const std::string model =
+    "# sample: row\nlayer,parameters,forward_flop\na,1000000,1e9\nb,500,2e9\n";
+const std::string scenario = "model = net.csv  # beside this file\nbatch = 16\niterations = 3\n";
+const std::string measured =
+    "# mine\ncase,workers,schedule,staleness,throughput,measured,role,source\n"
+    "one,1,bsp,,100,99,fit,my notes\ntwo,2,bsp,,100,190,report,my notes\n"
+    "four,4,ssp,2,100,360,report,my notes\nsix,6,asp,,100,500,report,my notes\n";
+
+// Writes the folder `name` with these texts in place of the fine ones.
+void write_folder(const TemporaryFolder& folder, const std::string& name,
+                  const std::map<std::string, std::string>& instead = {}) {
+  std::map<std::string, std::string> texts{{"platform.xml", platform},
+                                           {"net.csv", model},
+                                           {"scenario.cfg", scenario},
+                                           {"measured.csv", measured}};
+  for (const auto& [file, text] : instead)
+    texts[file] = text;
+  for (const auto& [file, text] : texts)
+    folder.write(name + "/" + file, text);
+}
+
+std::string last_line(const std::string& text) {
+  const std::vector<std::string> lines = split(trimmed(text), '\n');
+  return lines.back();
+}
+
+const std::regex summary(R"(rows \d+ median [\d.]+% worst [\d.]+% tau -?[\d.]+)");
+
+TEST(Validate, TakesAStrangersFolder) {
+  const TemporaryFolder folder;
+  write_folder(folder, "theirs");
+  const Ended ended = run_program({"validate", "theirs"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_TRUE(std::regex_match(last_line(ended.out), summary)) << last_line(ended.out);
+  expect_mentions(last_line(ended.out), {"rows 3 "});  // without the fit row
+  expect_mentions(ended.out, {"one", "two", "four", "six", "fit", "worst"});
+}
+
+TEST(Validate, DoesNotNeedTheFoldersWorkingDirectory) {
+  const TemporaryFolder folder;
+  write_folder(folder, "theirs");
+  const Ended here = run_program({"validate", "."}, folder.path("theirs"));
+  const Ended there = run_program({"validate", folder.path("theirs")}, "/");
+  EXPECT_EQ(here.code, 0) << here.err;
+  EXPECT_EQ(last_line(here.out), last_line(there.out));
+}
+
+TEST(Validate, FindsNoErrorInItsOwnFigures) {
+  const TemporaryFolder folder;
+  // One worker exchanges nothing: 16 samples in 16 / throughput seconds.
+  write_folder(folder, "theirs",
+               {{"measured.csv",
+                 "workers,throughput,measured,role,source\n1,50,50,report,x\n1,70,70,report,x\n"}});
+  const Ended ended = run_program({"validate", "theirs"}, folder.path());
+  EXPECT_EQ(last_line(ended.out), "rows 2 median 0.0% worst 0.0% tau 1.000");
+}
+
+TEST(Validate, NamesEachOfSeveralFoldersAndThenAll) {
+  const TemporaryFolder folder;
+  write_folder(folder, "both/first");
+  write_folder(folder, "both/second");
+  const Ended ended = run_program({"validate", "both"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  const std::vector<std::string> lines = split(trimmed(ended.out), '\n');
+  ASSERT_GE(lines.size(), 3U);
+  EXPECT_EQ(lines[lines.size() - 3].rfind("first: rows 3 ", 0), 0U) << lines[lines.size() - 3];
+  EXPECT_EQ(lines[lines.size() - 2].rfind("second: rows 3 ", 0), 0U) << lines[lines.size() - 2];
+  EXPECT_TRUE(std::regex_match(lines.back(), summary)) << lines.back();
+  expect_mentions(lines.back(), {"rows 6 "});
+}
+
+// What is said of a folder with these texts.
+std::string complaint(const std::map<std::string, std::string>& instead) {
+  const TemporaryFolder folder;
+  write_folder(folder, "theirs", instead);
+  const Ended ended = run_program({"validate", "theirs"}, folder.path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  return ended.err;
+}
+
+std::string rows(const std::string& text) {
+  return complaint({{"measured.csv", "workers,throughput,measured,role,source\n" + text}});
+}
+
+TEST(Validate, NamesFileAndLineOfABadRow) {
+  expect_mentions(rows("1,9,9,report,x\n0,9,9,report,x\n"), {"measured.csv:3", "workers = 0"});
+  expect_mentions(rows("1,9,fast,report,x\n"), {"measured.csv:2", "measured = fast"});
+  expect_mentions(rows("1,9,0,report,x\n"), {"measured.csv:2", "measured = 0"});
+  expect_mentions(rows("1,9,9,repot,x\n"), {"measured.csv:2", "repot", "fit", "report"});
+  expect_mentions(rows("1,9,9,report\n"), {"measured.csv:2"});
+  expect_mentions(rows("7,9,9,report,x\n"), {"workers = 7", "6"});
+}
+
+TEST(Validate, NamesAnUnknownColumn) {
+  expect_mentions(complaint({{"measured.csv", "wokers,measured,role,source\n1,9,report,x\n"}}),
+                  {"measured.csv", "wokers", "workers"});
+}
+
+TEST(Validate, NamesAMissingColumn) {
+  for (const char* column : {"measured", "role", "source"}) {
+    std::string title;
+    std::string fields;
+    for (const std::string other : {"throughput", "measured", "role", "source"})
+      if (other != column) {
+        title += (title.empty() ? "" : ",") + other;
+        fields += std::string(fields.empty() ? "" : ",") + (other == "role" ? "report" : "9");
+      }
+    expect_mentions(complaint({{"measured.csv", title + "\n" + fields + "\n"}}),
+                    {"measured.csv", column});
+  }
+}
+
+TEST(Validate, NamesTheLineOfABadScenario) {
+  expect_mentions(complaint({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
+                  {"scenario.cfg:2", "wokers"});
+}
+
+TEST(Validate, RefusesAFolderWithNothingToReport) {
+  expect_mentions(rows("1,9,9,fit,x\n"), {"measured.csv", "report"});
+}
+
+TEST(Validate, RefusesAFolderThatIsNone) {
+  const TemporaryFolder folder;
+  for (const std::string& path : {folder.path(), folder.path("nowhere")}) {
+    const Ended ended = run_program({"validate", path});
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {path});
+  }
+}
+
+}  // namespace
+}  // namespace syncline
