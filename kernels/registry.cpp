@@ -1,8 +1,8 @@
 #include "kernels/registry.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 namespace syncline {
@@ -21,10 +21,10 @@ std::string range_of(const Parameter& parameter) {
 }  // namespace
 
 double checked_number(const Parameter& parameter, const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  const bool parsed = !text.empty() && *end == '\0' && std::isfinite(value) &&
-                      std::isspace(static_cast<unsigned char>(text.front())) == 0;
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);  // no hex, no blanks
+  const bool parsed = error == std::errc() && rest == end && std::isfinite(value);
   if (!parsed || value < parameter.minimum || value > parameter.maximum ||
       (parameter.whole && value != std::floor(value)))
     throw std::invalid_argument(parameter.name + " = " + text + ": allowed are " +

@@ -1,7 +1,7 @@
 #include "sim/aggregator.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
 
 #include "sim/engine.h"
 
@@ -58,9 +58,9 @@ std::optional<Aggregator::Event> Aggregator::next() {
   return next_in(state_.events, [&] { return state_.finished(); });
 }
 
-bool Aggregator::round_is_complete() const {
-  return std::ranges::adjacent_find(state_.contributions, std::not_equal_to<>()) ==
-         state_.contributions.end();
+bool Aggregator::completes_a_round() {
+  const int rounds = *std::ranges::min_element(state_.contributions);
+  return rounds > std::exchange(state_.rounds, rounds);
 }
 
 void Aggregator::report() {

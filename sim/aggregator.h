@@ -24,8 +24,8 @@ class Aggregator {
   // Waits for a worker's gradient (which is in the sum already) or a server's request; none when
   // the node's workers have ended and every server has everything.
   std::optional<Event> next();
-  // Every worker of the node has contributed equally often.
-  bool round_is_complete() const;
+  // Since this last said yes, every worker of the node has contributed once more.
+  bool completes_a_round();
   // Sends the node's iteration number to every server: a message of a few bytes.
   void report();
   // Sends the server its part of the sum; gradients that come meanwhile go into a fresh one.

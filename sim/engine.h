@@ -77,7 +77,8 @@ struct StreamState {
   void as_flows(const Phase& phase);
   // When its first byte moved.
   double as_step(const Phase& phase, int step);
-  // Sends and receives one of `parts` parts of every transfer; returns when the first was sent.
+  // Sends and receives one of `parts` parts of every transfer; returns when the first began to
+  // move.
   double transfer(const Phase& phase, int parts, int part);
   double latency_to(int peer);
 };
@@ -164,6 +165,7 @@ struct AggregatorState {
   std::vector<std::size_t> delivered;  // by server: gradients in the sums it has
   std::vector<std::int64_t> versions;  // by server: of the parameters here
   std::vector<std::size_t> contained;  // by server: gradients in these
+  int rounds = 0;                      // in which every worker of the node has contributed
   std::vector<int> contributions;      // by worker of the node
   int working = 0;                     // workers of the node that have not ended
   bool said_last = false;              // its servers know that they have

@@ -59,6 +59,9 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
     text += format("  %-28s %14.0f B / %.4g B/s = %.6f s\n", link.name.c_str(),
                    loads.at(busiest[i].second), link.bandwidth_Bps, busiest[i].first);
   }
+  const Schedule& schedule = Registered<Schedule>::find(setup.scenario.schedule);
+  if (schedule.aggregator != nullptr)
+    text += "  and what nodes and servers send each other, which depends on the run\n";
   if (busiest.empty())
     text += "  none: nothing crosses the network\n";
 
@@ -67,7 +70,6 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += format("  computation, slowest worker  %.6f\n", compute_s);
   text += format("  busiest link                 %.6f\n", link_s);
   text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
-  const Schedule& schedule = Registered<Schedule>::find(setup.scenario.schedule);
   if (schedule.server != nullptr)
     return text;
   double exchange_s = 0;
@@ -124,11 +126,12 @@ int explain_command(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
     const Scenario& scenario = sweep.cells[i];
     std::string text;
-    try {
-      text = run_child([&] { return explain(scenario); });
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error(about_platform(scenario, error.what()));
-    }
+    run_children({[&] { return explain(scenario); }}, 1, [&](std::size_t, const Outcome& outcome) {
+      if (!outcome.ok)
+        throw std::runtime_error(error_of(scenario, outcome));
+      text = outcome.output;
+      return true;
+    });
     std::printf("%s%s", i == 0 ? "" : "\n----\n\n", text.c_str());
   }
   for (const std::string& note : sweep.left_out)

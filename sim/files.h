@@ -18,6 +18,9 @@ std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& extension, const std::string& value,
                       const std::string& beside);
 
+// A hash (64-bit FNV-1a, in hexadecimal) of what these files hold, in this order.
+std::string fingerprint(const std::vector<std::string>& paths);
+
 // Stems of the files with this extension in a folder of data_root(), sorted.
 std::vector<std::string> names_in(const std::string& folder, const std::string& extension);
 

@@ -1,10 +1,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <set>
 #include <stdexcept>
 
 #include "kernels/compressor.h"
+#include "kernels/cost_table.h"
 #include "sim/commands.h"
 #include "sim/csv.h"
 #include "sim/files.h"
@@ -70,6 +71,17 @@ void list_throughputs() {
                                                 " samples/s, " + row.fields[csv.column("source")]);
 }
 
+void list_devices() {
+  for (const std::string& name : names_in("kernels/profiles", ".csv")) {
+    const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
+    std::set<std::string> compressors;
+    for (const CostRow& row : table.rows)
+      compressors.insert(row.compressor);
+    print(name, table.about("provenance") + " on " + table.about("device") + ": " +
+                    listed({compressors.begin(), compressors.end()}));
+  }
+}
+
 struct Kind {
   std::string name;
   void (*print)();
@@ -84,7 +96,8 @@ int list_command(const std::vector<std::string>& words) {
                                 {"models", list_models},
                                 {"platforms", list_platforms},
                                 {"networks", list_networks},
-                                {"throughputs", list_throughputs}};
+                                {"throughputs", list_throughputs},
+                                {"devices", list_devices}};
   const CommandLine line = parse_command_line(words, {});
   std::vector<std::string> names;
   for (const Kind& kind : kinds)

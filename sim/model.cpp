@@ -120,19 +120,26 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
     elapsed += backward_s * backward[i].forward_flop / flop;
     ready[i] = elapsed;
   }
-  std::vector<bool> joins(n, false);
-  double free_at = 0;  // when the communication stream has finished the buckets before
-  double bytes = 0;    // in the bucket being filled
-  for (std::size_t i = 0; i < n; ++i) {
-    bytes += static_cast<double>(backward[i].parameters) * value_bytes;
-    const double start = std::max(free_at, ready[i]);
-    if (i + 1 < n && ready[i + 1] < start + startup_s) {
-      joins[i] = true;
-      continue;
+  // ended[i]: the earliest that the first i gradients can have been exchanged; the last bucket of
+  // that plan begins at began[i].
+  std::vector<double> ended(n + 1, 0);
+  std::vector<std::size_t> began(n + 1, 0);
+  for (std::size_t i = 1; i <= n; ++i) {
+    double bytes = 0;
+    ended[i] = std::numeric_limits<double>::infinity();
+    for (std::size_t first = i; first-- > 0;) {
+      bytes += static_cast<double>(backward[first].parameters) * value_bytes;
+      const double end =
+          std::max(ended[first], ready[i - 1]) + startup_s + bytes * seconds_per_byte;
+      if (end < ended[i]) {
+        ended[i] = end;
+        began[i] = first;
+      }
     }
-    free_at = start + startup_s + bytes * seconds_per_byte;
-    bytes = 0;
   }
+  std::vector<bool> joins(n, true);
+  for (std::size_t end = n; end > 0; end = began[end])
+    joins[end - 1] = false;
   return bucketed(backward, joins);
 }
 

@@ -40,10 +40,10 @@ struct Bucket {
 // fusion). 0: a bucket per tensor. Infinity: one bucket.
 std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes);
 
-// The merges that minimise iteration time when exchanging b bytes takes `startup_s` + b *
-// `seconds_per_byte`: MG-WFBP's rule (Shi, Chu, Li, INFOCOM 2019, algorithm 1): a tensor joins the
-// next one that backward produces if that one's gradient comes before its own exchange could start,
-// or if waiting for it costs less than a start-up. `backward_s` is the whole backward pass.
+// The merge of neighbours that ends the last exchange earliest, when exchanging b bytes takes
+// `startup_s` + b * `seconds_per_byte` and exchanges follow each other: what MG-WFBP (Shi, Chu, Li,
+// INFOCOM 2019) looks for; found here by dynamic programming over the first gradients. `backward_s`
+// is the whole backward pass.
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
                                    double startup_s, double seconds_per_byte);
 

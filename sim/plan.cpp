@@ -1,5 +1,8 @@
 #include "sim/plan.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace syncline {
 namespace {
 
@@ -17,6 +20,10 @@ Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t by
 }
 
 }  // namespace
+
+int pieces(std::uint64_t bytes, double piece) {
+  return static_cast<int>(std::clamp(std::ceil(static_cast<double>(bytes) / piece), 1.0, 1e6));
+}
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers) {
   Topology topology;

@@ -57,12 +57,20 @@ struct Exchange {
   std::function<Plan(const Topology&, const Settings&, std::uint64_t bytes, int rank)> plan;
 };
 
-// Part i of `bytes` cut into `parts` that differ by at most one byte.
-inline std::uint64_t share(std::uint64_t bytes, int parts, int i) {
+// Parts first .. last - 1 of `bytes` cut into `parts` that differ by at most one byte.
+inline std::uint64_t shares(std::uint64_t bytes, int parts, int first, int last) {
   const auto p = static_cast<std::uint64_t>(parts);
-  const auto k = static_cast<std::uint64_t>(i);
-  return bytes * (k + 1) / p - bytes * k / p;
+  return bytes * static_cast<std::uint64_t>(last) / p -
+         bytes * static_cast<std::uint64_t>(first) / p;
 }
+
+inline std::uint64_t share(std::uint64_t bytes, int parts, int i) {
+  return shares(bytes, parts, i, i + 1);
+}
+
+// How many pieces of `piece` bytes a buffer makes: at least one, and at most a million, beyond
+// which they would only be counted.
+int pieces(std::uint64_t bytes, double piece);
 
 // A place in a ring of ranks.
 struct RingPlace {

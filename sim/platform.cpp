@@ -21,6 +21,8 @@ std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
 
+std::string loaded_path;  // of this process's one platform, for messages
+
 double configured(const char* key) {
   return simgrid::config::get_value<double>(key);
 }
@@ -28,11 +30,17 @@ double configured(const char* key) {
 }  // namespace
 
 std::vector<HostFacts> load_platform(const Scenario& scenario) {
-  static char name[] = "syncline";
-  static char quiet[] = "--log=root.threshold:error";
-  static char* arguments[] = {name, quiet, nullptr};
-  static int count = 2;
-  static sg::Engine engine(&count, arguments);  // one per process, for as long as the process lives
+  static std::vector<std::string> words{"syncline", "--log=root.threshold:error"};
+#if defined(__SANITIZE_ADDRESS__)
+  words.emplace_back("--cfg=contexts/factory:thread");  // others switch stacks under its feet
+#endif
+  static std::vector<char*> arguments;
+  for (std::string& word : words)
+    arguments.push_back(word.data());
+  static int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  static sg::Engine engine(&count,
+                           arguments.data());  // one per process, for as long as the process lives
 
   for (const std::string& setting : find_network(scenario.network).settings)
     sg::Engine::set_config(setting);
@@ -43,11 +51,9 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
     sg::Engine::set_config("network/latency-factor:" + std::to_string(*scenario.latency_factor));
   // What a host tells itself costs nothing: a shard on a worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
-#if defined(__SANITIZE_ADDRESS__)
-  sg::Engine::set_config("contexts/factory:thread");  // the others switch stacks under its feet
-#endif
   sg::Engine::set_config("contexts/stack-size:64");
 
+  loaded_path = scenario.platform;
   engine.load_platform(scenario.platform);
   engine.seal_platform();
   const std::vector<sg::Host*> hosts = engine.get_all_hosts();
@@ -55,6 +61,14 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
     sg::Engine::set_config("contexts/guard-size:0");
     sg::Engine::set_config("contexts/stack-size:32");
   }
+  for (const sg::Host* host : hosts)
+    if (!(host->get_speed() > 0))
+      throw std::runtime_error("host " + host->get_name() +
+                               " has no speed: allowed is more than 0");
+  for (const sg::Link* link : engine.get_all_links())
+    if (!(link->get_bandwidth() > 0))
+      throw std::runtime_error("link " + link->get_name() +
+                               " has no bandwidth: allowed is more than 0");
   std::vector<HostFacts> facts;
   for (const sg::Host* host : hosts)
     facts.push_back({.name = host->get_name(),
@@ -84,10 +98,12 @@ Route Routes::between(int from, int to) {
   Route route;
   sg::Host::by_name(source)->route_to(sg::Host::by_name(destination), links, &route.latency_s);
   if (links.empty())
-    throw std::runtime_error("hosts " + source + " and " + destination +
-                             " have no route between them");
+    throw std::runtime_error("platform " + loaded_path + ": hosts " + source + " and " +
+                             destination + " have no route between them");
   route.latency_s *= configured("network/latency-factor");
   for (const sg::Link* link : links) {
+    if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE)
+      continue;  // bounds each flow by itself, so bytes of several do not add up on it
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
     if (added)
       links_.push_back(

@@ -107,9 +107,10 @@ std::string in_one_line(const std::string& text) {
 
 Outcome outcome_of(const Child& child, int status) {
   const std::string& answer = child.texts[0];
-  if (!answer.empty() && answer.front() == '+')
+  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (ended_well && answer.starts_with('+'))
     return {.ok = true, .output = answer.substr(1), .error = ""};
-  if (!answer.empty())
+  if (ended_well && !answer.empty())
     return {.ok = false, .output = "", .error = in_one_line(answer.substr(1))};
   std::string why = one_line(child.texts[1]);
   if (why.empty())

@@ -203,7 +203,8 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     report.compute_s += worker.compute_s / measured;
     report.compress_s += worker.compress_s / measured;
     report.exposed_s += exposed_s / measured;
-    report.waiting_s += std::max(0.0, blocked_s - exposed_s) / measured;  // rounding
+    const double waiting_s = blocked_s - exposed_s;
+    report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / measured : 0;  // else rounding
     report.bound_compute_s = std::max(report.bound_compute_s, worker.all_compute_s / rounds);
   }
   std::ranges::sort(durations);
@@ -213,8 +214,8 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
   report.throughput = throughput_of(workers, batch, warmup, report.warnings);
   report.scaling_efficiency = report.throughput / alone;
 
-  for (const Row& row : trace.rows)
-    if (is_worker(trace, row)) {
+  for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
+    if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
       report.bytes_sent += static_cast<double>(row.bytes_sent) / (trace.workers * rounds);
       report.bytes_received += static_cast<double>(row.bytes_received) / (trace.workers * rounds);
     }

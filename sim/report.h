@@ -30,7 +30,7 @@ struct Report {
   double exposed_s = 0;  // the worker stands still while its bytes move
   double waiting_s = 0;  // the worker stands still and nothing of its own moves
 
-  double bytes_sent = 0;  // per worker and iteration
+  double bytes_sent = 0;  // per worker and iteration; a node aggregator's are its workers'
   double bytes_received = 0;
   std::vector<BusyLink> busiest_links;  // at most three
   std::string bottleneck;               // in words

@@ -95,6 +95,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
   return {{"schema", result_schema},
           {"tool", std::string("syncline ") + SYNCLINE_VERSION},
           {"simgrid", provenance.simgrid},
+          {"inputs", provenance.inputs},
           {"scenario", scenario.words},
           {"provenance", {{"compute", provenance.compute}, {"network", provenance.network}}},
           {"figures",

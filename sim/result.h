@@ -16,6 +16,7 @@ struct Provenance {
   std::string compute;  // where seconds of computation come from
   std::string network;  // the model's sentence
   std::string simgrid;  // version
+  std::string inputs;   // fingerprint of the files that were read
 };
 
 constexpr int result_schema = 1;

@@ -33,6 +33,10 @@ class OutFolder {
   }
   ~OutFolder() {
     std::error_code not_empty;
+    if (!path_.empty())  // a child that was killed may have been writing its trace
+      for (const fs::directory_entry& entry : fs::directory_iterator(path_, not_empty))
+        if (entry.path().extension().string().starts_with(".part"))
+          fs::remove(entry.path(), not_empty);
     for (const fs::path& part : made_)
       fs::remove(part, not_empty);
   }
@@ -53,7 +57,8 @@ bool read_finished(const std::string& path, const Scenario& scenario, Json& resu
     return false;
   result = Json::parse(file, nullptr, false);
   return result.is_object() && result.value("schema", 0) == result_schema &&
-         result.contains("scenario") && result["scenario"] == Json(scenario.words);
+         result.value("inputs", "") == inputs_of(scenario) && result.contains("scenario") &&
+         result["scenario"] == Json(scenario.words);
 }
 
 }  // namespace
@@ -89,16 +94,27 @@ int run_command(const std::vector<std::string>& words) {
     if (keep)
       write_whole(paths[numbers[i]] + ".json", result.dump(2) + "\n");
   });
-  for (std::size_t i = 0; i < simulated.size(); ++i)
-    results[numbers[i]] = simulated[i];
+  std::vector<std::string> errors;
+  for (std::size_t i = 0; i < simulated.size(); ++i) {
+    results[numbers[i]] = simulated[i].result;
+    const std::string& error = simulated[i].error;
+    if (!error.empty() && std::ranges::find(errors, error) == errors.end())
+      errors.push_back(error);
+  }
+  std::erase_if(results, [](const Json& result) { return result.is_null(); });
+  if (results.empty())
+    throw std::runtime_error(errors.front());
   if (keep)
     write_whole(out.path() + "/results.csv", results_csv(results));
 
   for (const std::string& note : sweep.left_out)
     std::fprintf(stderr, "left out: %s\n", note.c_str());
+  for (const std::string& error : errors)
+    std::fprintf(stderr, "syncline: cells left out: %s\n", error.c_str());
+  const int code = errors.empty() ? 0 : 2;
   if (sweep.swept.empty()) {
     std::fputs(full_report(results.front()).c_str(), stdout);
-    return 0;
+    return code;
   }
   std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
   std::vector<std::string> warned;
@@ -109,7 +125,7 @@ int run_command(const std::vector<std::string>& words) {
         std::printf("warning (%s): %s\n", cell_name(result, sweep.swept).c_str(),
                     warned.back().c_str());
       }
-  return 0;
+  return code;
 }
 
 }  // namespace syncline

@@ -98,7 +98,15 @@ std::vector<LinkUse> link_uses(Run& run) {
 
 Setup prepare(const Scenario& scenario) {
   Setup setup{.scenario = scenario, .model = read_model(scenario.model)};
-  setup.cluster = choose_cluster(load_platform(scenario), scenario);
+  try {
+    setup.cluster = choose_cluster(load_platform(scenario), scenario);
+  } catch (const std::exception& error) {
+    // SimGrid's messages about a file name it, ours about its hosts do not.
+    const std::string what = error.what();
+    throw std::runtime_error(what.find(scenario.platform) == std::string::npos
+                                 ? "platform " + scenario.platform + ": " + what
+                                 : what);
+  }
   setup.times = compute_times(scenario, setup.model, setup.cluster);
   setup.buckets = buckets_of(setup);
   return setup;

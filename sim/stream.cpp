@@ -158,8 +158,7 @@ double StreamState::as_step(const Phase& phase, int step) {
   const double began_s = sg::Engine::get_clock();
   if (overhead_s > 0 && !phase.sends.empty())
     sg::this_actor::sleep_for(overhead_s);
-  const double moving_s = transfer(phase, phase.steps, step);
-  return phase.sends.empty() ? moving_s : began_s;
+  return std::max(began_s, transfer(phase, phase.steps, step) - overhead_s);
 }
 
 double StreamState::transfer(const Phase& phase, int parts, int part) {
@@ -175,6 +174,7 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     sending.push_back(
         box->put_async(new double(sg::Engine::get_clock()), share(send.bytes, parts, part)));
   }
+  const double posted_s = sg::Engine::get_clock();
   double moving_s = std::numeric_limits<double>::infinity();
   std::vector<std::pair<sg::CommPtr, double*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
@@ -182,14 +182,14 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     if (!run.apart(receive.peer, rank)) {
       while (handed.empty())
         handing.wait();
-      moving_s = std::min(moving_s, handed.front());
+      moving_s = std::min(moving_s, std::max(posted_s, handed.front()));
       handed.pop_front();
       continue;
     }
     sg::Mailbox* box = mailbox(from, receive.peer, rank, receive.peer);
     if (phase.receives.size() == 1) {  // one switch to the engine instead of two
       const std::unique_ptr<double> sent_s(box->get<double>());
-      moving_s = std::min(moving_s, *sent_s);
+      moving_s = std::min(moving_s, std::max(posted_s, *sent_s));
     } else {
       receiving.emplace_back(nullptr, nullptr);
       receiving.back().first = box->get_async<double>(&receiving.back().second);
@@ -198,10 +198,12 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
   for (const auto& [comm, message] : receiving) {
     comm->wait();
     const std::unique_ptr<double> sent_s(message);
-    moving_s = std::min(moving_s, *sent_s);
+    moving_s = std::min(moving_s, std::max(posted_s, *sent_s));
   }
-  for (const sg::CommPtr& comm : sending)
+  for (const sg::CommPtr& comm : sending) {
     comm->wait();
+    moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver was there too
+  }
   return moving_s;
 }
 

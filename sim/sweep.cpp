@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "sim/files.h"
 #include "sim/network.h"
 #include "sim/platform.h"
 #include "sim/process.h"
@@ -30,7 +31,8 @@ std::string simulate_cell(const SweepCell& cell) {
   return to_json(scenario,
                  {.compute = setup.times.source,
                   .network = find_network(scenario.network).sentence,
-                  .simgrid = simgrid_version()},
+                  .simgrid = simgrid_version(),
+                  .inputs = inputs_of(scenario)},
                  report)
       .dump();
 }
@@ -66,40 +68,42 @@ class Progress {
 
 }  // namespace
 
-std::vector<nlohmann::ordered_json> simulate_all(
+std::vector<CellResult> simulate_all(
     const std::vector<SweepCell>& cells, int at_once,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
-  std::vector<nlohmann::ordered_json> results(cells.size());
+  std::vector<CellResult> results(cells.size());
   std::vector<std::function<std::string()>> jobs;
   for (const SweepCell& cell : cells)
     jobs.emplace_back([&cell] { return simulate_cell(cell); });
 
   Progress progress(cells.size());
   std::size_t done = 0;
-  std::string error;
   run_children(
       jobs, at_once,
       [&](std::size_t i, const Outcome& outcome) {
-        if (!outcome.ok) {
-          error = about_platform(cells[i].scenario,
-                                 (outcome.aborted ? "SimGrid refuses it: " : "") + outcome.error);
-          return false;
+        if (outcome.ok) {
+          results[i].result = nlohmann::ordered_json::parse(outcome.output);
+          ended(i, results[i].result);
+        } else {
+          results[i].error = error_of(cells[i].scenario, outcome);
         }
-        results[i] = nlohmann::ordered_json::parse(outcome.output);
-        ended(i, results[i]);
         progress.show(++done);
         return true;
       },
       [&] { progress.show(done); });
   progress.clear();
-  if (!error.empty())
-    throw std::runtime_error(error);
   return results;
 }
 
-std::string about_platform(const Scenario& scenario, const std::string& error) {
-  const bool said = error.find(scenario.platform) != std::string::npos;
-  return said ? error : "platform " + scenario.platform + ": " + error;
+std::string inputs_of(const Scenario& scenario) {
+  return fingerprint({scenario.platform, scenario.model, data_root() + "/models/throughput.csv"});
+}
+
+std::string error_of(const Scenario& scenario, const Outcome& outcome) {
+  // A job that throws says what it is about; what SimGrid prints before it aborts does not.
+  return outcome.aborted
+             ? "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error
+             : outcome.error;
 }
 
 }  // namespace syncline

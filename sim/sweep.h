@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/process.h"
 #include "sim/scenario.h"
 
 namespace syncline {
@@ -15,14 +16,22 @@ struct SweepCell {
   std::string trace_path;  // where to write its trace; empty: nowhere
 };
 
+struct CellResult {
+  nlohmann::ordered_json result;
+  std::string error;  // a line, when there is no result
+};
+
 // Simulates all cells, `at_once` at a time, with a progress line on a terminal. Returns one result
-// per cell, in order; `ended` sees each as it comes. Stops at the first error and throws it as
-// std::runtime_error.
-std::vector<nlohmann::ordered_json> simulate_all(
+// or error per cell, in order; `ended` sees each result as it comes.
+std::vector<CellResult> simulate_all(
     const std::vector<SweepCell>& cells, int at_once,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended);
 
-// An error from a child with the platform in front, where SimGrid's own words leave it out.
-std::string about_platform(const Scenario& scenario, const std::string& error);
+// What the files that a scenario reads hold, so that a finished cell can be told from one of other
+// files under the same names.
+std::string inputs_of(const Scenario& scenario);
+
+// The error of a cell's process, as a line.
+std::string error_of(const Scenario& scenario, const Outcome& outcome);
 
 }  // namespace syncline

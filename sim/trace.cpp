@@ -31,7 +31,7 @@ void write_csv(const Trace& trace, std::ostream& out) {
   char times[64];
   for (const std::size_t i : order) {
     const Row& row = trace.rows[i];
-    std::snprintf(times, sizeof times, "%.6g,%.6g", row.start_s, row.end_s);
+    std::snprintf(times, sizeof times, "%.12g,%.12g", row.start_s, row.end_s);
     out << times << ',' << row.rank << ',' << name_of(row.stream) << ',' << row.verb << ','
         << row.bucket << ',' << row.iteration << ',' << row.bytes_sent << ',' << row.bytes_received
         << ',' << row.version << ',' << row.read_version << '\n';

@@ -50,7 +50,7 @@ struct Trace {
 
 std::string_view name_of(Stream stream);
 
-// One row a line, sorted by (start, rank, stream, order), times with six significant digits.
+// One row a line, sorted by (start, rank, stream, order), times with twelve significant digits.
 void write_csv(const Trace& trace, std::ostream& out);
 
 }  // namespace syncline

@@ -123,8 +123,12 @@ int validate_command(const std::vector<std::string>& words) {
   std::vector<ValidationRow> all;
   std::size_t next = 0;
   for (Folder& folder : folders) {
-    for (ValidationRow& row : folder.rows)
-      row.simulated = results[next++]["figures"]["throughput_samples_per_s"];
+    for (ValidationRow& row : folder.rows) {
+      const CellResult& cell = results[next++];
+      if (!cell.error.empty())
+        throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
+      row.simulated = cell.result["figures"]["throughput_samples_per_s"];
+    }
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
     std::printf("%s\n", folder.path.c_str());
     print_rows(folder.rows);

@@ -10,7 +10,6 @@
 // push-and-pull steps, and one last pull. A partition is spread over all servers evenly (BytePS
 // hashes partitions to servers, which comes to the same over a model, and leaves out the luck).
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "sim/plan.h"
@@ -23,9 +22,7 @@ std::vector<Transfer> transfers(const std::vector<Transfer>& whole, int rounds, 
   std::vector<Transfer> part = whole;
   for (Transfer& transfer : part) {
     const std::uint64_t bytes = transfer.bytes;
-    transfer.bytes = 0;
-    for (int round = first; round < last; ++round)
-      transfer.bytes += share(bytes, rounds, round);
+    transfer.bytes = shares(bytes, rounds, first, last);
   }
   return part;
 }
@@ -57,8 +54,7 @@ Plan ps(const Topology& topology, const Settings& settings, std::uint64_t bytes,
   const bool alone = topology.workers() == 1 || (aggregate && nodes == 1);
   const int workers = topology.workers();
   const double partition = settings.number("partition-bytes") * topology.servers;
-  const int rounds =
-      std::max(1, static_cast<int>(std::ceil(static_cast<double>(bytes) / partition)));
+  const int rounds = pieces(bytes, partition);
 
   // What worker `w` pushes to server `s`: its part of the node's gradient, cut over the servers.
   const auto pushed = [&](int w, int s) {

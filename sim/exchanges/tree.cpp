@@ -9,7 +9,6 @@
 // alike: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <vector>
 
 #include "sim/plan.h"
@@ -88,15 +87,11 @@ Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members)
                 .group = 0,
                 .group_size = steps > 1 ? members : 0};
     for (const Timed& timed : all) {
-      std::uint64_t bytes = 0;
-      bool active = false;
-      for (int r = round; r < round + steps; ++r)
-        if (const int chunk = r - timed.first_round; chunk >= 0 && chunk < chunks) {
-          bytes += share(timed.transfer.bytes, chunks, chunk);
-          active = true;
-        }
-      if (active)
-        (timed.sent ? phase.sends : phase.receives).push_back({timed.transfer.peer, bytes});
+      const int first = std::max(round - timed.first_round, 0);
+      const int last = std::min(round + steps - timed.first_round, chunks);
+      if (first < last)
+        (timed.sent ? phase.sends : phase.receives)
+            .push_back({timed.transfer.peer, shares(timed.transfer.bytes, chunks, first, last)});
     }
     if (!phase.sends.empty() || !phase.receives.empty())
       plan.push_back(std::move(phase));
@@ -120,9 +115,7 @@ Plan tree(const Topology& topology, const Settings& settings, std::uint64_t byte
                 [n](int label) { return (label + n - 2) % n; });
 
   const int fill = 2 * Tree::level(tree.root()) - 1;
-  const double chunk_bytes = settings.number("chunk-bytes");
-  const int chunks =
-      std::max(1, static_cast<int>(std::ceil(static_cast<double>(bytes) / 2 / chunk_bytes)));
+  const int chunks = pieces(bytes / 2, settings.number("chunk-bytes"));
   return pipelined(all, chunks, fill, n);
 }
 

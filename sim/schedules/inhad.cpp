@@ -7,13 +7,11 @@
 // The paper's text leaves these open; each is a parameter, with the reason for its default:
 //   threshold    0 stands for the number of workers, one round's worth: the middle between ASP (1)
 //                and never hearing of each other.
-//   report       `gradient`: after every contribution, so that the threshold counts gradients in
-//   the
-//                units of n-softsync. `round`: when all workers of the node have contributed, which
-//                saves messages and makes a node that has a straggler silent.
+//   report       `gradient`: after every contribution, so the threshold counts gradients as
+//                n-softsync does. `round`: when every worker of the node has contributed once
+//                more, which saves messages and lets a straggler hold its node's up.
 //   answer       `pulled`: parameters go to the nodes that contributed, as ASP answers whom it
-//   heard.
-//                `all`: to every node, fresher parameters for one model more per node and update.
+//                hears. `all`: to every node, for one model more per node and update.
 //   wait         `off`: workers take whatever parameters the node has, since hiding the transfer is
 //                the method's aim. `on`: until their own gradient is in them, as in ASP.
 //   staleness    0: no bound. Else a node is also pulled when its oldest gradient was computed that
@@ -51,7 +49,7 @@ void aggregator(Aggregator& node) {
   while (const auto event = node.next()) {
     if (event->kind == Aggregator::Event::Kind::sum_wanted)
       node.send_sum(event->server);
-    else if (every_gradient || node.round_is_complete())
+    else if (every_gradient || node.completes_a_round())
       node.report();
   }
 }
@@ -60,6 +58,7 @@ void aggregator(Aggregator& node) {
 struct Node {
   std::int64_t reported = 0;
   std::int64_t asked_for = 0;
+  bool sum_on_its_way = false;
   std::int64_t oldest_version = 0;
   bool last = false;
 };
@@ -90,6 +89,7 @@ class Scheduler {
     if (message.is_sum) {
       // The sum may hold more than was known when it was asked for.
       node.asked_for = std::max(node.asked_for, message.iteration_number);
+      node.sum_on_its_way = false;
       complete(message);
     } else {
       node.reported = std::max(node.reported, message.iteration_number);
@@ -100,13 +100,17 @@ class Scheduler {
   }
 
  private:
-  bool waiting(const Node& node) const { return node.reported > node.asked_for; }
+  // While a sum is on its way, what comes after it gathers in the node's fresh buffer: asking again
+  // would only queue sums on the same link, each staler than the one before.
+  bool waiting(const Node& node) const {
+    return node.reported > node.asked_for && !node.sum_on_its_way;
+  }
 
   void pull_where_due() {
     std::int64_t count = 0;
     bool closing = true;
     for (const Node& node : nodes_) {
-      count += std::max<std::int64_t>(0, node.reported - node.asked_for);
+      count += waiting(node) ? node.reported - node.asked_for : 0;
       closing = closing && node.last;
     }
     const bool due = static_cast<double>(count) >= threshold_ || closing;
@@ -118,6 +122,7 @@ class Scheduler {
       if (!waiting(node) || !(due || old))
         continue;
       node.asked_for = node.reported;
+      node.sum_on_its_way = true;
       round.awaited.insert(static_cast<int>(i));
     }
     if (round.awaited.empty())

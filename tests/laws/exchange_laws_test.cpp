@@ -88,6 +88,23 @@ TEST(Law3, WithoutCommunicationBspTakesTheSlowestWorkersCompute) {
   EXPECT_NEAR(run.report.waiting_s, 0.75 * 0.3, 1e-6);  // three of four wait for 0.3 s
 }
 
+TEST(Law3, EveryExchangeTellsWaitingFromTransferring) {
+  // Two workers, one of half the speed, one link: whatever the exchange, the fast one waits for the
+  // slow one and then each moves one buffer's worth of bytes.
+  for (const auto& [name, exchange] : Registered<Exchange>::all())
+    for (const char* fidelity : {"flow", "step"}) {
+      const Simulated run = simulated(
+          {{"platform", star_platform({.nodes = 2, .nic_latency_s = 0, .slow_speed = 0.5})},
+           {"model", model_of({25'000'000})},
+           {"overlap", "off"},
+           {"bucket-bytes", "all"},
+           {"exchange", name},
+           {"fidelity", fidelity}});
+      EXPECT_NEAR(run.report.exposed_s, 1e8 / 1e9, 2e-3) << name << fidelity;
+      EXPECT_NEAR(run.report.waiting_s, (0.2 - 0.1) / 2, 2e-3) << name << fidelity;
+    }
+}
+
 TEST(Law3, OneWorkerDoesNotCommunicate) {
   for (const auto& [name, exchange] : Registered<Exchange>::all()) {
     const Simulated run = simulated({{"platform", star_platform({.nodes = 1})},

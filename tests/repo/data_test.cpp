@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 
+#include "kernels/cost_table.h"
 #include "sim/files.h"
 #include "sim/model.h"
 #include "sim/options.h"
@@ -53,6 +54,19 @@ TEST(Data, EveryScenarioExplains) {
     EXPECT_FALSE(expand(parse_config_file(entry.path().string())).cells.empty()) << entry.path();
   }
   EXPECT_GT(scenarios, 3);
+}
+
+TEST(Data, EveryCostTableLoadsAndSaysWhereItIsFrom) {
+  const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
+  EXPECT_GE(names.size(), 5u);
+  for (const std::string& name : names) {
+    const CostTable table = read_cost_table((root / "kernels/profiles" / (name + ".csv")).string());
+    const std::string& provenance = table.about("provenance");
+    EXPECT_EQ(provenance, name.ends_with("-modelled")    ? "modelled"
+                          : name.ends_with("-published") ? "published"
+                                                         : "measured")
+        << name;
+  }
 }
 
 TEST(Data, GeneratorsWriteWhatIsThere) {

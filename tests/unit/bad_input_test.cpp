@@ -27,6 +27,11 @@ struct Mistake {
   std::vector<std::string> mentions;  // in the answer
 };
 
+// What ctest calls it.
+void PrintTo(const Mistake& mistake, std::ostream* out) {
+  *out << mistake.name;
+}
+
 const std::vector<std::string> fine{"--model", "resnet50", "--platform", "two-hosts"};
 
 Mistake with(const std::string& name, const std::vector<std::string>& more,

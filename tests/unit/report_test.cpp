@@ -75,13 +75,16 @@ TEST(Throughput, LeavesWarmUpOut) {
 }
 
 TEST(Throughput, IsFromTheLastWarmUntilTheFirstEnds) {
-  // Worker 0 takes 1 s, worker 1 takes 2 s: from 2 s to 4 s, two and one iterations.
-  Story story(2);
-  for (int i = 0; i < 4; ++i)
-    story.iterates(0, i, 1).iterates(1, i, 2);
-  const Report report = story.report(10, 1, 3);
-  EXPECT_DOUBLE_EQ(report.throughput, 10 * 3 / 2.0);
-  EXPECT_TRUE(report.warnings.empty());
+  // One takes 1 s, the other 3 s to get warm and then 2 s: from 3 s to 4 s, one and a half
+  // iterations.
+  for (const int slow : {0, 1}) {
+    Story story(2);
+    for (int i = 0; i < 4; ++i)
+      story.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
+    const Report report = story.report(10, 1, 3);
+    EXPECT_DOUBLE_EQ(report.throughput, 10 * 1.5) << "worker " << slow << " is slow";
+    EXPECT_TRUE(report.warnings.empty());
+  }
 }
 
 TEST(Throughput, CountsTheInnerPartOfACutIteration) {
@@ -119,6 +122,12 @@ TEST(Iterations, HaveNearestRankPercentiles) {
   EXPECT_NEAR(report.iteration_p50_s, 100, 1e-9);
   EXPECT_NEAR(report.iteration_p99_s, 198, 1e-9);
   EXPECT_NEAR(report.iteration_mean_s, 100.5, 1e-9);
+  Story five(1);
+  int next = 0;
+  for (const int seconds : {4, 1, 5, 2, 3})
+    five.iterates(0, next++, seconds);
+  EXPECT_NEAR(five.report(1, 0, 5).iteration_p50_s, 3, 1e-9);
+  EXPECT_NEAR(five.report(1, 0, 5).iteration_p99_s, 5, 1e-9);
 }
 
 TEST(Breakdown, TellsExposedFromWaiting) {
@@ -171,10 +180,14 @@ TEST(Bytes, ArePerWorkerAndIteration) {
   Report report = story.report(1, 1, 2);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
   EXPECT_DOUBLE_EQ(report.bytes_received, 400);
-  // Servers' and aggregators' own bytes are not the workers'.
+  // A server's bytes are not the workers', a node aggregator's are.
+  story.trace().servers = 1;
   story.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
   report = story.report(1, 1, 2);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
+  story.trace().rows.push_back({.rank = 3, .iteration = -1, .bytes_sent = 600});
+  report = story.report(1, 1, 2);
+  EXPECT_DOUBLE_EQ(report.bytes_sent, 300);
 }
 
 TEST(Links, AreTheThreeBusiestInOrder) {
