@@ -38,10 +38,19 @@ const std::vector<std::string>& gradient_names();
 std::vector<float> gradient_of(const std::string& distribution, std::size_t elements,
                                std::uint64_t seed);
 
+// Ready to be measured: steady is after ten steps of error feedback, the others have nothing left
+// over.
+State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements);
+
 struct Timing {
   double median = 0, p10 = 0, p90 = 0;
   bool quiet = false;  // the spread became small
 };
+
+// Median of what `sample` says, until the spread between the quartiles is a small share of it or
+// the patience ends.
+Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
+                     double small_spread);
 
 // Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
 // patience ends.

@@ -60,21 +60,6 @@ class Progress {  // one line on a terminal, rewritten; else a line when a compr
   Clock::time_point start_ = Clock::now();
 };
 
-// Ready to be measured: steady is after ten steps of error feedback, the others have nothing left
-// over.
-State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements) {
-  State state;
-  Message message;
-  const int steps = distribution == "steady" ? 10 : 1;
-  const std::vector<float> gradient = gradient_of(distribution, elements, 100);
-  for (int step = 0; step < steps; ++step)
-    cell.compressor->cpu.encode(cell.settings, std::span<const float>(gradient),
-                                {1, static_cast<std::uint32_t>(step), 0}, state, message);
-  if (distribution != "steady")
-    std::fill(state.residual.begin(), state.residual.end(), 0.0f);
-  return state;
-}
-
 void check(const Cell& cell, std::span<const float> gradient, const State& start) {
   State plain = start, fast = start;
   Message expected, got;
@@ -193,18 +178,27 @@ std::string processor() {
 
 }  // namespace
 
-Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
+State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements) {
+  State state;
+  Message message;
+  const int steps = distribution == "steady" ? 10 : 1;
+  const std::vector<float> gradient = gradient_of(distribution, elements, 100);
+  for (int step = 0; step < steps; ++step)
+    cell.compressor->cpu.encode(cell.settings, std::span<const float>(gradient),
+                                {1, static_cast<std::uint32_t>(step), 0}, state, message);
+  if (distribution != "steady")
+    std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+  return state;
+}
+
+Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
+                     double small_spread) {
   constexpr std::size_t fewest = 7, most = 31;
-  constexpr double patience_seconds = 0.6, small_spread = 0.1;
   std::vector<double> samples;
   Timing timing;
   const Clock::time_point begun = Clock::now();
   while (samples.size() < most) {
-    prepare();
-    evict();
-    const Clock::time_point start = Clock::now();
-    work();
-    samples.push_back(seconds_since(start));
+    samples.push_back(sample());
     const bool impatient = seconds_since(begun) > patience_seconds;
     if (samples.size() < (impatient ? 3 : fewest))
       continue;
@@ -216,6 +210,18 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
       break;
   }
   return timing;
+}
+
+Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
+  return timed_samples(
+      [&] {
+        prepare();
+        evict();
+        const Clock::time_point start = Clock::now();
+        work();
+        return seconds_since(start);
+      },
+      0.6, 0.1);
 }
 
 CostTable measured_on_cpu(const CalibrateOptions& options) {

@@ -81,6 +81,8 @@ struct State {
 
 // The error-feedback memory in plain values, also where it is kept lazily.
 std::vector<float> residual(const State& state);
+// To the bit, but with one NaN; a residual that was never made is one of zeros.
+bool same_residual(const State& a, const State& b);
 
 // Both may throw: Encode std::invalid_argument (bad sizes or settings), Decode CorruptMessage.
 using Encode =

@@ -1,6 +1,7 @@
 // The CUDA runtime, as tests and the calibrator see it.
 #include <cstring>
 #include <cuda_runtime.h>
+#include <memory>
 
 #include "kernels/device.cuh"
 #include "kernels/device.h"
@@ -42,34 +43,45 @@ class DeviceBytes {  // owns device memory
 };
 
 void copy_bytes(void* to, const void* from, std::size_t bytes) {
-  check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+  if (bytes > 0)
+    check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
 // All the memory of one tensor's encodings.
 struct Memory {
-  Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements)
+  Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
+         std::size_t memory_bytes)
       : room(compressor.message_room(settings, elements)),
         gradient(4 * elements),
         residual(4 * elements),
         sent(12),
         message(room),
         selected(8),
+        memory(memory_bytes),
         workspace(compressor.workspace_bytes(settings, elements)) {}
 
   DeviceInput input(std::size_t elements) const {
-    return {gradient.as<float>(), residual.as<float>(), sent.as<float>(), elements};
+    return {gradient.as<float>(), residual.as<float>(), sent.as<float>(), memory.as<std::byte>(),
+            elements};
   }
   DeviceOutput output() const { return {message.as<std::byte>(), selected.as<std::uint64_t>()}; }
 
   std::size_t room;
-  DeviceBytes gradient, residual, sent, message, selected, workspace;
+  DeviceBytes gradient, residual, sent, message, selected, memory, workspace;
 };
 
-void put(const Memory& memory, std::span<const float> gradient, const State& state) {
+void put(const Memory& memory, std::span<const float> gradient, const State& state,
+         const Message& remembered) {
   const float sent[] = {state.sent_if_positive, state.sent_if_negative, 0};
   copy_bytes(memory.gradient.as<void>(), gradient.data(), gradient.size_bytes());
   copy_bytes(memory.residual.as<void>(), state.residual.data(), 4 * state.residual.size());
   copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
+  copy_bytes(memory.memory.as<void>(), remembered.data(), remembered.size());
+}
+
+Message remembered_by(const DeviceCompressor& compressor, const Settings& settings,
+                      std::size_t elements, const Draw& draw, const State& state) {
+  return compressor.memory ? compressor.memory(settings, elements, draw, state) : Message{};
 }
 
 void refuse_large(std::size_t elements) {
@@ -98,8 +110,9 @@ void encode(const DeviceCompressor& compressor, const Settings& settings,
   refuse_large(gradient.size());
   fit(state.residual, gradient.size());
   message.clear();
-  const Memory memory(compressor, settings, gradient.size());
-  put(memory, gradient, state);
+  Message remembered = remembered_by(compressor, settings, gradient.size(), draw, state);
+  const Memory memory(compressor, settings, gradient.size(), remembered.size());
+  put(memory, gradient, state, remembered);
   compressor.encode(settings, memory.input(gradient.size()), draw, memory.output(),
                     memory.workspace.as<void>(), nullptr);
   check_cuda(cudaGetLastError(), compressor.name.c_str());
@@ -108,6 +121,9 @@ void encode(const DeviceCompressor& compressor, const Settings& settings,
   float sent[3] = {};
   copy_bytes(sent, memory.sent.as<void>(), sizeof sent);
   copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * gradient.size());
+  copy_bytes(remembered.data(), memory.memory.as<void>(), remembered.size());
+  if (compressor.remember)
+    compressor.remember(remembered, state);
   state.sent_if_positive = sent[0];
   state.sent_if_negative = sent[1];
   if (sent[2] != 0)
@@ -115,12 +131,14 @@ void encode(const DeviceCompressor& compressor, const Settings& settings,
 }
 
 void decode_add(const DeviceCompressor& compressor, const Settings& settings,
-                const Message& message, std::span<float> sum) {
-  const DeviceBytes bytes(message.size()), values(sum.size_bytes());
+                const Message& message, const Draw& draw, std::span<float> sum) {
+  const DeviceBytes bytes(message.size()), values(sum.size_bytes()),
+      workspace(compressor.workspace_bytes(settings, sum.size()));
   copy_bytes(bytes.as<void>(), message.data(), message.size());
   copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
-  compressor.decode_add(settings, bytes.as<std::byte>(), message.size(), values.as<float>(),
-                        sum.size(), nullptr);
+  compressor.decode_add(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(),
+                        sum.size(), workspace.as<void>(), nullptr);
+  check_cuda(cudaGetLastError(), compressor.name.c_str());
   check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
   copy_bytes(sum.data(), values.as<void>(), sum.size_bytes());
 }
@@ -144,37 +162,92 @@ double cold_seconds(const DeviceBytes& eviction, const std::function<void()>& wo
   return milliseconds * 1e-3;
 }
 
-std::vector<double> time(const DeviceCompressor& compressor, const Settings& settings,
-                         std::span<const float> gradient, const State& state, int samples,
-                         bool decode) {
+// Everything one sampler keeps on the device. The state to start from lies there too: bringing it
+// from the host for every sample would take longer than the sample.
+struct Bench {
+  Bench(const DeviceCompressor& compressor, const Settings& settings,
+        std::span<const float> gradient, const Message& remembered)
+      : elements(gradient.size()),
+        memory(compressor, settings, elements, remembered.size()),
+        residual(4 * elements),
+        start_memory(remembered.size()),
+        sum(4 * elements),
+        eviction(eviction_bytes),
+        memory_bytes(remembered.size()) {
+    check_cuda(cudaMemset(sum.as<void>(), 0, 4 * elements), "cudaMemset");
+  }
+
+  void reset() const {
+    copy_bytes(memory.residual.as<void>(), residual.as<void>(), 4 * elements);
+    copy_bytes(memory.memory.as<void>(), start_memory.as<void>(), memory_bytes);
+    copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
+  }
+
+  std::size_t elements;
+  Memory memory;
+  DeviceBytes residual, start_memory, sum, eviction;
+  std::size_t memory_bytes;
+  float sent[3] = {};
+  std::unique_ptr<DeviceBytes> wire = {};
+  std::size_t wire_bytes = 0;
+};
+
+std::function<double()> sampler(const DeviceCompressor& compressor, const Settings& settings,
+                                std::span<const float> gradient, const State& state, bool decode) {
   refuse_large(gradient.size());
+  const Draw draw{1, 20, 0};
   State start = state;
   fit(start.residual, gradient.size());
-  const Memory memory(compressor, settings, gradient.size());
-  const DeviceBytes eviction(eviction_bytes), sum(gradient.size_bytes());
-  check_cuda(cudaMemset(sum.as<void>(), 0, gradient.size_bytes()), "cudaMemset");
-  const auto enqueue = [&] {
-    compressor.encode(settings, memory.input(gradient.size()), {1, 20, 0}, memory.output(),
-                      memory.workspace.as<void>(), nullptr);
+  const Message remembered = remembered_by(compressor, settings, gradient.size(), draw, start);
+  const auto bench = std::make_shared<Bench>(compressor, settings, gradient, remembered);
+  put(bench->memory, gradient, start, remembered);
+  bench->sent[0] = start.sent_if_positive;
+  bench->sent[1] = start.sent_if_negative;
+  copy_bytes(bench->residual.as<void>(), start.residual.data(), 4 * gradient.size());
+  copy_bytes(bench->start_memory.as<void>(), remembered.data(), remembered.size());
+  const auto encode_once = [=] {
+    compressor.encode(settings, bench->memory.input(bench->elements), draw, bench->memory.output(),
+                      bench->memory.workspace.as<void>(), nullptr);
   };
-  put(memory, gradient, start);
-  enqueue();
-  const Message message = fetched(compressor, memory);
-  const DeviceBytes wire(message.size());
-  copy_bytes(wire.as<void>(), message.data(), message.size());
-  std::vector<double> seconds;
-  for (int sample = 0; sample < samples; ++sample) {
-    put(memory, gradient, start);
-    seconds.push_back(cold_seconds(eviction, [&] {
-      if (decode)
-        compressor.decode_add(settings, wire.as<std::byte>(), message.size(), sum.as<float>(),
-                              gradient.size(), nullptr);
-      else
-        enqueue();
-    }));
-  }
-  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
-  return seconds;
+  const auto decode_once = [=] {
+    compressor.decode_add(settings, bench->wire->as<std::byte>(), bench->wire_bytes, draw,
+                          bench->sum.as<float>(), bench->elements,
+                          bench->memory.workspace.as<void>(), nullptr);
+  };
+  encode_once();
+  const Message message = fetched(compressor, bench->memory);
+  bench->wire = std::make_unique<DeviceBytes>(message.size());
+  bench->wire_bytes = message.size();
+  copy_bytes(bench->wire->as<void>(), message.data(), message.size());
+  return [=] {
+    bench->reset();
+    const double seconds = decode ? cold_seconds(bench->eviction, decode_once)
+                                  : cold_seconds(bench->eviction, encode_once);
+    check_cuda(cudaGetLastError(), compressor.name.c_str());
+    return seconds;
+  };
+}
+
+std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
+                                         std::span<const float> gradient, std::size_t k) {
+  const std::size_t bytes = gradient.size_bytes();
+  const auto make = [](std::size_t size) { return std::make_shared<DeviceBytes>(size); };
+  const auto values = make(bytes), residual = make(bytes), message = make(2 * bytes),
+             selected = make(8), workspace = make(baseline.workspace_bytes(gradient.size())),
+             eviction = make(eviction_bytes);
+  copy_bytes(values->as<void>(), gradient.data(), bytes);
+  const DeviceInput input{.gradient = values->as<float>(),
+                          .residual = residual->as<float>(),
+                          .elements = gradient.size()};
+  const DeviceOutput output{message->as<std::byte>(), selected->as<std::uint64_t>()};
+  // Copies of the pointers keep the memory; `input` and `output` only point there.
+  return [=, kept = std::vector{values, residual, message, selected, workspace, eviction}] {
+    check_cuda(cudaMemset(input.residual, 0, bytes), "cudaMemset");
+    const double seconds = cold_seconds(
+        *eviction, [&] { baseline.run(input, k, output, workspace->as<void>(), nullptr); });
+    check_cuda(cudaGetLastError(), baseline.name.c_str());
+    return seconds;
+  };
 }
 
 double copy_bandwidth() {
@@ -214,7 +287,8 @@ const Registered<DeviceRuntime> entry{{.name = "cuda",
                                        .copy_bandwidth = copy_bandwidth,
                                        .encode = encode,
                                        .decode_add = decode_add,
-                                       .time = time}};
+                                       .sampler = sampler,
+                                       .baseline_sampler = baseline_sampler}};
 
 }  // namespace
 }  // namespace syncline

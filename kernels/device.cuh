@@ -25,18 +25,52 @@ inline cudaStream_t stream_of(void* stream) {
   return static_cast<cudaStream_t>(stream);
 }
 
+// Blocks of 256 threads, one per element.
+inline unsigned blocks_of(std::size_t elements) {
+  return static_cast<unsigned>((elements + 255) / 256);
+}
+
+// One NaN, as put_value has it.
+__device__ inline float canonical(float value) {
+  return value == value ? value : __int_as_float(0x7fc00000);
+}
+
+// The sums of tiles in the order of moments.h: groups side by side, then the groups one by one. For
+// one block of 256 threads; the first one has the answer.
+template <class Sums>
+__device__ Sums total_in_order(const Sums* tiles, std::size_t count) {
+  __shared__ Sums groups[256];
+  Sums total{};
+  for (std::size_t begin = 0; begin < count; begin += 256 * group_tiles) {
+    Sums group{};
+    const std::size_t first = begin + threadIdx.x * group_tiles;
+    for (std::size_t t = first; t < first + group_tiles && t < count; ++t)
+      group = group + tiles[t];
+    groups[threadIdx.x] = group;
+    __syncthreads();
+    for (unsigned i = 0; threadIdx.x == 0 && i < 256 && begin + i * group_tiles < count; ++i)
+      total = total + groups[i];
+    __syncthreads();
+  }
+  return total;
+}
+
 // Blocks that keep the device busy with persistent kernels.
 unsigned persistent_blocks();
 
 // Device memory that a chain of selections works in. All counts stay there.
 struct Selection {
-  std::uint32_t low_key;   // everything collected reaches it
-  std::uint32_t cut_key;   // the k-th largest key, digit by digit
-  std::uint32_t fallback;  // 1: the sample misled, collect again
-  std::uint32_t ticket;    // the next tile of a look-back pass
-  std::uint64_t rank;      // what is left of k inside the digits chosen so far
-  std::uint64_t listed;    // collected
-  std::uint64_t selected;  // sent
+  std::uint32_t low_key;    // everything collected reaches it
+  std::uint32_t cut_key;    // the k-th largest key, digit by digit
+  std::uint32_t fallback;   // 1: the sample misled, collect again
+  std::uint32_t ticket;     // the next tile of a look-back pass
+  std::uint64_t rank;       // what is left of k inside the digits chosen so far
+  std::uint64_t listed;     // collected
+  std::uint32_t above_key;  // all of the list that reach it are sent
+  std::uint32_t band_key;   // and, from here to there, `rank` in a row after the first `skip`
+  std::uint64_t skip;
+  std::uint64_t listed_sent;  // what is sent of the list
+  std::uint64_t selected;     // sent
   Moments moments;
   double threshold;
   unsigned long long counts[8];
@@ -49,6 +83,7 @@ struct SelectionRoom {
   unsigned long long* status = nullptr;  // of the tiles of a look-back pass
   unsigned* histogram = nullptr;         // 2048 counts, zero between uses
   std::uint32_t* sample = nullptr;       // keys
+  std::size_t samples = 0;               // how many
   Moments* tiles = nullptr;              // one per tile
 };
 
@@ -71,6 +106,12 @@ void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, cons
 // If fewer than k were collected: low_key from a histogram of everything, and collect again.
 void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                       void* stream);
+// cut_key: the key of rank k of the sample, or of the list; rank: how many that equal it.
+void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
+void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
+// Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.
+void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
+                std::size_t message_room, void* stream);
 // Writes the k largest of the list, ties by smallest index, and takes them off the residual.
 void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                    const DeviceOutput& output, std::size_t message_room, void* stream);
@@ -80,11 +121,17 @@ void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::
 // Writes the whole list.
 void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
                 std::size_t message_room, void* stream);
-// u = g + e and its moments, into selection->moments.
+// u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
 void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream);
+// The same, and the histogram of the magnitudes, in one pass.
+void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
+                       void* stream);
+// low_key: the lower edge of the histogram's bin that holds rank k; uses the histogram up.
+void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream);
 
 void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                             float* sum, std::size_t elements, void* stream);
+                             const Draw&, float* sum, std::size_t elements, void* workspace,
+                             void* stream);
 
 // Indices and values, each half of it: a sparse message cannot hold more than every element.
 inline std::size_t sparse_room(const Settings&, std::size_t elements) {

@@ -17,6 +17,7 @@ struct DeviceInput {  // device pointers
   float* residual = nullptr;
   float* sent =
       nullptr;  // sign methods: what a set and a cleared bit took off, and 1 to forget all
+  std::byte* memory = nullptr;  // what DeviceCompressor::memory made
   std::size_t elements = 0;
 };
 
@@ -32,14 +33,32 @@ struct DeviceCompressor {
   bool sparse = false;
   std::function<std::size_t(const Settings&, std::size_t elements)> message_room = {};
   std::function<std::size_t(const Settings&, std::size_t elements)> workspace_bytes = {};
+  // What the method remembers beside the residual, as the device keeps it, and back. Both are empty
+  // where nothing is.
+  std::function<Message(const Settings&, std::size_t elements, const Draw&, const State&)> memory =
+      {};
+  std::function<void(const Message& memory, State&)> remember = {};
   // Enqueues everything on the stream (a cudaStream_t). Bits of message and residual are the CPU's.
   std::function<void(const Settings&, const DeviceInput&, const Draw&, const DeviceOutput&,
                      void* workspace, void* stream)>
       encode = {};
   // Adds a message, `bytes` long in the wire format and known to be good, into sum.
-  std::function<void(const Settings&, const std::byte* message, std::size_t bytes, float* sum,
-                     std::size_t elements, void* stream)>
+  std::function<void(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
+                     float* sum, std::size_t elements, void* workspace, void* stream)>
       decode_add = {};
+};
+
+// What is measured beside the compressors, on the same data: what a user would run without us
+// (baseline-*: libraries; published-*: the published codes' chains of one kernel per operation),
+// and single passes of ours (pass-*). Only measured, so nothing holds it to bits.
+struct DeviceBaseline {
+  static constexpr const char* kind = "CUDA baseline";
+  std::string name = {};
+  double bytes_per_element = 0;  // that the task needs, as for the compressor it is compared with
+  std::function<std::size_t(std::size_t elements)> workspace_bytes = {};
+  std::function<void(const DeviceInput&, std::size_t k, const DeviceOutput&, void* workspace,
+                     void* stream)>
+      run = {};
 };
 
 // The CUDA runtime, as far as tests and the calibrator need it. Registered as "cuda" by device.cu.
@@ -53,14 +72,17 @@ struct DeviceRuntime {
   std::function<void(const DeviceCompressor&, const Settings&, std::span<const float> gradient,
                      const Draw&, State&, Message&)>
       encode = {};
-  std::function<void(const DeviceCompressor&, const Settings&, const Message&,
+  std::function<void(const DeviceCompressor&, const Settings&, const Message&, const Draw&,
                      std::span<float> sum)>
       decode_add = {};
-  // Seconds of `samples` encodings (or decodings of the message) with a flushed cache before each.
-  std::function<std::vector<double>(const DeviceCompressor&, const Settings&,
-                                    std::span<const float> gradient, const State&, int samples,
-                                    bool decode)>
-      time = {};
+  // Each call: the seconds of one encoding (or decoding of the message) from this state, with a
+  // flushed cache before it.
+  std::function<std::function<double()>(const DeviceCompressor&, const Settings&,
+                                        std::span<const float> gradient, const State&, bool decode)>
+      sampler = {};
+  std::function<std::function<double()>(const DeviceBaseline&, std::span<const float> gradient,
+                                        std::size_t k)>
+      baseline_sampler = {};
 };
 
 }  // namespace syncline

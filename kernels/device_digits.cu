@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(block_threads)
   __syncthreads();
   const std::uint32_t above = room.selection->cut_key;
   const unsigned known = shift == 20 ? 31 : shift == 10 ? 20 : 10;
-  const std::size_t total = from == Keys::sample ? sample_keys
+  const std::size_t total = from == Keys::sample ? room.samples
                             : from == Keys::list ? room.selection->listed
                                                  : elements;
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < total;
@@ -93,6 +93,13 @@ __global__ void begin_rank(Selection* selection, std::uint64_t rank, bool only_f
   selection->cut_key = 0;
 }
 
+// The k largest: what is above the cut, and the first few that equal it.
+__global__ void take_ties(Selection* selection) {
+  selection->above_key = selection->cut_key + 1;
+  selection->band_key = selection->cut_key;
+  selection->skip = 0;
+}
+
 __global__ void take_low_key(Selection* selection, bool only_fallback) {
   if (!only_fallback || selection->fallback != 0)
     selection->low_key = selection->cut_key;
@@ -106,7 +113,8 @@ template <Keys from>
 void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned rounds,
                    bool only_fallback, void* stream) {
   constexpr unsigned shifts[] = {20, 10, 0}, digits[] = {2048, 1024, 1024};
-  const unsigned blocks = from == Keys::sample ? 32 : persistent_blocks();
+  const unsigned blocks =
+      from == Keys::sample && room.samples == sample_keys ? 32 : persistent_blocks();
   for (unsigned round = 0; round < rounds; ++round) {
     digit_kernel<from><<<blocks, block_threads, 0, stream_of(stream)>>>(
         input.residual, input.elements, room, shifts[round], digits[round]);
@@ -115,41 +123,47 @@ void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned
   }
 }
 
-// Of the list, those above the cut, and as many equal to it as the rank leaves room for, in order.
+// Of the list, all that reach above_key, and of those between band_key and it `rank` in a row,
+// after the first `skip`: in order.
 __global__ void __launch_bounds__(block_threads)
     trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
   __shared__ TileCounts shared;
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const unsigned lower = (1u << lane) - 1;
-  const std::uint32_t cut = room.selection->cut_key;
-  const unsigned long long ties = room.selection->rank, listed = room.selection->listed;
+  const std::uint32_t above_key = room.selection->above_key, band_key = room.selection->band_key;
+  const unsigned long long skip = room.selection->skip, wanted = room.selection->rank;
+  const unsigned long long listed = room.selection->listed;
   const std::uint32_t tiles =
       static_cast<std::uint32_t>((listed + tile_elements - 1) / tile_elements);
   for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
        tile = next_tile(room.selection, shared)) {
     const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
-    unsigned above[rows], equal[rows];
-    unsigned long long found = 0;  // above in the high half, equal in the low one
+    unsigned above[rows], band[rows];
+    unsigned long long found = 0;  // above in the high half, the band in the low one
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
       const std::uint32_t key = i < listed ? magnitude_key(u[room.list[i]]) : 0;
-      above[row] = __ballot_sync(all_lanes, i < listed && key > cut);
-      equal[row] = __ballot_sync(all_lanes, i < listed && key == cut);
-      found += (static_cast<unsigned long long>(__popc(above[row])) << 31) + __popc(equal[row]);
+      above[row] = __ballot_sync(all_lanes, i < listed && key >= above_key);
+      band[row] = __ballot_sync(all_lanes, i < listed && key >= band_key && key < above_key);
+      found += (static_cast<unsigned long long>(__popc(above[row])) << 31) + __popc(band[row]);
     }
     const Place place = place_of(room.status, shared, found);
-    unsigned long long before_above = place.begin >> 31, before_equal = place.begin & 0x7fffffffull;
+    unsigned long long before_above = place.begin >> 31, before_band = place.begin & 0x7fffffffull;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const unsigned long long my_above = before_above + __popc(above[row] & lower);
-      const unsigned long long my_equal = before_equal + __popc(equal[row] & lower);
-      const bool tie = (equal[row] >> lane & 1u) != 0 && my_equal < ties;
-      if ((above[row] >> lane & 1u) != 0 || tie)
-        send(u, room.list[first + row * 32], my_above + (my_equal < ties ? my_equal : ties), output,
-             message_room);
+      const unsigned long long my_band = before_band + __popc(band[row] & lower);
+      // How many of the band are sent before this one.
+      const unsigned long long sent = my_band < skip            ? 0
+                                      : my_band < skip + wanted ? my_band - skip
+                                                                : wanted;
+      const bool lucky =
+          (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
+      if ((above[row] >> lane & 1u) != 0 || lucky)
+        send(u, room.list[first + row * 32], my_above + sent, output, message_room);
       before_above += __popc(above[row]);
-      before_equal += __popc(equal[row]);
+      before_band += __popc(band[row]);
     }
   }
 }
@@ -158,18 +172,16 @@ __global__ void __launch_bounds__(block_threads)
 
 void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
                     const SelectionRoom& room, void* stream) {
-  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
   const double mean = static_cast<double>(k) / static_cast<double>(input.elements) * sample_keys;
   const double rank = mean + 5 * std::sqrt(mean) + 5;
   if (input.elements < 2 * sample_keys || rank >= sample_keys) {
+    cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
     set_low_key(room, 0, stream);
     return;
   }
   sample_kernel<<<sample_keys / 256, 256, 0, stream_of(stream)>>>(
       input.gradient, input.residual, input.elements, feedback, draw, room.sample);
-  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, static_cast<std::uint64_t>(rank),
-                                             false);
-  choose_digits<Keys::sample>(input, room, 3, false, stream);
+  cut_sample(input, static_cast<std::size_t>(rank), room, stream);
   take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
 }
 
@@ -182,14 +194,36 @@ void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRo
   collect(input, true, room, stream);
 }
 
-void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                   const DeviceOutput& output, std::size_t message_room, void* stream) {
+void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
+  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
+  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
+  choose_digits<Keys::sample>(input, room, 3, false, stream);
+}
+
+void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream) {
+  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
+  choose_kernel<<<1, 1024, 0, stream_of(stream)>>>(room, 20, bins, false);
+  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
+}
+
+void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
   begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
   choose_digits<Keys::list>(input, room, 3, false, stream);
+}
+
+void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
+                std::size_t message_room, void* stream) {
   cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * 8, stream_of(stream));
   cudaMemsetAsync(&room.selection->ticket, 0, 4, stream_of(stream));
   trim_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room,
                                                                             output, message_room);
+}
+
+void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
+                   const DeviceOutput& output, std::size_t message_room, void* stream) {
+  cut_list(input, k, room, stream);
+  take_ties<<<1, 1, 0, stream_of(stream)>>>(room.selection);
+  write_band(input, room, output, message_room, stream);
   count_selected(room, output, k, stream);
 }
 

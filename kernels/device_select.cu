@@ -1,4 +1,4 @@
-// Passes over the tensor on a GPU: add, sum, and list what reaches a key (kernels.md section 4).
+// Passes over the tensor on a GPU: add, and list what reaches a key (kernels.md 4.2).
 #include <cuda_runtime.h>
 
 #include "kernels/device.cuh"
@@ -57,6 +57,8 @@ __global__ void __launch_bounds__(block_threads)
 void launch_collect(const float* g, const DeviceInput& input, bool feedback, bool only_fallback,
                     const SelectionRoom& room, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
+  if (tiles == 0)  // no tile will say so
+    cudaMemsetAsync(&room.selection->listed, 0, sizeof room.selection->listed, stream_of(stream));
   cudaMemsetAsync(room.status, 0, tiles * sizeof(unsigned long long), stream_of(stream));
   cudaMemsetAsync(&room.selection->ticket, 0, sizeof(std::uint32_t), stream_of(stream));
   collect_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
@@ -79,57 +81,6 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
     send(u, room.list[i], i, output, message_room);
 }
 
-// u = g + e and the moments of each tile: one warp per tile, lane l adds elements l, l + 32, ...:
-// the order of moments.h.
-__global__ void sum_kernel(const float* g, float* u, std::size_t elements, bool feedback,
-                           Moments* tiles) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  const std::size_t begin = tile * tile_elements;
-  if (begin >= elements)
-    return;
-  const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
-  float sum = 0, absolute = 0, squares = 0;
-  std::uint32_t top = 0;
-#pragma unroll 8
-  for (std::size_t i = begin + lane; i < end; i += 32) {
-    const float value = feedback ? g[i] + u[i] : g[i];
-    u[i] = value;
-    const std::uint32_t key = magnitude_key(value);
-    sum += value;
-    absolute += absolute_value(value);
-    squares += value * value;
-    top = top > key ? top : key;
-  }
-  Moments total{static_cast<double>(end - begin)};
-  for (unsigned from = 0; from < 32; ++from)
-    total = total +
-            Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
-                    __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
-  if (lane == 0)
-    tiles[tile] = total;
-}
-
-// One block: groups side by side, then the groups in order. Up to 256 groups a round.
-__global__ void __launch_bounds__(256)
-    total_kernel(const Moments* tiles, std::size_t count, Selection* selection) {
-  __shared__ Moments groups[256];
-  Moments total{};
-  for (std::size_t begin = 0; begin < count; begin += 256 * group_tiles) {
-    Moments group{};
-    const std::size_t first = begin + threadIdx.x * group_tiles;
-    for (std::size_t t = first; t < first + group_tiles && t < count; ++t)
-      group = group + tiles[t];
-    groups[threadIdx.x] = group;
-    __syncthreads();
-    for (unsigned i = 0; threadIdx.x == 0 && i < 256 && begin + i * group_tiles < count; ++i)
-      total = total + groups[i];
-    __syncthreads();
-  }
-  if (threadIdx.x == 0)
-    selection->moments = total;
-}
-
 __global__ void scatter_kernel(const std::byte* message, std::size_t count, float* sum) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < count)  // indices are distinct, so no atomics
@@ -145,6 +96,7 @@ std::size_t selection_bytes(std::size_t elements) {
 }
 
 SelectionRoom selection_room(void* workspace, std::size_t elements) {
+  static_assert(sizeof(Selection) <= 1024);
   char* at = static_cast<char*>(workspace);
   SelectionRoom room;
   room.selection = reinterpret_cast<Selection*>(at);
@@ -152,6 +104,7 @@ SelectionRoom selection_room(void* workspace, std::size_t elements) {
   room.status = reinterpret_cast<unsigned long long*>(at += tiles_of(elements) * sizeof(Moments));
   room.histogram = reinterpret_cast<unsigned*>(at += tiles_of(elements) * 8);
   room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
+  room.samples = sample_keys;
   room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
   return room;
 }
@@ -182,15 +135,8 @@ void write_list(const DeviceInput& input, const SelectionRoom& room, const Devic
   count_selected(room, output, input.elements, stream);
 }
 
-void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
-  const std::size_t tiles = tiles_of(input.elements);
-  sum_kernel<<<static_cast<unsigned>((tiles + 3) / 4), 128, 0, stream_of(stream)>>>(
-      input.gradient, input.residual, input.elements, feedback, room.tiles);
-  total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles, room.selection);
-}
-
 void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                             float* sum, std::size_t, void* stream) {
+                             const Draw&, float* sum, std::size_t, void*, void* stream) {
   const std::size_t count = bytes / 8;
   if (count > 0)
     scatter_kernel<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream_of(stream)>>>(

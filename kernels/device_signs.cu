@@ -51,23 +51,10 @@ __global__ void sign_kernel(const float* g, float* u, std::size_t elements, bool
 __global__ void __launch_bounds__(256)
     scale_kernel(const SignSums* tiles, std::size_t count, bool two, bool feedback, float* message,
                  float* sent) {
-  __shared__ SignSums groups[256];
-  SignSums total{};
-  for (std::size_t begin = 0; begin < count; begin += 256 * group_tiles) {
-    SignSums group{};
-    const std::size_t first = begin + threadIdx.x * group_tiles;
-    for (std::size_t t = first; t < first + group_tiles && t < count; ++t)
-      group = group + tiles[t];
-    groups[threadIdx.x] = group;
-    __syncthreads();
-    for (unsigned i = 0; threadIdx.x == 0 && i < 256 && begin + i * group_tiles < count; ++i)
-      total = total + groups[i];
-    __syncthreads();
-  }
+  const SignSums total = total_in_order(tiles, count);
   if (threadIdx.x != 0)
     return;
   const SignScales scales = two ? two_scales(total) : one_scale(total);
-  const auto canonical = [](float x) { return x == x ? x : __int_as_float(0x7fc00000); };
   message[0] = canonical(scales.positive);
   if (two)
     message[1] = canonical(scales.negative);

@@ -6,28 +6,12 @@
 // Momentum correction (momentum > 0): u = m u + g is summed into the residual instead of g, and
 // both are cleared where an element is sent (momentum factor masking). Without it this is plain
 // error feedback, which is what the operator measurements of later papers run.
+#include "kernels/dgc.h"
+
 #include "kernels/select.h"
 
 namespace syncline {
 namespace {
-
-struct Dgc {
-  std::size_t k = 0;
-  std::size_t samples = 0;
-  std::size_t sample_k = 0;
-  float momentum = 0;
-};
-
-Dgc dgc_of(const Settings& settings, std::size_t elements) {
-  Dgc dgc;
-  dgc.k = wanted(settings.number("density"), elements);
-  // A sample of a few elements says nothing about a tail.
-  dgc.samples =
-      std::min(elements, std::max<std::size_t>(wanted(settings.number("sample"), elements), 256));
-  dgc.sample_k = wanted(settings.number("density"), dgc.samples);
-  dgc.momentum = static_cast<float>(settings.number("momentum"));
-  return dgc;
-}
 
 // What element i of the residual will be once g has been added; the residual is not touched.
 float sum_at(const Gradient& gradient, const Dgc& dgc, const State& state, std::size_t i) {
@@ -54,14 +38,10 @@ void prepare(const Dgc& dgc, std::size_t elements, State& state) {
     fit(state.momentum, elements);
 }
 
-bool too_many(std::size_t count, std::size_t k) {
-  return 3 * count > 4 * k;
-}
-
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   const std::size_t n = gradient.elements();
-  const Dgc dgc = dgc_of(settings, n);
+  const Dgc dgc = dgc_of(settings, n, draw.step);
   prepare(dgc, n, state);
   std::vector<std::uint32_t> sample;
   for (std::size_t i = 0; i < dgc.samples; ++i) {
@@ -101,7 +81,7 @@ void add_with_momentum(const Gradient& gradient, float momentum, std::size_t beg
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements();
-  const Dgc dgc = dgc_of(settings, n);
+  const Dgc dgc = dgc_of(settings, n, draw.step);
   prepare(dgc, n, state);
   const std::uint32_t threshold = dgc.k > 0 ? sampled_key(gradient, dgc, draw, state) : no_key;
   Picks picks = room_for_picks(n, state.scratch);
@@ -134,7 +114,13 @@ const Registered<Compressor> entry{{
                     .sentence = "factor of the momentum correction; 0: plain error feedback",
                     .fallback = "0",
                     .minimum = 0,
-                    .maximum = 1}},
+                    .maximum = 1},
+                   {.name = "warm-up",
+                    .sentence = "steps in which the density falls from a quarter by quarters",
+                    .fallback = "0",
+                    .minimum = 0,
+                    .maximum = 1e9,
+                    .whole = true}},
     .sparse = true,
     .feedback = true,
     .wire_bytes = bytes_near_density,

@@ -10,8 +10,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
   encode_signs_on_device(1, with_feedback(settings), input, output, workspace, stream);
 }
 
-void decode_add(const Settings&, const std::byte* message, std::size_t, float* sum,
-                std::size_t elements, void* stream) {
+void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
   decode_signs_on_device(1, message, sum, elements, stream);
 }
 

@@ -25,4 +25,18 @@ std::vector<float> residual(const State& state) {
   return values;
 }
 
+bool same_residual(const State& a, const State& b) {
+  const std::vector<float> x = residual(a), y = residual(b);
+  const auto bits_at = [](const std::vector<float>& values, std::size_t i) {
+    const float value = values.empty() ? 0.0f : values[i];
+    return value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u;
+  };
+  if (!x.empty() && !y.empty() && x.size() != y.size())
+    return false;
+  for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i)
+    if (bits_at(x, i) != bits_at(y, i))
+      return false;
+  return true;
+}
+
 }  // namespace syncline

@@ -89,9 +89,7 @@ __device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
 __device__ inline void send(float* u, std::uint32_t i, std::size_t place,
                             const DeviceOutput& output, std::size_t message_room) {
   reinterpret_cast<std::uint32_t*>(output.message)[place] = i;
-  const float value = u[i];
-  reinterpret_cast<float*>(output.message + message_room / 2)[place] =
-      value == value ? value : __int_as_float(0x7fc00000);  // one NaN, as put_value has it
+  reinterpret_cast<float*>(output.message + message_room / 2)[place] = canonical(u[i]);
   u[i] = 0;
 }
 

@@ -95,9 +95,9 @@ inline constexpr std::size_t group_tiles = 256;
 
 template <class Sums>
 Sums in_order(const std::vector<Sums>& tiles) {
-  Sums total;
+  Sums total{};
   for (std::size_t begin = 0; begin < tiles.size(); begin += group_tiles) {
-    Sums group;
+    Sums group{};
     for (std::size_t t = begin; t < std::min(tiles.size(), begin + group_tiles); ++t)
       group = group + tiles[t];
     total = total + group;

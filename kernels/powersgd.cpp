@@ -9,13 +9,10 @@
 #include "kernels/powersgd.h"
 
 #include "kernels/feedback.h"
-#include "kernels/philox.h"
 #include "kernels/values.h"
 
 namespace syncline {
 namespace {
-
-constexpr std::size_t block_rows = 64;
 
 Shape shape_of(const Settings& settings, std::size_t elements) {
   return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
@@ -30,8 +27,8 @@ void start_matrix(const Shape& s, const Draw& draw, State& state) {
   if (state.matrix.size() == s.columns * s.rank)
     return;
   state.matrix.resize(s.columns * s.rank);
-  for (std::size_t i = 0; i < state.matrix.size(); ++i)  // the same on every worker and step
-    state.matrix[i] = static_cast<float>(uniform({draw.seed, 0, draw.tensor}, i) - 0.5);
+  for (std::size_t i = 0; i < state.matrix.size(); ++i)
+    state.matrix[i] = first_entry(draw, i);
 }
 
 // One row of P = u Q.
@@ -52,13 +49,6 @@ void add_block(const float* u, std::size_t length, const Shape& s, const float* 
   for (std::size_t j = 0; j < length; ++j)
     for (std::size_t c = 0; c < s.rank; ++c)
       q[j * s.rank + c] += u[j] * p[c];
-}
-
-float product(const float* p, const float* q, std::size_t rank) {
-  float sum = 0;
-  for (std::size_t c = 0; c < rank; ++c)
-    sum += p[c] * q[c];
-  return sum;
 }
 
 void put_floats(std::span<const float> values, std::byte* out) {
@@ -126,7 +116,7 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
   rows(s.rows, [&](std::size_t i) {
     float* row = u + std::min(i * s.columns, n);
     for (std::size_t j = 0; j < row_length(s, n, i); ++j) {
-      const float sent = product(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
+      const float sent = low_rank(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
       row[j] = std::isfinite(sent) ? row[j] - sent : 0.0f;
     }
   });
@@ -164,7 +154,7 @@ void decode_with(Rows rows, const Settings& settings, std::span<const std::byte>
   orthogonalise(p, s.rows, s.rank);
   rows(s.rows, [&](std::size_t i) {
     for (std::size_t j = 0; j < row_length(s, n, i); ++j)
-      sum[i * s.columns + j] += product(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
+      sum[i * s.columns + j] += low_rank(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
   });
 }
 

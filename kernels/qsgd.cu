@@ -132,8 +132,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
         reinterpret_cast<unsigned char*>(output.message) + 4 * shape.buckets);
 }
 
-void decode_add(const Settings& settings, const std::byte* message, std::size_t, float* sum,
-                std::size_t elements, void* stream) {
+void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
+                float* sum, std::size_t elements, void*, void* stream) {
   const Shape shape = shape_of(settings, elements);
   if (elements > 0)
     dequantise_kernel<<<static_cast<unsigned>((elements + 255) / 256), 256, 0,

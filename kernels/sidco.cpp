@@ -7,26 +7,15 @@
 //
 // Exponential fit: t = -mean ln r. Generalised Pareto by moments: shape a = (1 - m^2/v) / 2, scale
 // b = m (m^2/v + 1) / 2, t = b/a (r^-a - 1). The paper normalises by the 2-norm first; both rules
-// are homogeneous, so that changes nothing. Its third fit, gamma, needs a logarithm of every
-// element.
-#include "kernels/moments.h"
+// are homogeneous, so that changes nothing. Gamma
+// (the authors' first stage only; Pareto goes on): shape and scale from the mean and the mean
+// logarithm, in one pass more.
+#include "kernels/sidco.h"
+
 #include "kernels/sparse.h"
 
 namespace syncline {
 namespace {
-
-constexpr double first_ratio = 0.25;
-constexpr int encodings_between = 5;
-
-struct Exceedances {  // of the elements that reach a key
-  double count = 0, absolute = 0, squares = 0;
-  std::uint32_t least = no_key;
-};
-
-Exceedances joined(const Exceedances& a, const Exceedances& b) {
-  return {a.count + b.count, a.absolute + b.absolute, a.squares + b.squares,
-          std::min(a.least, b.least)};
-}
 
 struct ExceedanceLanes {
   float absolute[lanes] = {}, squares[lanes] = {};
@@ -36,8 +25,8 @@ struct ExceedanceLanes {
 Exceedances total_of(const ExceedanceLanes& partial) {
   Exceedances total;
   for (std::size_t lane = 0; lane < lanes; ++lane)
-    total = joined(total, {static_cast<double>(partial.count[lane]), partial.absolute[lane],
-                           partial.squares[lane], no_key - partial.least[lane]});
+    total = total + Exceedances{static_cast<double>(partial.count[lane]), partial.absolute[lane],
+                                partial.squares[lane], partial.least[lane]};
   return total;
 }
 
@@ -86,75 +75,74 @@ Exceedances tile_exceedances(const float* u, std::size_t count, std::uint32_t fr
   return total_of(partial);
 }
 
-// The threshold that leaves `ratio` of the exceedances over `base`.
-double fitted(const Exceedances& e, double base, double ratio, bool pareto) {
-  const double mean = e.absolute / e.count - base;
-  const double raw = e.absolute / e.count;
-  const double variance = e.squares / e.count - raw * raw;
-  const double shape = 0.5 * (1 - mean * mean / variance);
-  if (!pareto || !(variance > 0) || std::fabs(shape) < 1e-6)
-    return base - mean * std::log(ratio);
-  const double scale = 0.5 * mean * (mean * mean / variance + 1);
-  return base + scale / shape * (std::pow(ratio, -shape) - 1);
+// The sum of the gamma fit's logarithms over a tile, in the order of moments.h, in double.
+double tile_logarithms(const float* u, std::size_t count, double mean) {
+  double partial[lanes] = {}, total = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    partial[i % lanes] += fit_logarithm(u[i], mean);
+  for (const double lane : partial)
+    total += lane;
+  return total;
 }
 
-// All stages; `exceedances(key)` looks at the whole tensor. Zeros are never worth sending.
-template <class Look>
-std::uint32_t threshold_key(const Settings& settings, int stages, const Look& exceedances) {
-  const double density = settings.number("density");
-  const bool pareto = settings.word("fit") == "pareto";
-  if (density >= first_ratio)
+// All stages; `exceedances(key)` and `logarithms(mean)` look at the whole tensor.
+template <class Look, class Logarithms>
+std::uint32_t threshold_key(const Sidco& sidco, int stages, const Look& exceedances,
+                            const Logarithms& logarithms) {
+  if (sidco.single)
     stages = 1;
   std::uint32_t key = 0;
-  for (int stage = 0; stage < stages; ++stage) {
+  for (int stage = 0; stage < stages && key != no_key; ++stage) {
     const Exceedances e = exceedances(key);
-    if (!(e.count > 0))
-      return no_key;
-    const double base = stage == 0 ? 0.0 : std::bit_cast<float>(e.least);
-    const double ratio = stages == 1  ? density
-                         : stage == 0 ? first_ratio
-                                      : std::pow(density / first_ratio, 1.0 / (stages - 1));
-    key = std::max(key_from(static_cast<float>(fitted(e, base, ratio, pareto))), 1u);
+    const double logs =
+        stage == 0 && sidco.fit == Fit::gamma ? logarithms(e.absolute / e.count) : 0.0;
+    key = stage_key(sidco, stage, stages, e, logs);
   }
   return key;
 }
 
-void adapt(const Settings& settings, std::size_t sent, std::size_t k, State& state) {
-  state.kept_share += static_cast<double>(sent) / static_cast<double>(k);
-  if (++state.encodings < encodings_between)
-    return;
-  const double share = state.kept_share / encodings_between;
-  const int most = std::max(
-      1, static_cast<int>(std::ceil(std::log(settings.number("density")) / std::log(0.5))));
-  state.stages = std::clamp(state.stages + (share < 0.8 ? 1 : share > 1.2 ? -1 : 0), 1, most);
-  state.encodings = 0;
-  state.kept_share = 0;
+void start(const Sidco& sidco, State& state) {
+  if (state.stages == 0)
+    state.stages = sidco.first_stages;
 }
 
-void start(const Settings& settings, State& state) {
-  if (state.stages == 0)
-    state.stages = static_cast<int>(settings.number("stages"));
+void adapt(const Sidco& sidco, std::size_t sent, std::size_t k, State& state) {
+  const SidcoMemory next =
+      adapted(sidco, {state.stages, state.encodings, state.kept_share}, sent, k);
+  state.stages = next.stages;
+  state.encodings = next.encodings;
+  state.kept_share = next.kept_share;
 }
 
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
                     Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
-  start(settings, state);
+  const Sidco sidco = sidco_of(settings);
+  start(sidco, state);
   const std::vector<float>& u = state.residual;
   const std::size_t k = wanted(settings.number("density"), u.size());
   std::vector<std::uint32_t> chosen;
   if (k > 0) {
-    const std::uint32_t key = threshold_key(settings, state.stages, [&](std::uint32_t from) {
-      Exceedances total;
+    const auto every_tile = [&](const auto& sums_of) {
+      std::vector<decltype(sums_of(u.data(), u.size()))> tiles;
       for (std::size_t begin = 0; begin < u.size(); begin += tile_elements)
-        total = joined(
-            total, tile_plainly(u.data() + begin, std::min(tile_elements, u.size() - begin), from));
-      return total;
-    });
+        tiles.push_back(sums_of(u.data() + begin, std::min(tile_elements, u.size() - begin)));
+      return in_order(tiles);
+    };
+    const std::uint32_t key = threshold_key(
+        sidco, state.stages,
+        [&](std::uint32_t from) {
+          return every_tile(
+              [=](const float* x, std::size_t count) { return tile_plainly(x, count, from); });
+        },
+        [&](double mean) {
+          return every_tile(
+              [=](const float* x, std::size_t count) { return tile_logarithms(x, count, mean); });
+        });
     for (std::size_t i = 0; i < u.size(); ++i)
       if (magnitude_key(u[i]) >= key)
         chosen.push_back(static_cast<std::uint32_t>(i));
-    adapt(settings, chosen.size(), k, state);
+    adapt(sidco, chosen.size(), k, state);
   }
   write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
 }
@@ -164,7 +152,8 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
   const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
-  start(settings, state);
+  const Sidco sidco = sidco_of(settings);
+  start(sidco, state);
   float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   std::vector<Exceedances> tiles(tiles_of(n));
@@ -174,13 +163,20 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
         add_tile(gradient, feedback, begin, count, u);
       tiles[t] = tile_exceedances(u + begin, count, from);
     });
-    return std::accumulate(tiles.begin(), tiles.end(), Exceedances{}, joined);
+    return in_order(tiles);
+  };
+  const auto logarithms = [&](double mean) {
+    std::vector<double> sums(tiles_of(n));
+    for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
+      sums[t] = tile_logarithms(u + begin, count, mean);
+    });
+    return in_order(sums);
   };
   if (k == 0)
     look(0);
   if (k > 0) {
-    collect(u, n, threshold_key(settings, state.stages, look), picks);
-    adapt(settings, picks.total(), k, state);
+    collect(u, n, threshold_key(sidco, state.stages, look, logarithms), picks);
+    adapt(sidco, picks.total(), k, state);
   }
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
@@ -192,7 +188,7 @@ const Registered<Compressor> entry{{
                    {.name = "fit",
                     .sentence = "distribution of the magnitudes",
                     .fallback = "exponential",
-                    .choices = {"exponential", "pareto"}},
+                    .choices = {"exponential", "pareto", "gamma"}},
                    {.name = "stages",
                     .sentence = "how many fits in a row at the first step; it adapts from there",
                     .fallback = "3",

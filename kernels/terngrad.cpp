@@ -5,33 +5,18 @@
 // default.
 //
 // Message: s (fp32), then two bits per element: whether it is sent, and whether it is negative.
+#include "kernels/terngrad.h"
+
 #include "kernels/feedback.h"
-#include "kernels/moments.h"
 #include "kernels/packing.h"
 #include "kernels/philox.h"
-#include "kernels/quantise.h"
 #include "kernels/values.h"
 
 namespace syncline {
 namespace {
 
 float scale_of(const Moments& moments, double clip) {
-  float scale = std::bit_cast<float>(moments.top);
-  const double mean = moments.sum / moments.count;
-  const double variance = moments.squares / moments.count - mean * mean;
-  if (clip > 0 && variance >= 0)
-    scale = std::min(scale, static_cast<float>(clip * std::sqrt(variance)));
-  return scale == scale ? scale : std::numeric_limits<float>::quiet_NaN();
-}
-
-std::uint8_t code_of(float u, float inverse, std::uint32_t random) {
-  // level_of for one level, without its conversions; NaN is sent.
-  const std::uint32_t sent = absolute_value(u) * inverse <= edge_of(random) ? 0u : 1u;
-  return static_cast<std::uint8_t>(sent * (u < 0 ? 3u : 1u));
-}
-
-float decoded(std::uint8_t code, float scale) {
-  return from_level(code & 1u, (code & 2u) != 0, scale);
+  return ternary_scale(moments, clip, std::sqrt(ternary_variance(moments)));
 }
 
 float left(float u, float sent) {
@@ -49,9 +34,9 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   put_value(scale, Precision::fp32, message.data());
   for (std::size_t i = 0; i < n; ++i) {
     float& u = kept.residual[i];
-    const std::uint8_t code = code_of(u, inverse_unit(scale, 1), random16(draw, i));
+    const std::uint8_t code = ternary_code(u, inverse_unit(scale, 1), random16(draw, i));
     put_code(code, i, 2, message.data() + 4);
-    u = left(u, decoded(code, scale));
+    u = left(u, from_ternary(code, scale));
   }
 }
 
@@ -81,9 +66,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     const float* u = feedback ? rest : gradient.tile(begin, count, scratch);
     random16_tile(draw, begin, count, random);
     for (std::size_t i = 0; i < count; ++i)
-      codes[i] = code_of(u[i], inverse, random[i]);
+      codes[i] = ternary_code(u[i], inverse, random[i]);
     for (std::size_t i = 0; feedback && i < count; ++i)
-      rest[i] = left(rest[i], decoded(codes[i], scale));
+      rest[i] = left(rest[i], from_ternary(codes[i], scale));
     pack(codes, count, 2, message.data() + 4 + begin / 4);
   });
 }
@@ -107,7 +92,7 @@ void decode_plainly(const Settings&, std::span<const std::byte> message, Precisi
                     std::span<float> sum) {
   const float scale = checked_scale(message, sum.size());
   for (std::size_t i = 0; i < sum.size(); ++i)
-    sum[i] += decoded(get_code(message.data() + 4, i, 2), scale);
+    sum[i] += from_ternary(get_code(message.data() + 4, i, 2), scale);
 }
 
 void decode(const Settings&, std::span<const std::byte> message, Precision, const Draw&,
@@ -117,7 +102,7 @@ void decode(const Settings&, std::span<const std::byte> message, Precision, cons
     std::uint8_t codes[tile_elements];
     unpack(message.data() + 4 + begin / 4, count, 2, codes);
     for (std::size_t i = 0; i < count; ++i)
-      sum[begin + i] += decoded(codes[i], scale);
+      sum[begin + i] += from_ternary(codes[i], scale);
   });
 }
 

@@ -195,7 +195,7 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     const WorkerRows& worker = workers[w];
     for (std::size_t i = static_cast<std::size_t>(warmup); i < worker.iterations.size(); ++i)
       durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
-    alone += batch / trace.solo_s[w];
+    alone += batch * iterations / worker.compute_s;
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });

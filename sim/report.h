@@ -19,7 +19,9 @@ struct BusyLink {
 
 struct Report {
   double throughput = 0;          // samples/s of all workers, after warm-up
-  double scaling_efficiency = 0;  // throughput / sum of what each worker would do alone
+  // Throughput / sum of what each worker would do alone: its own computation of the measured
+  // iterations, without anything to wait for.
+  double scaling_efficiency = 0;
   double iteration_mean_s = 0;
   double iteration_p50_s = 0;
   double iteration_p99_s = 0;

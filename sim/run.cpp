@@ -15,7 +15,6 @@ Run::Run(const Setup& setup)
     hosts.push_back(sg::Host::by_name(host));
   postboxes_.resize(hosts.size());
   trace.rank_names = setup.cluster.rank_names;
-  trace.solo_s = setup.times.solo_s;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
 

@@ -43,7 +43,6 @@ struct Trace {
 
   // Who is who: ranks 0 .. workers - 1 are workers, then servers, then node aggregators.
   std::vector<std::string> rank_names;
-  std::vector<double> solo_s;  // of each worker: seconds of one iteration's compute alone
   int workers = 0;
   int servers = 0;
 };

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 #include "kernels/compressor.h"
+#include "kernels/elementary.h"
 #include "tests/kernels/data.h"
 
 namespace syncline {
@@ -115,6 +117,19 @@ TEST(Dgc, MomentumCorrectionSumsVelocitiesAndMasksWhatIsSent) {
   EXPECT_FLOAT_EQ(state.residual[1], 0.1f + 0.15f);
 }
 
+TEST(Dgc, WarmsUpByQuarters) {
+  const std::vector<float> u = gauss(100000, 5);
+  const std::map<std::string, std::string> given = {
+      {"density", "0.001"}, {"warm-up", "8"}, {"sample", "0.5"}};
+  std::vector<double> shares;
+  for (const std::uint32_t step : {0u, 1u, 2u, 4u, 6u, 7u, 8u})
+    shares.push_back(static_cast<double>(pairs(sent_by("dgc", given, u, {1, step, 0}))) / 1e5);
+  const std::vector<double> expected = {0.25,       0.25,       0.0625, 0.015625,
+                                        0.00390625, 0.00390625, 0.001};
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    EXPECT_NEAR(shares[i] / expected[i], 1, 0.4) << i;  // half are sampled
+}
+
 TEST(Sidco, AdaptsItsStagesUntilAboutKAreSent) {
   State state;
   std::size_t sent = 0;
@@ -122,6 +137,37 @@ TEST(Sidco, AdaptsItsStagesUntilAboutKAreSent) {
     sent = pairs(sent_by("sidco", {{"density", "0.001"}, {"error-feedback", "off"}},
                          gauss(200000, step), {1, step, 0}, state));
   EXPECT_NEAR(static_cast<double>(sent), 200, 80);
+}
+
+// Magnitudes drawn from a gamma distribution: its own fit must find the share that was asked for,
+// within the error of the closed form (shape 0.5 to 1) that the authors use.
+TEST(Sidco, AGammaFitFindsTheTailOfAGamma) {
+  for (const double shape : {0.5, 0.8, 1.0}) {
+    std::mt19937_64 random(21);
+    std::gamma_distribution<float> magnitude(static_cast<float>(shape), 0.01f);
+    std::vector<float> u(400000);
+    for (float& value : u)
+      value = magnitude(random) * (random() % 2 == 0 ? 1.0f : -1.0f);
+    const double sent = static_cast<double>(
+        pairs(sent_by("sidco", {{"density", "0.01"}, {"fit", "gamma"}, {"stages", "1"}}, u)));
+    EXPECT_GT(sent, 0.4 * 4000) << shape;
+    EXPECT_LT(sent, 1.6 * 4000) << shape;
+  }
+}
+
+// The plain arithmetic that stands for the C library's, next to it.
+TEST(Elementary, AgreesWithTheCLibrary) {
+  for (double x = -650; x < 650; x += 0.37)
+    EXPECT_NEAR(steady_exp(x) / std::exp(x), 1, 1e-14) << x;
+  for (double x = 1e-300; x < 1e300; x *= 1.7)
+    EXPECT_NEAR(steady_log(x), std::log(x), 1e-15 * std::fabs(std::log(x)) + 1e-15) << x;
+  for (double x = 0.01; x < 200; x *= 1.03) {
+    EXPECT_NEAR(steady_sqrt(x) / std::sqrt(x), 1, 1e-14) << x;
+    EXPECT_NEAR(steady_log_gamma(x), std::lgamma(x), 1e-9) << x;
+  }
+  EXPECT_TRUE(std::isnan(steady_log(std::nan(""))) && std::isnan(steady_exp(std::nan(""))));
+  EXPECT_TRUE(std::isnan(steady_sqrt(-1)) && std::isnan(steady_sqrt(std::nan(""))));
+  EXPECT_TRUE(std::isinf(steady_exp(800)) && steady_exp(-800) == 0 && steady_sqrt(0) == 0);
 }
 
 TEST(Cat, PayloadCostAloneSendsOneElement) {

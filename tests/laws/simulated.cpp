@@ -37,10 +37,8 @@ std::string_view interned(const std::string& verb) {
 std::string packed(const Trace& trace) {
   std::ostringstream out;
   out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
-      << ' ' << trace.solo_s.size() << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
-      << ' ' << trace.rows.size() << '\n';
-  for (const double seconds : trace.solo_s)
-    out << number(seconds) << '\n';
+      << ' ' << trace.rank_names.size() << ' ' << trace.links.size() << ' ' << trace.rows.size()
+      << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
   for (const LinkUse& link : trace.links)
@@ -56,15 +54,10 @@ std::string packed(const Trace& trace) {
 Trace unpacked(const std::string& text) {
   std::istringstream in(text);
   Trace trace;
-  std::size_t solos = 0;
   std::size_t names = 0;
   std::size_t links = 0;
   std::size_t rows = 0;
-  in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> solos >> names >> links >>
-      rows;
-  trace.solo_s.resize(solos);
-  for (double& seconds : trace.solo_s)
-    in >> seconds;
+  in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> names >> links >> rows;
   in.ignore();
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)

@@ -14,7 +14,6 @@ class Story {
  public:
   explicit Story(int workers) : clock_(static_cast<std::size_t>(workers)) {
     trace_.workers = workers;
-    trace_.solo_s.assign(clock_.size(), 1.0);
     for (int i = 0; i < workers; ++i)
       trace_.rank_names.push_back("worker " + std::to_string(i));
   }
@@ -107,11 +106,8 @@ TEST(Throughput, WarnsWhenTheFastEndBeforeTheSlowAreWarm) {
 
 TEST(ScalingEfficiency, IsOfWhatEachWouldDoAlone) {
   Story story(2);
-  story.iterates(0, 0, 1, 1).iterates(1, 0, 1, 1);
-  story.trace().solo_s = {1, 1};
-  EXPECT_DOUBLE_EQ(story.report(10, 0, 1).scaling_efficiency, 0.5);
-  story.trace().solo_s = {1, 2};  // the second is half as fast alone
-  EXPECT_DOUBLE_EQ(story.report(10, 0, 1).scaling_efficiency, 10 / (10 + 5.0));
+  story.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
+  EXPECT_DOUBLE_EQ(story.report(10, 0, 1).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
 }
 
 TEST(Iterations, HaveNearestRankPercentiles) {

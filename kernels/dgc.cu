@@ -1,0 +1,133 @@
+// DGC on a GPU: the threshold is the exact order statistic of the sample, the list comes from one
+// pass, and too long a list is cut to its k largest by radix digits, never by a sort (kernels.md
+// 4.4). With momentum correction, a pass of 20 bytes per element first makes the sums.
+#include <cuda_runtime.h>
+
+#include "kernels/device.cuh"
+#include "kernels/device.h"
+#include "kernels/dgc.h"
+#include "kernels/select.h"
+
+namespace syncline {
+namespace {
+
+__global__ void sample_kernel(const float* g, const float* u, std::size_t elements, Draw draw,
+                              std::size_t samples, std::uint32_t* keys) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= samples)
+    return;
+  const std::size_t at = sampled_element(draw, elements, samples, i);
+  keys[i] = magnitude_key(g == nullptr ? u[at] : g[at] + u[at]);
+}
+
+__global__ void momentum_kernel(const float* g, float* velocity, float* u, std::size_t elements,
+                                float momentum) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= elements)
+    return;
+  const float v = momentum * velocity[i] + g[i];
+  velocity[i] = v;
+  u[i] = v + u[i];
+}
+
+__global__ void take_cut(Selection* selection) {
+  selection->low_key = selection->cut_key;
+}
+
+// After the cut of the list at rank k: does it hold too many, and so is trimmed, or is it sent
+// whole?
+__global__ void judge_kernel(Selection* selection, std::size_t k) {
+  const bool trimmed = too_many(selection->listed, k);
+  selection->above_key = trimmed ? selection->cut_key + 1 : 0;
+  selection->band_key = trimmed ? selection->cut_key : no_key;
+  selection->skip = 0;
+  selection->rank = trimmed ? selection->rank : 0;
+  selection->listed_sent = trimmed ? k : selection->listed;
+}
+
+__global__ void report_kernel(Selection* selection, DeviceOutput output) {
+  selection->selected = selection->listed_sent;
+  *output.selected = selection->selected;
+}
+
+// Momentum factor masking: what was sent carries no momentum on.
+__global__ void mask_kernel(const DeviceOutput output, float* velocity) {
+  const std::uint32_t* indices = reinterpret_cast<const std::uint32_t*>(output.message);
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < *output.selected;
+       i += std::size_t{gridDim.x} * blockDim.x)
+    velocity[indices[i]] = 0;
+}
+
+void add_momentum(const DeviceInput& input, float momentum, void* stream) {
+  if (input.elements > 0)
+    momentum_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
+        input.gradient, reinterpret_cast<float*>(input.memory), input.residual, input.elements,
+        momentum);
+}
+
+// low_key: the sample's own top fraction. The keys lie where the list will.
+void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const float* gradient,
+                     const Draw& draw, SelectionRoom room, void* stream) {
+  room.sample = room.list;
+  room.samples = dgc.samples;
+  sample_kernel<<<blocks_of(dgc.samples), 256, 0, stream_of(stream)>>>(
+      gradient, input.residual, input.elements, draw, dgc.samples, room.sample);
+  cut_sample(input, dgc.sample_k, room, stream);
+  take_cut<<<1, 1, 0, stream_of(stream)>>>(room.selection);
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void* workspace, void* stream) {
+  const cudaStream_t on = stream_of(stream);
+  const Dgc dgc = dgc_of(settings, input.elements, draw.step);
+  const SelectionRoom room = selection_room(workspace, input.elements);
+  const bool summed = dgc.momentum > 0;
+  if (summed)
+    add_momentum(input, dgc.momentum, stream);
+  if (dgc.k > 0)
+    set_sampled_key(dgc, input, summed ? nullptr : input.gradient, draw, room, stream);
+  else
+    set_low_key(room, no_key, stream);
+  if (summed)
+    collect(input, false, room, stream);
+  else
+    add_and_collect(input, true, room, stream);
+  cut_list(input, dgc.k, room, stream);
+  judge_kernel<<<1, 1, 0, on>>>(room.selection, dgc.k);
+  write_band(input, room, output, sparse_room(settings, input.elements), stream);
+  report_kernel<<<1, 1, 0, on>>>(room.selection, output);
+  if (summed)
+    mask_kernel<<<persistent_blocks(), block_threads, 0, on>>>(
+        output, reinterpret_cast<float*>(input.memory));
+}
+
+Message memory(const Settings& settings, std::size_t elements, const Draw&, const State& state) {
+  if (!(settings.number("momentum") > 0))
+    return {};
+  Message velocity(4 * elements);
+  if (!state.momentum.empty())
+    std::memcpy(velocity.data(), state.momentum.data(), 4 * elements);
+  return velocity;
+}
+
+void remember(const Message& velocity, State& state) {
+  state.momentum.resize(velocity.size() / 4);
+  if (!velocity.empty())
+    std::memcpy(state.momentum.data(), velocity.data(), velocity.size());
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t elements) {
+  return selection_bytes(elements);
+}
+
+const Registered<DeviceCompressor> entry{{.name = "dgc",
+                                          .sparse = true,
+                                          .message_room = sparse_room,
+                                          .workspace_bytes = workspace_bytes,
+                                          .memory = memory,
+                                          .remember = remember,
+                                          .encode = encode,
+                                          .decode_add = decode_sparse_on_device}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,133 @@
+// The published sparsifiers as chains of operations (algorithms.md 1.1, 1.2, 6.4, 6.5).
+#include <cuda_runtime.h>
+#include <thrust/sort.h>
+
+#include "kernels/normal.h"
+#include "kernels/published.cuh"
+
+namespace syncline {
+namespace {
+
+double share_of(std::size_t k, std::ptrdiff_t n) {
+  return static_cast<double>(k) / static_cast<double>(n);
+}
+
+void run_threshold(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                   void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  p.finish(p.nonzero(static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2))));
+}
+
+void run_gaussiank(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                   void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  const float mean = p.mean(p.u, p.n), deviation = p.deviation(p.u, p.n, mean);
+  float t = mean + deviation * static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2));
+  p.magnitudes();
+  std::size_t count = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    count = static_cast<std::size_t>(p.nonzero(t));
+    if (3 * count >= 2 * k && 3 * count <= 4 * k)
+      break;
+    t *= 3 * count < 2 * k ? 0.5f : 1.5f;
+  }
+  p.finish(static_cast<std::ptrdiff_t>(count));
+}
+
+struct Strided {
+  std::int64_t step;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i * step; }
+};
+
+// One hundredth is sampled and sorted; too many are sorted once more.
+void run_dgc(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+             void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  const std::ptrdiff_t step = p.n < 25600 ? 1 : 100, samples = p.n / step;
+  const auto places =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), Strided{step});
+  thrust::gather(p.on(), places, places + samples, p.a, p.b);
+  thrust::sort(p.on(), p.b, p.b + samples, thrust::greater<float>());
+  float threshold = 0;
+  const std::ptrdiff_t rank = static_cast<std::ptrdiff_t>(k) / step;
+  cudaMemcpyAsync(&threshold, p.b + (rank < samples ? rank : samples - 1), sizeof threshold,
+                  cudaMemcpyDeviceToHost, p.stream);
+  cudaStreamSynchronize(p.stream);
+  std::ptrdiff_t count = p.nonzero(threshold);
+  if (3 * static_cast<std::size_t>(count) > 4 * k) {
+    thrust::gather(p.on(), p.indices, p.indices + count, p.a, p.b);
+    thrust::sort_by_key(p.on(), p.b, p.b + count, p.indices, thrust::greater<float>());
+    count = static_cast<std::ptrdiff_t>(k);
+  }
+  p.finish(count);
+}
+
+// Thirty counts of everything, each read by the host.
+void run_mstopk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  const float mean = p.mean(p.a, p.n);
+  const float top = thrust::reduce(p.on(), p.a, p.a + p.n, 0.0f, thrust::maximum<float>());
+  float low = 0, high = 1;
+  for (int round = 0; round < 30; ++round) {
+    const float ratio = low + (high - low) / 2;
+    const std::ptrdiff_t count =
+        thrust::count_if(p.on(), p.a, p.a + p.n, Above{mean + ratio * (top - mean)});
+    (static_cast<std::size_t>(count) <= k ? high : low) = ratio;
+  }
+  const std::ptrdiff_t count = p.nonzero(mean + low * (top - mean));
+  p.finish(static_cast<std::size_t>(count) < k ? count : static_cast<std::ptrdiff_t>(k));
+}
+
+struct Over {
+  float divisor;
+  __device__ float operator()(float x) const { return fabsf(x) / divisor; }
+};
+
+// The exponential fit in three stages.
+void run_sidco(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+               void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  const float norm = sqrtf(thrust::transform_reduce(p.on(), p.u, p.u + p.n, SquaredDistance{0},
+                                                    0.0f, thrust::plus<float>()));
+  thrust::transform(p.on(), p.u, p.u + p.n, p.a, Over{norm});
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  const double density = share_of(k, p.n);
+  float threshold = -p.mean(p.b, p.n) * logf(0.25f);
+  std::ptrdiff_t left = p.n;
+  for (int stage = 1; stage < 3; ++stage) {
+    float* const kept = stage == 1 ? p.values : p.b;  // no place to compact into itself
+    const float* const from = stage == 1 ? p.b : p.values;
+    left = thrust::copy_if(p.on(), from, from + left, kept, Above{threshold}) - kept;
+    if (left == 0)
+      break;
+    const float least =
+        thrust::reduce(p.on(), kept, kept + left, 3.4e38f, thrust::minimum<float>());
+    threshold = least - (p.mean(kept, left) - least) * static_cast<float>(log(density / 0.25) / 2);
+  }
+  p.finish(p.nonzero(threshold));
+}
+
+DeviceBaseline chain(const char* name, double bytes,
+                     void (*run)(const DeviceInput&, std::size_t, const DeviceOutput&, void*,
+                                 void*)) {
+  return {
+      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
+}
+
+const Registered<DeviceBaseline> threshold{chain("published-threshold", 12.1, run_threshold)};
+const Registered<DeviceBaseline> gaussiank{chain("published-gaussiank", 16.4, run_gaussiank)};
+const Registered<DeviceBaseline> dgc{chain("published-dgc", 12.8, run_dgc)};
+const Registered<DeviceBaseline> mstopk{chain("published-mstopk", 16.4, run_mstopk)};
+const Registered<DeviceBaseline> sidco{chain("published-sidco", 16.4, run_sidco)};
+
+}  // namespace
+}  // namespace syncline
