@@ -18,7 +18,7 @@ struct BusyLink {
 };
 
 struct Report {
-  double throughput = 0;          // samples/s of all workers, after warm-up
+  double throughput = 0;  // samples/s of all workers, after warm-up
   // Throughput / sum of what each worker would do alone: its own computation of the measured
   // iterations, without anything to wait for.
   double scaling_efficiency = 0;
