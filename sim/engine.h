@@ -29,7 +29,8 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-// An actor that sleeps until it is told to look again. A release before the wait is not lost.
+// One actor that sleeps until it is told to look again: it looks, waits, and looks again. Two
+// cannot wait on the same one.
 class Wakeup {
  public:
   void wait() {
@@ -223,6 +224,8 @@ struct Run {
     int in_flight = 0;
     Wakeup settled;
   };
+  // Sends from the calling actor's own host.
+  sg::CommPtr post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);
   void carry(int to);               // a courier's life
   void settle(int rank);            // waits until everything this rank has sent is there
   std::vector<Postbox> postboxes_;  // by rank

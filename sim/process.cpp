@@ -211,14 +211,12 @@ std::string one_line(const std::string& printed) {
       R"(^(Backtrace|  ->|Aborted|terminate called|See https|\s*$|.*Display all variables).*)");
   std::istringstream lines(printed);
   std::string line;
-  std::string last;
   while (std::getline(lines, line)) {
     line = std::regex_replace(line, decoration, "", std::regex_constants::format_first_only);
-    if (std::regex_match(line, noise))
-      continue;
-    return line;
+    if (!std::regex_match(line, noise))
+      return line;
   }
-  return last;
+  return "";
 }
 
 }  // namespace syncline

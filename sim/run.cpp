@@ -69,12 +69,15 @@ void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(doub
   }
   if (sg::this_actor::get_host() != hosts[index(from)]) {
     // SimGrid sends from where the sender is, so somebody over there does it.
-    start("sender", from, [this, from, to, bytes, arrived = std::move(arrived)] {
-      deliver(from, to, bytes, arrived);
-      settle(from);
+    start("sender", from, [this, from, to, bytes, arrived = std::move(arrived)]() mutable {
+      post(from, to, bytes, std::move(arrived))->wait();
     });
     return;
   }
+  post(from, to, bytes, std::move(arrived));
+}
+
+sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
   on_the_wire(from, to, bytes);
   Postbox& box = postboxes_[index(to)];
   if (box.mailbox == nullptr)
@@ -90,6 +93,7 @@ void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(doub
   letter->arrived = std::move(arrived);
   Letter* sent = letter.get();
   sent->transfer = box.mailbox->put_async(letter.release(), bytes);
+  return sent->transfer;
 }
 
 void Run::carry(int to) {

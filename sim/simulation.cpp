@@ -116,6 +116,11 @@ Trace simulate(const Setup& setup) {
   Run run(setup);
   const Schedule& schedule = Registered<Schedule>::find(setup.scenario.schedule);
   start_actors(run, schedule);
+  // Else SimGrid says so on stderr, drops whoever still waits, and returns as if all were well.
+  sg::Engine::on_deadlock_cb([&run] {
+    if (run.error.empty())
+      run.error = "the schedule has come to a stand: some of its actors wait for what never comes";
+  });
   sg::Engine::get_instance()->run();
   if (!run.error.empty())
     throw std::runtime_error(run.error);

@@ -228,6 +228,15 @@ TEST(Inhad, DropsNoGradient) {
     }
 }
 
+TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtOnce) {
+  // Their senders waited for one another's messages, of which only one was told: SimGrid dropped
+  // the others at the end with a word about a deadlock that nobody read. Now that word is an error.
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 5})},
+                                   {"model", model_of({1'000'000})},
+                                   {"schedule", "inhad"}});
+  EXPECT_EQ(run.rows("take").size(), 2u * 5 * 11);  // a row at each end, one warm-up iteration
+}
+
 TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
   // A node that was asked again while its sum was on its way queued sums on the same link, each
   // staler than the one before, where the link was too slow for all of them.
