@@ -11,6 +11,13 @@ int AggregatorState::rank() const {
   return run.setup.cluster.aggregator_of(node);
 }
 
+void AggregatorState::work(std::string_view verb) {
+  const auto shards = static_cast<std::uint64_t>(run.servers.size());
+  const std::uint64_t elements = run.setup.payload_of(run.setup.whole, -1).elements / shards;
+  run.work({.name = verb, .sends = {}, .receives = {}, .messages = 1, .elements = elements},
+           {.verb = verb, .stream = Stream::messages, .rank = rank()});
+}
+
 bool AggregatorState::finished() const {
   return working == 0 && std::ranges::all_of(delivered, [&](std::size_t count) {
            return count == gradients.size();
@@ -83,10 +90,12 @@ void Aggregator::send_sum(int server) {
     sum.gradients.push_back(state_.gradients[i]);
     sum.gradients.back().read_version = state_.read_versions[i][shard];
   }
+  const Payload payload = run.setup.payload_of(run.setup.whole, -1);
   const std::uint64_t bytes =
-      sum.gradients.empty()
-          ? control_bytes
-          : share(run.setup.model_bytes(), static_cast<int>(run.servers.size()), server);
+      sum.gradients.empty() ? control_bytes
+                            : share(payload.bytes, static_cast<int>(run.servers.size()), server);
+  if (!sum.gradients.empty() && payload.elements > 0)
+    state_.work("compress");
   run.send(state_.rank(), run.servers[shard]->rank(), bytes, "sum",
            [&run, &state = state_, sum, shard, end] {
              ServerState& to = *run.servers[shard];

@@ -1,6 +1,7 @@
 #include "sim/bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "sim/plan.h"
@@ -13,9 +14,9 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-Plan plan_of(const Setup& setup, std::uint64_t bytes, int rank) {
-  return Registered<Exchange>::find(setup.scenario.exchange)
-      .plan(setup.cluster.topology, setup.scenario.exchange_settings, bytes, rank);
+Plan plan_of(const Setup& setup, const Payload& payload, int rank) {
+  return plan_of(Registered<Exchange>::find(setup.scenario.exchange), setup.cluster.topology,
+                 setup.scenario.exchange_settings, payload, rank);
 }
 
 int exchanging_ranks(const Setup& setup) {
@@ -24,45 +25,66 @@ int exchanging_ranks(const Setup& setup) {
                                                                           : topology.workers();
 }
 
+// What one rank does, but for the bytes: those share links with other ranks'.
+ExchangeTime own_time(const Setup& setup, Routes& routes, const Plan& plan, int rank) {
+  ExchangeTime time;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    const Phase& phase = plan[i];
+    if (phase.messages > 0) {
+      double& seconds = i == 0                 ? time.compress_s
+                        : i + 1 == plan.size() ? time.decompress_s
+                                               : time.fixed_s;
+      seconds += setup.compression.seconds(rank, phase.name, phase.elements, phase.messages, -1);
+      continue;
+    }
+    double latency_s = 0;
+    for (const Transfer& send : phase.sends)
+      latency_s = std::max(latency_s, routes.between(rank, send.peer).latency_s);
+    time.fixed_s += phase.steps * (latency_s + setup.scenario.step_overhead_s);
+  }
+  return time;
+}
+
 }  // namespace
 
-double exchange_seconds(const Setup& setup, Routes& routes, std::uint64_t bytes) {
+ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& payload) {
   // Ranks are in the same phase when it has the same name for the same time.
   std::map<std::pair<std::string_view, int>, std::map<int, double>> link_bytes;
-  double slowest_s = 0;
+  ExchangeTime slowest;
   for (int rank = 0; rank < exchanging_ranks(setup); ++rank) {
+    const Plan plan = plan_of(setup, payload, rank);
     std::map<std::string_view, int> seen;
-    double latencies_s = 0;
-    for (const Phase& phase : plan_of(setup, bytes, rank)) {
+    for (const Phase& phase : plan) {
       std::map<int, double>& loads = link_bytes[{phase.name, seen[phase.name]++}];
-      double latency_s = 0;
-      for (const Transfer& send : phase.sends) {
-        const Route route = routes.between(rank, send.peer);
-        latency_s = std::max(latency_s, route.latency_s);
-        for (const int link : route.links)
+      for (const Transfer& send : phase.sends)
+        for (const int link : routes.between(rank, send.peer).links)
           loads[link] += static_cast<double>(send.bytes);
-      }
-      latencies_s += phase.steps * (latency_s + setup.scenario.step_overhead_s);
     }
-    slowest_s = std::max(slowest_s, latencies_s);
+    const ExchangeTime own = own_time(setup, routes, plan, rank);
+    slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
+    slowest.fixed_s = std::max(slowest.fixed_s, own.fixed_s);
+    slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
-  double seconds = slowest_s;
   for (const auto& [phase, loads] : link_bytes) {
     double busiest_s = 0;
     for (const auto& [link, load] : loads)
       busiest_s = std::max(busiest_s, load / routes.links()[index(link)].bandwidth_Bps);
-    seconds += busiest_s;
+    slowest.bytes_s += busiest_s;
   }
-  return seconds;
+  return slowest;
 }
 
-ExchangeCost exchange_cost(const Setup& setup, Routes& routes) {
-  ExchangeCost cost;
-  cost.startup_s = exchange_seconds(setup, routes, 0);
-  const std::uint64_t bytes = setup.model_bytes();
-  cost.seconds_per_byte =
-      (exchange_seconds(setup, routes, bytes) - cost.startup_s) / static_cast<double>(bytes);
-  return cost;
+ExchangeCost gradient_cost(const Setup& setup, Routes& routes) {
+  const double startup_s = exchange_time(setup, routes, dense(0)).exchange_s();
+  const Payload whole = setup.payload_of(setup.whole, -1);
+  const double seconds = exchange_time(setup, routes, whole).exchange_s();
+  return {startup_s, (seconds - startup_s) / static_cast<double>(whole.dense_bytes)};
+}
+
+ExchangeCost message_cost(const Setup& setup, Routes& routes) {
+  constexpr std::uint64_t megabyte = 1'000'000;
+  return {exchange_time(setup, routes, dense(0)).exchange_s(),
+          exchange_time(setup, routes, dense(megabyte)).bytes_s / megabyte};
 }
 
 std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& routes) {
@@ -83,18 +105,102 @@ std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& route
     for (int rank = 0; rank < topology.workers(); ++rank)
       for (int s = 0; s < topology.servers; ++s)
         for (const Bucket& bucket : setup.buckets) {
-          const std::uint64_t bytes = share(setup.bytes_of(bucket), topology.servers, s);
-          add(rank, topology.workers() + s, bytes);
-          add(topology.workers() + s, rank, bytes);
+          const Payload payload = setup.payload_of(bucket, -1);
+          add(rank, topology.workers() + s, share(payload.bytes, topology.servers, s));
+          add(topology.workers() + s, rank,
+              share(setup.pulled_bytes(payload), topology.servers, s));
         }
   } else {
     for (const Bucket& bucket : setup.buckets)
       for (int rank = 0; rank < exchanging_ranks(setup); ++rank)
-        for (const Phase& phase : plan_of(setup, setup.bytes_of(bucket), rank))
+        for (const Phase& phase : plan_of(setup, setup.payload_of(bucket, -1), rank))
           for (const Transfer& send : phase.sends)
             add(rank, send.peer, send.bytes);
   }
   return loads;
+}
+
+double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
+                         double bandwidth) {
+  const double compute_s = std::ranges::max(setup.times.solo_s);
+  const double flop = setup.model.forward_flop();
+  const bool beside = setup.cluster.workers.front().cores > 1;  // a stream free for compression
+  double computed_s = compute_s / 3;
+  double compressed_s = 0;
+  std::vector<double> exchanged_s;
+  if (!setup.scenario.overlap)
+    computed_s = compute_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (setup.scenario.overlap)
+      computed_s += compute_s * 2 / 3 * setup.buckets[i].forward_flop / flop;
+    compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
+    if (!beside)
+      computed_s = compressed_s;
+    const double free_s = exchanged_s.empty() ? 0 : exchanged_s.back();
+    exchanged_s.push_back(std::max(free_s, compressed_s) + buckets[i].fixed_s +
+                          buckets[i].bytes_s / bandwidth);
+  }
+  double end_s = computed_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i)
+    end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
+  return end_s;
+}
+
+namespace {
+
+std::vector<ExchangeTime> bucket_times(const Setup& setup, Routes& routes) {
+  std::vector<ExchangeTime> times;
+  for (const Bucket& bucket : setup.buckets)
+    times.push_back(exchange_time(setup, routes, setup.payload_of(bucket, -1)));
+  return times;
+}
+
+// Where `excess` (compressed less dense seconds) changes from negative to positive as bandwidth
+// grows.
+template <class Excess>
+std::optional<double> crossing(Excess excess) {
+  double low = 1e-9;
+  double high = 1e9;
+  if (excess(low) >= 0)
+    return 0;
+  if (excess(high) <= 0)
+    return std::nullopt;
+  while (high / low > 1 + 1e-9) {
+    const double middle = std::sqrt(low * high);
+    (excess(middle) > 0 ? high : low) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+BreakEven break_even(const Setup& setup, Routes& routes) {
+  BreakEven result{.rival = setup};
+  Scenario& scenario = result.rival.scenario;
+  scenario.schedule = "bsp";
+  scenario.exchange = "ring";
+  scenario.exchange_settings = {};
+  scenario.compressor = "none";
+  result.rival.compression = {};
+  result.compressed = bucket_times(setup, routes);
+  result.dense = bucket_times(result.rival, routes);
+
+  double saved_s = 0;
+  double spent_s = 0;
+  for (std::size_t i = 0; i < result.dense.size(); ++i) {
+    const ExchangeTime& ours = result.compressed[i];
+    saved_s += result.dense[i].bytes_s - ours.bytes_s;
+    spent_s += ours.compress_s + ours.decompress_s + ours.fixed_s - result.dense[i].fixed_s;
+  }
+  if (saved_s <= 0 && spent_s >= 0)
+    result.without_overlap = 0;
+  else if (spent_s > 0)
+    result.without_overlap = saved_s / spent_s;
+  result.with_overlap = crossing([&](double bandwidth) {
+    return iteration_seconds(setup, result.compressed, bandwidth) -
+           iteration_seconds(result.rival, result.dense, bandwidth);
+  });
+  return result;
 }
 
 }  // namespace syncline

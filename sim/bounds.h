@@ -1,9 +1,10 @@
-// Closed forms: what an exchange costs and what no simulation can beat, from plans and routes
-// alone.
+// Closed forms: what an exchange costs, what no simulation can beat, and from which bandwidth on
+// compression pays, from plans and routes alone.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,21 +13,53 @@
 
 namespace syncline {
 
-// Seconds of averaging b bytes when nothing else is under way: startup_s + b * seconds_per_byte.
+// Seconds of averaging one payload when nothing else is under way, by what they depend on.
+struct ExchangeTime {
+  double compress_s = 0;    // before it, on the compute stream
+  double fixed_s = 0;       // latencies, step-overheads, and work in between
+  double bytes_s = 0;       // bytes / bandwidth
+  double decompress_s = 0;  // after it, on the compute stream
+
+  double exchange_s() const { return fixed_s + bytes_s; }
+};
+
+// Sum over the phases of the plan: steps * (latency + step-overhead) of the rank that pays most,
+// and bytes / bandwidth of the link that carries most.
+ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& payload);
+
+// Seconds of exchanging b bytes: startup_s + b * seconds_per_byte.
 struct ExchangeCost {
   double startup_s = 0;
   double seconds_per_byte = 0;
 };
 
-// Sum over the phases of the plan: steps * (latency + step-overhead) of the rank that pays most,
-// and bytes / bandwidth of the link that carries most. `seconds_per_byte` is taken at the model's
-// size.
-ExchangeCost exchange_cost(const Setup& setup, Routes& routes);
-double exchange_seconds(const Setup& setup, Routes& routes, std::uint64_t bytes);
+// By bytes of gradient, taken at the model's size; and by bytes of a message, taken at a megabyte.
+ExchangeCost gradient_cost(const Setup& setup, Routes& routes);
+ExchangeCost message_cost(const Setup& setup, Routes& routes);
 
 // What one iteration of all workers puts on each link (index into routes.links()), by the plans of
 // the exchange, the pushes and pulls of a server schedule, or the copies inside nodes of one with
 // aggregators (what those send across nodes depends on how often they are asked).
 std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& routes);
+
+// One iteration of a schedule that averages, bucket after bucket: backward and compression follow
+// each other on the compute stream, exchanges on the communication stream, and what has arrived is
+// decompressed in turn. Every bandwidth is multiplied by `bandwidth`.
+double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
+                         double bandwidth);
+
+// From which bandwidth on the dense rival of a compressed scenario is faster: `bsp`, `ring`, no
+// compressor, all else equal. Bandwidths are multiples of the scenario's own.
+struct BreakEven {
+  Setup rival;
+  std::vector<ExchangeTime> compressed, dense;  // by bucket
+  // (dense bytes_s - compressed bytes_s) / (compress_s + decompress_s + fixed_s - dense fixed_s),
+  // over all buckets: exact where nothing overlaps. None: the compressed run is faster at any
+  // bandwidth; 0: it never is.
+  std::optional<double> without_overlap;
+  std::optional<double> with_overlap;  // where both need the same iteration_seconds()
+};
+
+BreakEven break_even(const Setup& setup, Routes& routes);
 
 }  // namespace syncline

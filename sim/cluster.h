@@ -16,6 +16,7 @@ struct HostFacts {
   std::string device;      // property `device`; empty: none
   std::string role;        // property `role`; empty: worker
   double speed_flops = 0;  // flop/s
+  int cores = 1;           // with a second one, compressing does not delay computing
 };
 
 struct Cluster {

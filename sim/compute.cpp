@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "kernels/philox.h"
+#include "sim/compression.h"
 #include "sim/csv.h"
 #include "sim/files.h"
 
@@ -74,10 +75,11 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
 
   std::string rows_there_are;
   const auto rows = measured_rows(model.name, scenario.precision, rows_there_are);
-  if (const auto row = rows.find(scenario.device); row != rows.end()) {
+  const std::string device = device_of(scenario.device);
+  if (const auto row = rows.find(device); row != rows.end()) {
     double speed_flops = first.speed_flops;
     for (const HostFacts& host : cluster.workers)
-      if (host.device == scenario.device)
+      if (host.device == device)
         speed_flops = host.speed_flops;
     in_proportion(row->second.samples_per_s, speed_flops);
     times.source = row->second.source;

@@ -16,6 +16,7 @@
 #include <optional>
 #include <simgrid/s4u.hpp>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -52,25 +53,38 @@ class Wakeup {
 
 struct Run;
 
+// An actor that does jobs, first in, first out, until the run is over.
+struct Jobs {
+  Run& run;
+  std::deque<std::function<void()>> waiting;
+  Wakeup wakeup;  // a job has come, or the run is over
+
+  void add(std::function<void()> job);
+  void main();
+};
+
 // The communication stream of a worker, or of a server that takes part in collectives.
 struct StreamState {
   Run& run;
   int rank;
-  std::deque<std::function<void()>> jobs;
-  Wakeup wakeup;                        // a job has come, or the run is over
-  Wakeup gate;                          // the members of a phase have arrived, or have ended
-  std::map<std::uint64_t, Plan> plans;  // of the exchange, by bytes
+  Jobs jobs{run};
+  Wakeup wakeup;  // a job of this stream goes on
+  Wakeup gate;    // the members of a phase have arrived, or have ended
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
+      plans;                                       // of the exchange, by payload
   std::unordered_map<int, sg::Mailbox*> to, from;  // by the other rank
   std::unordered_map<int, double> latencies;       // by the other rank
   std::optional<std::size_t> last_row;             // of this stream in the trace
   std::deque<double> handed;  // what ranks on this host gave to this one, and when
   Wakeup handing;
 
-  void add(std::function<void()> job);
-  void main();
-  // Carries out this rank's part in averaging one bucket. `done` runs when it has ended, and that
-  // may be after this returns, in another actor: nobody needs to be woken just to hear of it.
-  void average(const Bucket& bucket, int iteration, const std::function<void()>& done);
+  // This rank's part in averaging one bucket.
+  std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
+  // Carries it out, but for the work that the plan begins and ends with. `done` runs when it has
+  // ended, and that may be after this returns, in another actor: nobody needs to be woken just to
+  // hear of it.
+  void average(const Plan& plan, const Bucket& bucket, int iteration,
+               const std::function<void()>& done);
 
  private:
   void phase(const Phase& phase, const Bucket& bucket, int iteration, bool last,
@@ -124,19 +138,28 @@ inline std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
+// The work that a plan begins or ends with: null where it is a transfer.
+const Phase* first_work(const Plan& plan);
+const Phase* last_work(const Plan& plan);
+
 struct WorkerState {
   Run& run;
   int rank;
   StreamState stream;
+  Jobs compressing{run};  // where the host has a second core
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // jobs that wait for the end of backward
   int outstanding = 0;                          // averages, or answers to pushes, not yet here
+  std::deque<std::function<void()>> arrived;    // jobs for the compute stream: to decompress
   Wakeup wakeup;
   std::optional<Row> answers;                           // a time during which some were under way
   std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
   std::int64_t handed_over = 0;  // gradients of its node, ever, with its last
 };
+
+// Has a second core for that, so that computing goes on.
+bool compresses_beside(const WorkerState& worker);
 
 // Enters an answer that has just arrived into the rows of its worker: answers whose times touch are
 // one row, so that a worker's many answers are not as many rows.
@@ -154,6 +177,8 @@ struct ServerState {
   std::vector<std::size_t> received;      // by node: gradients in its sums, ever
 
   int rank() const;
+  // Makes or reads messages of this shard's part of a bucket, and takes the time for it.
+  void work(std::string_view verb, const Bucket& bucket, int iteration, int messages);
 };
 
 struct AggregatorState {
@@ -175,6 +200,8 @@ struct AggregatorState {
   bool finished() const;
   void report(bool last);
   void tell_if_finished();
+  // Makes or reads one message of a shard's part of the model, and takes the time for it.
+  void work(std::string_view verb);
 };
 
 struct Run {
@@ -211,6 +238,9 @@ struct Run {
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
+  // Compresses or decompresses in the calling actor. A worker's device does it, and shares itself
+  // with what else it computes; a server or an aggregator only spends the time.
+  void work(const Phase& phase, Row row);
   // Starts an actor whose errors end the run as an error instead of an abort.
   void start(const std::string& name, int rank, std::function<void()> main);
   void one_has_ended(int rank);

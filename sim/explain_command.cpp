@@ -41,6 +41,39 @@ std::string explain_buckets(const Setup& setup) {
   return text;
 }
 
+std::string multiple_of(const std::optional<double>& bandwidth, const PlatformLink* link) {
+  if (!bandwidth)
+    return "none: compression is faster at any bandwidth";
+  if (*bandwidth == 0)
+    return "none: compression is slower at any bandwidth";
+  std::string text = format("%.4g times this scenario's", *bandwidth);
+  if (link != nullptr)
+    text +=
+        format(": %.4g Gbit/s on %s", *bandwidth * link->bandwidth_Bps * 8e-9, link->name.c_str());
+  return text;
+}
+
+// From which bandwidth on it would be faster not to compress.
+std::string explain_break_even(const Setup& setup, Routes& routes) {
+  const BreakEven even = break_even(setup, routes);
+  const PlatformLink* busiest = nullptr;
+  double busiest_s = 0;
+  for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes))
+    if (const PlatformLink& l = routes.links()[static_cast<std::size_t>(link)];
+        bytes / l.bandwidth_Bps > busiest_s) {
+      busiest = &l;
+      busiest_s = bytes / l.bandwidth_Bps;
+    }
+  std::string text = "\nbreak-even bandwidth against bsp, ring and no compressor, all else equal\n";
+  text +=
+      "  (dense - compressed bytes / bandwidth) / (compress + decompress + fixed - dense fixed)\n";
+  text += "  without overlap              " + multiple_of(even.without_overlap, busiest) + "\n";
+  text += "  bucket after bucket          " + multiple_of(even.with_overlap, busiest) + "\n";
+  text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
+                 iteration_seconds(even.rival, even.dense, 1));
+  return text;
+}
+
 // What no schedule can beat, and what the exchange alone takes, without simulating.
 std::string explain_bounds(const Setup& setup, Routes& routes) {
   const double compute_s = std::ranges::max(setup.times.solo_s);
@@ -72,16 +105,23 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
   if (schedule.server != nullptr)
     return text;
-  double exchange_s = 0;
-  for (const Bucket& bucket : setup.buckets)
-    exchange_s += exchange_seconds(setup, routes, setup.bytes_of(bucket));
-  const ExchangeCost cost = exchange_cost(setup, routes);
-  text += format("  exchange of all buckets      %.6f (%.4g s + bytes x %.4g s/B each)\n",
-                 exchange_s, cost.startup_s, cost.seconds_per_byte);
-  text += format("  without overlap              %.6f\n", compute_s + exchange_s);
-  text += format("  with perfect overlap         %.6f\n",
-                 std::max(compute_s, compute_s / 3 + exchange_s));
-  return text;
+  ExchangeTime sum;
+  std::vector<ExchangeTime> times;
+  for (const Bucket& bucket : setup.buckets) {
+    times.push_back(exchange_time(setup, routes, setup.payload_of(bucket, -1)));
+    sum.compress_s += times.back().compress_s;
+    sum.fixed_s += times.back().fixed_s;
+    sum.bytes_s += times.back().bytes_s;
+    sum.decompress_s += times.back().decompress_s;
+  }
+  text += format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)\n",
+                 sum.exchange_s(), sum.fixed_s, sum.bytes_s);
+  if (setup.compression.on())
+    text += format("  compressing, decompressing   %.6f %.6f\n", sum.compress_s, sum.decompress_s);
+  text += format("  without overlap              %.6f\n",
+                 compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
+  text += format("  bucket after bucket          %.6f\n", iteration_seconds(setup, times, 1));
+  return text + (setup.compression.on() ? explain_break_even(setup, routes) : std::string());
 }
 
 std::string explain(const Scenario& scenario) {
@@ -112,6 +152,8 @@ std::string explain(const Scenario& scenario) {
              setup.model.sample.c_str());
   text += format("  computation %.6f s per iteration on worker 0 (%s)\n",
                  setup.times.solo_s.front(), setup.times.source.c_str());
+  if (setup.compression.on())
+    text += format("  compression priced by %s\n", setup.compression.provenance().c_str());
   text += format("  network %s: %s\n", scenario.network.c_str(),
                  find_network(scenario.network).sentence.c_str());
   text += explain_buckets(setup);

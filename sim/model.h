@@ -30,7 +30,8 @@ Model read_model(const std::string& path);
 struct Bucket {
   int index = 0;  // 0 is produced first
   std::uint64_t parameters = 0;
-  double forward_flop = 0;  // per sample; backward costs twice this
+  std::uint64_t dense_parameters = 0;  // of these, in tensors too small to compress
+  double forward_flop = 0;             // per sample; backward costs twice this
   int tensors = 0;
   std::string first;  // names of its first and last layer, in backward order
   std::string last;

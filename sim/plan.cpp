@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <stdexcept>
 
 namespace syncline {
 namespace {
@@ -20,6 +22,30 @@ Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t by
 }
 
 }  // namespace
+
+Phase compress(std::uint64_t elements, int messages) {
+  return {
+      .name = "compress", .sends = {}, .receives = {}, .messages = messages, .elements = elements};
+}
+
+Phase decompress(std::uint64_t elements, int messages) {
+  return {.name = "decompress",
+          .sends = {},
+          .receives = {},
+          .messages = messages,
+          .elements = elements};
+}
+
+Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
+             const Payload& payload, int rank) {
+  Plan plan = exchange.plan(topology, settings, payload, rank);
+  if (exchange.carries != Exchange::Carries::sums || payload.elements == 0 || plan.empty() ||
+      rank >= topology.workers())
+    return plan;
+  plan.insert(plan.begin(), compress(payload.elements));
+  plan.push_back(decompress(payload.elements, 1));
+  return plan;
+}
 
 int pieces(std::uint64_t bytes, double piece) {
   return static_cast<int>(std::clamp(std::ceil(static_cast<double>(bytes) / piece), 1.0, 1e6));
@@ -46,12 +72,41 @@ RingPlace place_in(const std::vector<int>& ring, int position) {
           .previous = ring[static_cast<std::size_t>((position + n - 1) % n)]};
 }
 
+GridPlace place_in_grid(const Topology& topology, int rank, const std::string& exchange) {
+  const int node = topology.node_of[static_cast<std::size_t>(rank)];
+  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
+  const int position = rank - local.front();
+  std::vector<int> peers;
+  for (const std::vector<int>& other : topology.nodes) {
+    if (other.size() != local.size())
+      throw std::invalid_argument(
+          "exchange = " + exchange + ": every node needs the same number of workers, but one has " +
+          std::to_string(local.size()) + " and another " + std::to_string(other.size()));
+    peers.push_back(other[static_cast<std::size_t>(position)]);
+  }
+  return {.inside = place_in(local, position),
+          .across = place_in(peers, node),
+          .inside_group = node,
+          .across_group = static_cast<int>(peers.size()) + position};
+}
+
 Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group) {
   return ring_phase("reduce-scatter", place, bytes, place.position, group);
 }
 
 Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group) {
   return ring_phase("all-gather", place, bytes, place.position + 1, group);
+}
+
+Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& parts, int group) {
+  const std::uint64_t all = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0});
+  const auto position = static_cast<std::size_t>(place.position);
+  return {.name = "all-gather",
+          .sends = {{place.next, all - parts[(position + 1) % parts.size()]}},
+          .receives = {{place.previous, all - parts[position]}},
+          .steps = place.size - 1,
+          .group = group,
+          .group_size = place.size};
 }
 
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
@@ -62,6 +117,16 @@ Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
   both.receives[0].bytes += gather.receives[0].bytes;
   both.steps += gather.steps;
   return both;
+}
+
+void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
+                       const std::function<std::uint64_t(int from, int to)>& bytes) {
+  for (int s = 1; s < workers; ++s) {
+    const int to = (rank + s) % workers;
+    const int from = (rank + workers - s) % workers;
+    plan.push_back(
+        {.name = name, .sends = {{to, bytes(rank, to)}}, .receives = {{from, bytes(from, rank)}}});
+  }
 }
 
 }  // namespace syncline

@@ -12,6 +12,24 @@
 
 namespace syncline {
 
+// What is averaged: one bucket's gradient, and the message that stands for it.
+struct Payload {
+  std::uint64_t bytes = 0;  // of one worker's message; of the gradient where nothing compresses
+  std::uint64_t dense_bytes = 0;  // of the gradient
+  std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
+  bool summable = true;           // messages can be added as they are (Compressor::reducible)
+  std::vector<std::uint64_t> messages = {};  // bytes of each worker's, where they differ
+
+  std::uint64_t message_of(int worker) const {
+    return messages.empty() ? bytes : messages[static_cast<std::size_t>(worker)];
+  }
+};
+
+// A gradient that nothing compresses.
+inline Payload dense(std::uint64_t bytes) {
+  return {.bytes = bytes, .dense_bytes = bytes};
+}
+
 struct Transfer {
   int peer = 0;             // a rank
   std::uint64_t bytes = 0;  // over all steps of the phase
@@ -30,7 +48,14 @@ struct Phase {
   // messages themselves make a rank wait, and always the case for one step.
   int group = 0;
   int group_size = 0;
+  // A phase of work instead of transfers: this many messages of so many elements are made
+  // ("compress") or added into a sum ("decompress"), one after the other.
+  int messages = 0;
+  std::uint64_t elements = 0;
 };
+
+Phase compress(std::uint64_t elements, int messages = 1);
+Phase decompress(std::uint64_t elements, int messages);
 
 using Plan = std::vector<Phase>;
 
@@ -52,10 +77,20 @@ struct Exchange {
   std::string sentence;
   std::vector<Parameter> parameters;
   bool uses_servers = false;
-  // The part of `rank` in averaging `bytes` over all workers. Throws std::invalid_argument where
-  // the exchange cannot serve this topology. Empty when there is nothing to do.
-  std::function<Plan(const Topology&, const Settings&, std::uint64_t bytes, int rank)> plan;
+  // What its messages can be. `sums`: it adds them on the way, as an all-reduce does, so only
+  // what is summable. `any`: it hands them on whole. `sparse`: it reads and merges lists of
+  // (index, value) on the way.
+  enum class Carries { sums, any, sparse } carries = Carries::sums;
+  // The part of `rank` in averaging the payload over all workers. Throws std::invalid_argument
+  // where the exchange cannot serve this topology. Empty when there is nothing to do. An exchange
+  // that does not carry sums also says where messages are made and read: work that comes first or
+  // last is done by the worker's compute stream, work in between by its communication stream.
+  std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
 };
+
+// The whole plan: exchanges that carry sums get one message made before and one read after.
+Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
+             const Payload& payload, int rank);
 
 // Parts first .. last - 1 of `bytes` cut into `parts` that differ by at most one byte.
 inline std::uint64_t shares(std::uint64_t bytes, int parts, int first, int last) {
@@ -66,6 +101,12 @@ inline std::uint64_t shares(std::uint64_t bytes, int parts, int first, int last)
 
 inline std::uint64_t share(std::uint64_t bytes, int parts, int i) {
   return shares(bytes, parts, i, i + 1);
+}
+
+// The largest of `parts` parts: what a rank's work on one of them is priced at.
+inline std::uint64_t largest_share(std::uint64_t elements, int parts) {
+  const auto p = static_cast<std::uint64_t>(parts);
+  return (elements + p - 1) / p;
 }
 
 // How many pieces of `piece` bytes a buffer makes: at least one, and at most a million, beyond
@@ -83,11 +124,31 @@ struct RingPlace {
 // `ring` holds ranks.
 RingPlace place_in(const std::vector<int>& ring, int position);
 
+// A worker's two rings: in its node, and of the workers that have the same place in their nodes.
+struct GridPlace {
+  RingPlace inside;
+  RingPlace across;
+  int inside_group = 0;
+  int across_group = 0;
+};
+
+// Throws std::invalid_argument, naming the exchange, when nodes differ in size.
+GridPlace place_in_grid(const Topology& topology, int rank, const std::string& exchange);
+
 // The ring algorithms (Thakur, Rabenseifner, Gropp 2005): reduce-scatter leaves part `position` of
 // the sum at each place, all-gather starts from there. Both: size - 1 steps of one part.
 Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group);
 Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group);
+// The same for parts that differ: parts[i] starts at place i.
+Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& parts, int group);
 // Reduce-scatter and all-gather have the same partners: together one phase, so one flow.
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
+
+// Everybody has something for everybody: in round s each worker sends to the one s places on and
+// hears from the one s places back. So no two send to the same worker at once, and a round has n
+// flows: as many bytes a second as with all n(n-1) at once, in a tenth of the engine's time (128
+// workers), but n-1 latencies, which is what the papers count.
+void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
+                       const std::function<std::uint64_t(int from, int to)>& bytes);
 
 }  // namespace syncline

@@ -75,7 +75,8 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
                      .node = word(host->get_property("node")),
                      .device = word(host->get_property("device")),
                      .role = word(host->get_property("role")),
-                     .speed_flops = host->get_speed()});
+                     .speed_flops = host->get_speed(),
+                     .cores = host->get_core_count()});
   return facts;
 }
 

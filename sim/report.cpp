@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 namespace syncline {
 namespace {
@@ -18,6 +19,7 @@ struct WorkerRows {
   std::vector<Interval> iterations;  // from forward to step
   std::vector<Interval> blocked;     // its compute stream stood still
   std::vector<Interval> moving;      // its bytes were under way
+  std::vector<Interval> coding;      // it compressed beside its compute stream
   double compute_s = 0;              // measured iterations
   double compress_s = 0;
   double all_compute_s = 0;  // warm-up too
@@ -35,9 +37,10 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
     WorkerRows& worker = workers[static_cast<std::size_t>(row.rank)];
     const bool measured = row.iteration >= warmup;
     const double seconds = row.end_s - row.start_s;
+    const bool codes = row.verb == "compress" || row.verb == "decompress";
     if (row.stream != Stream::compute) {
       if (row.verb != "wait" && measured)
-        worker.moving.push_back({row.start_s, row.end_s});
+        (codes ? worker.coding : worker.moving).push_back({row.start_s, row.end_s});
       continue;
     }
     if (row.verb == "forward" && row.iteration >= static_cast<int>(worker.iterations.size()))
@@ -48,7 +51,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
     if (row.verb == "wait") {
       if (measured)
         worker.blocked.push_back({row.start_s, row.end_s});
-    } else if (row.verb == "compress" || row.verb == "decompress") {
+    } else if (codes) {
       worker.compress_s += measured ? seconds : 0;
     } else {
       worker.compute_s += measured ? seconds : 0;
@@ -199,11 +202,14 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
-    const double exposed_s = overlap_s(worker.blocked, worker.moving);
+    const double compressing_s = overlap_s(worker.blocked, worker.coding);
+    std::vector<Interval> busy = worker.moving;
+    busy.insert(busy.end(), worker.coding.begin(), worker.coding.end());
+    const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
     report.compute_s += worker.compute_s / measured;
-    report.compress_s += worker.compress_s / measured;
+    report.compress_s += (worker.compress_s + compressing_s) / measured;
     report.exposed_s += exposed_s / measured;
-    const double waiting_s = blocked_s - exposed_s;
+    const double waiting_s = blocked_s - exposed_s - compressing_s;
     report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / measured : 0;  // else rounding
     report.bound_compute_s = std::max(report.bound_compute_s, worker.all_compute_s / rounds);
   }

@@ -53,6 +53,49 @@ struct Misfit {
   std::string why;
 };
 
+// Whether the exchange can move what the compressor makes.
+bool carries(const Exchange& exchange, const Compressor& compressor) {
+  switch (exchange.carries) {
+    case Exchange::Carries::sums:
+      return compressor.reducible;
+    case Exchange::Carries::sparse:
+      return compressor.sparse;
+    case Exchange::Carries::any:
+      break;
+  }
+  return true;
+}
+
+// Names of the registered things for which `fits` holds, as an error lists them.
+template <class T, class Fits>
+std::string those_that(Fits fits) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registered<T>::all())
+    if (fits(entry))
+      names.push_back(name);
+  return listed(names);
+}
+
+// Why this schedule or exchange cannot work with the compressor; empty when it can.
+std::string impossible(const Schedule& schedule, const Exchange& exchange,
+                       const Compressor& compressor) {
+  const std::string pair = "compressor = " + compressor.name + ": ";
+  if (schedule.sparse_only && !compressor.sparse)
+    return pair + "schedule " + schedule.name + " sends the largest values only; allowed are " +
+           those_that<Compressor>([](const Compressor& other) { return other.sparse; });
+  if (schedule.server != nullptr || carries(exchange, compressor))
+    return {};
+  const std::string why =
+      exchange.carries == Exchange::Carries::sums
+          ? " adds messages on the way, and " + compressor.name + "'s cannot be added"
+          : " merges lists of index and value, and " + compressor.name + " makes none";
+  return pair + "exchange " + exchange.name + why + "; allowed are exchanges " +
+         those_that<Exchange>([&](const Exchange& other) { return carries(other, compressor); }) +
+         ", or compressors " + those_that<Compressor>([&](const Compressor& other) {
+           return carries(exchange, other) && (!schedule.sparse_only || other.sparse);
+         });
+}
+
 // Options given that this scenario's schedule, exchange and compressor have no use for.
 std::vector<Misfit> misfits(const Scenario& scenario, const GivenOptions& given) {
   const Schedule& schedule = Registered<Schedule>::find(scenario.schedule);
@@ -62,6 +105,11 @@ std::vector<Misfit> misfits(const Scenario& scenario, const GivenOptions& given)
   if (!schedule.any_exchange && scenario.exchange != schedule.exchange)
     found.push_back({"exchange", "exchange = " + scenario.exchange + ": schedule " + schedule.name +
                                      " allows only " + schedule.exchange});
+  if (const std::string why = impossible(schedule, exchange, compressor); !why.empty())
+    found.push_back({given.contains("compressor") ? "compressor"
+                     : given.contains("exchange") ? "exchange"
+                                                  : "schedule",
+                     why});
   for (const Parameter& parameter : own_parameters())
     if (given.contains(parameter.name) && !declares(schedule.parameters, parameter.name) &&
         !declares(exchange.parameters, parameter.name) &&
@@ -72,21 +120,35 @@ std::vector<Misfit> misfits(const Scenario& scenario, const GivenOptions& given)
   return found;
 }
 
+// CAT chooses its density by what sending costs: on the network it is simulated on, unless one of
+// its cost model's parameters is given.
+void add_network_prices(const GivenOptions& given, Scenario& scenario) {
+  const std::vector<std::string> model{"cost", "packet-cost", "packet-bits", "fixed-cost"};
+  if (scenario.compressor != "cat" ||
+      std::ranges::any_of(model, [&](const std::string& key) { return given.contains(key); }))
+    return;
+  scenario.network_prices = true;
+  for (const std::string& key : model)
+    scenario.words.erase(key);
+  scenario.words["cost"] = "network";
+}
+
 // As resolve(), but misfits are returned.
 Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) {
   Scenario scenario;
   for (const auto& entry : given)
     if (!known_option(entry.first))
       at(given, entry.first, [&] { throw std::invalid_argument(unknown_option(entry.first)); });
-  for (const Option& option : scenario_options()) {
-    if (!option.set)
-      continue;
+  const auto set = [&](const Option& option) {
     const auto found_option = given.find(option.name);
     if (found_option != given.end())
       at(given, option.name, [&] { option.set(scenario, found_option->second.value); });
     scenario.words[option.name] =
         found_option == given.end() ? option.fallback : found_option->second.value;
-  }
+  };
+  for (const Option& option : scenario_options())
+    if (option.set)
+      set(option);
   for (const char* needed : {"platform", "model"})
     if (!given.contains(needed))
       throw std::invalid_argument(std::string(needed) + " is not given: say --" + needed +
@@ -104,17 +166,28 @@ Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) 
   });
   at(given, "schedule", [&] {
     const Schedule& schedule = Registered<Schedule>::find(scenario.schedule);
-    if (scenario.exchange.empty())
-      scenario.exchange = schedule.exchange;
+    for (const Option& option : scenario_options())
+      if (const auto own = schedule.defaults.find(option.name);
+          own != schedule.defaults.end() && !given.contains(option.name)) {
+        option.set(scenario, own->second);
+        scenario.words[option.name] = own->second;
+      }
+  });
+  at(given, "compressor", [&] { Registered<Compressor>::find(scenario.compressor); });
+  if (scenario.exchange.empty()) {
+    const Schedule& schedule = Registered<Schedule>::find(scenario.schedule);
+    const bool carried =
+        schedule.server != nullptr || carries(Registered<Exchange>::find(schedule.exchange),
+                                              Registered<Compressor>::find(scenario.compressor));
+    scenario.exchange = carried ? schedule.exchange : "allgather";
     scenario.words["exchange"] = scenario.exchange;
-  });
+  }
   at(given, "exchange", [&] { Registered<Exchange>::find(scenario.exchange); });
-  at(given, "compressor", [&] {
-    Registered<Compressor>::find(scenario.compressor);
-    if (scenario.compressor != "none")
-      throw std::invalid_argument("compressor = " + scenario.compressor +
-                                  ": schedules send dense gradients so far; allowed is none");
-  });
+  if (scenario.compressor != "none" && given.contains("device"))
+    at(given, "device", [&] {
+      scenario.cost_table =
+          find_file("cost table", "kernels/profiles", ".csv", scenario.device, beside("device"));
+    });
 
   found = misfits(scenario, given);
   const auto keep = [&](const auto& entry, Settings& settings) {
@@ -126,6 +199,13 @@ Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) 
   keep(Registered<Schedule>::find(scenario.schedule), scenario.schedule_settings);
   keep(Registered<Exchange>::find(scenario.exchange), scenario.exchange_settings);
   keep(Registered<Compressor>::find(scenario.compressor), scenario.compressor_settings);
+  add_network_prices(given, scenario);
+  const auto warm_up = scenario.words.find("warm-up-densities");
+  if (warm_up != scenario.words.end() && warm_up->second != "none" &&
+      !scenario.words.contains("density"))
+    found.push_back({"warm-up-densities", "warm-up-densities = " + warm_up->second +
+                                              ": compressor " + scenario.compressor +
+                                              " has no density"});
   return scenario;
 }
 
@@ -201,8 +281,8 @@ Sweep expand(const GivenOptions& given) {
         tell(given.at(misfit.key).where + ": " + misfit.why);
       } else if (choices_swept) {
         refused.emplace(misfit.key + " = " + product.at(misfit.key).value, misfit);
-        // A parameter of others does no harm here; an exchange that cannot be used does.
-        if (misfit.key == "exchange") {
+        // A parameter of others does no harm here; a choice that cannot be used does.
+        if (is_choice(misfit.key)) {
           whole = false;
           tell(misfit.why);
         }

@@ -97,7 +97,10 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
           {"simgrid", provenance.simgrid},
           {"inputs", provenance.inputs},
           {"scenario", scenario.words},
-          {"provenance", {{"compute", provenance.compute}, {"network", provenance.network}}},
+          {"provenance",
+           {{"compute", provenance.compute},
+            {"compression", provenance.compression},
+            {"network", provenance.network}}},
           {"figures",
            {{"throughput_samples_per_s", report.throughput},
             {"scaling_efficiency", report.scaling_efficiency},
@@ -182,6 +185,10 @@ std::string comparison_table(const std::vector<Json>& results,
   });
   figure("iteration", [](const Json& f) { return seconds(f["iteration_mean_s"]); });
   figure("compute", part("compute_s"));
+  if (std::ranges::any_of(results, [](const Json& result) {
+        return result["figures"]["compress_s"].get<double>() > 0;
+      }))
+    figure("compress", part("compress_s"));
   figure("exposed", part("exposed_communication_s"));
   figure("waiting", part("waiting_s"));
   figure("staleness",

@@ -13,10 +13,11 @@
 namespace syncline {
 
 struct Provenance {
-  std::string compute;  // where seconds of computation come from
-  std::string network;  // the model's sentence
-  std::string simgrid;  // version
-  std::string inputs;   // fingerprint of the files that were read
+  std::string compute;      // where seconds of computation come from
+  std::string compression;  // cost tables and their own provenance; empty: nothing compresses
+  std::string network;      // the model's sentence
+  std::string simgrid;      // version
+  std::string inputs;       // fingerprint of the files that were read
 };
 
 constexpr int result_schema = 1;

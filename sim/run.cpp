@@ -135,10 +135,12 @@ void Run::one_has_ended(int rank) {
   settle(rank);  // SimGrid ends the transfers of an actor with it
   if (--acting > 0)
     return;
-  for (const auto& worker : workers)
-    worker->stream.wakeup.wake();
+  for (const auto& worker : workers) {
+    worker->stream.jobs.wakeup.wake();
+    worker->compressing.wakeup.wake();
+  }
   for (const auto& stream : server_streams)
-    stream->wakeup.wake();
+    stream->jobs.wakeup.wake();
 }
 
 StreamState& Run::stream_of(int rank) {
@@ -159,6 +161,17 @@ void Run::add_row(double start_s, Row row) {
   row.start_s = start_s;
   row.end_s = sg::Engine::get_clock();
   trace.rows.push_back(row);
+}
+
+void Run::work(const Phase& phase, Row row) {
+  const double start_s = sg::Engine::get_clock();
+  const double seconds = setup.compression.seconds(row.rank, phase.name, phase.elements,
+                                                   phase.messages, row.iteration);
+  if (seconds > 0 && row.rank < setup.cluster.topology.workers())
+    sg::this_actor::execute(seconds * setup.cluster.workers[index(row.rank)].speed_flops);
+  else if (seconds > 0)
+    sg::this_actor::sleep_for(seconds);
+  add_row(start_s, row);
 }
 
 void Run::start(const std::string& name, int rank, std::function<void()> main) {

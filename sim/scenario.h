@@ -22,6 +22,7 @@ struct Scenario {
   std::string precision = "fp32";
   std::optional<double> throughput;  // samples/s of one worker alone
   std::string device;                // empty: each host's own `device` property
+  std::string cost_table;            // path of that device's; only where something compresses
   std::optional<double> efficiency;  // fraction of the host's peak speed
 
   std::string schedule = "bsp";
@@ -32,6 +33,8 @@ struct Scenario {
   std::string bucket_bytes = "26214400";  // bytes, `all` or `merged`
   std::string compressor = "none";
   Settings compressor_settings;
+  bool network_prices = false;    // CAT's cost model is the simulated network's
+  std::uint64_t dense_below = 0;  // tensors of fewer values are sent as they are
 
   std::string network = "exact";
   std::optional<double> bandwidth_factor;  // instead of the network model's own

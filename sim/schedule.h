@@ -3,6 +3,7 @@
 // the algorithm box of its paper. Adding one is adding one file to sim/schedules/.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,22 @@ struct Schedule {
   std::string name;
   std::string sentence;
   std::vector<Parameter> parameters;
-  std::string exchange = "ring";  // its default
-  bool any_exchange = true;       // false: its default is the only one it can use
+  bool sparse_only = false;       // its compressor must be a sparsifier
+  std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
+  // Defaults of its own for other options, as its paper runs it.
+  std::map<std::string, std::string> defaults = {};
+  bool any_exchange = true;  // false: its default is the only one it can use
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
 };
+
+// Of schedules with servers: what comes back from them.
+inline Parameter pull_parameter() {
+  return {.name = "pull",
+          .sentence = "servers answer with dense parameters or with compressed differences",
+          .fallback = "dense",
+          .choices = {"dense", "compressed"}};
+}
 
 }  // namespace syncline

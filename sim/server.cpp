@@ -10,6 +10,23 @@ int ServerState::rank() const {
   return run.setup.cluster.topology.workers() + shard;
 }
 
+void ServerState::work(std::string_view verb, const Bucket& bucket, int iteration, int messages) {
+  const std::uint64_t elements = run.setup.payload_of(bucket, iteration).elements;
+  if (elements == 0 || messages == 0)
+    return;
+  const auto shards = static_cast<std::uint64_t>(run.servers.size());
+  run.work({.name = verb,
+            .sends = {},
+            .receives = {},
+            .messages = messages,
+            .elements = std::max<std::uint64_t>(elements / shards, 1)},
+           {.verb = verb,
+            .stream = Stream::compute,
+            .rank = rank(),
+            .bucket = bucket.index,
+            .iteration = iteration});
+}
+
 const Settings& Server::settings() const {
   return state_.run.setup.scenario.schedule_settings;
 }
@@ -32,6 +49,7 @@ std::optional<Push> Server::next_push() {
 
 void Server::apply(const Push& push) {
   const std::size_t bucket = index(push.bucket);
+  state_.work("decompress", state_.run.setup.buckets[bucket], push.iteration, 1);
   std::vector<int>& applied = state_.applied[bucket];
   const int before = applied[index(push.worker)]++;
   if (before == state_.slowest[bucket])
@@ -50,10 +68,13 @@ void Server::reply(const Push& push) {
   Run& run = state_.run;
   WorkerState& worker = *run.workers[index(push.worker)];
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
-  const std::uint64_t bytes =
-      run.apart(state_.rank(), worker.rank)
-          ? share(run.setup.bytes_of(bucket), static_cast<int>(run.servers.size()), state_.shard)
-          : 0;
+  const Payload payload = run.setup.payload_of(bucket, push.iteration);
+  if (run.setup.pulls_compressed())
+    state_.work("compress", bucket, push.iteration, 1);
+  const std::uint64_t bytes = run.apart(state_.rank(), worker.rank)
+                                  ? share(run.setup.pulled_bytes(payload),
+                                          static_cast<int>(run.servers.size()), state_.shard)
+                                  : 0;
   const std::int64_t version = state_.versions[index(push.bucket)];
   run.deliver(state_.rank(), worker.rank, bytes,
               [this_state = &state_, &worker, push, bytes, version](double set_out_s) {
@@ -94,6 +115,9 @@ void Server::apply(const std::vector<NodeMessage>& sums) {
       std::ranges::all_of(sums, [](const NodeMessage& sum) { return sum.gradients.empty(); });
   if (nothing)
     return;
+  const auto full =
+      std::ranges::count_if(sums, [](const NodeMessage& sum) { return !sum.gradients.empty(); });
+  state_.work("decompress", state_.run.setup.whole, -1, static_cast<int>(full));
   ++state_.version;
   for (const NodeMessage& sum : sums)
     for (const NodeMessage::Gradient& gradient : sum.gradients)
@@ -108,12 +132,18 @@ void Server::apply(const std::vector<NodeMessage>& sums) {
 void Server::send_parameters(int node) {
   Run& run = state_.run;
   AggregatorState& aggregator = *run.aggregators[index(node)];
+  const Payload payload = run.setup.payload_of(run.setup.whole, -1);
   const std::uint64_t bytes =
-      share(run.setup.model_bytes(), static_cast<int>(run.servers.size()), state_.shard);
+      share(run.setup.pulled_bytes(payload), static_cast<int>(run.servers.size()), state_.shard);
+  const std::int64_t version = state_.version;
+  const std::size_t contained = state_.received[index(node)];
+  if (run.setup.pulls_compressed())
+    state_.work("compress", run.setup.whole, -1, 1);
   // What the node had sent to this shard before now is in these parameters.
   run.send(state_.rank(), aggregator.rank(), bytes, "parameters",
-           [&run, &aggregator, shard = index(state_.shard), version = state_.version,
-            contained = state_.received[index(node)]] {
+           [&run, &aggregator, shard = index(state_.shard), version, contained] {
+             if (run.setup.pulls_compressed())
+               aggregator.work("decompress");
              aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
              aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);
              for (const int rank :

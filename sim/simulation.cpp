@@ -1,5 +1,6 @@
 #include "sim/simulation.h"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
@@ -12,6 +13,15 @@
 namespace syncline {
 namespace {
 
+// How many of a bucket's parameters are in tensors too small to compress.
+void count_small_tensors(const Setup& setup, std::vector<Bucket>& buckets) {
+  auto layer = setup.model.layers.rbegin();
+  for (Bucket& bucket : buckets)
+    for (int i = 0; i < bucket.tensors; ++i, ++layer)
+      if (layer->parameters < setup.scenario.dense_below)
+        bucket.dense_parameters += layer->parameters;
+}
+
 std::vector<Bucket> buckets_of(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   const int value_bytes = scenario.gradient_value_bytes();
@@ -20,7 +30,7 @@ std::vector<Bucket> buckets_of(const Setup& setup) {
   if (scenario.bucket_bytes != "merged")
     return fused_buckets(setup.model, std::stod(scenario.bucket_bytes), value_bytes);
   Routes routes(setup.cluster.rank_hosts);
-  const ExchangeCost cost = exchange_cost(setup, routes);
+  const ExchangeCost cost = gradient_cost(setup, routes);
   return merged_buckets(setup.model, value_bytes, setup.times.solo_s.front() * 2 / 3,
                         cost.startup_s, cost.seconds_per_byte);
 }
@@ -45,7 +55,7 @@ void serve_averages(const Run& run, StreamState& stream) {
   const Scenario& scenario = run.setup.scenario;
   for (int i = 0; i < scenario.warmup + scenario.iterations; ++i)
     for (const Bucket& bucket : run.setup.buckets)
-      stream.average(bucket, i, [] {});
+      stream.average(*stream.plan(bucket, i), bucket, i, [] {});
 }
 
 void start_actors(Run& run, const Schedule& schedule) {
@@ -54,7 +64,9 @@ void start_actors(Run& run, const Schedule& schedule) {
   for (const auto& worker : run.workers) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
     if (schedule.aggregator == nullptr)
-      run.start("stream", worker->rank, [&] { worker->stream.main(); });
+      run.start("stream", worker->rank, [&] { worker->stream.jobs.main(); });
+    if (compresses_beside(*worker))
+      run.start("compression", worker->rank, [&] { worker->compressing.main(); });
   }
   if (schedule.server != nullptr) {
     for (const auto& server : run.servers) {
@@ -108,8 +120,39 @@ Setup prepare(const Scenario& scenario) {
                                  : what);
   }
   setup.times = compute_times(scenario, setup.model, setup.cluster);
+  setup.compression = Compression(scenario, setup.cluster);
+  const double everything = std::numeric_limits<double>::infinity();
+  std::vector<Bucket> whole = fused_buckets(setup.model, everything, 1);
+  count_small_tensors(setup, whole);
+  setup.whole = whole.front();
+  if (setup.compression.wants_network_prices()) {
+    Routes routes(setup.cluster.rank_hosts);
+    const ExchangeCost cost = message_cost(setup, routes);
+    setup.compression.price_network(cost.startup_s, cost.seconds_per_byte);
+  }
   setup.buckets = buckets_of(setup);
+  count_small_tensors(setup, setup.buckets);
   return setup;
+}
+
+bool Setup::pulls_compressed() const {
+  const auto pull = scenario.words.find("pull");
+  return compression.on() && pull != scenario.words.end() && pull->second == "compressed";
+}
+
+Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
+  Payload payload = dense(bytes_of(bucket));
+  payload.elements = bucket.parameters - bucket.dense_parameters;
+  if (!compression.on() || payload.elements == 0) {
+    payload.elements = 0;
+    return payload;
+  }
+  const auto value_bytes = static_cast<std::uint64_t>(scenario.gradient_value_bytes());
+  const std::uint64_t beside = bucket.dense_parameters * value_bytes;
+  const WireSize size = compression.message(payload.elements, iteration);
+  payload.bytes = beside + static_cast<std::uint64_t>(std::llround(size.bytes));
+  payload.summable = compression.compressor().reducible;
+  return payload;
 }
 
 Trace simulate(const Setup& setup) {

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "sim/cluster.h"
+#include "sim/compression.h"
 #include "sim/compute.h"
 #include "sim/model.h"
+#include "sim/plan.h"
 #include "sim/platform.h"
 #include "sim/scenario.h"
 #include "sim/trace.h"
@@ -20,12 +22,21 @@ struct Setup {
   Cluster cluster;
   ComputeTimes times;
   std::vector<Bucket> buckets;
+  Bucket whole;  // all of them as one: what node aggregators send
+  Compression compression;
 
   std::uint64_t bytes_of(const Bucket& bucket) const {
     return bucket.parameters * static_cast<std::uint64_t>(scenario.gradient_value_bytes());
   }
   std::uint64_t model_bytes() const {
     return model.parameters() * static_cast<std::uint64_t>(scenario.gradient_value_bytes());
+  }
+  // What stands for a bucket's gradient on its way, in an iteration; -1 is one like most.
+  Payload payload_of(const Bucket& bucket, int iteration) const;
+  // What servers send back for it: parameters, or differences as a message of the same size.
+  bool pulls_compressed() const;
+  std::uint64_t pulled_bytes(const Payload& payload) const {
+    return pulls_compressed() ? payload.bytes : payload.dense_bytes;
   }
 };
 

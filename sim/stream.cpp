@@ -22,16 +22,16 @@ sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int
 
 }  // namespace
 
-void StreamState::add(std::function<void()> job) {
-  jobs.push_back(std::move(job));
+void Jobs::add(std::function<void()> job) {
+  waiting.push_back(std::move(job));
   wakeup.wake();
 }
 
-void StreamState::main() {
+void Jobs::main() {
   for (;;) {
-    if (!jobs.empty()) {
-      const std::function<void()> job = std::move(jobs.front());
-      jobs.pop_front();
+    if (!waiting.empty()) {
+      const std::function<void()> job = std::move(waiting.front());
+      waiting.pop_front();
       job();
     } else if (run.over()) {
       return;
@@ -41,26 +41,53 @@ void StreamState::main() {
   }
 }
 
-void StreamState::average(const Bucket& bucket, int iteration, const std::function<void()>& done) {
-  const std::uint64_t bytes = run.setup.bytes_of(bucket);
-  auto found = plans.find(bytes);
-  if (found == plans.end())
-    found =
-        plans
-            .emplace(bytes, run.exchange.plan(run.setup.cluster.topology,
-                                              run.setup.scenario.exchange_settings, bytes, rank))
-            .first;
-  const Plan& plan = found->second;
-  if (plan.empty()) {
+const Phase* first_work(const Plan& plan) {
+  return !plan.empty() && plan.front().messages > 0 ? &plan.front() : nullptr;
+}
+
+const Phase* last_work(const Plan& plan) {
+  return plan.size() > 1 && plan.back().messages > 0 ? &plan.back() : nullptr;
+}
+
+std::shared_ptr<const Plan> StreamState::plan(const Bucket& bucket, int iteration) {
+  const Payload payload = run.setup.payload_of(bucket, iteration);
+  const auto make = [&] {
+    return std::make_shared<const Plan>(plan_of(run.exchange, run.setup.cluster.topology,
+                                                run.setup.scenario.exchange_settings, payload,
+                                                rank));
+  };
+  if (!payload.messages.empty())
+    return make();
+  const auto [known, added] =
+      plans.emplace(std::tuple(payload.bytes, payload.dense_bytes, payload.elements), nullptr);
+  if (added)
+    known->second = make();
+  return known->second;
+}
+
+void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
+                          const std::function<void()>& done) {
+  const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
+  const std::size_t end = plan.size() - (last_work(plan) != nullptr ? 1 : 0);
+  if (begin == end)
     done();
-    return;
-  }
-  for (std::size_t i = 0; i < plan.size(); ++i)
-    phase(plan[i], bucket, iteration, i + 1 == plan.size(), done);
+  for (std::size_t i = begin; i < end; ++i)
+    phase(plan[i], bucket, iteration, i + 1 == end, done);
 }
 
 void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration, bool last,
                         const std::function<void()>& done) {
+  if (phase.messages > 0) {
+    run.work(phase, {.verb = phase.name,
+                     .stream = Stream::communication,
+                     .rank = rank,
+                     .bucket = bucket.index,
+                     .iteration = iteration});
+    last_row = run.trace.rows.size() - 1;
+    if (last)
+      done();
+    return;
+  }
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
   Gate* meeting = together ? &run.gates[phase.group] : nullptr;

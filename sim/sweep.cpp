@@ -30,6 +30,7 @@ std::string simulate_cell(const SweepCell& cell) {
   const Report report = make_report(trace, scenario.batch, scenario.warmup, scenario.iterations);
   return to_json(scenario,
                  {.compute = setup.times.source,
+                  .compression = setup.compression.provenance(),
                   .network = find_network(scenario.network).sentence,
                   .simgrid = simgrid_version(),
                   .inputs = inputs_of(scenario)},
@@ -96,7 +97,14 @@ std::vector<CellResult> simulate_all(
 }
 
 std::string inputs_of(const Scenario& scenario) {
-  return fingerprint({scenario.platform, scenario.model, data_root() + "/models/throughput.csv"});
+  std::vector<std::string> paths{scenario.platform, scenario.model,
+                                 data_root() + "/models/throughput.csv"};
+  if (!scenario.cost_table.empty())
+    paths.push_back(scenario.cost_table);
+  else if (scenario.compressor != "none")  // whichever the hosts' devices choose
+    for (const std::string& name : names_in("kernels/profiles", ".csv"))
+      paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
+  return fingerprint(paths);
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {

@@ -15,6 +15,8 @@ std::string_view name_of(Stream stream) {
       return "communication";
     case Stream::messages:
       return "messages";
+    case Stream::compression:
+      return "compression";
   }
   return "";
 }

@@ -12,7 +12,8 @@
 namespace syncline {
 
 // Rows of one rank and one stream never overlap, but for `messages`: those are transfers in flight.
-enum class Stream : std::uint8_t { compute, communication, messages };
+// `compression` is there where a host has a second core for it.
+enum class Stream : std::uint8_t { compute, communication, messages, compression };
 
 struct Row {
   double start_s = 0;

@@ -1,6 +1,7 @@
 #include "sim/worker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine.h"
 
@@ -40,15 +41,97 @@ void wait_until(WorkerState& state, Ready ready) {
     state.run.add_row(start_s, compute_row(state, "wait"));
 }
 
-// Gives a job to the communication stream: now, or when backward has ended.
-void communicate(WorkerState& state, const Bucket& bucket, std::function<void()> job) {
-  state.deferred.push_back(std::move(job));
+// Starts what a finished bucket needs: now, or with `overlap = off` when backward has ended.
+void when_due(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
+  state.deferred.push_back(std::move(start));
   const bool ended = bucket.index + 1 == static_cast<int>(setup_of(state).buckets.size());
   if (!ended && !setup_of(state).scenario.overlap)
     return;
-  for (std::function<void()>& waiting : state.deferred)
-    state.stream.add(std::move(waiting));
-  state.deferred.clear();
+  for (const std::function<void()>& waiting : std::exchange(state.deferred, {}))
+    waiting();
+}
+
+// Compresses or decompresses (`phase` may be null: nothing to do), then goes on with `then`: on the
+// compute stream, or on the other core if there is one.
+void compress_then(WorkerState& state, const Phase* phase, const Bucket& bucket, int iteration,
+                   std::function<void()> then) {
+  if (phase == nullptr) {
+    then();
+    return;
+  }
+  const bool beside = compresses_beside(state);
+  const Row row{.verb = phase->name,
+                .stream = beside ? Stream::compression : Stream::compute,
+                .rank = state.rank,
+                .bucket = bucket.index,
+                .iteration = iteration};
+  auto job = [&state, phase = *phase, row, then = std::move(then)] {
+    state.run.work(phase, row);
+    then();
+  };
+  if (beside)
+    state.compressing.add(std::move(job));
+  else
+    job();
+}
+
+// One average or answer less to wait for.
+void one_is_here(WorkerState& state) {
+  if (--state.outstanding == 0)
+    state.wakeup.wake();
+}
+
+// The message of this bucket has arrived: its decompression waits for the compute stream, unless
+// there is another core or nothing to do.
+void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
+                        const Bucket& bucket, int iteration) {
+  auto job = [&state, plan, &bucket, iteration] {
+    compress_then(state, last_work(*plan), bucket, iteration, [&state] { one_is_here(state); });
+  };
+  if (last_work(*plan) == nullptr || compresses_beside(state)) {
+    job();
+    return;
+  }
+  state.arrived.push_back(std::move(job));
+  state.wakeup.wake();
+}
+
+// A message to every shard, each its part; returns when all are there.
+void push_to_servers(WorkerState& state, const Bucket& bucket, int iteration,
+                     std::uint64_t message_bytes) {
+  const int servers = setup_of(state).cluster.topology.servers;
+  const double start_s = sg::Engine::get_clock();
+  Row row{.verb = "push",
+          .stream = Stream::communication,
+          .rank = state.rank,
+          .bucket = bucket.index,
+          .iteration = iteration};
+  int under_way = servers;
+  for (int s = 0; s < servers; ++s) {
+    ServerState& server = *state.run.servers[index(s)];
+    const std::uint64_t bytes =
+        state.run.apart(state.rank, server.rank()) ? share(message_bytes, servers, s) : 0;
+    row.bytes_sent += bytes;
+    const Push push{.worker = state.rank,
+                    .bucket = bucket.index,
+                    .iteration = iteration,
+                    .read_version = state.read_version[index(s)][index(bucket.index)]};
+    state.run.deliver(state.rank, server.rank(), bytes,
+                      [&state, &server, &under_way, push, bytes](double set_out_s) {
+                        state.run.add_row(set_out_s, {.verb = "receive",
+                                                      .stream = Stream::messages,
+                                                      .rank = server.rank(),
+                                                      .bucket = push.bucket,
+                                                      .iteration = push.iteration,
+                                                      .bytes_received = bytes});
+                        server.pushes.add(push);
+                        if (--under_way == 0)
+                          state.stream.wakeup.wake();
+                      });
+  }
+  while (under_way > 0)
+    state.stream.wakeup.wait();
+  state.run.add_row(start_s, row);
 }
 
 AggregatorState& node_of(const WorkerState& state) {
@@ -84,6 +167,11 @@ void copy(WorkerState& state, int from, int to, std::string_view verb) {
 }
 
 }  // namespace
+
+bool compresses_beside(const WorkerState& worker) {
+  return setup_of(worker).compression.on() &&
+         setup_of(worker).cluster.workers[index(worker.rank)].cores > 1;
+}
 
 void add_answer(WorkerState& worker, double set_out_s, std::uint64_t bytes) {
   const double now_s = sg::Engine::get_clock();
@@ -136,56 +224,40 @@ void Worker::step() {
 
 void Worker::start_average(const Bucket& bucket) {
   ++state_.outstanding;
-  communicate(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
-    state.stream.average(bucket, iteration, [&state] {
-      if (--state.outstanding == 0)
-        state.wakeup.wake();
+  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+    const std::shared_ptr<const Plan> plan = state.stream.plan(bucket, iteration);
+    compress_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
+      state.stream.jobs.add([&state, plan, &bucket, iteration] {
+        state.stream.average(*plan, bucket, iteration, [&state, plan, &bucket, iteration] {
+          decompress_arrived(state, plan, bucket, iteration);
+        });
+      });
     });
   });
 }
 
 void Worker::finish_averages() {
-  wait_until(state_, [&] { return state_.outstanding == 0; });
+  for (;;) {
+    wait_until(state_, [&] { return state_.outstanding == 0 || !state_.arrived.empty(); });
+    if (state_.arrived.empty())
+      return;
+    const std::function<void()> decompress = std::move(state_.arrived.front());
+    state_.arrived.pop_front();
+    decompress();
+  }
 }
 
 void Worker::push(const Bucket& bucket) {
-  const int servers = setup_of(state_).cluster.topology.servers;
-  state_.outstanding += servers;  // answers
-  communicate(state_, bucket, [&state = state_, &bucket, servers, iteration = state_.iteration] {
-    const double start_s = sg::Engine::get_clock();
-    Row row{.verb = "push",
-            .stream = Stream::communication,
-            .rank = state.rank,
-            .bucket = bucket.index,
-            .iteration = iteration};
-    int under_way = servers;
-    for (int s = 0; s < servers; ++s) {
-      ServerState& server = *state.run.servers[static_cast<std::size_t>(s)];
-      const std::uint64_t bytes = state.run.apart(state.rank, server.rank())
-                                      ? share(setup_of(state).bytes_of(bucket), servers, s)
-                                      : 0;
-      row.bytes_sent += bytes;
-      const Push push{.worker = state.rank,
-                      .bucket = bucket.index,
-                      .iteration = iteration,
-                      .read_version = state.read_version[static_cast<std::size_t>(s)]
-                                                        [static_cast<std::size_t>(bucket.index)]};
-      state.run.deliver(state.rank, server.rank(), bytes,
-                        [&state, &server, &under_way, push, bytes](double set_out_s) {
-                          state.run.add_row(set_out_s, {.verb = "receive",
-                                                        .stream = Stream::messages,
-                                                        .rank = server.rank(),
-                                                        .bucket = push.bucket,
-                                                        .iteration = push.iteration,
-                                                        .bytes_received = bytes});
-                          server.pushes.add(push);
-                          if (--under_way == 0)
-                            state.stream.wakeup.wake();
-                        });
-    }
-    while (under_way > 0)
-      state.stream.wakeup.wait();
-    state.run.add_row(start_s, row);
+  state_.outstanding += setup_of(state_).cluster.topology.servers;  // answers
+  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+    const Payload payload = setup_of(state).payload_of(bucket, iteration);
+    const Phase made = compress(payload.elements);
+    compress_then(state, payload.elements > 0 ? &made : nullptr, bucket, iteration,
+                  [&state, &bucket, iteration, bytes = payload.message_of(state.rank)] {
+                    state.stream.jobs.add([&state, &bucket, iteration, bytes] {
+                      push_to_servers(state, bucket, iteration, bytes);
+                    });
+                  });
   });
 }
 
@@ -194,6 +266,13 @@ void Worker::pull() {
   if (state_.answers)
     state_.run.trace.rows.push_back(*state_.answers);
   state_.answers.reset();
+  if (!setup_of(state_).pulls_compressed())
+    return;
+  for (const Bucket& bucket : buckets())
+    if (const auto payload = setup_of(state_).payload_of(bucket, state_.iteration);
+        payload.elements > 0)
+      state_.run.work(decompress(payload.elements, 1),
+                      compute_row(state_, "decompress", bucket.index));
 }
 
 void Worker::hand_over() {

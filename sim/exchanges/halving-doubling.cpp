@@ -10,7 +10,8 @@
 namespace syncline {
 namespace {
 
-Plan halving_doubling(const Topology& topology, const Settings&, std::uint64_t bytes, int rank) {
+Plan halving_doubling(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const std::uint64_t bytes = payload.bytes;
   const int n = topology.workers();
   if (n == 1)
     return {};

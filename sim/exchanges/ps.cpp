@@ -48,7 +48,8 @@ void append_pipeline(Plan& plan, const std::vector<Transfer>& whole, int rounds,
   phase("pull", {}, transfers(whole, rounds, rounds - 1, rounds), 1);
 }
 
-Plan ps(const Topology& topology, const Settings& settings, std::uint64_t bytes, int rank) {
+Plan ps(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+  const std::uint64_t bytes = payload.bytes;
   const bool aggregate = settings.word("aggregate") == "on";
   const auto nodes = static_cast<int>(topology.nodes.size());
   const bool alone = topology.workers() == 1 || (aggregate && nodes == 1);

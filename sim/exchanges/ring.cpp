@@ -7,7 +7,8 @@
 namespace syncline {
 namespace {
 
-Plan ring(const Topology& topology, const Settings&, std::uint64_t bytes, int rank) {
+Plan ring(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const std::uint64_t bytes = payload.bytes;
   const int n = topology.workers();
   if (n == 1)
     return {};

@@ -100,7 +100,8 @@ Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members)
   return plan;
 }
 
-Plan tree(const Topology& topology, const Settings& settings, std::uint64_t bytes, int rank) {
+Plan tree(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+  const std::uint64_t bytes = payload.bytes;
   const int n = topology.workers();
   if (n == 1)
     return {};

@@ -30,7 +30,7 @@ void server(Server& server) {
 const Registered<Schedule> entry{{
     .name = "asp",
     .sentence = "asynchronous: a server applies each gradient as it comes, nobody waits",
-    .parameters = {},
+    .parameters = {pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,
     .worker = worker,

@@ -1,5 +1,6 @@
 #include "tests/laws/simulated.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -7,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "kernels/compressor.h"
+#include "sim/plan.h"
 #include "sim/process.h"
 #include "sim/simulation.h"
 
@@ -144,7 +147,33 @@ std::string model_of(const std::vector<std::uint64_t>& parameters) {
   return path;
 }
 
+std::string cost_table(double compress_s, double decompress_s) {
+  const std::string path = temporary_file(".csv");
+  std::ofstream csv(path);
+  csv << "# device: made up for a law\n# provenance: modelled\n"
+         "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
+  for (const std::string& name : Registered<Compressor>::names())
+    for (const auto& [operation, slope] :
+         {std::pair("encode", compress_s), {"decode", decompress_s}})
+      for (const double elements : {1.0, 4294967296.0})
+        csv << name << ",," << operation << ',' << number(elements) << ','
+            << number(std::max(slope * elements, 1e-12)) << ",0,0,0,none\n";
+  return path;
+}
+
+std::vector<std::string> exchanges_for(const std::string& compressor) {
+  const Compressor& made = Registered<Compressor>::find(compressor);
+  std::vector<std::string> names;
+  for (const auto& [name, exchange] : Registered<Exchange>::all())
+    if (exchange.carries == Exchange::Carries::any ||
+        (exchange.carries == Exchange::Carries::sums ? made.reducible : made.sparse))
+      names.push_back(name);
+  return names;
+}
+
 Simulated simulated(Options options) {
+  static const std::string table = cost_table(1e-9, 1e-10);
+  options.emplace("device", table);
   options.emplace("throughput", "100");
   options.emplace("batch", "10");
   GivenOptions given;

@@ -1,7 +1,9 @@
 // All ranks' plans of one exchange, and the shapes of clusters that exchanges are tested on.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <gtest/gtest.h>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,6 +16,7 @@ namespace syncline {
 struct Collective {
   Topology topology;
   std::uint64_t bytes = 0;
+  Payload payload;
   std::vector<Plan> plans;  // by rank: of workers, then of servers
 };
 
@@ -21,15 +24,22 @@ inline std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-inline Collective collective(const std::string& name, const Topology& topology, std::uint64_t bytes,
-                             const std::map<std::string, std::string>& given = {}) {
+using Given = std::map<std::string, std::string>;
+
+inline Collective collective(const std::string& name, const Topology& topology,
+                             const Payload& payload, const Given& given = {}) {
   const Exchange& exchange = Registered<Exchange>::find(name);
   const Settings settings(exchange.parameters, given);
-  Collective all{.topology = topology, .bytes = bytes, .plans = {}};
+  Collective all{.topology = topology, .bytes = payload.bytes, .payload = payload, .plans = {}};
   const int ranks = exchange.uses_servers ? topology.ranks() : topology.workers();
   for (int rank = 0; rank < ranks; ++rank)
-    all.plans.push_back(exchange.plan(topology, settings, bytes, rank));
+    all.plans.push_back(plan_of(exchange, topology, settings, payload, rank));
   return all;
+}
+
+inline Collective collective(const std::string& name, const Topology& topology, std::uint64_t bytes,
+                             const Given& given = {}) {
+  return collective(name, topology, dense(bytes), given);
 }
 
 struct Shape {
@@ -56,27 +66,122 @@ inline std::vector<Shape> shapes_of(int workers) {
 
 inline const std::vector<std::uint64_t> byte_sizes{0, 1, 7, 1000, 102228128};
 
-// Calls `check(collective)` for 1 to 33 workers, in all shapes the exchange serves.
+// k pairs of index and value out of `elements` fp32 values, as a sparsifier sends them.
+inline Payload topk(std::uint64_t k, std::uint64_t elements) {
+  return {.bytes = 8 * k, .dense_bytes = 4 * elements, .elements = elements, .summable = false};
+}
+
+// What compressors make for so many workers, also where messages differ.
+inline std::vector<Payload> compressed_payloads(const std::string& exchange, int workers) {
+  std::vector<Payload> payloads{topk(1, 1000), topk(7, 13), topk(12 * 33, 10000),
+                                topk(25557, 25557032)};
+  const Exchange::Carries carries = Registered<Exchange>::find(exchange).carries;
+  if (carries != Exchange::Carries::sparse) {  // quantised ones
+    payloads.push_back({.bytes = 1001, .dense_bytes = 4000, .elements = 1000});
+    payloads.push_back({.bytes = 0, .dense_bytes = 4, .elements = 1});
+  }
+  payloads.push_back(topk(50, 4000));
+  for (int worker = 0; worker < workers; ++worker)
+    payloads.back().messages.push_back(8 * static_cast<std::uint64_t>(worker * 7 % 11));
+  for (Payload& payload : payloads)
+    payload.summable = payload.summable || carries == Exchange::Carries::sums;
+  return payloads;
+}
+
+inline bool needs_even_nodes(const std::string& exchange) {
+  return exchange == "hierarchical" || exchange == "hitopk";
+}
+
+// Calls `check(topology)` for 1 to 33 workers, in all shapes the exchange serves.
 template <class Check>
-void for_each_collective(const std::string& exchange, Check check) {
-  const bool serves = Registered<Exchange>::find(exchange).uses_servers;
+void for_each_topology(const std::string& exchange, Check check) {
   for (int workers = 1; workers <= 33; ++workers)
     for (const Shape& shape : shapes_of(workers)) {
-      if (exchange == "hierarchical" && !shape.even)
+      if (needs_even_nodes(exchange) && !shape.even)
         continue;
       std::vector<int> servers{0};
-      if (serves)
+      if (Registered<Exchange>::find(exchange).uses_servers)
         servers = {1, 3, static_cast<int>(shape.workers_in_node.size())};
-      for (const int count : servers)
-        for (const std::uint64_t bytes : byte_sizes) {
-          SCOPED_TRACE(exchange + ", " + std::to_string(workers) + " workers, " + shape.name +
-                       ", " + std::to_string(count) + " servers, " + std::to_string(bytes) +
-                       " bytes");
-          check(collective(exchange, make_topology(shape.workers_in_node, count), bytes));
-          if (testing::Test::HasFailure())
-            return;
-        }
+      for (const int count : servers) {
+        SCOPED_TRACE(exchange + ", " + std::to_string(workers) + " workers, " + shape.name + ", " +
+                     std::to_string(count) + " servers");
+        check(make_topology(shape.workers_in_node, count));
+        if (testing::Test::HasFailure())
+          return;
+      }
     }
+}
+
+template <class Check>
+void for_each_payload(const std::string& exchange, const Topology& topology, const Given& given,
+                      const std::vector<Payload>& payloads, Check check) {
+  for (const Payload& payload : payloads) {
+    SCOPED_TRACE(std::to_string(payload.bytes) + " bytes for " + std::to_string(payload.elements));
+    check(collective(exchange, topology, payload, given));
+  }
+}
+
+// Calls `check(collective)` for all of these, and gradients that nothing compresses.
+template <class Check>
+void for_each_collective(const std::string& exchange, Check check, const Given& given = {}) {
+  std::vector<Payload> payloads;
+  for (const std::uint64_t bytes : byte_sizes)
+    payloads.push_back(dense(bytes));
+  for_each_topology(exchange, [&](const Topology& topology) {
+    for_each_payload(exchange, topology, given, payloads, check);
+  });
+}
+
+// The same for gradients that a compressor has been given.
+template <class Check>
+void for_each_compressed(const std::string& exchange, Check check, const Given& given = {}) {
+  for_each_topology(exchange, [&](const Topology& topology) {
+    for_each_payload(exchange, topology, given, compressed_payloads(exchange, topology.workers()),
+                     check);
+  });
+}
+
+// Carries plans out on what ranks know: a message carries all that its sender had heard of when it
+// set out. Calls `learn(knowledge, message, from, to, the receiver's phase, bytes)` for each; the
+// bytes are those of the whole phase.
+template <class Learn>
+void play(const std::vector<Plan>& plans, std::vector<std::uint64_t>& knows, Learn learn) {
+  struct Place {
+    std::size_t phase = 0;
+    int step = 0;
+    bool sent = false;
+  };
+  using Pair = std::pair<int, int>;  // sender, receiver
+  std::vector<Place> places(plans.size());
+  std::map<Pair, std::vector<std::uint64_t>> sent;
+  std::map<Pair, std::size_t> read;
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (int rank = 0; rank < static_cast<int>(plans.size()); ++rank) {
+      Place& place = places[at(rank)];
+      if (place.phase == plans[at(rank)].size())
+        continue;
+      const Phase& phase = plans[at(rank)][place.phase];
+      if (!place.sent)
+        for (const Transfer& send : phase.sends)
+          sent[{rank, send.peer}].push_back(knows[at(rank)]);
+      place.sent = true;
+      const bool here = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
+        return sent[{receive.peer, rank}].size() > read[{receive.peer, rank}];
+      });
+      if (!here)
+        continue;
+      for (const Transfer& receive : phase.receives) {
+        const Pair pair{receive.peer, rank};
+        learn(knows[at(rank)], sent[pair][read[pair]++], pair.first, rank, phase, receive.bytes);
+      }
+      const bool last = place.step + 1 == phase.steps;
+      place = {place.phase + (last ? 1 : 0), last ? 0 : place.step + 1, false};
+      moved = true;
+    }
+  }
+  for (std::size_t rank = 0; rank < plans.size(); ++rank)
+    EXPECT_EQ(places[rank].phase, plans[rank].size()) << "rank " << rank << " is stuck";
 }
 
 inline std::uint64_t sent_by(const Plan& plan) {
@@ -98,7 +203,7 @@ inline std::uint64_t received_by(const Plan& plan) {
 inline int steps_of(const Plan& plan) {
   int steps = 0;
   for (const Phase& phase : plan)
-    steps += phase.steps;
+    steps += phase.messages > 0 ? 0 : phase.steps;
   return steps;
 }
 

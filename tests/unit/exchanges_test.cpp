@@ -120,25 +120,56 @@ TEST(Play, FindsADeadlock) {  // the check itself can fail
   EXPECT_FALSE(Play({{receive, send}, {hear, answer}}).ends());
 }
 
-class EveryExchange : public testing::TestWithParam<std::string> {};
+struct Variant {
+  std::string exchange;
+  Given given = {};
+  bool sums = false;  // serves only messages that can be added
+};
 
-std::vector<std::string> exchange_names() {
-  return {"ring", "tree", "halving-doubling", "hierarchical", "ps"};
+std::vector<Variant> variants() {
+  return {{"ring"},
+          {"tree"},
+          {"halving-doubling"},
+          {"hierarchical"},
+          {"hierarchical", {{"in-node", "compressed"}}, true},
+          {"ps"},
+          {"ps", {{"aggregate", "off"}}},
+          {"allgather"},
+          {"allgather", {{"algorithm", "recursive-doubling"}}},
+          {"alltoall"},
+          {"gtopk"},
+          {"hitopk"},
+          {"oktopk"},
+          {"oktopk", {{"balance", "on"}}}};
 }
 
-TEST_P(EveryExchange, SendsWhatItsPeersReceiveInTheSameOrder) {
-  for_each_collective(GetParam(), [](const Collective& all) {
-    EXPECT_EQ(messages(all, true), messages(all, false));
+class EveryExchange : public testing::TestWithParam<Variant> {};
+
+// With gradients that nothing compresses, and with compressed ones.
+template <class Check>
+void for_all_of(const Variant& variant, Check check) {
+  for_each_collective(variant.exchange, check, variant.given);
+  if (testing::Test::HasFailure())
+    return;
+  for_each_topology(variant.exchange, [&](const Topology& topology) {
+    std::vector<Payload> payloads = compressed_payloads(variant.exchange, topology.workers());
+    for (Payload& payload : payloads)
+      payload.summable = payload.summable || variant.sums;
+    for_each_payload(variant.exchange, topology, variant.given, payloads, check);
   });
 }
 
+TEST_P(EveryExchange, SendsWhatItsPeersReceiveInTheSameOrder) {
+  for_all_of(GetParam(),
+             [](const Collective& all) { EXPECT_EQ(messages(all, true), messages(all, false)); });
+}
+
 TEST_P(EveryExchange, NeverWaitsForEver) {
-  for_each_collective(GetParam(),
-                      [](const Collective& all) { EXPECT_TRUE(Play(all.plans).ends()); });
+  for_all_of(GetParam(), [](const Collective& all) { EXPECT_TRUE(Play(all.plans).ends()); });
 }
 
 TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
-  for_each_collective(GetParam(), [](const Collective& all) {
+  for_all_of(GetParam(), [](const Collective& all) {
     std::map<int, std::set<int>> sizes;
     std::map<int, std::map<int, std::vector<int>>> members;  // by group: their phases' steps
     for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
@@ -158,7 +189,7 @@ TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
 }
 
 TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
-  for_each_collective(GetParam(), [](const Collective& all) {
+  for_all_of(GetParam(), [](const Collective& all) {
     const int ranks = static_cast<int>(all.plans.size());
     for (int rank = 0; rank < ranks; ++rank)
       for (const Phase& phase : all.plans[at(rank)]) {
@@ -174,79 +205,73 @@ TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
   });
 }
 
-TEST_P(EveryExchange, HasNothingToDoForOneWorker) {
-  for (const int servers : {1, 2})
-    for (const Plan& plan : collective(GetParam(), make_topology({1}, servers), 1000).plans)
-      EXPECT_TRUE(plan.empty());
+TEST_P(EveryExchange, WorksOnlyOnWhatIsCompressed) {
+  for_all_of(GetParam(), [](const Collective& all) {
+    for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
+      for (const Phase& phase : all.plans[at(rank)]) {
+        const bool work = phase.name == "compress" || phase.name == "decompress";
+        EXPECT_EQ(phase.messages > 0, work);
+        EXPECT_EQ(phase.elements > 0, work);
+        if (!work)
+          continue;
+        EXPECT_GT(all.payload.elements, 0U);
+        EXPECT_LT(rank, all.topology.workers());
+        EXPECT_TRUE(phase.sends.empty() && phase.receives.empty());
+        EXPECT_EQ(phase.steps, 1);
+        EXPECT_EQ(phase.group_size, 0);
+      }
+  });
 }
 
-// Who can know of whom in the end: a message carries all that its sender had heard of when it set
-// out.
-std::vector<std::uint64_t> knowledge_after(const std::vector<Plan>& plans,
-                                           std::vector<std::uint64_t> knows) {
-  struct Place {
-    std::size_t phase = 0;
-    int step = 0;
-    bool sent = false;
-  };
-  std::vector<Place> places(plans.size());
-  std::map<Pair, std::vector<std::uint64_t>> sent;
-  std::map<Pair, std::size_t> read;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (int rank = 0; rank < static_cast<int>(plans.size()); ++rank) {
-      Place& place = places[at(rank)];
-      if (place.phase == plans[at(rank)].size())
-        continue;
-      const Phase& phase = plans[at(rank)][place.phase];
-      if (!place.sent)
-        for (const Transfer& send : phase.sends)
-          sent[{rank, send.peer}].push_back(knows[at(rank)]);
-      place.sent = true;
-      const bool here = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
-        return sent[{receive.peer, rank}].size() > read[{receive.peer, rank}];
-      });
-      if (!here)
-        continue;
-      for (const Transfer& receive : phase.receives)
-        knows[at(rank)] |= sent[{receive.peer, rank}][read[{receive.peer, rank}]++];
-      const bool last = place.step + 1 == phase.steps;
-      place = {place.phase + (last ? 1 : 0), last ? 0 : place.step + 1, false};
-      moved = true;
-    }
-  }
-  return knows;
+TEST_P(EveryExchange, HasNothingToDoForOneWorker) {
+  for (const int servers : {1, 2})
+    for (const Payload& payload : {dense(1000), topk(10, 1000)})
+      for (const Plan& plan :
+           collective(GetParam().exchange, make_topology({1}, servers), payload, GetParam().given)
+               .plans)
+        EXPECT_TRUE(plan.empty());
 }
 
 TEST_P(EveryExchange, BringsEverybodysGradientToEverybody) {
+  const std::string& exchange = GetParam().exchange;
   for (const int workers : {2, 3, 4, 5, 8, 12, 13, 32, 33})
     for (const Shape& shape : shapes_of(workers)) {
-      if (GetParam() == "hierarchical" && !shape.even)
+      if (needs_even_nodes(exchange) && !shape.even)
         continue;
       SCOPED_TRACE(std::to_string(workers) + " workers, " + shape.name);
       const auto nodes = static_cast<int>(shape.workers_in_node.size());
-      const Collective all =
-          collective(GetParam(), make_topology(shape.workers_in_node, nodes), 1000);
-      std::vector<std::uint64_t> knows(all.plans.size());
-      for (int worker = 0; worker < workers; ++worker)
-        knows[at(worker)] = std::uint64_t{1} << worker;
-      knows = knowledge_after(all.plans, knows);
-      for (int worker = 0; worker < workers; ++worker)
-        EXPECT_EQ(knows[at(worker)], (std::uint64_t{1} << workers) - 1) << "worker " << worker;
+      Payload compressed = topk(1000, 100000);
+      compressed.summable = GetParam().sums;
+      for (const Payload& payload : {dense(1000), compressed}) {
+        const Collective all = collective(exchange, make_topology(shape.workers_in_node, nodes),
+                                          payload, GetParam().given);
+        std::vector<std::uint64_t> knows(all.plans.size());
+        for (int worker = 0; worker < workers; ++worker)
+          knows[at(worker)] = std::uint64_t{1} << worker;
+        play(all.plans, knows,
+             [](std::uint64_t& mind, std::uint64_t message, int, int, const Phase&, std::uint64_t) {
+               mind |= message;
+             });
+        for (int worker = 0; worker < workers; ++worker)
+          EXPECT_EQ(knows[at(worker)], (std::uint64_t{1} << workers) - 1) << "worker " << worker;
+      }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Exchanges, EveryExchange, testing::ValuesIn(exchange_names()),
-                         [](const testing::TestParamInfo<std::string>& about) {
-                           std::string name = about.param;
+INSTANTIATE_TEST_SUITE_P(Exchanges, EveryExchange, testing::ValuesIn(variants()),
+                         [](const testing::TestParamInfo<Variant>& about) {
+                           std::string name = about.param.exchange;
+                           for (const auto& [parameter, value] : about.param.given)
+                             name += "_" + value;
                            std::erase(name, '-');
                            return name;
                          });
 
 TEST(Exchanges, AreTheOnesThatAreTestedHere) {
-  std::vector<std::string> names = exchange_names();
-  std::ranges::sort(names);
-  EXPECT_EQ(Registered<Exchange>::names(), names);
+  std::set<std::string> tested;
+  for (const Variant& variant : variants())
+    tested.insert(variant.exchange);
+  EXPECT_EQ(Registered<Exchange>::names(), std::vector<std::string>(tested.begin(), tested.end()));
 }
 
 }  // namespace

@@ -115,5 +115,48 @@ TEST(RingPhases, TakeOneStepLessThanPlaces) {
   EXPECT_EQ(ring_all_reduce(place, 100, 0).steps, 6);
 }
 
+TEST(RingPhases, GatherPartsThatDiffer) {
+  const std::vector<std::uint64_t> parts{1, 20, 300};
+  for (int place = 0; place < 3; ++place) {
+    const Phase phase = ring_all_gather(place_in({0, 1, 2}, place), parts, 7);
+    const auto i = static_cast<std::size_t>(place);
+    EXPECT_EQ(phase.sends[0].bytes, 321 - parts[(i + 1) % 3]);
+    EXPECT_EQ(phase.receives[0].bytes, 321 - parts[i]);
+    EXPECT_EQ(phase.steps, 2);
+    EXPECT_EQ(phase.group, 7);
+  }
+  const Phase even = ring_all_gather(place_in({0, 1, 2}, 1), {5, 5, 5}, 0);
+  EXPECT_EQ(even.sends[0].bytes, ring_all_gather(place_in({0, 1, 2}, 1), 15, 0).sends[0].bytes);
+}
+
+TEST(GridPlace, IsInARingOfItsNodeAndInOneAcross) {
+  const GridPlace place = place_in_grid(make_topology({3, 3}, 0), 4, "x");
+  EXPECT_EQ(place.inside.position, 1);
+  EXPECT_EQ(place.inside.next, 5);
+  EXPECT_EQ(place.inside.previous, 3);
+  EXPECT_EQ(place.across.position, 1);
+  EXPECT_EQ(place.across.next, 1);
+  EXPECT_EQ(place.across.previous, 1);
+  EXPECT_EQ(place.inside_group, 1);
+  EXPECT_EQ(place.across_group, 3);
+}
+
+TEST(PlanOf, MakesAndReadsOneMessageAroundAnExchangeThatAdds) {
+  const Topology topology = make_topology({1, 1}, 1);
+  const Payload payload{.bytes = 10, .dense_bytes = 40, .elements = 10};
+  const auto names = [&](const std::string& exchange, const Payload& given, int rank) {
+    const Exchange& found = Registered<Exchange>::find(exchange);
+    std::string text;
+    for (const Phase& phase : plan_of(found, topology, Settings(found.parameters, {}), given, rank))
+      text += std::string(phase.name) + " ";
+    return text;
+  };
+  EXPECT_EQ(names("ring", payload, 0), "compress all-reduce decompress ");
+  EXPECT_EQ(names("ring", dense(40), 0), "all-reduce ");
+  EXPECT_EQ(names("ps", payload, 1), "compress push pull decompress ");
+  EXPECT_EQ(names("ps", payload, 2), "push pull ");  // the server
+  EXPECT_EQ(names("allgather", payload, 0), "compress all-gather decompress ");
+}
+
 }  // namespace
 }  // namespace syncline

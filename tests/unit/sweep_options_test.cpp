@@ -55,9 +55,13 @@ TEST(Combination, ChecksParametersOfTheirOwn) {
   expect_mentions(complaint({{"exchange", "ps"}, {"aggregate", "no"}}), {"aggregate = no", "off"});
 }
 
-TEST(Combination, OfACompressorThatNothingSimulatesIsRefused) {
-  // Until compression is simulated, a result that says topk but sends dense bytes would be false.
-  EXPECT_THROW(expand(given({{"compressor", "topk"}})), std::invalid_argument);
+TEST(Combination, OfAnAllReduceAndIndexListsIsRefused) {
+  expect_mentions(complaint({{"compressor", "topk"}, {"exchange", "ring"}}),
+                  {"ring adds messages on the way", "topk's cannot be added", "allgather"});
+  expect_mentions(complaint({{"compressor", "qsgd"}, {"exchange", "gtopk"}}),
+                  {"gtopk merges lists of index and value", "qsgd makes none"});
+  expect_mentions(complaint({{"schedule", "topk-sgd"}, {"compressor", "qsgd"}}),
+                  {"topk-sgd sends the largest values only", "gaussiank"});
 }
 
 TEST(Sweep, OfOneIsOneCell) {

@@ -85,6 +85,65 @@ TEST(HierarchicalExchange, RefusesUnevenNodesAndSaysHowMany) {
                   {"hierarchical", "4", "2"});
 }
 
+// What each phase sends, or its messages and elements.
+std::string written(const Plan& plan) {
+  std::string text;
+  for (const Phase& phase : plan) {
+    text += text.empty() ? "" : ", ";
+    text += phase.name;
+    text += phase.messages > 0
+                ? " " + std::to_string(phase.messages) + "x" + std::to_string(phase.elements)
+                : " " + std::to_string(phase.sends[0].bytes);
+  }
+  return text;
+}
+
+std::string hierarchical_plan(bool summable, const std::string& in_node, int nodes = 4, int m = 3) {
+  const Collective all =
+      collective("hierarchical", make_topology(std::vector<int>(at(nodes), m), 0),
+                 {.bytes = 1200, .dense_bytes = 48000, .elements = 12000, .summable = summable},
+                 {{"in-node", in_node}});
+  for (const Plan& plan : all.plans)
+    EXPECT_EQ(written(plan), written(all.plans[0]));
+  return written(all.plans[0]);
+}
+
+TEST(HierarchicalExchange, CompressesOnlyWhatCrossesNodes) {
+  EXPECT_EQ(hierarchical_plan(true, "dense"),
+            "reduce-scatter 32000, compress 1x4000, all-reduce 600, decompress 1x4000, "
+            "all-gather 32000");
+  EXPECT_EQ(hierarchical_plan(false, "dense"),
+            "reduce-scatter 32000, compress 1x4000, all-gather-across 1200, decompress 4x4000, "
+            "all-gather 32000");
+  EXPECT_EQ(hierarchical_plan(true, "dense", 12, 1),
+            "compress 1x12000, all-reduce 2200, decompress 1x12000");
+  EXPECT_EQ(hierarchical_plan(false, "dense", 12, 1),
+            "compress 1x12000, all-gather-across 13200, decompress 12x12000");
+  for (const bool summable : {true, false})
+    EXPECT_EQ(hierarchical_plan(summable, "dense", 1, 12),
+              "reduce-scatter 44000, all-gather 44000");
+}
+
+TEST(HierarchicalExchange, CompressesInTheNodeTooWhatCanBeAdded) {
+  EXPECT_EQ(hierarchical_plan(true, "compressed"),
+            "compress 1x12000, reduce-scatter 800, all-reduce 600, all-gather 800, "
+            "decompress 1x12000");
+  EXPECT_EQ(hierarchical_plan(true, "compressed", 1, 12),
+            "compress 1x12000, reduce-scatter 1100, all-gather 1100, decompress 1x12000");
+  expect_mentions(error_of([] { hierarchical_plan(false, "compressed"); }),
+                  {"in-node = compressed", "added", "in-node = dense"});
+}
+
+TEST(HierarchicalExchange, IsTheSameEitherWayWhenNothingCompresses) {
+  for_each_topology("hierarchical", [](const Topology& topology) {
+    const Collective inside =
+        collective("hierarchical", topology, 1001, {{"in-node", "compressed"}});
+    const Collective across = collective("hierarchical", topology, 1001);
+    for (int rank = 0; rank < topology.workers(); ++rank)
+      EXPECT_EQ(written(inside.plans[at(rank)]), written(across.plans[at(rank)]));
+  });
+}
+
 TEST(HalvingDoubling, IsOptimalForPowersOfTwo) {
   for_each_collective("halving-doubling", [](const Collective& all) {
     expect_least_volume(all);

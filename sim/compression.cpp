@@ -1,0 +1,114 @@
+#include "sim/compression.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "sim/files.h"
+
+namespace syncline {
+namespace {
+
+// Densities of the first epochs, before the compressor's own (algorithms.md 1.3).
+const std::map<std::string, std::vector<std::string>> warm_up_densities = {
+    {"none", {}},
+    {"gaussiank", {"0.015625", "0.004"}},
+    {"dgc", {"0.25", "0.0625", "0.015625", "0.004"}},
+};
+
+}  // namespace
+
+std::string device_of(const std::string& table) {
+  std::string name = std::filesystem::path(table).filename().string();
+  for (const char* ending : {".csv", "-measured", "-published", "-modelled"})
+    if (name.ends_with(ending))
+      name.resize(name.size() - std::string(ending).size());
+  return name;
+}
+
+Compression::Compression(const Scenario& scenario, const Cluster& cluster) {
+  if (scenario.compressor == "none")
+    return;
+  compressor_ = &Registered<Compressor>::find(scenario.compressor);
+  words_ = scenario.words;
+  precision_ = scenario.precision == "fp16" ? Precision::fp16 : Precision::fp32;
+  network_prices_ = scenario.network_prices;
+  if (const auto found = words_.find("warm-up-densities"); found != words_.end()) {
+    iterations_per_stage_ = static_cast<int>(scenario.schedule_settings.number("epoch-iterations"));
+    for (const std::string& density : warm_up_densities.at(found->second)) {
+      std::map<std::string, std::string> given = words_;
+      given["density"] = density;
+      stages_.emplace_back(compressor_->parameters, given);
+    }
+  }
+  stages_.push_back(scenario.compressor_settings);
+
+  std::map<std::string, std::size_t> known;  // tables by path
+  for (const HostFacts& host : cluster.workers) {
+    if (scenario.cost_table.empty() && host.device.empty())
+      throw std::invalid_argument("compressor = " + scenario.compressor +
+                                  " needs a cost table, and host " + host.name +
+                                  " has no `device`: give device, a path or " +
+                                  listed(names_in("kernels/profiles", ".csv")));
+    const std::string path =
+        scenario.cost_table.empty()
+            ? find_file("cost table for device", "kernels/profiles", ".csv", host.device, "")
+            : scenario.cost_table;
+    const auto [table, added] = known.emplace(path, tables_.size());
+    if (added) {
+      tables_.push_back(read_cost_table(path));
+      provenance_ += (provenance_.empty() ? "" : "; ") +
+                     std::filesystem::path(path).filename().string() + ", " +
+                     tables_.back().about("provenance") + ", " + tables_.back().about("device");
+    }
+    table_of_.push_back(table->second);
+  }
+  for (int shard = 0; shard < cluster.topology.servers; ++shard)
+    table_of_.push_back(table_of_.front());
+  for (const std::vector<int>& node : cluster.topology.nodes)
+    table_of_.push_back(table_of_[static_cast<std::size_t>(node.front())]);
+}
+
+void Compression::price_network(double startup_s, double seconds_per_byte) {
+  // In bytes: only ratios of costs matter to the rule.
+  words_["cost"] = "affine";
+  words_["packet-bits"] = "8";
+  words_["packet-cost"] = "1";
+  words_["fixed-cost"] = std::to_string(std::min(startup_s / seconds_per_byte, 1e12));
+  stages_ = {Settings(compressor_->parameters, words_)};
+  known_sizes_.clear();
+  provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
+                 words_["fixed-cost"] + " bytes";
+}
+
+int Compression::stage(int iteration) const {
+  const int last = static_cast<int>(stages_.size()) - 1;
+  return iteration < 0 ? last : std::min(iteration / iterations_per_stage_, last);
+}
+
+WireSize Compression::message(std::uint64_t elements, int iteration) const {
+  const int at = stage(iteration);
+  const auto [size, added] = known_sizes_.emplace(std::pair(elements, at), WireSize{});
+  if (added && elements > 0)
+    size->second = compressor_->wire_bytes(stages_[static_cast<std::size_t>(at)],
+                                           static_cast<std::size_t>(elements), precision_);
+  return size->second;
+}
+
+double Compression::seconds(int rank, std::string_view work, std::uint64_t elements, int messages,
+                            int iteration) const {
+  if (elements == 0)
+    return 0;
+  const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
+  const bool encode = work == "compress";
+  const int at = stage(iteration);
+  const auto [seconds, added] =
+      known_seconds_.emplace(std::tuple(table, encode, elements, at), 0.0);
+  if (added)
+    seconds->second =
+        tables_[table].seconds(*compressor_, stages_[static_cast<std::size_t>(at)],
+                               encode ? "encode" : "decode", static_cast<double>(elements));
+  return messages * seconds->second;
+}
+
+}  // namespace syncline

@@ -1,0 +1,90 @@
+// All-gather of messages: everybody gets everybody's as it is, and adds them itself. What sparse
+// and quantised gradients need where messages cannot be added (TopK-SGD's published code does it
+// with Horovod's all-gather; Shi et al., ICDCS 2019, compare with it). Messages may differ in size.
+//
+// ring: n-1 steps round all workers. recursive-doubling (Thakur, Rabenseifner, Gropp 2005): in each
+// of log2 n rounds partners swap all they have, twice as much as in the round before. With n not a
+// power of two, the first 2(n - 2^k) ranks pair up: the even one of each pair gives its message
+// away before, and gets everybody else's after. A worker adds all n messages, its own too.
+#include <bit>
+
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan around_the_ring(int n, const std::vector<std::uint64_t>& messages, int rank) {
+  const RingPlace place{
+      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
+  return {ring_all_gather(place, messages, 0)};
+}
+
+Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
+  const auto message = [&](int worker) { return messages[static_cast<std::size_t>(worker)]; };
+  std::uint64_t all = 0;
+  for (const std::uint64_t bytes : messages)
+    all += bytes;
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const int pairs = n - core;
+  const bool paired = rank < 2 * pairs;
+
+  Plan plan;
+  if (paired && rank % 2 == 0)
+    return {{.name = "fold", .sends = {{rank + 1, message(rank)}}, .receives = {}},
+            {.name = "unfold", .sends = {}, .receives = {{rank + 1, all - message(rank)}}}};
+  if (paired)
+    plan.push_back({.name = "fold", .sends = {}, .receives = {{rank - 1, message(rank - 1)}}});
+
+  const int place = paired ? rank / 2 : rank - pairs;
+  const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
+  // What `count` places from `first` on have brought along.
+  const auto held = [&](int first, int count) {
+    std::uint64_t bytes = 0;
+    for (int p = first; p < first + count; ++p)
+      bytes += message(rank_at(p)) + (p < pairs ? message(2 * p) : 0);
+    return bytes;
+  };
+  for (int distance = 1; distance < core; distance *= 2) {
+    const int first = place & ~(distance - 1);
+    const int partner = rank_at(place ^ distance);
+    plan.push_back({.name = "all-gather",
+                    .sends = {{partner, held(first, distance)}},
+                    .receives = {{partner, held(first ^ distance, distance)}}});
+  }
+  if (paired)
+    plan.push_back(
+        {.name = "unfold", .sends = {{rank - 1, all - message(rank - 1)}}, .receives = {}});
+  return plan;
+}
+
+Plan allgather(const Topology& topology, const Settings& settings, const Payload& payload,
+               int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  std::vector<std::uint64_t> messages;
+  for (int worker = 0; worker < n; ++worker)
+    messages.push_back(payload.message_of(worker));
+  Plan plan = settings.word("algorithm") == "ring" ? around_the_ring(n, messages, rank)
+                                                   : doubling(n, messages, rank);
+  if (payload.elements > 0) {
+    plan.insert(plan.begin(), compress(payload.elements));
+    plan.push_back(decompress(payload.elements, n));
+  }
+  return plan;
+}
+
+const Registered<Exchange> entry{{
+    .name = "allgather",
+    .sentence = "everybody gets everybody's message: what cannot be added on the way needs",
+    .parameters = {{.name = "algorithm",
+                    .sentence = "ring: n-1 steps; recursive-doubling: log2 n rounds",
+                    .fallback = "ring",
+                    .choices = {"ring", "recursive-doubling"}}},
+    .uses_servers = false,
+    .carries = Exchange::Carries::any,
+    .plan = allgather,
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,45 @@
+// All-to-all, then all-gather: what Espresso (EuroSys 2023) calls the divisible scheme. Each worker
+// gets everybody's part of its n-th of the gradient, adds them, compresses the sum again and hands
+// it to all. CNTK, with which QSGD's published runs were made, aggregates 1-bit gradients so (Seide
+// et al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce, also where
+// messages cannot be added; the price is compressing twice. Dense: a direct reduce-scatter.
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan alltoall(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const bool compressed = payload.elements > 0;
+  const std::uint64_t part = largest_share(payload.elements, n);
+  const RingPlace place{
+      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
+
+  Plan plan;
+  if (compressed)
+    plan.push_back(compress(payload.elements));
+  append_all_to_all(plan, "all-to-all", n, rank,
+                    [&](int from, int to) { return share(payload.message_of(from), n, to); });
+  if (compressed) {
+    plan.push_back(decompress(part, n));
+    plan.push_back(compress(part));
+  }
+  plan.push_back(ring_all_gather(place, payload.bytes, 0));
+  if (compressed)
+    plan.push_back(decompress(payload.elements, 1));
+  return plan;
+}
+
+const Registered<Exchange> entry{{
+    .name = "alltoall",
+    .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
+    .parameters = {},
+    .uses_servers = false,
+    .carries = Exchange::Carries::any,
+    .plan = alltoall,
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,80 @@
+// gTop-k (Shi et al., ICDCS 2019): a global top-k by a tree. In each of log2 P rounds the odd one
+// of two participants sends its k (index, value) pairs to the even one, which adds them to its own
+// and keeps the k largest; then rank 0's k go back down the same tree. Every message has k pairs:
+// 4k log2 P words go through rank 0 where an all-gather brings 2k(P-1) to everybody.
+//
+// The paper needs P to be a power of two. Here the first 2(P - 2^j) ranks pair up otherwise: the
+// odd one of each pair sends to the even one in a round before, and gets the result in one after.
+//
+// A merge is priced as one message read. That it then selects k again is not: it does so among at
+// most 2k values, a share 2 * density of the buffer that the first selection has gone through.
+#include <bit>
+
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const int pairs = n - core;
+  const bool compressed = payload.elements > 0;
+
+  Plan plan;
+  const auto send = [&](std::string_view name, int to) {
+    plan.push_back({.name = name, .sends = {{to, payload.bytes}}, .receives = {}});
+  };
+  const auto receive = [&](std::string_view name, int from) {
+    plan.push_back({.name = name, .sends = {}, .receives = {{from, payload.bytes}}});
+  };
+  const auto read = [&] {  // a merge, or the result
+    if (compressed)
+      plan.push_back(decompress(payload.elements, 1));
+  };
+  if (compressed)
+    plan.push_back(compress(payload.elements));
+
+  const bool paired = rank < 2 * pairs;
+  if (paired && rank % 2 == 1) {
+    send("fold", rank - 1);
+    receive("unfold", rank - 1);
+    read();
+    return plan;
+  }
+  if (paired) {
+    receive("fold", rank + 1);
+    read();
+  }
+  const int place = paired ? rank / 2 : rank - pairs;
+  const auto rank_at = [&](int p) { return p < pairs ? 2 * p : p + pairs; };
+  int distance = 1;  // to the partner; ends as the distance to the one this rank sent its k to
+  for (; distance < core && (place & distance) == 0; distance *= 2) {
+    receive("reduce", rank_at(place + distance));
+    read();
+  }
+  if (place != 0) {
+    send("reduce", rank_at(place - distance));
+    receive("broadcast", rank_at(place - distance));
+  }
+  while ((distance /= 2) >= 1)
+    send("broadcast", rank_at(place + distance));
+  if (paired)
+    send("unfold", rank + 1);
+  read();
+  return plan;
+}
+
+const Registered<Exchange> entry{{
+    .name = "gtopk",
+    .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
+    .parameters = {},
+    .uses_servers = false,
+    .carries = Exchange::Carries::sparse,
+    .plan = gtopk,
+}};
+
+}  // namespace
+}  // namespace syncline

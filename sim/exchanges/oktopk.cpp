@@ -1,0 +1,52 @@
+// Ok-Topk (Li and Hoefler, PPoPP 2022): a sparse all-reduce whose volume does not grow with the
+// number of workers. Split and reduce: indices are cut into one region per worker, each worker
+// sends the others what it selected in their regions and merges what it gets for its own. Then all
+// gather the regions' part of the global top-k. 2k(n-1)/n words out of each worker for either.
+//
+// Regions are chosen so that the parts are even before the split. After it they may differ, and
+// `balance = on` adds the exchange that evens them out before the all-gather, at its bound: another
+// 2k(n-1)/n words from each worker, so 6k at most. Not priced: the agreement on regions and
+// thresholds (once in many iterations), and the selection by threshold among the merged values.
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+Plan oktopk(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const bool compressed = payload.elements > 0;
+  const auto region = [&](int, int to) { return share(payload.bytes, n, to); };
+  const RingPlace place{
+      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
+
+  Plan plan;
+  if (compressed)
+    plan.push_back(compress(payload.elements));
+  append_all_to_all(plan, "split", n, rank, region);
+  if (compressed)
+    plan.push_back(decompress(largest_share(payload.elements, n), n));
+  if (settings.word("balance") == "on")
+    append_all_to_all(plan, "balance", n, rank, region);
+  plan.push_back(ring_all_gather(place, payload.bytes, 0));
+  if (compressed)
+    plan.push_back(decompress(payload.elements, 1));
+  return plan;
+}
+
+const Registered<Exchange> entry{{
+    .name = "oktopk",
+    .sentence = "each worker merges one region of all workers' selections, then all gather them",
+    .parameters = {{.name = "balance",
+                    .sentence =
+                        "on: even the regions out before the all-gather, at its worst price",
+                    .fallback = "off",
+                    .choices = {"on", "off"}}},
+    .uses_servers = false,
+    .carries = Exchange::Carries::sparse,
+    .plan = oktopk,
+}};
+
+}  // namespace
+}  // namespace syncline

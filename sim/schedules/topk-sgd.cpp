@@ -1,0 +1,46 @@
+// TopK-SGD (Shi, Chu, Cheung, See, arXiv 1911.08772, as its authors run it; Alistarh et al.,
+// NeurIPS 2018): every worker sends only the largest values of its gradient plus what it left out
+// before; all workers gather all messages and add every one of them. All tensors are one fused
+// buffer, so compression begins after backward and hides behind nothing; with `bucket-bytes` it
+// goes layer by layer instead (LAGS-SGD, OMGS-SGD). Which values are the largest is the
+// compressor's choice.
+#include "sim/schedule.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+void worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets()) {
+      worker.backward(bucket);
+      worker.start_average(bucket);
+    }
+    worker.finish_averages();
+    worker.step();
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "topk-sgd",
+    .sentence = "everybody gathers the largest values of everybody's gradient",
+    .parameters = {{.name = "warm-up-densities",
+                    .sentence = "densities of the first epochs: 0.015625, 0.004 (gaussiank), or "
+                                "from 0.25 by quarters (dgc)",
+                    .fallback = "none",
+                    .choices = {"none", "gaussiank", "dgc"}},
+                   {.name = "epoch-iterations",
+                    .sentence = "iterations of one epoch, where densities warm up",
+                    .fallback = "1",
+                    .minimum = 1,
+                    .maximum = 1e9,
+                    .whole = true}},
+    .sparse_only = true,
+    .exchange = "allgather",
+    .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},
+    .worker = worker,
+}};
+
+}  // namespace
+}  // namespace syncline
