@@ -38,9 +38,16 @@ Phase decompress(std::uint64_t elements, int messages) {
 
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank) {
-  Plan plan = exchange.plan(topology, settings, payload, rank);
-  if (exchange.carries != Exchange::Carries::sums || payload.elements == 0 || plan.empty() ||
-      rank >= topology.workers())
+  if (exchange.carries != Exchange::Carries::sums)
+    return exchange.plan(topology, settings, payload, rank);
+  Plan plan;
+  for (int round = 0; round < payload.rounds; ++round) {
+    Payload part = payload;
+    part.bytes = share(payload.bytes, payload.rounds, round);
+    const Plan one = exchange.plan(topology, settings, part, rank);
+    plan.insert(plan.end(), one.begin(), one.end());
+  }
+  if (payload.elements == 0 || plan.empty() || rank >= topology.workers())
     return plan;
   plan.insert(plan.begin(), compress(payload.elements));
   plan.push_back(decompress(payload.elements, 1));

@@ -152,6 +152,7 @@ Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
   const WireSize size = compression.message(payload.elements, iteration);
   payload.bytes = beside + static_cast<std::uint64_t>(std::llround(size.bytes));
   payload.summable = compression.compressor().reducible;
+  payload.rounds = compression.compressor().first_half ? 2 : 1;
   return payload;
 }
 
