@@ -16,8 +16,10 @@ struct CalibrateOptions {
   std::string device = "cpu";
   std::string out, append, model;
   std::vector<std::string> compressors, densities, bits, distributions;
+  std::map<std::string, std::vector<std::string>> set;  // other parameters, by name
   std::vector<std::size_t> sizes;
-  int threads = 0;  // 0: what there is
+  std::string command;  // what was asked for, but for where it goes
+  int threads = 0;      // 0: what there is
   bool baselines = true;
 };
 
@@ -55,6 +57,10 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
 // Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
 // patience ends.
 Timing timed(const std::function<void()>& prepare, const std::function<void()>& work);
+
+// What a GPU moves at the least: of the compressor's `traffic`, at the cell's settings.
+double encode_bytes(const Cell& cell, std::size_t elements);
+double decode_bytes(const Cell& cell, std::size_t elements);
 
 CostTable measured_on_cpu(const CalibrateOptions& options);
 CostTable measured_on_cuda(const CalibrateOptions& options);

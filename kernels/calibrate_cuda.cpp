@@ -47,9 +47,10 @@ struct Run {  // one table in the making
     noisy += timing.quiet ? 0 : 1;
     table.rows.push_back({name, settings, operation, n, timing.median, timing.p10, timing.p90,
                           wire_bytes, distribution});
-    std::printf("%-22s %-7s %-11s %11.0f %9.3f ms %7.1f Ge/s %7.1f GB/s %4.0f %%%s\n", name.c_str(),
-                operation, distribution.c_str(), n, timing.median * 1e3, n / timing.median * 1e-9,
-                rate * 1e-9, rate / bandwidth * 100, timing.quiet ? "" : "  noisy");
+    std::printf("%-22s %-19s %-11s %11.0f %9.3f ms %7.1f Ge/s %7.1f GB/s %4.0f %%%s\n",
+                name.c_str(), operation, distribution.c_str(), n, timing.median * 1e3,
+                n / timing.median * 1e-9, rate * 1e-9, rate / bandwidth * 100,
+                timing.quiet ? "" : "  noisy");
   }
 };
 
@@ -60,17 +61,42 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const std::vector<float> gradient = gradient_of(distribution, elements, 1);
   const State start = starting_state(cell, distribution, elements);
   const double bytes = check(run.runtime, device, cell, gradient, start);
-  const Traffic& traffic = cell.compressor->traffic;
   for (const bool decode : {false, true}) {
     const Timing timing =
         timed_samples(run.runtime.sampler(device, cell.settings, gradient, start, decode),
                       patience_seconds, small_spread);
-    const double moved =
-        decode ? traffic.decode_bytes_per_element : traffic.encode_bytes_per_element;
+    const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
     run.add(device.name, written_settings(*cell.compressor, cell.settings),
-            decode ? "decode" : "encode", elements, static_cast<double>(elements) * moved, bytes,
-            distribution, timing);
+            decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }
+}
+
+// How many elements this cell sends, or its rank: what a baseline is told of its settings.
+std::size_t size_of(const Cell& cell, std::size_t elements) {
+  for (const Parameter& parameter : cell.compressor->parameters) {
+    if (parameter.name == "density")
+      return wanted(cell.settings.number("density"), elements);
+    if (parameter.name == "rank")
+      return static_cast<std::size_t>(cell.settings.number("rank"));
+  }
+  return 0;
+}
+
+const std::string published = "published-";
+
+// The published code of this compressor, where there is a chain of its operations.
+void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
+  const Compressor& compressor = *cell.compressor;
+  const auto found = Registered<DeviceBaseline>::all().find(published + compressor.name);
+  if (found == Registered<DeviceBaseline>::all().end())
+    return;
+  const std::vector<float> gradient = gradient_of("gauss", elements, 1);
+  run.add(
+      compressor.name, written_settings(compressor, cell.settings), "encode-as-published", elements,
+      static_cast<double>(elements) * found->second.bytes_per_element,
+      compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes, "gauss",
+      timed_samples(run.runtime.baseline_sampler(found->second, gradient, size_of(cell, elements)),
+                    patience_seconds, small_spread));
 }
 
 // What a user would pick without us.
@@ -78,6 +104,8 @@ void measure_baselines(std::size_t elements, const std::string& density, Run& ru
   const std::vector<float> gradient = gradient_of("gauss", elements, 1);
   const std::size_t k = wanted(std::stod(density), elements);
   for (const auto& [name, baseline] : Registered<DeviceBaseline>::all()) {
+    if (name.starts_with(published))
+      continue;
     std::fprintf(stderr, "%s, %zu elements\n", name.c_str(), elements);
     run.add(name, "density=" + density, "encode", elements,
             static_cast<double>(elements) * baseline.bytes_per_element, 8 * static_cast<double>(k),
@@ -104,6 +132,8 @@ CostTable measured_on_cuda(const CalibrateOptions& options) {
                      elements);
         measure(cell, distribution, elements, run);
       }
+      if (options.baselines)
+        measure_as_published(cell, elements, run);
     }
     if (options.baselines)
       measure_baselines(elements, options.densities.back(), run);

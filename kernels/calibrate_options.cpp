@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 
 #include "kernels/calibrate.h"
@@ -58,6 +59,13 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
     options.densities = list_of(value);
   } else if (option == "--bits") {
     options.bits = list_of(value);
+  } else if (option == "--set") {
+    for (const std::string& part : list_of(value)) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos)
+        refuse(option, part, "name=value, a parameter of a compressor; see --help");
+      options.set[part.substr(0, equals)].push_back(part.substr(equals + 1));
+    }
   } else if (option == "--distributions") {
     options.distributions = names_in(option, value, gradient_names());
   } else if (option == "--baselines") {
@@ -74,9 +82,46 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   }
 }
 
-bool takes(const Compressor& compressor, const std::string& parameter) {
-  return std::any_of(compressor.parameters.begin(), compressor.parameters.end(),
-                     [&](const Parameter& p) { return p.name == parameter; });
+// Each name must be a parameter of a chosen compressor, and not have an option of its own.
+void check_set(const CalibrateOptions& options) {
+  std::set<std::string> known;
+  for (const std::string& name : options.compressors)
+    for (const Parameter& parameter : Registered<Compressor>::find(name).parameters)
+      if (parameter.name != "density" && parameter.name != "bits")
+        known.insert(parameter.name);
+  for (const auto& [name, values] : options.set)
+    if (!known.contains(name))
+      refuse("--set", name,
+             known.empty() ? "none for these compressors" : listed({known.begin(), known.end()}));
+}
+
+// What the tables in profiles/ hold: the sizes and densities that simulations ask for, with room
+// around them.
+void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
+  options.sizes.clear();
+  for (int power = 0; power <= 28; power += 2)
+    options.sizes.push_back(std::size_t{1} << power);
+  options.densities = {"0.0001", "0.001", "0.01", "0.1", "0.25", "1"};
+  if (!all_compressors)
+    return;
+  options.bits = {"2", "4", "8"};
+  options.set = {{"quant-bucket", {"512", "128"}}, {"rank", {"1", "2", "4", "8"}}};
+}
+
+// Every combination of the values of these parameters.
+std::vector<std::map<std::string, std::string>> combinations(
+    const std::map<std::string, std::vector<std::string>>& values) {
+  std::vector<std::map<std::string, std::string>> all(1);
+  for (const auto& [name, choices] : values) {
+    std::vector<std::map<std::string, std::string>> longer;
+    for (const std::map<std::string, std::string>& one : all)
+      for (const std::string& choice : choices) {
+        longer.push_back(one);
+        longer.back()[name] = choice;
+      }
+    all = longer;
+  }
+  return all;
 }
 
 }  // namespace
@@ -86,13 +131,15 @@ std::string usage() {
          "  --out FILE              the cost table to write (needed, unless --append)\n"
          "  --append FILE           add the rows to this table instead\n"
          "  --device cpu|cuda       default cpu\n"
-         "  --model h100|a100|v100  write a modelled table instead of measuring\n"
+         "  --model h100|a100|v100  write a modelled table instead of measuring; sizes, densities\n"
+         "                          and settings are then by default those of kernels/profiles\n"
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"
          "  --sizes 2^16,2^20       elements; default 2^16,2^18,2^20,2^22,2^24\n"
          "  --densities 0.001,0.01  for those that take one (default these two)\n"
          "  --bits 4                for those that take them (default 4)\n"
+         "  --set rank=2,rank=4     any other of their parameters; a name again is one more value\n"
          "  --distributions gauss   of the gradients; default gauss,steady, out of " +
          listed(gradient_names()) +
          "\n"
@@ -108,31 +155,44 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   options.distributions = {"gauss", "steady"};
   for (int power = 16; power <= 24; power += 2)
     options.sizes.push_back(std::size_t{1} << power);
+  const auto given = [&](const std::string& option) {
+    for (std::size_t i = 0; i < arguments.size(); i += 2)
+      if (arguments[i] == option)
+        return true;
+    return false;
+  };
+  if (given("--model"))  // whatever else is given then takes their place
+    set_defaults_of_model(options, !given("--compressors"));
+  if (given("--set"))
+    options.set.clear();
+  options.command = "syncline-calibrate";
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     if (i + 1 == arguments.size())
       throw std::invalid_argument(arguments[i] + " needs a value");
     set(options, arguments[i], arguments[i + 1]);
+    if (arguments[i] != "--out" && arguments[i] != "--append")
+      options.command += " " + arguments[i] + " " + arguments[i + 1];
   }
   if (options.out.empty() == options.append.empty())
     throw std::invalid_argument("give one of --out FILE and --append FILE");
-  cells_of(options);  // bad densities and bits are refused before anything runs
+  check_set(options);
+  cells_of(options);  // bad values are refused before anything runs
   return options;
 }
 
 std::vector<Cell> cells_of(const CalibrateOptions& options) {
+  std::map<std::string, std::vector<std::string>> asked = options.set;
+  asked["density"] = options.densities;
+  asked["bits"] = options.bits;
   std::vector<Cell> cells;
   for (const std::string& name : options.compressors) {
     const Compressor& compressor = Registered<Compressor>::find(name);
-    const std::vector<std::string> unset = {""};
-    for (const std::string& density : takes(compressor, "density") ? options.densities : unset)
-      for (const std::string& bits : takes(compressor, "bits") ? options.bits : unset) {
-        std::map<std::string, std::string> given;
-        if (!density.empty())
-          given["density"] = density;
-        if (!bits.empty())
-          given["bits"] = bits;
-        cells.push_back({&compressor, Settings(compressor.parameters, given)});
-      }
+    std::map<std::string, std::vector<std::string>> values;
+    for (const Parameter& parameter : compressor.parameters)
+      if (const auto found = asked.find(parameter.name); found != asked.end())
+        values.insert(*found);
+    for (const std::map<std::string, std::string>& given : combinations(values))
+      cells.push_back({&compressor, Settings(compressor.parameters, given)});
   }
   return cells;
 }

@@ -10,6 +10,8 @@
 #include "kernels/cat.h"
 
 #include <bit>
+#include <cmath>
+#include <numbers>
 
 #include "kernels/normal.h"
 #include "kernels/select.h"
@@ -175,17 +177,19 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   }
 }
 
-// T depends on the data; this is what a Gaussian gradient of up to 65536 elements comes to.
+// T depends on the data; this is what a Gaussian gradient comes to, whose i-th largest magnitude is
+// taken at the middle of its n-th of the probability.
 WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
-  std::vector<float> sample(std::min<std::size_t>(elements, 65536));
-  for (std::size_t i = 0; i < sample.size(); ++i)
-    sample[i] = static_cast<float>(normal_quantile(uniform(Draw{}, i) + 0x1p-25));
-  State state;
-  Message message;
-  encode(settings, std::span<const float>(sample), Draw{}, state, message);
-  const double pair_bytes = settings.word("rule") == "sign" ? 4 : 8;
-  const double scaled = precision == Precision::fp16 && pair_bytes == 8 ? 6.0 / 8.0 : 1.0;
-  return {static_cast<double>(message.size()) * scaled, false};
+  const double n = static_cast<double>(elements);
+  const double mean_magnitude = std::sqrt(2 / std::numbers::pi);
+  CatWalk walk(rule_of(settings, elements),
+               {.count = n, .absolute = n * mean_magnitude, .squares = n}, elements);
+  for (std::size_t i = 0; i < elements && !walk.finished(); ++i)
+    walk.next(-normal_quantile((static_cast<double>(i) + 0.5) / (2 * n)));
+  const std::size_t count = walk.best();
+  if (settings.word("rule") == "sign")
+    return {static_cast<double>(4 + 4 * count + 4 * ((count + 31) / 32)), false};
+  return {sparse_bytes(count, precision), false};
 }
 
 const Registered<Compressor> entry{{
@@ -199,22 +203,26 @@ const Registered<Compressor> entry{{
                     .sentence =
                         "cost of T elements: bits, packets with a fixed cost, whole packets",
                     .fallback = "packet",
-                    .choices = {"payload", "affine", "packet"}},
+                    .choices = {"payload", "affine", "packet"},
+                    .changes_cost = false},
                    {.name = "packet-cost",
                     .sentence = "cost of one packet",
                     .fallback = "576",
                     .minimum = 1e-9,
-                    .maximum = 1e9},
+                    .maximum = 1e9,
+                    .changes_cost = false},
                    {.name = "packet-bits",
                     .sentence = "payload of one packet in bits",
                     .fallback = "512",
                     .minimum = 1,
-                    .maximum = 1e9},
+                    .maximum = 1e9,
+                    .changes_cost = false},
                    {.name = "fixed-cost",
                     .sentence = "cost of one message whatever it holds",
                     .fallback = "64",
                     .minimum = 0,
-                    .maximum = 1e12},
+                    .maximum = 1e12,
+                    .changes_cost = false},
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = true,
@@ -226,7 +234,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 80,
                 .published_kernels = 9,
                 .published_syncs = 1,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

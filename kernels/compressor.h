@@ -103,19 +103,33 @@ struct Codec {
   Decode decode = {};
 };
 
-// What a GPU must at least move, for the modelled cost tables (kernels.md section 3, density 0.01).
+// What a GPU must at least move, for the modelled cost tables (kernels.md section 3). Encoding is
+// at density 0.01 and the other settings' defaults.
 struct Traffic {
   double encode_bytes_per_element = 0;  // ours
   int encode_kernels = 0;
   double published_bytes_per_element = 0;  // the published code, with its framework temporaries
   int published_kernels = 0;
   int published_syncs = 0;  // host synchronisations of the published code
-  double decode_bytes_per_element = 0;
+  // Decoding adds into a sum that is there, so zeroing it is no part of this: bytes of the sum that
+  // are read and written, beside the message. Sparse messages touch a 32-byte sector per selected
+  // element; with index and value that is 72 bytes.
+  double decode_sum_bytes_per_element = 0;
+  double decode_sum_bytes_per_selected = 0;
 };
 
 struct WireSize {
   double bytes = 0;
   bool exact = true;  // what every message has; or what to expect of Gaussian gradients
+  // The fewest and most that a message has while the selector is inside the band that its own rule
+  // accepts; where it has none, both are `bytes`. Draws that are uniform below `bytes` with
+  // probability (high - bytes) / (high - low), else uniform above, keep `bytes` as their mean.
+  double low = 0, high = 0;
+
+  WireSize() = default;
+  WireSize(double size, bool is_exact) : bytes(size), exact(is_exact), low(size), high(size) {}
+  WireSize(double size, double fewest, double most)
+      : bytes(size), exact(false), low(fewest), high(most) {}
 };
 
 struct Compressor {

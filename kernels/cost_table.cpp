@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 namespace syncline {
@@ -67,8 +68,26 @@ const Parameter* parameter_of(const Compressor& compressor, const std::string& n
   return nullptr;
 }
 
-// Does every name=value of the row agree with the settings?
-bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings& settings) {
+// As short as can be, and read again to the bit: rows and commands must meet the settings.
+std::string exact_text(double number) {
+  char text[32];
+  for (int digits = 12; digits <= 17; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, number);
+    if (std::strtod(text, nullptr) == number)
+      break;
+  }
+  return text;
+}
+
+std::string value_text(const Parameter& parameter, const Settings& settings) {
+  return parameter.choices.empty() ? exact_text(settings.number(parameter.name))
+                                   : settings.word(parameter.name);
+}
+
+// Does every name=value of the row agree with the settings? The density is not compared: it is left
+// in `density`, unless the row speaks for every density.
+bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings& settings,
+                double& density) {
   if (row.compressor != compressor.name)
     return false;
   std::istringstream words(row.parameters);
@@ -78,6 +97,10 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
     if (equals == std::string::npos || parameter == nullptr)
       return false;
     const std::string value = word.substr(equals + 1);
+    if (parameter->name == "density") {
+      density = std::strtod(value.c_str(), nullptr);
+      continue;
+    }
     if (!parameter->choices.empty() && value != settings.word(parameter->name))
       return false;
     if (parameter->choices.empty() &&
@@ -87,63 +110,133 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
   return true;
 }
 
+const std::string* header_value(const CostTable& table, const std::string& key) {
+  for (const auto& [name, value] : table.header)
+    if (name == key)
+      return &value;
+  return nullptr;
+}
+
 std::string command_for(const CostTable& table, const Compressor& compressor,
                         const Settings& settings, double elements) {
   std::string command = "syncline-calibrate --compressors " + compressor.name + " --sizes " +
                         number_text(std::ceil(elements));
-  if (parameter_of(compressor, "density") != nullptr)
-    command += " --densities " + number_text(settings.number("density"));
-  if (parameter_of(compressor, "bits") != nullptr)
-    command += " --bits " + number_text(settings.number("bits"));
-  return command + " --append " + table.path;
+  std::string others;
+  for (const Parameter& parameter : compressor.parameters) {
+    const std::string value = value_text(parameter, settings);
+    if (parameter.name == "density")
+      command += " --densities " + value;
+    else if (parameter.name == "bits")
+      command += " --bits " + value;
+    else if (parameter.changes_cost && (parameter.fallback.empty() ||
+                                        value != value_text(parameter, Settings({parameter}, {}))))
+      others += (others.empty() ? " --set " : ",") + parameter.name + "=" + value;
+  }
+  command += others;
+  const std::string* driver = header_value(table, "driver");
+  if (const std::string* model = header_value(table, "model"))
+    command += " --model " + *model;
+  else if (driver != nullptr && !driver->starts_with("none"))
+    command += " --device cuda";
+  // What others published is not ours to add to.
+  const std::string* provenance = header_value(table, "provenance");
+  const bool published = provenance != nullptr && *provenance == "published";
+  return command + (published ? " --out measured.csv" : " --append " + table.path);
+}
+
+using Curve = std::vector<const CostRow*>;  // rows of one density, by size
+
+bool covers(const Curve& curve, double elements) {
+  return elements >= curve.front()->elements && elements <= curve.back()->elements;
+}
+
+double seconds_at(const Curve& curve, double elements) {
+  std::size_t next = 0;
+  while (curve[next]->elements < elements)
+    ++next;
+  if (curve[next]->elements == elements)
+    return curve[next]->seconds;
+  const CostRow &a = *curve[next - 1], &b = *curve[next];
+  const double share = std::log(elements / a.elements) / std::log(b.elements / a.elements);
+  return a.seconds * std::pow(b.seconds / a.seconds, share);
 }
 
 }  // namespace
 
 std::string written_settings(const Compressor& compressor, const Settings& settings) {
   std::string text;
-  for (const Parameter& parameter : compressor.parameters) {
-    text += (text.empty() ? "" : " ") + parameter.name + "=";
-    text += parameter.choices.empty() ? number_text(settings.number(parameter.name))
-                                      : settings.word(parameter.name);
-  }
+  for (const Parameter& parameter : compressor.parameters)
+    if (parameter.changes_cost)
+      text += (text.empty() ? "" : " ") + parameter.name + "=" + value_text(parameter, settings);
   return text;
 }
 
 const std::string& CostTable::about(const std::string& key) const {
-  for (const auto& [name, value] : header)
-    if (name == key)
-      return value;
+  if (const std::string* value = header_value(*this, key))
+    return *value;
   throw std::invalid_argument(path + ": the header has no '# " + key + ": ...' line");
 }
 
 double CostTable::seconds(const Compressor& compressor, const Settings& settings,
                           const std::string& operation, double elements) const {
-  std::vector<const CostRow*> found;
-  for (const CostRow& row : rows)
-    if (row.operation == operation && speaks_for(row, compressor, settings) &&
-        (found.empty() || row.distribution == found.front()->distribution))
-      found.push_back(&row);
+  const bool sparsifies = parameter_of(compressor, "density") != nullptr;
+  const double wanted = sparsifies ? settings.number("density") : 0;
+  std::map<double, Curve> curves;  // by density
+  const CostRow* first = nullptr;
+  for (const CostRow& row : rows) {
+    double density = wanted;
+    if (row.operation != operation || !speaks_for(row, compressor, settings, density) ||
+        (density <= 0 && density != wanted))  // zero has no logarithm
+      continue;
+    if (first == nullptr)
+      first = &row;
+    // One distribution for all, but the very density is worth another one.
+    const auto known = curves.find(density);
+    const CostRow& like = density != wanted       ? *first
+                          : known == curves.end() ? row
+                                                  : *known->second.front();
+    if (row.distribution == like.distribution)
+      curves[density].push_back(&row);
+  }
+  for (auto& [density, curve] : curves)
+    std::stable_sort(curve.begin(), curve.end(),
+                     [](const CostRow* a, const CostRow* b) { return a->elements < b->elements; });
+  const auto same = curves.find(wanted);
+  if (same != curves.end() && covers(same->second, elements))
+    return seconds_at(same->second, elements);
+
+  // The nearest densities on either side that were measured at such sizes.
+  auto below = curves.end(), above = curves.end();
+  for (auto at = curves.begin(); at != curves.end(); ++at)
+    if (covers(at->second, elements)) {
+      if (at->first < wanted)
+        below = at;
+      else if (above == curves.end())
+        above = at;
+    }
+  if (below != curves.end() && above != curves.end()) {
+    const double share = std::log(wanted / below->first) / std::log(above->first / below->first);
+    const double a = seconds_at(below->second, elements), b = seconds_at(above->second, elements);
+    return a * std::pow(b / a, share);
+  }
+
   const std::string what = path + ": " + operation + " of " + compressor.name + " (" +
                            written_settings(compressor, settings) + ")";
   const std::string advice =
       "; to measure it: " + command_for(*this, compressor, settings, elements);
-  if (found.empty())
+  if (curves.empty())
     throw std::invalid_argument(what + " is not in the table" + advice);
-  std::sort(found.begin(), found.end(),
-            [](const CostRow* a, const CostRow* b) { return a->elements < b->elements; });
-  if (elements < found.front()->elements || elements > found.back()->elements)
-    throw std::invalid_argument(what + " at " + number_text(elements) + " elements: allowed are " +
-                                number_text(found.front()->elements) + " to " +
-                                number_text(found.back()->elements) + advice);
-  std::size_t next = 0;
-  while (found[next]->elements < elements)
-    ++next;
-  if (found[next]->elements == elements)
-    return found[next]->seconds;
-  const CostRow &a = *found[next - 1], &b = *found[next];
-  const double share = std::log(elements / a.elements) / std::log(b.elements / a.elements);
-  return a.seconds * std::pow(b.seconds / a.seconds, share);
+  const double lowest = curves.begin()->first, highest = curves.rbegin()->first;
+  if (same == curves.end() && (wanted < lowest || wanted > highest))
+    throw std::invalid_argument(what + ": allowed are densities " + exact_text(lowest) + " to " +
+                                exact_text(highest) + advice);
+  auto nearest = curves.lower_bound(wanted);  // the neighbour that ends too early
+  if (same == curves.end() && covers(nearest->second, elements))
+    --nearest;
+  const Curve& sizes = nearest->second;
+  throw std::invalid_argument(what + " at " + number_text(elements) + " elements: allowed are " +
+                              number_text(sizes.front()->elements) + " to " +
+                              number_text(sizes.back()->elements) + advice);
 }
 
 CostTable read_cost_table(const std::string& path) {

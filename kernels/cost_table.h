@@ -35,9 +35,10 @@ struct CostTable {
   const std::string& about(const std::string& key) const;
 
   // Seconds of an operation on a tensor of that many elements: a straight line in logarithms
-  // between the two nearest measured sizes. Outside the measured range, or for settings that no row
-  // speaks for, throws std::invalid_argument that names what there is and the command that would
-  // measure it.
+  // between the two nearest measured sizes; where no row has the density, between the two nearest
+  // densities that were measured at such sizes. Outside the measured ranges, or for settings that
+  // no row speaks for, throws std::invalid_argument that names what there is and the command that
+  // would measure it.
   double seconds(const Compressor& compressor, const Settings& settings,
                  const std::string& operation, double elements) const;
 };
@@ -47,7 +48,7 @@ struct CostTable {
 CostTable read_cost_table(const std::string& path);
 void write_cost_table(const CostTable& table, const std::string& path);
 
-// "density=0.01 sides=two": every parameter as it is set.
+// "density=0.01 sides=two": every parameter that changes the cost, as it is set.
 std::string written_settings(const Compressor& compressor, const Settings& settings);
 
 }  // namespace syncline

@@ -50,9 +50,10 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
 // All the memory of one tensor's encodings.
 struct Memory {
   Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
-         std::size_t memory_bytes)
+         Precision of_gradient, std::size_t memory_bytes)
       : room(compressor.message_room(settings, elements)),
-        gradient(4 * elements),
+        precision(of_gradient),
+        gradient(value_bytes(precision) * elements),
         residual(4 * elements),
         sent(12),
         message(room),
@@ -61,19 +62,26 @@ struct Memory {
         workspace(compressor.workspace_bytes(settings, elements)) {}
 
   DeviceInput input(std::size_t elements) const {
-    return {gradient.as<float>(), residual.as<float>(), sent.as<float>(), memory.as<std::byte>(),
-            elements};
+    const bool halves = precision == Precision::fp16;
+    return {.gradient = halves ? nullptr : gradient.as<float>(),
+            .residual = residual.as<float>(),
+            .sent = sent.as<float>(),
+            .memory = memory.as<std::byte>(),
+            .elements = elements,
+            .halves = halves ? gradient.as<Half>() : nullptr};
   }
   DeviceOutput output() const { return {message.as<std::byte>(), selected.as<std::uint64_t>()}; }
 
   std::size_t room;
+  Precision precision;
   DeviceBytes gradient, residual, sent, message, selected, memory, workspace;
 };
 
-void put(const Memory& memory, std::span<const float> gradient, const State& state,
+void put(const Memory& memory, const Gradient& gradient, const State& state,
          const Message& remembered) {
   const float sent[] = {state.sent_if_positive, state.sent_if_negative, 0};
-  copy_bytes(memory.gradient.as<void>(), gradient.data(), gradient.size_bytes());
+  copy_bytes(memory.gradient.as<void>(), gradient.data(),
+             value_bytes(memory.precision) * gradient.elements());
   copy_bytes(memory.residual.as<void>(), state.residual.data(), 4 * state.residual.size());
   copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
   copy_bytes(memory.memory.as<void>(), remembered.data(), remembered.size());
@@ -84,43 +92,52 @@ Message remembered_by(const DeviceCompressor& compressor, const Settings& settin
   return compressor.memory ? compressor.memory(settings, elements, draw, state) : Message{};
 }
 
+void refuse_halves(const DeviceCompressor& compressor, Precision precision) {
+  if (precision == Precision::fp16 && !compressor.halves)
+    throw std::invalid_argument(compressor.name +
+                                " on a CUDA device: fp16 gradients: allowed is fp32");
+}
+
 void refuse_large(std::size_t elements) {
   if (elements >= 1ull << 31)  // the look-back's counts have 31 bits
     throw std::invalid_argument(std::to_string(elements) +
                                 " elements on a CUDA device: allowed are up to 2147483647");
 }
 
-Message fetched(const DeviceCompressor& compressor, const Memory& memory) {
-  Message message(memory.room);
-  if (!compressor.sparse) {
-    copy_bytes(message.data(), memory.message.as<void>(), memory.room);
-    return message;
+Message fetched(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
+                const Memory& memory) {
+  std::uint64_t selected = 0;
+  copy_bytes(&selected, memory.selected.as<void>(), sizeof selected);
+  std::vector<MessagePart> parts = {{0, memory.room}};
+  if (compressor.parts)
+    parts = compressor.parts(settings, elements, memory.precision, selected);
+  Message message;
+  for (const MessagePart& part : parts) {
+    const std::size_t begin = message.size();
+    message.resize(begin + part.bytes);
+    copy_bytes(message.data() + begin, memory.message.as<std::byte>() + part.begin, part.bytes);
   }
-  std::uint64_t count = 0;
-  copy_bytes(&count, memory.selected.as<void>(), sizeof count);
-  message.resize(8 * count);
-  copy_bytes(message.data(), memory.message.as<void>(), 4 * count);
-  copy_bytes(message.data() + 4 * count, memory.message.as<std::byte>() + memory.room / 2,
-             4 * count);
   return message;
 }
 
-void encode(const DeviceCompressor& compressor, const Settings& settings,
-            std::span<const float> gradient, const Draw& draw, State& state, Message& message) {
-  refuse_large(gradient.size());
-  fit(state.residual, gradient.size());
+void encode(const DeviceCompressor& compressor, const Settings& settings, const Gradient& gradient,
+            const Draw& draw, State& state, Message& message) {
+  const std::size_t n = gradient.elements();
+  refuse_halves(compressor, gradient.precision());
+  refuse_large(n);
+  fit(state.residual, n);
   message.clear();
-  Message remembered = remembered_by(compressor, settings, gradient.size(), draw, state);
-  const Memory memory(compressor, settings, gradient.size(), remembered.size());
+  Message remembered = remembered_by(compressor, settings, n, draw, state);
+  const Memory memory(compressor, settings, n, gradient.precision(), remembered.size());
   put(memory, gradient, state, remembered);
-  compressor.encode(settings, memory.input(gradient.size()), draw, memory.output(),
-                    memory.workspace.as<void>(), nullptr);
+  compressor.encode(settings, memory.input(n), draw, memory.output(), memory.workspace.as<void>(),
+                    nullptr);
   check_cuda(cudaGetLastError(), compressor.name.c_str());
   check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
-  message = fetched(compressor, memory);
+  message = fetched(compressor, settings, n, memory);
   float sent[3] = {};
   copy_bytes(sent, memory.sent.as<void>(), sizeof sent);
-  copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * gradient.size());
+  copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * n);
   copy_bytes(remembered.data(), memory.memory.as<void>(), remembered.size());
   if (compressor.remember)
     compressor.remember(remembered, state);
@@ -131,13 +148,17 @@ void encode(const DeviceCompressor& compressor, const Settings& settings,
 }
 
 void decode_add(const DeviceCompressor& compressor, const Settings& settings,
-                const Message& message, const Draw& draw, std::span<float> sum) {
+                const Message& message, Precision precision, const Draw& draw,
+                std::span<float> sum) {
+  refuse_halves(compressor, precision);
+  const bool other = precision == Precision::fp16 && compressor.decode_add_halves;
+  const auto& decode = other ? compressor.decode_add_halves : compressor.decode_add;
   const DeviceBytes bytes(message.size()), values(sum.size_bytes()),
       workspace(compressor.workspace_bytes(settings, sum.size()));
   copy_bytes(bytes.as<void>(), message.data(), message.size());
   copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
-  compressor.decode_add(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(),
-                        sum.size(), workspace.as<void>(), nullptr);
+  decode(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(), sum.size(),
+         workspace.as<void>(), nullptr);
   check_cuda(cudaGetLastError(), compressor.name.c_str());
   check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
   copy_bytes(sum.data(), values.as<void>(), sum.size_bytes());
@@ -168,7 +189,7 @@ struct Bench {
   Bench(const DeviceCompressor& compressor, const Settings& settings,
         std::span<const float> gradient, const Message& remembered)
       : elements(gradient.size()),
-        memory(compressor, settings, elements, remembered.size()),
+        memory(compressor, settings, elements, Precision::fp32, remembered.size()),
         residual(4 * elements),
         start_memory(remembered.size()),
         sum(4 * elements),
@@ -215,7 +236,7 @@ std::function<double()> sampler(const DeviceCompressor& compressor, const Settin
                           bench->memory.workspace.as<void>(), nullptr);
   };
   encode_once();
-  const Message message = fetched(compressor, bench->memory);
+  const Message message = fetched(compressor, settings, bench->elements, bench->memory);
   bench->wire = std::make_unique<DeviceBytes>(message.size());
   bench->wire_bytes = message.size();
   copy_bytes(bench->wire->as<void>(), message.data(), message.size());

@@ -9,6 +9,7 @@
 #include "kernels/keys.h"
 #include "kernels/moments.h"
 #include "kernels/philox.h"
+#include "kernels/sparse.h"
 #include "kernels/tiles.h"
 
 namespace syncline {
@@ -33,6 +34,40 @@ inline unsigned blocks_of(std::size_t elements) {
 // One NaN, as put_value has it.
 __device__ inline float canonical(float value) {
   return value == value ? value : __int_as_float(0x7fc00000);
+}
+
+// Kernels that read the gradient are templates of its element: float or Half.
+__device__ inline float loaded(const float* g, std::size_t i) {
+  return g[i];
+}
+__device__ inline float loaded(const Half* g, std::size_t i) {
+  return to_float(g[i]);
+}
+
+// Calls `launch` with the gradient's pointer.
+template <class Launch>
+void with_gradient(const DeviceInput& input, const Launch& launch) {
+  if (input.halves != nullptr)
+    launch(input.halves);
+  else
+    launch(input.gradient);
+}
+
+// Writes a value as number `place` of the message's values, of type Value, and takes it off: the
+// same as put_value and sent_off.
+template <class Value>
+__device__ void send_value(float& u, void* values, std::size_t place);
+
+template <>
+__device__ inline void send_value<float>(float& u, void* values, std::size_t place) {
+  static_cast<float*>(values)[place] = canonical(u);
+  u = sent_off(u, Precision::fp32);
+}
+
+template <>
+__device__ inline void send_value<Half>(float& u, void* values, std::size_t place) {
+  static_cast<Half*>(values)[place] = to_half(u);
+  u = sent_off(u, Precision::fp16);
 }
 
 // The sums of tiles in the order of moments.h: groups side by side, then the groups one by one. For
@@ -132,10 +167,18 @@ void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream);
 void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
                              const Draw&, float* sum, std::size_t elements, void* workspace,
                              void* stream);
+void decode_sparse_halves_on_device(const Settings&, const std::byte* message, std::size_t bytes,
+                                    const Draw&, float* sum, std::size_t elements, void* workspace,
+                                    void* stream);
 
 // Indices and values, each half of it: a sparse message cannot hold more than every element.
 inline std::size_t sparse_room(const Settings&, std::size_t elements) {
   return 8 * elements;
+}
+
+inline std::vector<MessagePart> sparse_parts(const Settings&, std::size_t elements,
+                                             Precision precision, std::uint64_t selected) {
+  return {{0, 4 * selected}, {4 * elements, value_bytes(precision) * selected}};
 }
 
 }  // namespace syncline

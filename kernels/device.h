@@ -19,19 +19,27 @@ struct DeviceInput {  // device pointers
       nullptr;  // sign methods: what a set and a cleared bit took off, and 1 to forget all
   std::byte* memory = nullptr;  // what DeviceCompressor::memory made
   std::size_t elements = 0;
+  const Half* halves = nullptr;  // the gradient where it is one of fp16; `gradient` is null then
 };
 
-struct DeviceOutput {            // device pointers
-  std::byte* message = nullptr;  // room for message_room bytes
-  // Sparse messages: indices from the start, values from room / 2, and how many there are.
-  std::uint64_t* selected = nullptr;
+struct DeviceOutput {                 // device pointers
+  std::byte* message = nullptr;       // room for message_room bytes
+  std::uint64_t* selected = nullptr;  // how many elements were sent, where only the device knows
+};
+
+struct MessagePart {
+  std::size_t begin = 0, bytes = 0;
 };
 
 struct DeviceCompressor {
   static constexpr const char* kind = "compressor with a CUDA version";
   std::string name = {};
-  bool sparse = false;
+  bool halves = false;  // also takes fp16 gradients; those that do not are never given any
   std::function<std::size_t(const Settings&, std::size_t elements)> message_room = {};
+  // Which pieces of that room make the message, in their order on the wire. Empty: all of it does.
+  std::function<std::vector<MessagePart>(const Settings&, std::size_t elements, Precision,
+                                         std::uint64_t selected)>
+      parts = {};
   std::function<std::size_t(const Settings&, std::size_t elements)> workspace_bytes = {};
   // What the method remembers beside the residual, as the device keeps it, and back. Both are empty
   // where nothing is.
@@ -46,11 +54,14 @@ struct DeviceCompressor {
   std::function<void(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
                      float* sum, std::size_t elements, void* workspace, void* stream)>
       decode_add = {};
+  // The same for messages of fp16 gradients. Empty: they look like those of fp32.
+  decltype(decode_add) decode_add_halves = {};
 };
 
 // What is measured beside the compressors, on the same data: what a user would run without us
 // (baseline-*: libraries; published-*: the published codes' chains of one kernel per operation),
-// and single passes of ours (pass-*). Only measured, so nothing holds it to bits.
+// and single passes of ours (pass-*). Only measured, so nothing holds it to bits. `k` is how many
+// elements to send, or the rank.
 struct DeviceBaseline {
   static constexpr const char* kind = "CUDA baseline";
   std::string name = {};
@@ -69,11 +80,12 @@ struct DeviceRuntime {
   std::function<std::vector<std::pair<std::string, std::string>>()> about = {};  // header lines
   std::function<double()> copy_bandwidth = {};  // bytes read and written per second
   // One encoding, copied to the device and back: message in the wire format, residual in `state`.
-  std::function<void(const DeviceCompressor&, const Settings&, std::span<const float> gradient,
-                     const Draw&, State&, Message&)>
+  // Throws std::invalid_argument on fp16 where the compressor does not take it.
+  std::function<void(const DeviceCompressor&, const Settings&, const Gradient&, const Draw&, State&,
+                     Message&)>
       encode = {};
-  std::function<void(const DeviceCompressor&, const Settings&, const Message&, const Draw&,
-                     std::span<float> sum)>
+  std::function<void(const DeviceCompressor&, const Settings&, const Message&, Precision,
+                     const Draw&, std::span<float> sum)>
       decode_add = {};
   // Each call: the seconds of one encoding (or decoding of the message) from this state, with a
   // flushed cache before it.

@@ -11,14 +11,15 @@
 namespace syncline {
 namespace {
 
-__global__ void sample_kernel(const float* g, const float* u, std::size_t elements, bool feedback,
+template <class Value>
+__global__ void sample_kernel(const Value* g, const float* u, std::size_t elements, bool feedback,
                               Draw draw, std::uint32_t* keys) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   std::size_t at = sampled_element(draw, elements, sample_strata, i / sample_neighbours);
   if (at > elements - sample_neighbours)
     at = elements - sample_neighbours;
   at += i % sample_neighbours;
-  keys[i] = magnitude_key(feedback ? g[at] + u[at] : g[at]);
+  keys[i] = magnitude_key(feedback ? loaded(g, at) + u[at] : loaded(g, at));
 }
 
 enum class Keys { sample, list, tensor };
@@ -125,6 +126,7 @@ void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned
 
 // Of the list, all that reach above_key, and of those between band_key and it `rank` in a row,
 // after the first `skip`: in order.
+template <class Value>
 __global__ void __launch_bounds__(block_threads)
     trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
   __shared__ TileCounts shared;
@@ -161,7 +163,7 @@ __global__ void __launch_bounds__(block_threads)
       const bool lucky =
           (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
       if ((above[row] >> lane & 1u) != 0 || lucky)
-        send(u, room.list[first + row * 32], my_above + sent, output, message_room);
+        send<Value>(u, room.list[first + row * 32], my_above + sent, output, message_room);
       before_above += __popc(above[row]);
       before_band += __popc(band[row]);
     }
@@ -179,8 +181,10 @@ void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, cons
     set_low_key(room, 0, stream);
     return;
   }
-  sample_kernel<<<sample_keys / 256, 256, 0, stream_of(stream)>>>(
-      input.gradient, input.residual, input.elements, feedback, draw, room.sample);
+  with_gradient(input, [&](const auto* g) {
+    sample_kernel<<<sample_keys / 256, 256, 0, stream_of(stream)>>>(
+        g, input.residual, input.elements, feedback, draw, room.sample);
+  });
   cut_sample(input, static_cast<std::size_t>(rank), room, stream);
   take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
 }
@@ -215,8 +219,9 @@ void write_band(const DeviceInput& input, const SelectionRoom& room, const Devic
                 std::size_t message_room, void* stream) {
   cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * 8, stream_of(stream));
   cudaMemsetAsync(&room.selection->ticket, 0, 4, stream_of(stream));
-  trim_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room,
-                                                                            output, message_room);
+  const auto kernel = input.halves != nullptr ? trim_kernel<Half> : trim_kernel<float>;
+  kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room, output,
+                                                                       message_room);
 }
 
 void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,

@@ -9,8 +9,9 @@ namespace syncline {
 namespace {
 
 // One pass: u = g + e (unless g is null), and the indices of what reaches the low key, in order.
+template <class Value>
 __global__ void __launch_bounds__(block_threads)
-    collect_kernel(const float* g, float* u, std::size_t elements, bool feedback,
+    collect_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
                    bool only_fallback, SelectionRoom room) {
   __shared__ TileCounts shared;
   if (only_fallback && room.selection->fallback == 0)
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(block_threads)
       std::uint32_t key = 0;
       bool inside = i < elements;
       if (inside) {
-        float value = g == nullptr ? u[i] : g[i];
+        float value = g == nullptr ? u[i] : loaded(g, i);
         if (g != nullptr) {
           if (feedback)
             value = value + u[i];
@@ -54,7 +55,8 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-void launch_collect(const float* g, const DeviceInput& input, bool feedback, bool only_fallback,
+template <class Value>
+void launch_collect(const Value* g, const DeviceInput& input, bool feedback, bool only_fallback,
                     const SelectionRoom& room, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
   if (tiles == 0)  // no tile will say so
@@ -74,18 +76,27 @@ __global__ void count_kernel(Selection* selection, DeviceOutput output, std::uin
   *output.selected = selection->selected;
 }
 
+template <class Value>
 __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput output,
                                  std::size_t message_room) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
        i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
-    send(u, room.list[i], i, output, message_room);
+    send<Value>(u, room.list[i], i, output, message_room);
 }
 
+template <class Value>
 __global__ void scatter_kernel(const std::byte* message, std::size_t count, float* sum) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i < count)  // indices are distinct, so no atomics
     sum[reinterpret_cast<const std::uint32_t*>(message)[i]] +=
-        reinterpret_cast<const float*>(message + 4 * count)[i];
+        loaded(reinterpret_cast<const Value*>(message + 4 * count), i);
+}
+
+template <class Value>
+void scatter(const std::byte* message, std::size_t bytes, float* sum, void* stream) {
+  const std::size_t count = bytes / (4 + sizeof(Value));
+  if (count > 0)
+    scatter_kernel<Value><<<blocks_of(count), 256, 0, stream_of(stream)>>>(message, count, sum);
 }
 
 }  // namespace
@@ -111,12 +122,13 @@ SelectionRoom selection_room(void* workspace, std::size_t elements) {
 
 void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
                      void* stream) {
-  launch_collect(input.gradient, input, feedback, false, room, stream);
+  with_gradient(input,
+                [&](const auto* g) { launch_collect(g, input, feedback, false, room, stream); });
 }
 
 void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room,
              void* stream) {
-  launch_collect(nullptr, input, true, only_fallback, room, stream);
+  launch_collect<float>(nullptr, input, true, only_fallback, room, stream);
 }
 
 void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream) {
@@ -130,17 +142,20 @@ void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::
 
 void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
                 std::size_t message_room, void* stream) {
-  send_list_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-      input.residual, room, output, message_room);
+  const auto kernel = input.halves != nullptr ? send_list_kernel<Half> : send_list_kernel<float>;
+  kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room, output,
+                                                                       message_room);
   count_selected(room, output, input.elements, stream);
 }
 
 void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
                              const Draw&, float* sum, std::size_t, void*, void* stream) {
-  const std::size_t count = bytes / 8;
-  if (count > 0)
-    scatter_kernel<<<static_cast<unsigned>((count + 255) / 256), 256, 0, stream_of(stream)>>>(
-        message, count, sum);
+  scatter<float>(message, bytes, sum, stream);
+}
+
+void decode_sparse_halves_on_device(const Settings&, const std::byte* message, std::size_t bytes,
+                                    const Draw&, float* sum, std::size_t, void*, void* stream) {
+  scatter<Half>(message, bytes, sum, stream);
 }
 
 }  // namespace syncline

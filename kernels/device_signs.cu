@@ -7,7 +7,8 @@
 namespace syncline {
 namespace {
 
-__global__ void sign_kernel(const float* g, float* u, std::size_t elements, bool feedback,
+template <class Value>
+__global__ void sign_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
                             const float* sent, std::uint32_t* words, SignSums* tiles) {
   const unsigned lane = threadIdx.x % 32;
   const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
@@ -23,7 +24,7 @@ __global__ void sign_kernel(const float* g, float* u, std::size_t elements, bool
   for (std::size_t row = begin; row < end; row += 32) {
     const std::size_t i = row + lane;
     const bool inside = i < end;
-    float value = inside ? g[i] : -1.0f;
+    float value = inside ? loaded(g, i) : -1.0f;
     if (inside && feedback) {
       const float c = forget ? 0.0f : u[i];
       value = value + (c - (c >= 0 ? if_positive : if_negative));
@@ -80,9 +81,11 @@ void encode_signs_on_device(std::size_t scales, bool feedback, const DeviceInput
   float* message = reinterpret_cast<float*>(output.message);
   SignSums* sums = static_cast<SignSums*>(workspace);
   if (tiles > 0)
-    sign_kernel<<<static_cast<unsigned>((tiles + 3) / 4), 128, 0, on>>>(
-        input.gradient, input.residual, input.elements, feedback, input.sent,
-        reinterpret_cast<std::uint32_t*>(message + scales), sums);
+    with_gradient(input, [&](const auto* g) {
+      sign_kernel<<<static_cast<unsigned>((tiles + 3) / 4), 128, 0, on>>>(
+          g, input.residual, input.elements, feedback, input.sent,
+          reinterpret_cast<std::uint32_t*>(message + scales), sums);
+    });
   scale_kernel<<<1, 256, 0, on>>>(sums, tiles, scales == 2, feedback, message, input.sent);
 }
 

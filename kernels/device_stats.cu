@@ -13,15 +13,15 @@ namespace {
 constexpr unsigned copies = 2;
 
 // One warp per tile, lane l takes elements l, l + 32, ....
-template <bool counting>
-__device__ Moments tile_sums(const float* g, float* u, std::size_t begin, std::size_t end,
+template <bool counting, class Value>
+__device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::size_t end,
                              bool feedback, unsigned* counts) {
   const unsigned lane = threadIdx.x % 32;
   float sum = 0, absolute = 0, squares = 0;
   std::uint32_t top = 0;
 #pragma unroll 8
   for (std::size_t i = begin + lane; i < end; i += 32) {
-    const float value = feedback ? g[i] + u[i] : g[i];
+    const float value = feedback ? loaded(g, i) + u[i] : loaded(g, i);
     if (u != nullptr)
       u[i] = value;
     const std::uint32_t key = magnitude_key(value);
@@ -41,9 +41,9 @@ __device__ Moments tile_sums(const float* g, float* u, std::size_t begin, std::s
 }
 
 // Histograms are private to a block and merged with integer atomics: no order changes the result.
-template <bool counting>
+template <bool counting, class Value>
 __global__ void __launch_bounds__(block_threads)
-    stats_kernel(const float* g, float* u, std::size_t elements, bool feedback, Moments* tiles,
+    stats_kernel(const Value* g, float* u, std::size_t elements, bool feedback, Moments* tiles,
                  unsigned* histogram) {
   __shared__ unsigned counts[counting ? bins * copies : 1];
   for (unsigned i = threadIdx.x; counting && i < bins * copies; i += blockDim.x)
@@ -78,8 +78,10 @@ __global__ void __launch_bounds__(256)
 }  // namespace
 
 void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
-  stats_kernel<false><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-      input.gradient, input.residual, input.elements, feedback, room.tiles, nullptr);
+  with_gradient(input, [&](const auto* g) {
+    stats_kernel<false><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
+        g, input.residual, input.elements, feedback, room.tiles, nullptr);
+  });
   total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles_of(input.elements),
                                                  room.selection);
 }
@@ -87,8 +89,10 @@ void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& r
 void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
                        void* stream) {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  stats_kernel<true><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-      input.gradient, input.residual, input.elements, feedback, room.tiles, room.histogram);
+  with_gradient(input, [&](const auto* g) {
+    stats_kernel<true><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
+        g, input.residual, input.elements, feedback, room.tiles, room.histogram);
+  });
   total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles_of(input.elements),
                                                  room.selection);
 }

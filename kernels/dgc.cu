@@ -11,21 +11,23 @@
 namespace syncline {
 namespace {
 
-__global__ void sample_kernel(const float* g, const float* u, std::size_t elements, Draw draw,
+template <class Value>
+__global__ void sample_kernel(const Value* g, const float* u, std::size_t elements, Draw draw,
                               std::size_t samples, std::uint32_t* keys) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i >= samples)
     return;
   const std::size_t at = sampled_element(draw, elements, samples, i);
-  keys[i] = magnitude_key(g == nullptr ? u[at] : g[at] + u[at]);
+  keys[i] = magnitude_key(g == nullptr ? u[at] : loaded(g, at) + u[at]);
 }
 
-__global__ void momentum_kernel(const float* g, float* velocity, float* u, std::size_t elements,
+template <class Value>
+__global__ void momentum_kernel(const Value* g, float* velocity, float* u, std::size_t elements,
                                 float momentum) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i >= elements)
     return;
-  const float v = momentum * velocity[i] + g[i];
+  const float v = momentum * velocity[i] + loaded(g, i);
   velocity[i] = v;
   u[i] = v + u[i];
 }
@@ -60,18 +62,21 @@ __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
 
 void add_momentum(const DeviceInput& input, float momentum, void* stream) {
   if (input.elements > 0)
-    momentum_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
-        input.gradient, reinterpret_cast<float*>(input.memory), input.residual, input.elements,
-        momentum);
+    with_gradient(input, [&](const auto* g) {
+      momentum_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
+          g, reinterpret_cast<float*>(input.memory), input.residual, input.elements, momentum);
+    });
 }
 
-// low_key: the sample's own top fraction. The keys lie where the list will.
-void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const float* gradient,
-                     const Draw& draw, SelectionRoom room, void* stream) {
+// low_key: the sample's own top fraction, of g + e or, where g is null, of what is in the residual.
+// The keys lie where the list will.
+template <class Value>
+void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const Value* g, const Draw& draw,
+                     SelectionRoom room, void* stream) {
   room.sample = room.list;
   room.samples = dgc.samples;
   sample_kernel<<<blocks_of(dgc.samples), 256, 0, stream_of(stream)>>>(
-      gradient, input.residual, input.elements, draw, dgc.samples, room.sample);
+      g, input.residual, input.elements, draw, dgc.samples, room.sample);
   cut_sample(input, dgc.sample_k, room, stream);
   take_cut<<<1, 1, 0, stream_of(stream)>>>(room.selection);
 }
@@ -84,10 +89,13 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   const bool summed = dgc.momentum > 0;
   if (summed)
     add_momentum(input, dgc.momentum, stream);
-  if (dgc.k > 0)
-    set_sampled_key(dgc, input, summed ? nullptr : input.gradient, draw, room, stream);
-  else
+  if (dgc.k == 0)
     set_low_key(room, no_key, stream);
+  else if (summed)
+    set_sampled_key<float>(dgc, input, nullptr, draw, room, stream);
+  else
+    with_gradient(input,
+                  [&](const auto* g) { set_sampled_key(dgc, input, g, draw, room, stream); });
   if (summed)
     collect(input, false, room, stream);
   else
@@ -121,13 +129,15 @@ std::size_t workspace_bytes(const Settings&, std::size_t elements) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "dgc",
-                                          .sparse = true,
+                                          .halves = true,
                                           .message_room = sparse_room,
+                                          .parts = sparse_parts,
                                           .workspace_bytes = workspace_bytes,
                                           .memory = memory,
                                           .remember = remember,
                                           .encode = encode,
-                                          .decode_add = decode_sparse_on_device}};
+                                          .decode_add = decode_sparse_on_device,
+                                          .decode_add_halves = decode_sparse_halves_on_device}};
 
 }  // namespace
 }  // namespace syncline

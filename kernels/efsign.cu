@@ -24,6 +24,7 @@ std::size_t workspace_bytes(const Settings&, std::size_t elements) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "efsign",
+                                          .halves = true,
                                           .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
                                           .encode = encode,

@@ -115,7 +115,7 @@ const Registered<Compressor> entry{{
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = true,
-    .wire_bytes = bytes_near_density,
+    .wire_bytes = bytes_near_density<3>,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
     .traffic = {.encode_bytes_per_element = 16.4,
@@ -123,7 +123,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 57,
                 .published_kernels = 14,
                 .published_syncs = 5,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -85,12 +85,12 @@ __device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
   return {shared.before + earlier, shared.before + total};
 }
 
-// Sends element i of the residual as number `place` of the message.
-__device__ inline void send(float* u, std::uint32_t i, std::size_t place,
-                            const DeviceOutput& output, std::size_t message_room) {
+// Sends element i of the residual as number `place` of the message, values of type Value.
+template <class Value>
+__device__ void send(float* u, std::uint32_t i, std::size_t place, const DeviceOutput& output,
+                     std::size_t message_room) {
   reinterpret_cast<std::uint32_t*>(output.message)[place] = i;
-  reinterpret_cast<float*>(output.message + message_room / 2)[place] = canonical(u[i]);
-  u[i] = 0;
+  send_value<Value>(u[i], output.message + message_room / 2, place);
 }
 
 }  // namespace syncline

@@ -125,7 +125,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 175,
                 .published_kernels = 70,
                 .published_syncs = 30,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -58,7 +58,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 8,
                 .published_kernels = 1,
                 .published_syncs = 0,
-                .decode_bytes_per_element = 12},
+                .decode_sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -47,7 +47,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 50,
                 .published_kernels = 9,
                 .published_syncs = 0,
-                .decode_bytes_per_element = 8.13},
+                .decode_sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -225,7 +225,7 @@ const Registered<Compressor> entry{{
             .published_bytes_per_element = 40,
             .published_kernels = 9,
             .published_syncs = 0,
-            .decode_bytes_per_element = 8,
+            .decode_sum_bytes_per_element = 8,
         },
 }};
 

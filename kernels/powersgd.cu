@@ -25,7 +25,8 @@ struct Matrix {
 };
 
 // P = u Q, and u = g + e on the way: the first chunk adds, the others read what its lane wrote.
-__global__ void rows_kernel(const float* g, bool feedback, Matrix m, const float* q, float* p) {
+template <class Value>
+__global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p) {
   const unsigned lane = threadIdx.x % 32;
   const std::size_t row = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
   if (row >= m.s.rows)
@@ -35,7 +36,7 @@ __global__ void rows_kernel(const float* g, bool feedback, Matrix m, const float
     float partial[chunk] = {};
     for (std::size_t j = lane; j < length; j += 32) {
       if (first == 0)
-        m.u[begin + j] = feedback ? g[begin + j] + m.u[begin + j] : g[begin + j];
+        m.u[begin + j] = feedback ? loaded(g, begin + j) + m.u[begin + j] : loaded(g, begin + j);
       const float value = m.u[begin + j];
       for (unsigned c = 0; c < chunk; ++c)
         if (first + c < rank)
@@ -165,8 +166,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   float* matrix = reinterpret_cast<float*>(input.memory);
   float* p = reinterpret_cast<float*>(output.message);
   float* q = p + s.rows * s.rank;
-  rows_kernel<<<static_cast<unsigned>((s.rows + 3) / 4), 128, 0, on>>>(
-      input.gradient, with_feedback(settings), m, matrix, p);
+  with_gradient(input, [&](const auto* g) {
+    rows_kernel<<<static_cast<unsigned>((s.rows + 3) / 4), 128, 0, on>>>(g, with_feedback(settings),
+                                                                         m, matrix, p);
+  });
   orthogonalise_kernel<<<1, 32, 0, on>>>(p, s, room.columns, room.p);
   const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));
   columns_kernel<<<grid, 256, 0, on>>>(m, room.p, room.partial);
@@ -219,6 +222,7 @@ std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "powersgd",
+                                          .halves = true,
                                           .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
                                           .memory = memory,

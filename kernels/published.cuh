@@ -16,6 +16,7 @@
 #include <thrust/transform_reduce.h>
 
 #include "kernels/device.h"
+#include "kernels/philox.h"
 
 namespace syncline {
 
@@ -46,6 +47,11 @@ struct Absolute {
 struct Above {
   float threshold;
   __device__ bool operator()(float x) const { return x > threshold; }
+};
+struct Uniform {
+  __device__ float operator()(std::int64_t i) const {
+    return static_cast<float>(uniform(Draw{}, static_cast<std::uint64_t>(i)));
+  }
 };
 struct SquaredDistance {
   float mean;

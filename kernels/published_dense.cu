@@ -2,17 +2,13 @@
 // a byte each, unpacked, as theirs do.
 #include <cuda_runtime.h>
 
-#include "kernels/philox.h"
+#include "kernels/device.cuh"
+#include "kernels/powersgd.h"
 #include "kernels/published.cuh"
 
 namespace syncline {
 namespace {
 
-struct Uniform {
-  __device__ float operator()(std::int64_t i) const {
-    return static_cast<float>(uniform(Draw{}, static_cast<std::uint64_t>(i)));
-  }
-};
 struct Times {
   float factor;
   __device__ float operator()(float x) const { return x * factor; }
@@ -86,6 +82,112 @@ void run_efsign(const DeviceInput& input, std::size_t, const DeviceOutput& outpu
   thrust::transform(p.on(), p.u, p.u + p.n, p.b, p.u, Less{scale});
 }
 
+struct Negative {
+  __device__ bool operator()(float x) const { return x < 0; }
+};
+struct Positive {
+  __device__ bool operator()(float x) const { return !(x < 0); }
+};
+struct Mask {
+  __device__ signed char operator()(float x) const { return x < 0 ? 1 : 0; }
+};
+struct Mean {
+  float negative, positive;
+  __device__ float operator()(float u) const { return u < 0 ? negative : positive; }
+};
+
+// 1-bit SGD: each side is compacted to be summed, and the host reads how many and how much.
+void run_onebit(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
+                void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  thrust::transform(p.on(), p.u, p.u + p.n, reinterpret_cast<signed char*>(p.values), Mask());
+  const std::ptrdiff_t negatives = thrust::copy_if(p.on(), p.u, p.u + p.n, p.a, Negative()) - p.a;
+  const float negative = negatives > 0 ? p.mean(p.a, negatives) : 0.0f;
+  const std::ptrdiff_t positives = thrust::copy_if(p.on(), p.u, p.u + p.n, p.a, Positive()) - p.a;
+  const float positive = positives > 0 ? p.mean(p.a, positives) : 0.0f;
+  thrust::transform(p.on(), p.u, p.u + p.n, p.b, Mean{negative, positive});
+  thrust::transform(p.on(), p.u, p.u + p.n, p.b, p.u, thrust::minus<float>());
+}
+
+// out = m q, out = m^T p, out = p q^T: one thread per element, and no library.
+__global__ void rows_kernel(const float* m, std::size_t n, Shape s, const float* q, float* out) {
+  const std::size_t at = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = at / s.rank, c = at % s.rank;
+  float sum = 0;
+  for (std::size_t j = 0; i < s.rows && j < s.columns && i * s.columns + j < n; ++j)
+    sum += m[i * s.columns + j] * q[j * s.rank + c];
+  if (i < s.rows)
+    out[at] = sum;
+}
+
+__global__ void columns_kernel(const float* m, std::size_t n, Shape s, const float* p, float* out) {
+  const std::size_t at = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t c = at / s.columns, j = at % s.columns;
+  float sum = 0;
+  for (std::size_t i = 0; c < s.rank && i < s.rows && i * s.columns + j < n; ++i)
+    sum += m[i * s.columns + j] * p[i * s.rank + c];
+  if (c < s.rank)
+    out[j * s.rank + c] = sum;
+}
+
+__global__ void product_kernel(const float* p, const float* q, std::size_t n, Shape s, float* out) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < n)
+    out[i] = low_rank(p + i / s.columns * s.rank, q + i % s.columns * s.rank, s.rank);
+}
+
+// What is left of column c without its share of column `other`, or, of itself, its share of 1.
+__global__ void reduce_column_kernel(float* p, Shape s, std::size_t c, std::size_t other,
+                                     const float* product) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= s.rows)
+    return;
+  float& value = p[i * s.rank + c];
+  value = c == other ? value / (sqrtf(*product) + 1e-8f) : value - *product * p[i * s.rank + other];
+}
+
+__global__ void __launch_bounds__(1024)
+    column_product_kernel(const float* p, Shape s, std::size_t a, std::size_t b, float* product) {
+  __shared__ float sums[1024];
+  float sum = 0;
+  for (std::size_t i = threadIdx.x; i < s.rows; i += blockDim.x)
+    sum += p[i * s.rank + a] * p[i * s.rank + b];
+  sums[threadIdx.x] = sum;
+  for (unsigned step = 512; step > 0; step /= 2) {
+    __syncthreads();
+    if (threadIdx.x < step)
+      sums[threadIdx.x] += sums[threadIdx.x + step];
+  }
+  if (threadIdx.x == 0)
+    *product = sums[0];
+}
+
+// PowerSGD with k as its rank: three products, Gram-Schmidt column by column, and the residual in
+// an operation of its own. (The published code's products are cuBLAS's.)
+void run_powersgd(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                  void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  const std::size_t n = input.elements;
+  const Shape s = shape_of(n, k > 0 ? k : 1);
+  float* const left = p.values;
+  float* const right = left + s.rows * s.rank;
+  float* const product = p.b;
+  const thrust::counting_iterator<std::int64_t> first(0);
+  p.add();
+  thrust::transform(p.on(), first, first + static_cast<std::ptrdiff_t>(s.columns * s.rank), right,
+                    Uniform());
+  rows_kernel<<<blocks_of(s.rows * s.rank), 256, 0, p.stream>>>(p.u, n, s, right, left);
+  for (std::size_t c = 0; c < s.rank; ++c)
+    for (std::size_t other = 0; other <= c; ++other) {
+      column_product_kernel<<<1, 1024, 0, p.stream>>>(left, s, c, other, product);
+      reduce_column_kernel<<<blocks_of(s.rows), 256, 0, p.stream>>>(left, s, c, other, product);
+    }
+  columns_kernel<<<blocks_of(s.columns * s.rank), 256, 0, p.stream>>>(p.u, n, s, left, right);
+  product_kernel<<<blocks_of(n), 256, 0, p.stream>>>(left, right, n, s, p.a);
+  thrust::transform(p.on(), p.u, p.u + p.n, p.a, p.u, thrust::minus<float>());
+}
+
 DeviceBaseline chain(const char* name, double bytes,
                      void (*run)(const DeviceInput&, std::size_t, const DeviceOutput&, void*,
                                  void*)) {
@@ -96,6 +198,8 @@ DeviceBaseline chain(const char* name, double bytes,
 const Registered<DeviceBaseline> qsgd{chain("published-qsgd", 4.51, run_qsgd)};
 const Registered<DeviceBaseline> terngrad{chain("published-terngrad", 8.25, run_terngrad)};
 const Registered<DeviceBaseline> efsign{chain("published-efsign", 12.13, run_efsign)};
+const Registered<DeviceBaseline> onebit{chain("published-onebit", 12.13, run_onebit)};
+const Registered<DeviceBaseline> powersgd{chain("published-powersgd", 16, run_powersgd)};
 
 }  // namespace
 }  // namespace syncline

@@ -1,5 +1,8 @@
 // The published sparsifiers as chains of operations (algorithms.md 1.1, 1.2, 6.4, 6.5).
 #include <cuda_runtime.h>
+#include <thrust/extrema.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
 #include <thrust/sort.h>
 
 #include "kernels/normal.h"
@@ -10,6 +13,63 @@ namespace {
 
 double share_of(std::size_t k, std::ptrdiff_t n) {
   return static_cast<double>(k) / static_cast<double>(n);
+}
+
+// All of b, largest first, and where each was. (By radix digits: thrust::sort_by_key is CUB's radix
+// sort of pairs for these types.)
+void sort_pairs(Published& p) {
+  thrust::sequence(p.on(), p.indices, p.indices + p.n);
+  thrust::sort_by_key(p.on(), p.b, p.b + p.n, p.indices, thrust::greater<float>());
+}
+
+// torch.topk's answer comes sorted, with 64-bit indices; here by a sort of everything, which is
+// what torch did with one long slice for a while.
+void run_topk(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+              void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  sort_pairs(p);
+  p.finish(static_cast<std::ptrdiff_t>(k));
+}
+
+// torch.randperm is a sort of n random keys; the first k of it are sent.
+void run_randomk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                 void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  const thrust::counting_iterator<std::int64_t> first(0);
+  p.add();
+  thrust::transform(p.on(), first, first + p.n, p.b, Uniform());
+  sort_pairs(p);
+  p.finish(static_cast<std::ptrdiff_t>(k));
+}
+
+struct Square {
+  __device__ float operator()(float x) const { return x * x; }
+};
+struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have it
+  double element_bits;
+  __device__ float operator()(float squares, std::int64_t i) const {
+    const double packets = ceil(static_cast<double>(i + 1) * element_bits / 512);
+    return static_cast<float>(squares / (576 * packets + 64));
+  }
+};
+
+// CAT: everything sorted, running sums, the best ratio of all, which the host reads.
+void run_cat(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
+             void* stream) {
+  Published p(input, output, workspace, stream);
+  const thrust::counting_iterator<std::int64_t> first(0);
+  p.add();
+  p.magnitudes();
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  sort_pairs(p);
+  thrust::transform(p.on(), p.b, p.b + p.n, p.a, Square());
+  thrust::inclusive_scan(p.on(), p.a, p.a + p.n, p.a);
+  const PerPacketCost ratio{32 + ceil(log2(static_cast<double>(p.n)))};
+  thrust::transform(p.on(), p.a, p.a + p.n, first, p.b, ratio);
+  p.finish(thrust::max_element(p.on(), p.b, p.b + p.n) - p.b + 1);
 }
 
 void run_threshold(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
@@ -123,6 +183,9 @@ DeviceBaseline chain(const char* name, double bytes,
       .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
 }
 
+const Registered<DeviceBaseline> topk{chain("published-topk", 12.5, run_topk)};
+const Registered<DeviceBaseline> randomk{chain("published-randomk", 12.7, run_randomk)};
+const Registered<DeviceBaseline> cat{chain("published-cat", 16.4, run_cat)};
 const Registered<DeviceBaseline> threshold{chain("published-threshold", 12.1, run_threshold)};
 const Registered<DeviceBaseline> gaussiank{chain("published-gaussiank", 16.4, run_gaussiank)};
 const Registered<DeviceBaseline> dgc{chain("published-dgc", 12.8, run_dgc)};

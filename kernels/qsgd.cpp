@@ -244,7 +244,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 25,
                 .published_kernels = 5,
                 .published_syncs = 0,
-                .decode_bytes_per_element = 8.5},
+                .decode_sum_bytes_per_element = 8},
 }};
 
 }  // namespace

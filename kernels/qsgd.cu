@@ -44,7 +44,8 @@ __device__ unsigned packed_byte(unsigned lane, unsigned code, unsigned bits) {
   return byte & 0xffu;
 }
 
-__global__ void quantise_kernel(const float* g, float* residual, Shape shape, Draw draw,
+template <class Value>
+__global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Draw draw,
                                 float* scales, unsigned char* codes) {
   const unsigned lane = threadIdx.x % 32;
   const std::size_t bucket = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
@@ -53,7 +54,9 @@ __global__ void quantise_kernel(const float* g, float* residual, Shape shape, Dr
   const std::size_t begin = bucket * shape.bucket;
   const std::size_t end =
       begin + shape.bucket < shape.elements ? begin + shape.bucket : shape.elements;
-  const auto value_at = [&](std::size_t i) { return shape.feedback ? g[i] + residual[i] : g[i]; };
+  const auto value_at = [&](std::size_t i) {
+    return shape.feedback ? loaded(g, i) + residual[i] : loaded(g, i);
+  };
   float squares = 0;
   std::uint32_t top = 0;
   for (std::size_t i = begin + lane; i < end; i += 32) {
@@ -126,10 +129,12 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
             const DeviceOutput& output, void*, void* stream) {
   const Shape shape = shape_of(settings, input.elements);
   if (shape.buckets > 0)
-    quantise_kernel<<<static_cast<unsigned>((shape.buckets + 7) / 8), 256, 0,
-                      static_cast<cudaStream_t>(stream)>>>(
-        input.gradient, input.residual, shape, draw, reinterpret_cast<float*>(output.message),
-        reinterpret_cast<unsigned char*>(output.message) + 4 * shape.buckets);
+    with_gradient(input, [&](const auto* g) {
+      quantise_kernel<<<static_cast<unsigned>((shape.buckets + 7) / 8), 256, 0,
+                        stream_of(stream)>>>(
+          g, input.residual, shape, draw, reinterpret_cast<float*>(output.message),
+          reinterpret_cast<unsigned char*>(output.message) + 4 * shape.buckets);
+    });
 }
 
 void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
@@ -150,6 +155,7 @@ std::size_t workspace_bytes(const Settings&, std::size_t) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "qsgd",
+                                          .halves = true,
                                           .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
                                           .encode = encode,

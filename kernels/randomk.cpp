@@ -79,7 +79,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 60,
                 .published_kernels = 12,
                 .published_syncs = 0,
-                .decode_bytes_per_element = 4.68},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

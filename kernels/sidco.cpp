@@ -198,7 +198,7 @@ const Registered<Compressor> entry{{
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = true,
-    .wire_bytes = bytes_near_density,
+    .wire_bytes = bytes_near_density<5>,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
     .traffic = {.encode_bytes_per_element = 16.4,
@@ -206,7 +206,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 80,
                 .published_kernels = 10,
                 .published_syncs = 4,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

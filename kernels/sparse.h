@@ -101,15 +101,17 @@ inline Parameter density_parameter() {
 }
 
 // Bytes when `density` of the elements is sent: by methods that keep to it, and by those that aim
-// at it.
+// at it and take anything from k - k / part to k + k / part elements.
 inline WireSize bytes_at_density(const Settings& settings, std::size_t elements,
                                  Precision precision) {
   return {sparse_bytes(wanted(settings.number("density"), elements), precision), true};
 }
 
-inline WireSize bytes_near_density(const Settings& settings, std::size_t elements,
-                                   Precision precision) {
-  return {bytes_at_density(settings, elements, precision).bytes, false};
+template <std::size_t part>
+WireSize bytes_near_density(const Settings& settings, std::size_t elements, Precision precision) {
+  const std::size_t k = wanted(settings.number("density"), elements);
+  return {sparse_bytes(k, precision), sparse_bytes(k - k / part, precision),
+          sparse_bytes(std::min(k + k / part, elements), precision)};
 }
 
 }  // namespace syncline

@@ -128,7 +128,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 30,
                 .published_kernels = 8,
                 .published_syncs = 2,
-                .decode_bytes_per_element = 8.25},
+                .decode_sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -26,7 +26,8 @@ __device__ std::uint32_t spread(std::uint32_t bits) {
 }
 
 // Without feedback u is g and stays as it is.
-__global__ void ternary_kernel(const float* u, float* residual, std::size_t elements, Draw draw,
+template <class Value>
+__global__ void ternary_kernel(const Value* u, float* residual, std::size_t elements, Draw draw,
                                std::byte* message) {
   const unsigned lane = threadIdx.x % 32;
   const std::size_t block = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
@@ -43,7 +44,7 @@ __global__ void ternary_kernel(const float* u, float* residual, std::size_t elem
       return;
     std::uint32_t code = 0;
     if (i < elements) {
-      const float value = u[i];
+      const float value = loaded(u, i);
       code = ternary_code(value, inverse, words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
       const float sent = from_ternary(code, scale);
       if (residual != nullptr)
@@ -78,10 +79,16 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   add_and_sum(summed, feedback, room, stream);
   scale_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, settings.number("clip"),
                                                reinterpret_cast<float*>(output.message));
-  if (input.elements > 0)
+  if (input.elements == 0)
+    return;
+  const auto launch = [&](const auto* u) {
     ternary_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
-        feedback ? input.residual : input.gradient, summed.residual, input.elements, draw,
-        output.message);
+        u, summed.residual, input.elements, draw, output.message);
+  };
+  if (feedback)
+    launch(input.residual);
+  else
+    with_gradient(input, launch);
 }
 
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
@@ -99,6 +106,7 @@ std::size_t workspace_bytes(const Settings&, std::size_t elements) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "terngrad",
+                                          .halves = true,
                                           .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
                                           .encode = encode,

@@ -50,7 +50,8 @@ const Registered<Compressor> entry{{
                    {.name = "deviation",
                     .sentence = "standard deviation of the gradient that size predictions assume",
                     .fallback = "1",
-                    .minimum = 1e-30},
+                    .minimum = 1e-30,
+                    .changes_cost = false},
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = true,
@@ -62,7 +63,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 45,
                 .published_kernels = 7,
                 .published_syncs = 1,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

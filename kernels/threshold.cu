@@ -19,11 +19,13 @@ std::size_t workspace_bytes(const Settings&, std::size_t elements) {
 }
 
 const Registered<DeviceCompressor> entry{{.name = "threshold",
-                                          .sparse = true,
+                                          .halves = true,
                                           .message_room = sparse_room,
+                                          .parts = sparse_parts,
                                           .workspace_bytes = workspace_bytes,
                                           .encode = encode,
-                                          .decode_add = decode_sparse_on_device}};
+                                          .decode_add = decode_sparse_on_device,
+                                          .decode_add_halves = decode_sparse_halves_on_device}};
 
 }  // namespace
 }  // namespace syncline

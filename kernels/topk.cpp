@@ -40,7 +40,7 @@ const Registered<Compressor> entry{{
                 .published_bytes_per_element = 49,
                 .published_kernels = 8,
                 .published_syncs = 0,
-                .decode_bytes_per_element = 4.72},
+                .decode_sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

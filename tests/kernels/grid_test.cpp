@@ -70,6 +70,8 @@ void check(const Compressor& compressor, const Settings& settings, const Gradien
         compressor.wire_bytes(settings, gradient.elements(), gradient.precision());
     const double bytes = static_cast<double>(got.message.size());
     ASSERT_TRUE(!size.exact || size.bytes == bytes) << bytes << " bytes, predicted " << size.bytes;
+    ASSERT_TRUE(size.low <= size.bytes && size.bytes <= size.high);
+    ASSERT_TRUE(!size.exact || size.low == size.high);
     if (!finite || !compressor.feedback)
       continue;
     for (std::size_t i = 0; i < before.size(); ++i)

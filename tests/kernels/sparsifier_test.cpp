@@ -139,6 +139,68 @@ TEST(Sidco, AdaptsItsStagesUntilAboutKAreSent) {
   EXPECT_NEAR(static_cast<double>(sent), 200, 80);
 }
 
+WireSize size_of(const std::string& name, const std::map<std::string, std::string>& given,
+                 std::size_t elements) {
+  const Compressor& compressor = Registered<Compressor>::find(name);
+  return compressor.wire_bytes({compressor.parameters, given}, elements, Precision::fp32);
+}
+
+TEST(WireSize, BandsAreThoseOfTheStoppingRules) {
+  const auto expect = [](const WireSize& size, double low, double middle, double high) {
+    EXPECT_EQ(size.low, 8 * low);
+    EXPECT_EQ(size.bytes, 8 * middle);
+    EXPECT_EQ(size.high, 8 * high);
+  };
+  expect(size_of("gaussiank", {{"density", "0.01"}}, 100000), 667, 1000, 1333);
+  expect(size_of("gaussiank", {{"density", "0.01"}}, 100), 1, 1, 1);
+  expect(size_of("gaussiank", {{"density", "1"}}, 300), 200, 300, 300);
+  expect(size_of("sidco", {{"density", "0.01"}}, 100000), 800, 1000, 1200);
+  expect(size_of("dgc", {{"density", "0.01"}}, 100000), 10, 1000, 1333);  // of a sample of 1000
+  expect(size_of("dgc", {{"density", "0"}}, 100000), 0, 0, 0);
+  for (const char* name : {"topk", "mstopk"})
+    expect(size_of(name, {{"density", "0.01"}}, 100000), 1000, 1000, 1000);
+}
+
+TEST(WireSize, RealMessagesOfABellAreInsideTheBand) {
+  const std::size_t n = 100000;
+  for (const char* density : {"0.001", "0.01", "0.1"})
+    for (const char* name : {"gaussiank", "dgc"}) {
+      const WireSize band = size_of(name, {{"density", density}}, n);
+      for (std::uint32_t step = 0; step < 10; ++step) {
+        const std::map<std::string, std::string> given = {{"density", density}};
+        const Sent sent = sent_by(name, given, gauss(n, step), {step, step, 0});
+        EXPECT_GE(static_cast<double>(sent.message.size()), band.low) << name << ", " << density;
+        EXPECT_LE(static_cast<double>(sent.message.size()), band.high) << name << ", " << density;
+      }
+    }
+}
+
+// SIDCo's rule looks at the mean of five encodings, and has converged where that leaves the stages.
+TEST(WireSize, SidcosMessagesAreInsideTheBandOnceItHasConverged) {
+  const std::size_t n = 100000;
+  int converged = 0;
+  for (const char* density : {"0.001", "0.01", "0.1"}) {
+    const std::map<std::string, std::string> given = {{"density", density},
+                                                      {"error-feedback", "off"}};
+    const WireSize band = size_of("sidco", given, n);
+    State state;
+    for (std::uint32_t five = 0; five < 10; ++five) {
+      const int stages = state.stages;
+      double mean = 0;
+      for (std::uint32_t step = 5 * five; step < 5 * five + 5; ++step)
+        mean += static_cast<double>(
+                    sent_by("sidco", given, gauss(n, step), {1, step, 0}, state).message.size()) /
+                5;
+      if (state.stages != stages)
+        continue;
+      ++converged;
+      EXPECT_GE(mean, band.low) << density;
+      EXPECT_LE(mean, band.high) << density;
+    }
+  }
+  EXPECT_GE(converged, 10);
+}
+
 // Magnitudes drawn from a gamma distribution: its own fit must find the share that was asked for,
 // within the error of the closed form (shape 0.5 to 1) that the authors use.
 TEST(Sidco, AGammaFitFindsTheTailOfAGamma) {
