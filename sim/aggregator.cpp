@@ -53,16 +53,25 @@ const Settings& Aggregator::settings() const {
 }
 
 std::optional<Aggregator::Event> Aggregator::next() {
-  while (state_.events.messages.empty() && !state_.said_last) {
-    if (state_.working == 0) {
+  for (;;) {
+    if (!state_.arrived.empty()) {
+      const std::function<void()> job = std::move(state_.arrived.front());
+      state_.arrived.pop_front();
+      job();
+    } else if (!state_.events.messages.empty()) {
+      Event event = state_.events.messages.front();
+      state_.events.messages.pop_front();
+      return event;
+    } else if (state_.working == 0 && !state_.said_last) {
       state_.said_last = true;
       state_.report(true);
       state_.tell_if_finished();
+    } else if (state_.finished()) {
+      return std::nullopt;
     } else {
       state_.events.wakeup.wait();
     }
   }
-  return next_in(state_.events, [&] { return state_.finished(); });
 }
 
 bool Aggregator::completes_a_round() {

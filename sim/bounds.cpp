@@ -33,13 +33,14 @@ ExchangeTime own_time(const Setup& setup, Routes& routes, const Plan& plan, int 
     if (phase.messages > 0) {
       double& seconds = i == 0                 ? time.compress_s
                         : i + 1 == plan.size() ? time.decompress_s
-                                               : time.fixed_s;
+                                               : time.between_s;
       seconds += setup.compression.seconds(rank, phase.name, phase.elements, phase.messages, -1);
       continue;
     }
     double latency_s = 0;
-    for (const Transfer& send : phase.sends)
-      latency_s = std::max(latency_s, routes.between(rank, send.peer).latency_s);
+    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+      for (const Transfer& transfer : *transfers)
+        latency_s = std::max(latency_s, routes.between(rank, transfer.peer).latency_s);
     time.fixed_s += phase.steps * (latency_s + setup.scenario.step_overhead_s);
   }
   return time;
@@ -63,6 +64,7 @@ ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& pa
     const ExchangeTime own = own_time(setup, routes, plan, rank);
     slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
     slowest.fixed_s = std::max(slowest.fixed_s, own.fixed_s);
+    slowest.between_s = std::max(slowest.between_s, own.between_s);
     slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
   for (const auto& [phase, loads] : link_bytes) {
@@ -77,8 +79,9 @@ ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& pa
 ExchangeCost gradient_cost(const Setup& setup, Routes& routes) {
   const double startup_s = exchange_time(setup, routes, dense(0)).exchange_s();
   const Payload whole = setup.payload_of(setup.whole, -1);
-  const double seconds = exchange_time(setup, routes, whole).exchange_s();
-  return {startup_s, (seconds - startup_s) / static_cast<double>(whole.dense_bytes)};
+  const ExchangeTime time = exchange_time(setup, routes, whole);
+  const auto bytes = static_cast<double>(whole.dense_bytes);
+  return {startup_s, (time.exchange_s() - startup_s) / bytes, time.compress_s / bytes};
 }
 
 ExchangeCost message_cost(const Setup& setup, Routes& routes) {
@@ -125,22 +128,32 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   const double compute_s = std::ranges::max(setup.times.solo_s);
   const double flop = setup.model.forward_flop();
   const bool beside = setup.cluster.workers.front().cores > 1;  // a stream free for compression
-  double computed_s = compute_s / 3;
+
+  // When each message is made, were there no exchanges.
+  double computed_s = setup.scenario.overlap ? compute_s / 3 : compute_s;
   double compressed_s = 0;
-  std::vector<double> exchanged_s;
-  if (!setup.scenario.overlap)
-    computed_s = compute_s;
+  std::vector<double> made_s;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     if (setup.scenario.overlap)
       computed_s += compute_s * 2 / 3 * setup.buckets[i].forward_flop / flop;
     compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
     if (!beside)
       computed_s = compressed_s;
-    const double free_s = exchanged_s.empty() ? 0 : exchanged_s.back();
-    exchanged_s.push_back(std::max(free_s, compressed_s) + buckets[i].fixed_s +
-                          buckets[i].bytes_s / bandwidth);
+    made_s.push_back(compressed_s);
   }
-  double end_s = computed_s;
+  double held_up_s = 0;  // computing, by what exchanges do in between
+  double free_s = 0;
+  std::vector<double> exchanged_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double start_s = std::max(free_s, made_s[i] + held_up_s);
+    const double computing_s = std::max(0.0, computed_s + held_up_s - start_s);
+    const double shared_s = beside ? 0 : std::min(buckets[i].between_s, computing_s);
+    free_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
+             buckets[i].bytes_s / bandwidth;
+    held_up_s += shared_s;
+    exchanged_s.push_back(free_s);
+  }
+  double end_s = computed_s + held_up_s;
   for (std::size_t i = 0; i < buckets.size(); ++i)
     end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
   return end_s;
@@ -190,7 +203,8 @@ BreakEven break_even(const Setup& setup, Routes& routes) {
   for (std::size_t i = 0; i < result.dense.size(); ++i) {
     const ExchangeTime& ours = result.compressed[i];
     saved_s += result.dense[i].bytes_s - ours.bytes_s;
-    spent_s += ours.compress_s + ours.decompress_s + ours.fixed_s - result.dense[i].fixed_s;
+    spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
+               result.dense[i].fixed_s;
   }
   if (saved_s <= 0 && spent_s >= 0)
     result.without_overlap = 0;

@@ -16,21 +16,24 @@ namespace syncline {
 // Seconds of averaging one payload when nothing else is under way, by what they depend on.
 struct ExchangeTime {
   double compress_s = 0;    // before it, on the compute stream
-  double fixed_s = 0;       // latencies, step-overheads, and work in between
+  double fixed_s = 0;       // latencies and step-overheads
+  double between_s = 0;     // messages read and made on the way
   double bytes_s = 0;       // bytes / bandwidth
   double decompress_s = 0;  // after it, on the compute stream
 
-  double exchange_s() const { return fixed_s + bytes_s; }
+  double exchange_s() const { return fixed_s + between_s + bytes_s; }
 };
 
-// Sum over the phases of the plan: steps * (latency + step-overhead) of the rank that pays most,
-// and bytes / bandwidth of the link that carries most.
+// Exact where every rank takes part in every step; a tree's ranks also wait for each other, which
+// no rank's own latencies show. Sum over the phases of the plan: steps * (latency + step-overhead)
+// of the rank that pays most, and bytes / bandwidth of the link that carries most.
 ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& payload);
 
 // Seconds of exchanging b bytes: startup_s + b * seconds_per_byte.
 struct ExchangeCost {
   double startup_s = 0;
   double seconds_per_byte = 0;
+  double compress_seconds_per_byte = 0;  // before it, of gradient
 };
 
 // By bytes of gradient, taken at the model's size; and by bytes of a message, taken at a megabyte.
@@ -44,7 +47,8 @@ std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& route
 
 // One iteration of a schedule that averages, bucket after bucket: backward and compression follow
 // each other on the compute stream, exchanges on the communication stream, and what has arrived is
-// decompressed in turn. Every bandwidth is multiplied by `bandwidth`.
+// decompressed in turn. What an exchange does in between shares the device with what still
+// computes. Every bandwidth is multiplied by `bandwidth`.
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth);
 
@@ -53,9 +57,9 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
 struct BreakEven {
   Setup rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
-  // (dense bytes_s - compressed bytes_s) / (compress_s + decompress_s + fixed_s - dense fixed_s),
-  // over all buckets: exact where nothing overlaps. None: the compressed run is faster at any
-  // bandwidth; 0: it never is.
+  // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense
+  // fixed_s), over all buckets: exact where nothing overlaps. None: the compressed run is faster at
+  // any bandwidth; 0: it never is.
   std::optional<double> without_overlap;
   std::optional<double> with_overlap;  // where both need the same iteration_seconds()
 };

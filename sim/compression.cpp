@@ -1,9 +1,11 @@
 #include "sim/compression.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
+#include "kernels/philox.h"
 #include "sim/files.h"
 
 namespace syncline {
@@ -32,6 +34,7 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster) {
   compressor_ = &Registered<Compressor>::find(scenario.compressor);
   words_ = scenario.words;
   precision_ = scenario.precision == "fp16" ? Precision::fp16 : Precision::fp32;
+  seed_ = scenario.seed;
   network_prices_ = scenario.network_prices;
   if (const auto found = words_.find("warm-up-densities"); found != words_.end()) {
     iterations_per_stage_ = static_cast<int>(scenario.schedule_settings.number("epoch-iterations"));
@@ -74,7 +77,8 @@ void Compression::price_network(double startup_s, double seconds_per_byte) {
   words_["cost"] = "affine";
   words_["packet-bits"] = "8";
   words_["packet-cost"] = "1";
-  words_["fixed-cost"] = std::to_string(std::min(startup_s / seconds_per_byte, 1e12));
+  const double start_bytes = seconds_per_byte > 0 ? startup_s / seconds_per_byte : 0;
+  words_["fixed-cost"] = std::to_string(std::min(start_bytes, 1e12));
   stages_ = {Settings(compressor_->parameters, words_)};
   known_sizes_.clear();
   provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
@@ -93,6 +97,22 @@ WireSize Compression::message(std::uint64_t elements, int iteration) const {
     size->second = compressor_->wire_bytes(stages_[static_cast<std::size_t>(at)],
                                            static_cast<std::size_t>(elements), precision_);
   return size->second;
+}
+
+std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int iteration,
+                                       int bucket) const {
+  constexpr std::uint32_t purpose = 1;  // jitter's is 0
+  const PhiloxWords words =
+      philox({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(worker),
+              static_cast<std::uint32_t>(bucket), purpose},
+             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+  const double u = (words[0] + 0.5) * 0x1p-32;
+  const double below = (size.high - size.bytes) / (size.high - size.low);
+  const double bytes = u < below
+                           ? size.low + (size.bytes - size.low) * u / below
+                           : size.bytes + (size.high - size.bytes) * (u - below) / (1 - below);
+  const double pair_bytes = precision_ == Precision::fp16 ? 6 : 8;  // those that aim are sparse
+  return static_cast<std::uint64_t>(std::llround(bytes / pair_bytes) * std::llround(pair_bytes));
 }
 
 double Compression::seconds(int rank, std::string_view work, std::uint64_t elements, int messages,

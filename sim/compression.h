@@ -38,6 +38,9 @@ class Compression {
   // Of a message that stands for so many gradient values. `iteration` matters where the density
   // follows it; -1 is any iteration after that.
   WireSize message(std::uint64_t elements, int iteration) const;
+  // Of one worker's message where the compressor only aims at a size: drawn from the band that its
+  // own rule accepts, with the size it aims at as the mean.
+  std::uint64_t drawn_bytes(const WireSize& size, int worker, int iteration, int bucket) const;
   // Seconds of making ("compress") or adding ("decompress") that many of them on a rank's device.
   // Servers and aggregators work at the pace of worker 0's device and of their node's first worker.
   // A table is of fp32 gradients; fp16 ones are charged the same.
@@ -54,6 +57,7 @@ class Compression {
   std::map<std::string, std::string> words_;
   int iterations_per_stage_ = 1;
   Precision precision_ = Precision::fp32;
+  std::uint64_t seed_ = 1;
   bool network_prices_ = false;
   std::vector<CostTable> tables_;
   std::vector<std::size_t> table_of_;  // of each rank, aggregators included

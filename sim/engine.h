@@ -185,6 +185,7 @@ struct AggregatorState {
   Run& run;
   int node;
   Inbox<Aggregator::Event> events;
+  std::deque<std::function<void()>> arrived;             // parameters to decompress first
   std::vector<NodeMessage::Gradient> gradients;          // ever; read_version unused
   std::vector<std::vector<std::int64_t>> read_versions;  // of each gradient, by server
   std::vector<std::size_t> pulled;     // by server: gradients in the sums sent to it
@@ -227,6 +228,8 @@ struct Run {
   bool apart(int from, int to) const {
     return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
   }
+  // What stands for a bucket in an iteration (Setup::payload_of), the same for all who ask.
+  std::shared_ptr<const Payload> payload(const Bucket& bucket, int iteration);
   // Bytes that a transfer puts on the network, which it enters in the books: none between ranks on
   // one host.
   std::uint64_t on_the_wire(int from, int to, std::uint64_t bytes);
@@ -259,6 +262,8 @@ struct Run {
   void carry(int to);               // a courier's life
   void settle(int rank);            // waits until everything this rank has sent is there
   std::vector<Postbox> postboxes_;  // by rank
+  std::map<std::pair<int, int>, std::shared_ptr<const Payload>> alike_;  // by stage and bucket
+  std::map<std::pair<int, int>, std::shared_ptr<const Payload>> drawn_;  // by iteration and bucket
 };
 
 }  // namespace syncline

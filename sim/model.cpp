@@ -108,16 +108,19 @@ std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_by
 }
 
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
-                                   double startup_s, double seconds_per_byte) {
+                                   double startup_s, double seconds_per_byte,
+                                   double compress_seconds_per_byte) {
   const std::vector<Layer> backward = in_backward_order(model);
   const std::size_t n = backward.size();
   const double flop = model.forward_flop();
 
-  // When each gradient exists, in seconds from the start of backward.
+  // When each gradient exists and is compressed, in seconds from the start of backward.
   std::vector<double> ready(n);
   double elapsed = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    elapsed += backward_s * backward[i].forward_flop / flop;
+    elapsed +=
+        backward_s * backward[i].forward_flop / flop +
+        static_cast<double>(backward[i].parameters) * value_bytes * compress_seconds_per_byte;
     ready[i] = elapsed;
   }
   // ended[i]: the earliest that the first i gradients can have been exchanged; the last bucket of

@@ -18,7 +18,7 @@ struct Payload {
   std::uint64_t dense_bytes = 0;  // of the gradient
   std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
   bool summable = true;           // messages can be added as they are (Compressor::reducible)
-  int rounds = 1;                 // of an all-reduce: PowerSGD's second factor needs the first's sum
+  int rounds = 1;  // of an all-reduce: PowerSGD's second factor needs the first's sum
   std::vector<std::uint64_t> messages = {};  // bytes of each worker's, where they differ
 
   std::uint64_t message_of(int worker) const {

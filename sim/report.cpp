@@ -20,6 +20,7 @@ struct WorkerRows {
   std::vector<Interval> blocked;     // its compute stream stood still
   std::vector<Interval> moving;      // its bytes were under way
   std::vector<Interval> coding;      // it compressed beside its compute stream
+  std::vector<Interval> computing;   // forward and backward
   double compute_s = 0;              // measured iterations
   double compress_s = 0;
   double all_compute_s = 0;  // warm-up too
@@ -56,6 +57,8 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
     } else {
       worker.compute_s += measured ? seconds : 0;
       worker.all_compute_s += seconds;
+      if (measured)
+        worker.computing.push_back({row.start_s, row.end_s});
     }
   }
   return workers;
@@ -79,6 +82,14 @@ double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> mov
       sum += std::min(wait.end_s, merged[i].end_s) - std::max(wait.start_s, merged[i].start_s);
   }
   return sum;
+}
+
+// Both have had half of the core while they ran side by side.
+void tell_compressing_from_computing(WorkerRows& worker) {
+  const double shared_s = overlap_s(worker.computing, worker.coding) / 2;
+  worker.compute_s -= shared_s;
+  worker.all_compute_s -= shared_s;
+  worker.compress_s += shared_s;
 }
 
 // Samples/s while all workers are measured: from when the last has ended its warm-up until the
@@ -186,7 +197,10 @@ void add_links(const Trace& trace, double rounds, Report& report) {
 
 Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
   Report report;
-  const std::vector<WorkerRows> workers = by_worker(trace, warmup);
+  std::vector<WorkerRows> workers = by_worker(trace, warmup);
+  for (std::size_t w = 0; w < workers.size(); ++w)
+    if (!workers[w].coding.empty() && w < trace.one_core.size() && trace.one_core[w])
+      tell_compressing_from_computing(workers[w]);
   const double measured = static_cast<double>(trace.workers) * iterations;
   const double rounds = warmup + iterations;
   report.simulated_s = trace.end_s;

@@ -200,6 +200,10 @@ Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) 
   keep(Registered<Exchange>::find(scenario.exchange), scenario.exchange_settings);
   keep(Registered<Compressor>::find(scenario.compressor), scenario.compressor_settings);
   add_network_prices(given, scenario);
+  if (scenario.compressor == "dgc" && scenario.compressor_settings.number("warm-up") > 0)
+    found.push_back({"warm-up",
+                     "warm-up: in a simulation densities follow warm-up-densities of "
+                     "schedule topk-sgd; allowed is 0"});
   const auto warm_up = scenario.words.find("warm-up-densities");
   if (warm_up != scenario.words.end() && warm_up->second != "none" &&
       !scenario.words.contains("density"))

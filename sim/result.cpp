@@ -237,6 +237,9 @@ std::string full_report(const Json& result) {
            " per iteration (compute " + seconds(f["bound_compute_s"]) + ", busiest link " +
            seconds(f["bound_link_s"]) + "; the run took " + seconds(f["run_iteration_s"]) + ")");
   line("compute cost", result["provenance"]["compute"]);
+  if (const std::string compression = result["provenance"].value("compression", "");
+      !compression.empty())
+    line("compression cost", compression);
   line("network", result["scenario"].value("network", "") + ": " +
                       result["provenance"]["network"].get<std::string>());
   for (const Json& warning : f["warnings"])

@@ -17,6 +17,8 @@ Run::Run(const Setup& setup)
   trace.rank_names = setup.cluster.rank_names;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
+  for (const HostFacts& host : setup.cluster.workers)
+    trace.one_core.push_back(host.cores == 1);
 
   // The books of servers and aggregators grow with nodes times servers: only where they are used.
   const Schedule& schedule = Registered<Schedule>::find(setup.scenario.schedule);
@@ -146,6 +148,24 @@ void Run::one_has_ended(int rank) {
 StreamState& Run::stream_of(int rank) {
   const auto i = static_cast<std::size_t>(rank);
   return i < workers.size() ? workers[i]->stream : *server_streams[i - workers.size()];
+}
+
+std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {
+  const std::pair alike(setup.compression.stage(iteration), bucket.index);
+  if (const auto known = alike_.find(alike); known != alike_.end())
+    return known->second;
+  const std::pair own(iteration, bucket.index);
+  if (const auto known = drawn_.find(own); known != drawn_.end())
+    return known->second;
+  const auto payload = std::make_shared<const Payload>(setup.payload_of(bucket, iteration));
+  if (payload->messages.empty()) {
+    alike_.emplace(alike, payload);
+  } else {
+    drawn_.emplace(own, payload);
+    if (drawn_.size() > 8 * setup.buckets.size())  // few iterations are under way at a time
+      drawn_.erase(drawn_.begin());
+  }
+  return payload;
 }
 
 std::uint64_t Run::on_the_wire(int from, int to, std::uint64_t bytes) {

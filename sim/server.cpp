@@ -11,7 +11,9 @@ int ServerState::rank() const {
 }
 
 void ServerState::work(std::string_view verb, const Bucket& bucket, int iteration, int messages) {
-  const std::uint64_t elements = run.setup.payload_of(bucket, iteration).elements;
+  if (!run.setup.compression.on())
+    return;
+  const std::uint64_t elements = bucket.parameters - bucket.dense_parameters;
   if (elements == 0 || messages == 0)
     return;
   const auto shards = static_cast<std::uint64_t>(run.servers.size());
@@ -68,11 +70,11 @@ void Server::reply(const Push& push) {
   Run& run = state_.run;
   WorkerState& worker = *run.workers[index(push.worker)];
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
-  const Payload payload = run.setup.payload_of(bucket, push.iteration);
+  const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   if (run.setup.pulls_compressed())
     state_.work("compress", bucket, push.iteration, 1);
   const std::uint64_t bytes = run.apart(state_.rank(), worker.rank)
-                                  ? share(run.setup.pulled_bytes(payload),
+                                  ? share(run.setup.pulled_bytes(*payload),
                                           static_cast<int>(run.servers.size()), state_.shard)
                                   : 0;
   const std::int64_t version = state_.versions[index(push.bucket)];
@@ -140,16 +142,23 @@ void Server::send_parameters(int node) {
   if (run.setup.pulls_compressed())
     state_.work("compress", run.setup.whole, -1, 1);
   // What the node had sent to this shard before now is in these parameters.
-  run.send(state_.rank(), aggregator.rank(), bytes, "parameters",
-           [&run, &aggregator, shard = index(state_.shard), version, contained] {
-             if (run.setup.pulls_compressed())
-               aggregator.work("decompress");
-             aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
-             aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);
-             for (const int rank :
-                  run.setup.cluster.topology.nodes[static_cast<std::size_t>(aggregator.node)])
-               run.workers[index(rank)]->wakeup.wake();
-           });
+  const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained] {
+    aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
+    aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);
+    for (const int rank : run.setup.cluster.topology.nodes[index(aggregator.node)])
+      run.workers[index(rank)]->wakeup.wake();
+  };
+  run.send(state_.rank(), aggregator.rank(), bytes, "parameters", [&run, &aggregator, take] {
+    if (!run.setup.pulls_compressed()) {
+      take();
+      return;
+    }
+    aggregator.arrived.emplace_back([&aggregator, take] {
+      aggregator.work("decompress");
+      take();
+    });
+    aggregator.events.wakeup.wake();
+  });
 }
 
 }  // namespace syncline

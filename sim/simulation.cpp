@@ -32,7 +32,7 @@ std::vector<Bucket> buckets_of(const Setup& setup) {
   Routes routes(setup.cluster.rank_hosts);
   const ExchangeCost cost = gradient_cost(setup, routes);
   return merged_buckets(setup.model, value_bytes, setup.times.solo_s.front() * 2 / 3,
-                        cost.startup_s, cost.seconds_per_byte);
+                        cost.startup_s, cost.seconds_per_byte, cost.compress_seconds_per_byte);
 }
 
 void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
@@ -153,6 +153,10 @@ Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
   payload.bytes = beside + static_cast<std::uint64_t>(std::llround(size.bytes));
   payload.summable = compression.compressor().reducible;
   payload.rounds = compression.compressor().first_half ? 2 : 1;
+  if (iteration >= 0 && size.low < size.high)
+    for (int worker = 0; worker < cluster.topology.workers(); ++worker)
+      payload.messages.push_back(beside +
+                                 compression.drawn_bytes(size, worker, iteration, bucket.index));
   return payload;
 }
 

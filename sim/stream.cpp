@@ -50,16 +50,16 @@ const Phase* last_work(const Plan& plan) {
 }
 
 std::shared_ptr<const Plan> StreamState::plan(const Bucket& bucket, int iteration) {
-  const Payload payload = run.setup.payload_of(bucket, iteration);
+  const std::shared_ptr<const Payload> payload = run.payload(bucket, iteration);
   const auto make = [&] {
     return std::make_shared<const Plan>(plan_of(run.exchange, run.setup.cluster.topology,
-                                                run.setup.scenario.exchange_settings, payload,
+                                                run.setup.scenario.exchange_settings, *payload,
                                                 rank));
   };
-  if (!payload.messages.empty())
+  if (!payload->messages.empty())
     return make();
   const auto [known, added] =
-      plans.emplace(std::tuple(payload.bytes, payload.dense_bytes, payload.elements), nullptr);
+      plans.emplace(std::tuple(payload->bytes, payload->dense_bytes, payload->elements), nullptr);
   if (added)
     known->second = make();
   return known->second;

@@ -46,6 +46,8 @@ struct Trace {
   std::vector<std::string> rank_names;
   int workers = 0;
   int servers = 0;
+  // Workers of one core: what compresses on another stream shares it with what computes.
+  std::vector<bool> one_core;
 };
 
 std::string_view name_of(Stream stream);

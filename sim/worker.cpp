@@ -250,10 +250,10 @@ void Worker::finish_averages() {
 void Worker::push(const Bucket& bucket) {
   state_.outstanding += setup_of(state_).cluster.topology.servers;  // answers
   when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
-    const Payload payload = setup_of(state).payload_of(bucket, iteration);
-    const Phase made = compress(payload.elements);
-    compress_then(state, payload.elements > 0 ? &made : nullptr, bucket, iteration,
-                  [&state, &bucket, iteration, bytes = payload.message_of(state.rank)] {
+    const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
+    const Phase made = compress(payload->elements);
+    compress_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
+                  [&state, &bucket, iteration, bytes = payload->message_of(state.rank)] {
                     state.stream.jobs.add([&state, &bucket, iteration, bytes] {
                       push_to_servers(state, bucket, iteration, bytes);
                     });
@@ -269,9 +269,8 @@ void Worker::pull() {
   if (!setup_of(state_).pulls_compressed())
     return;
   for (const Bucket& bucket : buckets())
-    if (const auto payload = setup_of(state_).payload_of(bucket, state_.iteration);
-        payload.elements > 0)
-      state_.run.work(decompress(payload.elements, 1),
+    if (const auto payload = state_.run.payload(bucket, state_.iteration); payload->elements > 0)
+      state_.run.work(decompress(payload->elements, 1),
                       compute_row(state_, "decompress", bucket.index));
 }
 

@@ -14,21 +14,47 @@
 namespace syncline {
 namespace {
 
-// What one worker does with its part of the node's sum: `bytes`, or its share of the message.
-void append_across(Plan& plan, const GridPlace& place, std::uint64_t bytes, std::uint64_t elements,
-                   bool summable) {
+std::uint64_t part_of(const GridPlace& place, std::uint64_t bytes) {
+  return share(bytes, place.inside.size, place.inside.position);
+}
+
+void append_all_reduce(Plan& plan, const GridPlace& place, std::uint64_t bytes) {
+  const bool alone = place.inside.size == 1;
+  if (!alone)
+    plan.push_back(ring_reduce_scatter(place.inside, bytes, place.inside_group));
+  if (place.across.size > 1)
+    plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
+  if (!alone)
+    plan.push_back(ring_all_gather(place.inside, bytes, place.inside_group));
+}
+
+// Only what crosses nodes is compressed.
+Plan dense_in_node(const GridPlace& place, const Payload& payload) {
   const int nodes = place.across.size;
-  if (elements > 0)
-    plan.push_back(compress(elements));
-  if (summable) {
-    plan.push_back(ring_all_reduce(place.across, bytes, place.across_group));
+  Plan plan;
+  if (nodes == 1) {
+    append_all_reduce(plan, place, payload.dense_bytes);
+    return plan;
+  }
+  const bool alone = place.inside.size == 1;
+  const std::uint64_t elements = largest_share(payload.elements, place.inside.size);
+  if (!alone)
+    plan.push_back(ring_reduce_scatter(place.inside, payload.dense_bytes, place.inside_group));
+  plan.push_back(compress(elements));
+  if (payload.summable) {
+    for (int round = 0; round < payload.rounds; ++round) {
+      const std::uint64_t bytes = share(payload.bytes, payload.rounds, round);
+      plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
+    }
   } else {
-    plan.push_back(ring_all_gather(place.across, static_cast<std::uint64_t>(nodes) * bytes,
-                                   place.across_group));
+    const std::uint64_t all = static_cast<std::uint64_t>(nodes) * part_of(place, payload.bytes);
+    plan.push_back(ring_all_gather(place.across, all, place.across_group));
     plan.back().name = "all-gather-across";
   }
-  if (elements > 0)
-    plan.push_back(decompress(elements, summable ? 1 : nodes));
+  plan.push_back(decompress(elements, payload.summable ? 1 : nodes));
+  if (!alone)
+    plan.push_back(ring_all_gather(place.inside, payload.dense_bytes, place.inside_group));
+  return plan;
 }
 
 Plan hierarchical(const Topology& topology, const Settings& settings, const Payload& payload,
@@ -36,27 +62,20 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
   if (topology.workers() == 1)
     return {};
   const GridPlace place = place_in_grid(topology, rank, "hierarchical");
-  const int m = place.inside.size;
-  const bool compressed = payload.elements > 0;
-  const bool dense_inside = !compressed || settings.word("in-node") == "dense";
-  if (!dense_inside && !payload.summable)
+  Plan plan;
+  if (payload.elements == 0) {
+    append_all_reduce(plan, place, payload.bytes);
+    return plan;
+  }
+  if (settings.word("in-node") == "dense")
+    return dense_in_node(place, payload);
+  if (!payload.summable)
     throw std::invalid_argument(
         "in-node = compressed: this compressor's messages cannot be added: choose in-node = dense");
-  const std::uint64_t inside_bytes =
-      dense_inside && compressed ? payload.dense_bytes : payload.bytes;
-
-  Plan plan;
-  if (!dense_inside)
-    plan.push_back(compress(payload.elements));
-  if (m > 1)
-    plan.push_back(ring_reduce_scatter(place.inside, inside_bytes, place.inside_group));
-  if (place.across.size > 1)
-    append_across(plan, place, share(payload.bytes, m, place.inside.position),
-                  dense_inside ? largest_share(payload.elements, m) : 0, payload.summable);
-  if (m > 1)
-    plan.push_back(ring_all_gather(place.inside, inside_bytes, place.inside_group));
-  if (!dense_inside)
-    plan.push_back(decompress(payload.elements, 1));
+  plan.push_back(compress(payload.elements));
+  for (int round = 0; round < payload.rounds; ++round)
+    append_all_reduce(plan, place, share(payload.bytes, payload.rounds, round));
+  plan.push_back(decompress(payload.elements, 1));
   return plan;
 }
 

@@ -7,10 +7,13 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include "kernels/compressor.h"
+#include "sim/bounds.h"
 #include "sim/plan.h"
 #include "sim/process.h"
+#include "sim/schedule.h"
 #include "sim/simulation.h"
 
 namespace syncline {
@@ -44,6 +47,8 @@ std::string packed(const Trace& trace) {
       << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
+  for (const bool alone : trace.one_core)
+    out << alone << ' ';
   for (const LinkUse& link : trace.links)
     out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << '\n';
   for (const Row& row : trace.rows)
@@ -65,6 +70,11 @@ Trace unpacked(const std::string& text) {
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)
     std::getline(in, name);
+  for (int worker = 0; worker < trace.workers; ++worker) {
+    bool alone = false;
+    in >> alone;
+    trace.one_core.push_back(alone);
+  }
   trace.links.resize(links);
   for (LinkUse& link : trace.links)
     in >> link.name >> link.bandwidth_Bps >> link.bytes;
@@ -78,6 +88,40 @@ Trace unpacked(const std::string& text) {
     row.stream = static_cast<Stream>(stream);
   }
   return trace;
+}
+
+Scenario resolved(Options options) {
+  static const std::string table = cost_table(1e-9, 1e-10);
+  options.emplace("device", table);
+  options.emplace("throughput", "100");
+  options.emplace("batch", "10");
+  GivenOptions given;
+  for (const auto& [key, value] : options)
+    given[key] = {value, "test"};
+  return resolve(given);
+}
+
+std::string predictions(const Scenario& scenario) {
+  const Setup setup = prepare(scenario);
+  Routes routes(setup.cluster.rank_hosts);
+  const std::map<int, double> loads = link_bytes_per_iteration(setup, routes);
+  std::ostringstream out;
+  if (setup.compression.on() && Registered<Schedule>::find(scenario.schedule).server == nullptr) {
+    const BreakEven even = break_even(setup, routes);
+    out << number(iteration_seconds(setup, even.compressed, 1)) << ' '
+        << number(iteration_seconds(even.rival, even.dense, 1)) << ' '
+        << number(even.without_overlap.value_or(-1)) << ' '
+        << number(even.with_overlap.value_or(-1)) << '\n';
+  } else {
+    out << "0 0 -1 -1\n";
+  }
+  for (const auto& [link, bytes] : loads)
+    out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';
+  return out.str();
+}
+
+std::optional<double> unless_negative(double value) {
+  return value < 0 ? std::nullopt : std::optional(value);
 }
 
 }  // namespace
@@ -118,7 +162,8 @@ std::string star_platform(const Star& star) {
       const std::string host = node + "-gpu" + std::to_string(w);
       const bool last = n + 1 == star.nodes && w + 1 == star.workers_per_node;
       xml << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (last ? star.slow_speed : 1))
-          << "f\"><prop id=\"node\" value=\"" << node << "\"/></host>\n";
+          << "f\" core=\"" << star.cores << "\"><prop id=\"node\" value=\"" << node
+          << "\"/></host>\n";
       if (shared) {
         link(host + "-bus", star.bus_Bps, star.bus_latency_s);
         route(host, node + "-root", host + "-bus");
@@ -172,17 +217,25 @@ std::vector<std::string> exchanges_for(const std::string& compressor) {
 }
 
 Simulated simulated(Options options) {
-  static const std::string table = cost_table(1e-9, 1e-10);
-  options.emplace("device", table);
-  options.emplace("throughput", "100");
-  options.emplace("batch", "10");
-  GivenOptions given;
-  for (const auto& [key, value] : options)
-    given[key] = {value, "test"};
-  const Scenario scenario = resolve(given);
+  const Scenario scenario = resolved(std::move(options));
   Simulated result;
   result.trace = unpacked(run_child([&] { return packed(simulate(prepare(scenario))); }));
   result.report = make_report(result.trace, scenario.batch, scenario.warmup, scenario.iterations);
+  return result;
+}
+
+Predicted predicted(Options options) {
+  const Scenario scenario = resolved(std::move(options));
+  std::istringstream in(run_child([&] { return predictions(scenario); }));
+  Predicted result;
+  double without_overlap = 0;
+  double with_overlap = 0;
+  in >> result.iteration_s >> result.rival_s >> without_overlap >> with_overlap;
+  result.without_overlap = unless_negative(without_overlap);
+  result.with_overlap = unless_negative(with_overlap);
+  std::string link;
+  for (double bytes = 0; in >> link >> bytes;)
+    result.link_bytes[link] = bytes;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Star {
   int servers = 0;  // hosts with role = server, each on a card of its own
   std::string prefix = "node";
   double slow_speed = 1;  // of the last worker, where 1 is everybody's
+  int cores = 1;          // of each worker: a second one is free for compression
 };
 
 // Writes the platform into this test's temporary folder and returns its path.
@@ -51,6 +53,19 @@ std::vector<std::string> exchanges_for(const std::string& compressor);
 // Simulates; `throughput` is 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device` a
 // table of 1e-9 and 1e-10 seconds per element, unless given.
 Simulated simulated(Options options);
+
+// What closed forms say of a scenario without simulating it (sim/bounds.h).
+struct Predicted {
+  std::map<std::string, double> link_bytes;  // of one iteration, by link
+  // Where the schedule averages and something compresses:
+  double iteration_s = 0;
+  double rival_s = 0;                     // `bsp`, `ring`, nothing compressed
+  std::optional<double> without_overlap;  // break-even bandwidths, multiples of the platform's
+  std::optional<double> with_overlap;
+};
+
+// With the same defaults as simulated().
+Predicted predicted(Options options);
 
 // The bytes of its trace.
 std::string trace_text(const Trace& trace);

@@ -51,6 +51,67 @@ Mistake of_model(const std::string& name, const std::string& file,
   return {name, {"--platform", "two-hosts", "--throughput", "10", "--model", file}, mentions};
 }
 
+// Of something that compresses, on hosts that are fast enough.
+Mistake compressing(const std::string& name, const std::string& compressor,
+                    const std::vector<std::string>& more,
+                    const std::vector<std::string>& mentions) {
+  std::vector<std::string> words{"--throughput", "10", "--compressor", compressor};
+  words.insert(words.end(), more.begin(), more.end());
+  return with(name, words, mentions);
+}
+
+std::vector<Mistake> mistakes_of_compression() {
+  const std::string v100 = "v100-modelled";
+  return {
+      {"NoCostTable",
+       {"--model", "resnet50", "--platform", "island.xml", "--throughput", "10", "--compressor",
+        "topk"},
+       {"topk", "cost table", "host a has no `device`", v100}},
+      compressing("NoCostTableForTheHostsDevice", "topk", {},
+                  {"cost table", "'v100'", v100, "cpu"}),
+      compressing("UnknownCostTable", "topk", {"--device", "v1000"},
+                  {"--device", "'v1000'", "path", v100}),
+      compressing("TableWithoutTheCompressor", "qsgd", {"--device", "v100-published"},
+                  {"v100-published.csv", "encode of qsgd", "not in the table",
+                   "syncline-calibrate --compressors qsgd"}),
+      compressing("TableWithoutTheSize", "topk", {"--device", "small.csv", "--bucket-bytes", "all"},
+                  {"small.csv", "encode of topk", "25557032 elements", "100 to 1000",
+                   "syncline-calibrate --compressors topk --sizes 25557032"}),
+      compressing("TableWithoutTheSetting", "qsgd", {"--device", v100, "--bits", "3"},
+                  {"v100-modelled.csv", "encode of qsgd", "bits=3", "--bits 3"}),
+      compressing("TableWithoutTheDensity", "topk", {"--device", v100, "--density", "0.00001"},
+                  {"v100-modelled.csv", "encode of topk", "density=1e-05", "0.0001",
+                   "syncline-calibrate --compressors topk", "--densities 1e-05"}),
+      compressing("TableWithoutDecode", "topk", {"--device", "encode.csv"},
+                  {"encode.csv", "decode of topk", "not in the table", "syncline-calibrate"}),
+      compressing("TruncatedTable", "topk", {"--device", "cut.csv"}, {"cut.csv:5", "truncated"}),
+      compressing("TableOfNobodyKnowsWhere", "topk", {"--device", "origin.csv"},
+                  {"origin.csv", "provenance"}),
+      compressing("TableThatIsNone", "topk", {"--device", "hello.xml"}, {"hello.xml:1"}),
+      compressing("TopKOnARing", "topk", {"--exchange", "ring"},
+                  {"--compressor", "ring", "cannot be added", "allgather", "randomk"}),
+      compressing("QsgdOnGTopK", "qsgd", {"--exchange", "gtopk"}, {"gtopk", "qsgd", "alltoall"}),
+      compressing("QsgdOnHiTopK", "qsgd", {"--exchange", "hitopk"}, {"hitopk", "qsgd", "topk"}),
+      compressing("QsgdOnOkTopK", "qsgd", {"--exchange", "oktopk"}, {"oktopk", "qsgd", "topk"}),
+      compressing("QsgdInTopKSgd", "qsgd", {"--schedule", "topk-sgd"},
+                  {"topk-sgd", "qsgd", "allowed are", "gaussiank"}),
+      compressing("NothingInTopKSgd", "none", {"--schedule", "topk-sgd"}, {"topk-sgd", "topk"}),
+      compressing("TopKAddedInTheNode", "topk",
+                  {"--exchange", "hierarchical", "--in-node", "compressed", "--device", v100},
+                  {"in-node = compressed", "cannot be added", "dense"}),
+      compressing("WarmUpWithoutADensity", "threshold",
+                  {"--schedule", "topk-sgd", "--warm-up-densities", "dgc", "--device", v100},
+                  {"--warm-up-densities", "threshold", "density"}),
+      compressing("WarmUpInBsp", "topk", {"--warm-up-densities", "dgc", "--device", v100},
+                  {"--warm-up-densities", "bsp"}),
+      compressing("DensityOfNothing", "none", {"--density", "0.1"}, {"--density", "none"}),
+      compressing("DensityAboveOne", "topk", {"--density", "1.5"},
+                  {"--density", "density = 1.5", "allowed are"}),
+      compressing("PullOfNoServer", "topk", {"--pull", "compressed"}, {"--pull", "bsp"}),
+      compressing("UnknownCompressor", "topj", {}, {"--compressor", "'topj'", "topk", "qsgd"}),
+  };
+}
+
 std::vector<Mistake> mistakes() {
   std::vector<Mistake> all{
       of_platform("NoSuchPlatform", "two-host", {"platform", "'two-host'", "two-hosts", "path"}),
@@ -83,6 +144,7 @@ std::vector<Mistake> mistakes() {
       {"BadNumberInAFile", {"number.cfg"}, {"number.cfg:4", "batch = 1e400", "allowed"}},
       {"BadCombinationInAFile", {"staleness.cfg"}, {"staleness.cfg:3", "staleness", "bsp"}},
   };
+  std::ranges::copy(mistakes_of_compression(), std::back_inserter(all));
   const std::map<std::string, std::string> numbers{
       {"0", "Zero"}, {"-1", "Negative"}, {"nan", "NotANumber"}, {"1e400", "Huge"}};
   for (const auto& [value, name] : numbers)
@@ -112,6 +174,15 @@ class Mistakes : public testing::TestWithParam<Mistake> {
                                     "</zone></platform>\n");
     folder_.write("column.csv", "layer,forward_flop\na,1\n");
     folder_.write("negative.csv", "layer,parameters,forward_flop\na,1,1\nb,-5,1\n");
+    const std::string about = "# device: made up\n# provenance: modelled\n";
+    const std::string columns =
+        "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
+    const std::string encode = "topk,,encode,100,1e-5,0,0,0,none\n";
+    const std::string large = "topk,,encode,1e9,1e-2,0,0,0,none\n";
+    folder_.write("small.csv", about + columns + encode + "topk,,encode,1000,1e-4,0,0,0,none\n");
+    folder_.write("encode.csv", about + columns + encode + large);
+    folder_.write("cut.csv", about + columns + encode + "topk,,encode,1e9,1e-");
+    folder_.write("origin.csv", "# device: made up\n" + columns + encode + large);
     const std::string both = "model = resnet50\nplatform = two-hosts\n";
     folder_.write("key.cfg", both + "wokers = 2\n");
     folder_.write("number.cfg", both + "\nbatch = 1e400  # too much\n");

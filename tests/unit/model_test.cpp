@@ -160,11 +160,12 @@ TEST(FusedBuckets, CountBytesInThePrecisionOfTheGradient) {
 
 // When the last exchange of these buckets ends, counted from the start of backward.
 double finish_s(const Model& model, const std::vector<Bucket>& buckets, double backward_s,
-                double startup_s, double seconds_per_byte) {
+                double startup_s, double seconds_per_byte, double compress_seconds_per_byte) {
   double ready_s = 0;
   double free_s = 0;
   for (const Bucket& bucket : buckets) {
-    ready_s += backward_s * bucket.forward_flop / model.forward_flop();
+    ready_s += backward_s * bucket.forward_flop / model.forward_flop() +
+               4 * static_cast<double>(bucket.parameters) * compress_seconds_per_byte;
     free_s = std::max(free_s, ready_s) + startup_s +
              4 * static_cast<double>(bucket.parameters) * seconds_per_byte;
   }
@@ -175,11 +176,12 @@ struct Case {
   Model model;
   double startup_s;
   double seconds_per_byte;
+  double compress_seconds_per_byte = 0;
   double finish_of(const std::vector<Bucket>& buckets) const {
-    return finish_s(model, buckets, 100, startup_s, seconds_per_byte);
+    return finish_s(model, buckets, 100, startup_s, seconds_per_byte, compress_seconds_per_byte);
   }
   std::vector<Bucket> merged() const {
-    return merged_buckets(model, 4, 100, startup_s, seconds_per_byte);
+    return merged_buckets(model, 4, 100, startup_s, seconds_per_byte, compress_seconds_per_byte);
   }
 };
 
@@ -192,6 +194,7 @@ Case random_case(std::mt19937& random, std::size_t tensors) {
   }
   one.startup_s = static_cast<double>(random() % 40);
   one.seconds_per_byte = static_cast<double>(random() % 20) / 20;
+  one.compress_seconds_per_byte = static_cast<double>(random() % 3) / 20;
   return one;
 }
 

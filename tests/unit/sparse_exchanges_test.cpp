@@ -317,14 +317,17 @@ TEST(OkTopK, SendsFourToSixKNMinusOneOverNWords) {
     }
 }
 
-TEST(OkTopK, NeverSendsSixKWords) {
+TEST(OkTopK, NeverMovesMoreThanSixKWords) {
   for (const char* balance : {"off", "on"})
     for_each_compressed("oktopk",
                         [](const Collective& all) {
-                          const std::uint64_t k = all.bytes / 8;
+                          const std::uint64_t words = 6 * (all.bytes / 8);
+                          // Parts are cut to whole bytes, so one may be a byte more, from each
+                          // worker, twice.
+                          const std::uint64_t rounding = 2 * at(all.topology.workers());
                           for (const Plan& plan : all.plans) {
-                            EXPECT_LT(sent_by(plan), 6 * 4 * k);
-                            EXPECT_LT(received_by(plan), 6 * 4 * k);
+                            EXPECT_LE(sent_by(plan), 4 * words);
+                            EXPECT_LE(received_by(plan), 4 * words + rounding);
                           }
                         },
                         {{"balance", balance}});

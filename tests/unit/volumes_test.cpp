@@ -98,10 +98,15 @@ std::string written(const Plan& plan) {
   return text;
 }
 
-std::string hierarchical_plan(bool summable, const std::string& in_node, int nodes = 4, int m = 3) {
+std::string hierarchical_plan(bool summable, const std::string& in_node, int nodes = 4, int m = 3,
+                              int rounds = 1) {
   const Collective all =
       collective("hierarchical", make_topology(std::vector<int>(at(nodes), m), 0),
-                 {.bytes = 1200, .dense_bytes = 48000, .elements = 12000, .summable = summable},
+                 {.bytes = 1200,
+                  .dense_bytes = 48000,
+                  .elements = 12000,
+                  .summable = summable,
+                  .rounds = rounds},
                  {{"in-node", in_node}});
   for (const Plan& plan : all.plans)
     EXPECT_EQ(written(plan), written(all.plans[0]));
@@ -132,6 +137,15 @@ TEST(HierarchicalExchange, CompressesInTheNodeTooWhatCanBeAdded) {
             "compress 1x12000, reduce-scatter 1100, all-gather 1100, decompress 1x12000");
   expect_mentions(error_of([] { hierarchical_plan(false, "compressed"); }),
                   {"in-node = compressed", "added", "in-node = dense"});
+}
+
+TEST(HierarchicalExchange, AddsMessagesInAsManyRoundsAsTheyNeed) {
+  EXPECT_EQ(hierarchical_plan(true, "dense", 4, 3, 2),
+            "reduce-scatter 32000, compress 1x4000, all-reduce 300, all-reduce 300, "
+            "decompress 1x4000, all-gather 32000");
+  EXPECT_EQ(hierarchical_plan(true, "compressed", 4, 3, 2),
+            "compress 1x12000, reduce-scatter 400, all-reduce 300, all-gather 400, "
+            "reduce-scatter 400, all-reduce 300, all-gather 400, decompress 1x12000");
 }
 
 TEST(HierarchicalExchange, IsTheSameEitherWayWhenNothingCompresses) {

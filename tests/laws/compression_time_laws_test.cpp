@@ -1,0 +1,328 @@
+// Where the seconds of compressing go, which sizes messages have from one iteration to the next,
+// and that closed forms and simulation agree on when compression pays.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "kernels/compressor.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr double precise = 1e-7;  // see compression_laws_test.cpp
+
+struct Compressed {
+  std::string exchange;
+  std::string compressor;
+};
+
+// Every exchange with something that it carries.
+std::vector<Compressed> exchanges() {
+  std::vector<Compressed> all;
+  for (const char* compressor : {"topk", "qsgd", "randomk"})
+    for (const std::string& exchange : exchanges_for(compressor))
+      all.push_back({exchange, compressor});
+  return all;
+}
+
+Options four_buckets(const Compressed& compressed, int cores, double encode_s, double decode_s,
+                     int workers_per_node = 1) {
+  return {{"platform", star_platform({.nodes = 4,
+                                      .workers_per_node = workers_per_node,
+                                      .bus_latency_s = 1e-6,
+                                      .cores = cores})},
+          {"model", model_of({4'000'000, 3'000'000, 2'000'000, 6'000'000})},
+          {"device", cost_table(encode_s, decode_s)},
+          {"bucket-bytes", "0"},
+          {"exchange", compressed.exchange},
+          {"compressor", compressed.compressor}};
+}
+
+// Seconds that rows of a verb on a stream take worker 0, in iteration 1.
+double seconds_of(const Simulated& run, const std::string& verb, Stream stream) {
+  double seconds = 0;
+  for (const Row& row : run.rows(verb))
+    if (row.rank == 0 && row.iteration == 1 && row.stream == stream)
+      seconds += row.end_s - row.start_s;
+  return seconds;
+}
+
+TEST(OneCore, CompressingHoldsBackwardUp) {
+  const Simulated run = simulated(four_buckets({"allgather", "topk"}, 1, 1e-9, 1e-10));
+  std::vector<Row> own;
+  for (const Row& row : run.trace.rows)
+    if (row.rank == 0 && row.iteration == 1 && row.stream == Stream::compute)
+      own.push_back(row);
+  std::ranges::sort(own, {}, &Row::start_s);
+  ASSERT_GE(own.size(), 9u);
+  const std::vector<double> encode_s{6e-3, 2e-3, 3e-3, 4e-3};
+  double now_s = own[0].end_s;
+  for (std::size_t bucket = 0; bucket < 4; ++bucket) {
+    EXPECT_EQ(own[1 + 2 * bucket].verb, "backward");
+    EXPECT_NEAR(own[1 + 2 * bucket].start_s, now_s, precise);
+    EXPECT_EQ(own[2 + 2 * bucket].verb, "compress");
+    now_s += 0.2 / 3 / 4 + encode_s[bucket];
+    EXPECT_NEAR(own[2 + 2 * bucket].end_s, now_s, precise);
+  }
+  EXPECT_NEAR(run.report.compress_s, 15e-3 + 4 * 1.5e-3, precise);
+  EXPECT_TRUE(run.rows("compress").front().stream == Stream::compute);
+}
+
+TEST(TwoCores, CompressingHoldsNothingUpAndIsNeverSlower) {
+  for (const Compressed& compressed : exchanges()) {
+    const Simulated one = simulated(four_buckets(compressed, 1, 1e-9, 1e-10, 2));
+    const Simulated two = simulated(four_buckets(compressed, 2, 1e-9, 1e-10, 2));
+    EXPECT_LE(two.iteration_s(), one.iteration_s() + precise)
+        << compressed.exchange << " " << compressed.compressor;
+    EXPECT_EQ(seconds_of(two, "compress", Stream::compute), 0) << compressed.exchange;
+    EXPECT_EQ(seconds_of(two, "decompress", Stream::compute), 0) << compressed.exchange;
+    EXPECT_EQ(seconds_of(one, "compress", Stream::compression), 0) << compressed.exchange;
+  }
+  const Simulated two = simulated(four_buckets({"allgather", "topk"}, 2, 1e-9, 1e-10));
+  EXPECT_NEAR(seconds_of(two, "compress", Stream::compression), 15e-3, precise);
+  for (const Row& row : two.rows("backward"))
+    if (row.rank == 0 && row.bucket == 3 && row.iteration == 0) {
+      EXPECT_NEAR(row.end_s, 0.1, precise) << "compression has held backward up";
+    }
+}
+
+TEST(Law4, CompressedOverlapIsNeverSlowerThanNone) {
+  for (const Compressed& compressed : exchanges())
+    for (const int cores : {1, 2}) {
+      Options options = four_buckets(compressed, cores, 1e-9, 1e-10, 2);
+      const double with_s = simulated(options).iteration_s();
+      options["overlap"] = "off";
+      EXPECT_LE(with_s, simulated(options).iteration_s() + precise)
+          << compressed.exchange << " " << compressed.compressor << " on " << cores;
+    }
+}
+
+TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
+  std::vector<Options> all;
+  for (const auto& [name, schedule] : Registered<Schedule>::all())
+    for (const char* compressor : {"topk", "qsgd", "powersgd"})
+      for (const int cores : {1, 2}) {
+        if (schedule.sparse_only && !Registered<Compressor>::find(compressor).sparse)
+          continue;
+        for (const std::string& exchange :
+             schedule.any_exchange ? exchanges_for(compressor) : std::vector{schedule.exchange}) {
+          all.push_back(four_buckets({exchange, compressor}, cores, 3e-9, 1e-9, 2));
+          all.back()["schedule"] = name;
+          if (!schedule.any_exchange)
+            all.back()["pull"] = "compressed";
+        }
+      }
+  for (Options& options : all) {
+    options["jitter"] = "0.2";
+    options["iterations"] = "4";
+    const Simulated run = simulated(options);
+    const Report& report = run.report;
+    const std::string about =
+        options["schedule"] + " " + options["exchange"] + " " + options["compressor"];
+    EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
+                report.iteration_mean_s, 1e-9)
+        << about;
+    EXPECT_GE(report.compress_s, 0) << about;
+    EXPECT_GE(report.exposed_s, 0) << about;
+    EXPECT_GE(report.waiting_s, 0) << about;
+    EXPECT_TRUE(report.warnings.empty()) << about << report.warnings.front();
+    EXPECT_FALSE(run.rows("compress").empty()) << about;
+    EXPECT_FALSE(run.rows("decompress").empty()) << about;
+  }
+}
+
+TEST(Law11, WhatCompressesInBetweenIsNotCountedAsComputation) {
+  // On one core, merging in the middle of an exchange shares the device with backward.
+  for (const char* exchange : {"gtopk", "oktopk", "alltoall", "hitopk", "hierarchical"}) {
+    const Report report = simulated(four_buckets({exchange, "topk"}, 1, 3e-9, 3e-9, 2)).report;
+    EXPECT_NEAR(report.compute_s, 0.1, 1e-6) << exchange;
+  }
+}
+
+// Bytes that came in by this verb, by iteration.
+std::map<int, std::uint64_t> received_by(const Simulated& run, int rank, const std::string& verb) {
+  std::map<int, std::uint64_t> bytes;
+  for (const Row& row : run.rows(verb))
+    if (row.rank == rank)
+      bytes[row.iteration] += row.bytes_received;
+  return bytes;
+}
+
+TEST(WarmUpDensities, FollowTheEpochs) {
+  Options options{{"platform", star_platform({.nodes = 2})},
+                  {"model", model_of({1'024'000})},
+                  {"schedule", "topk-sgd"},
+                  {"epoch-iterations", "3"},
+                  {"warmup", "2"},
+                  {"iterations", "13"}};
+  for (const char* compressor : {"topk", "mstopk"}) {
+    options["compressor"] = compressor;
+    for (const auto& [word, densities] :
+         std::map<std::string, std::vector<double>>{{"none", {}},
+                                                    {"gaussiank", {0.015625, 0.004}},
+                                                    {"dgc", {0.25, 0.0625, 0.015625, 0.004}}}) {
+      options["warm-up-densities"] = word;
+      const auto bytes = received_by(simulated(options), 0, "all-gather");
+      ASSERT_EQ(bytes.size(), 15u);
+      for (const auto& [iteration, count] : bytes) {
+        const auto epoch = static_cast<std::size_t>(iteration / 3);
+        const double density = epoch < densities.size() ? densities[epoch] : 0.001;
+        EXPECT_EQ(count, 8 * static_cast<std::uint64_t>(density * 1'024'000))
+            << compressor << " " << word << " in iteration " << iteration;
+      }
+    }
+  }
+}
+
+Options cat(double latency_s) {
+  return {{"platform", star_platform({.nodes = 4, .nic_latency_s = latency_s})},
+          {"model", model_of({1'000'000})},
+          {"schedule", "topk-sgd"},
+          {"compressor", "cat"}};
+}
+
+TEST(Cat, SendsMoreAtATimeWhereStartingIsDearer) {
+  std::uint64_t before = 0;
+  std::set<std::uint64_t> sizes;
+  for (const double latency_s : {0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
+    const std::uint64_t bytes = received_by(simulated(cat(latency_s)), 0, "all-gather").at(0);
+    EXPECT_GE(bytes, before) << latency_s;
+    sizes.insert(before = bytes);
+  }
+  EXPECT_GE(sizes.size(), 4u) << "it does not look at the network";
+}
+
+TEST(Cat, KeepsTheCostsItIsGiven) {
+  std::set<std::uint64_t> sizes;
+  for (const double latency_s : {0.0, 1e-5, 1e-2}) {
+    Options options = cat(latency_s);
+    options["cost"] = "affine";
+    options["packet-bits"] = "8";
+    options["packet-cost"] = "1";
+    options["fixed-cost"] = "5000";
+    sizes.insert(received_by(simulated(options), 0, "all-gather").at(0));
+  }
+  EXPECT_EQ(sizes.size(), 1u);
+}
+
+TEST(Cat, CanBeAlone) {
+  Options options = cat(1e-5);
+  options["workers"] = "1";
+  EXPECT_NEAR(simulated(options).iteration_s(), 0.1, precise);
+}
+
+// Three networks: one card a worker; four workers behind a card; a slow one far away.
+std::vector<std::pair<std::string, std::string>> three_platforms() {
+  return {
+      {"one a node", star_platform({.nodes = 8})},
+      {"four a node", star_platform({.nodes = 4, .workers_per_node = 4, .bus_latency_s = 2e-6})},
+      {"slow", star_platform({.nodes = 8,
+                              .workers_per_node = 2,
+                              .nic_Bps = 1.25e8,
+                              .nic_latency_s = 2e-4,
+                              .bus_Bps = 1.2e10,
+                              .bus_latency_s = 3e-6})}};
+}
+
+Options rival_of(Options options) {
+  for (const char* own : {"density", "compressor", "exchange"})
+    options.erase(own);
+  options["schedule"] = "bsp";
+  return options;
+}
+
+// HiTopK compresses amid its exchange and has much to decompress after: with several buckets the
+// one of the next and the other of the last share the core, which the closed form leaves out.
+bool shares_the_core_late(const std::string& exchange) {
+  return exchange == "hitopk";
+}
+
+TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
+  for (const auto& [platform, path] : three_platforms())
+    for (const char* exchange : {"allgather", "gtopk", "oktopk", "hitopk"})
+      for (const char* overlap : {"off", "on"}) {
+        const bool overlaps = std::string(overlap) == "on";
+        if (overlaps && shares_the_core_late(exchange))
+          continue;
+        const std::string about = platform + " " + exchange + " overlap " + overlap;
+        // Compression must cost something, or it pays at any bandwidth.
+        Options options{{"platform", path},
+                        {"model", model_of({8'000'000, 6'000'000, 9'000'000})},
+                        {"device", cost_table(3e-9, 2e-10)},
+                        {"compressor", "topk"},
+                        {"density", "0.01"},
+                        {"exchange", exchange},
+                        {"overlap", overlap},
+                        {"bucket-bytes", overlaps ? "0" : "all"}};
+        const Predicted closed = predicted(options);
+        const auto even = overlaps ? closed.with_overlap : closed.without_overlap;
+        ASSERT_TRUE(even) << about;
+        ASSERT_GT(*even, 0) << about;
+        for (const double factor : {0.95, 1.05}) {
+          Options at = options;
+          at["bandwidth-factor"] = std::to_string(*even * factor);
+          const double compressed_s = simulated(at).iteration_s();
+          const double dense_s = simulated(rival_of(at)).iteration_s();
+          if (factor < 1)
+            EXPECT_LT(compressed_s, dense_s) << about << " at " << *even * factor;
+          else
+            EXPECT_GT(compressed_s, dense_s) << about << " at " << *even * factor;
+        }
+      }
+}
+
+std::string about(const Options& options) {
+  return options.at("exchange") + " " + options.at("compressor") + " overlap " +
+         options.at("overlap");
+}
+
+TEST(ClosedForms, AreWithinFivePercentWhereNothingOverlaps) {
+  for (const auto& [platform, path] : three_platforms())
+    for (const Compressed& compressed : exchanges())
+      for (const std::uint64_t parameters : {50'000ul, 8'000'000ul}) {
+        const Options options{{"platform", path},
+                              {"model", model_of({parameters, parameters / 2, parameters})},
+                              {"device", cost_table(3e-9, 2e-10)},
+                              {"throughput", parameters > 1'000'000 ? "100" : "5000"},
+                              {"compressor", compressed.compressor},
+                              {"exchange", compressed.exchange},
+                              {"overlap", "off"},
+                              {"bucket-bytes", "all"}};
+        const double ratio = predicted(options).iteration_s / simulated(options).iteration_s();
+        // A tree's ranks wait for each other, so its latencies are more than any one rank's own.
+        EXPECT_GT(ratio, compressed.exchange == "tree" ? 0.6 : 0.95)
+            << platform << " " << about(options) << " of " << parameters;
+        EXPECT_LT(ratio, 1.05) << platform << " " << about(options) << " of " << parameters;
+      }
+}
+
+TEST(ClosedForms, AreWithinFivePercentOfCompressedAndDenseIterations) {
+  for (const auto& [platform, path] : three_platforms())
+    for (const Compressed& compressed : exchanges())
+      for (const char* overlap : {"off", "on"}) {
+        const Options options{{"platform", path},
+                              {"model", model_of({8'000'000, 4'000'000, 8'000'000})},
+                              {"device", cost_table(3e-9, 2e-10)},
+                              {"compressor", compressed.compressor},
+                              {"exchange", compressed.exchange},
+                              {"overlap", overlap},
+                              {"bucket-bytes", "0"}};
+        if (shares_the_core_late(compressed.exchange))
+          continue;
+        const Predicted closed = predicted(options);
+        EXPECT_NEAR(closed.iteration_s / simulated(options).iteration_s(), 1, 0.05)
+            << platform << " " << about(options);
+        if (compressed.exchange == "allgather") {
+          EXPECT_NEAR(closed.rival_s / simulated(rival_of(options)).iteration_s(), 1, 0.05)
+              << platform << " " << about(options);
+        }
+      }
+}
+
+}  // namespace
+}  // namespace syncline

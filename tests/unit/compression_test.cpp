@@ -1,0 +1,191 @@
+// What compresses, what it is priced by, and which combinations a sweep leaves out.
+#include "sim/compression.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "kernels/compressor.h"
+#include "kernels/philox.h"
+#include "sim/options.h"
+#include "tests/unit/program.h"
+#include "tests/unit/words.h"
+
+namespace syncline {
+namespace {
+
+GivenOptions given(const std::map<std::string, std::string>& words) {
+  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
+                       {"model", {"resnet50", "--model"}}};
+  for (const auto& [key, value] : words)
+    options[key] = {value, "--" + key};
+  return options;
+}
+
+std::string word(const Scenario& scenario, const std::string& key) {
+  const auto found = scenario.words.find(key);
+  return found == scenario.words.end() ? "" : found->second;
+}
+
+TEST(DeviceOf, IsTheTablesNameWithoutItsProvenance) {
+  EXPECT_EQ(device_of("v100-published"), "v100");
+  EXPECT_EQ(device_of("a/b/h100-modelled.csv"), "h100");
+  EXPECT_EQ(device_of("h100-measured.csv"), "h100");
+  EXPECT_EQ(device_of("rtx2080ti"), "rtx2080ti");
+  EXPECT_EQ(device_of(""), "");
+}
+
+TEST(TopKSgdScenario, IsExactTopKGatheredInOneBufferUnlessToldOtherwise) {
+  const Scenario plain = resolve(given({{"schedule", "topk-sgd"}}));
+  EXPECT_EQ(plain.compressor, "topk");
+  EXPECT_EQ(plain.exchange, "allgather");
+  EXPECT_EQ(plain.bucket_bytes, "all");
+  EXPECT_EQ(word(plain, "compressor"), "topk");
+  EXPECT_EQ(word(plain, "density"), "0.001");
+  EXPECT_EQ(word(plain, "bucket-bytes"), "all");
+  const Scenario told = resolve(given({{"schedule", "topk-sgd"},
+                                       {"compressor", "gaussiank"},
+                                       {"exchange", "gtopk"},
+                                       {"bucket-bytes", "0"}}));
+  EXPECT_EQ(told.compressor, "gaussiank");
+  EXPECT_EQ(told.exchange, "gtopk");
+  EXPECT_EQ(told.bucket_bytes, "0");
+}
+
+TEST(BspScenario, GathersWhatCannotBeAdded) {
+  EXPECT_EQ(resolve(given({})).exchange, "ring");
+  EXPECT_EQ(resolve(given({{"compressor", "topk"}})).exchange, "allgather");
+  EXPECT_EQ(resolve(given({{"compressor", "qsgd"}})).exchange, "allgather");
+  EXPECT_EQ(resolve(given({{"compressor", "powersgd"}})).exchange, "ring");
+  EXPECT_EQ(resolve(given({{"compressor", "topk"}, {"schedule", "asp"}})).exchange, "ps");
+}
+
+TEST(CatScenario, IsPricedByTheNetworkUnlessACostIsGiven) {
+  const Scenario plain = resolve(given({{"compressor", "cat"}}));
+  EXPECT_TRUE(plain.network_prices);
+  EXPECT_EQ(word(plain, "cost"), "network");
+  EXPECT_EQ(word(plain, "fixed-cost"), "");
+  const Scenario told = resolve(given({{"compressor", "cat"}, {"fixed-cost", "10"}}));
+  EXPECT_FALSE(told.network_prices);
+  EXPECT_EQ(word(told, "cost"), "packet");
+  EXPECT_EQ(word(told, "fixed-cost"), "10");
+  EXPECT_FALSE(resolve(given({{"compressor", "topk"}})).network_prices);
+}
+
+TEST(CompressorSweep, LeavesOutWhatCannotBeAndSaysSo) {
+  const Sweep sweep =
+      expand(given({{"compressor", "none,topk,qsgd"}, {"schedule", "bsp,topk-sgd"}}));
+  std::vector<std::pair<std::string, std::string>> cells;
+  for (const Scenario& cell : sweep.cells)
+    cells.emplace_back(cell.schedule, cell.compressor);
+  std::ranges::sort(cells);
+  EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
+                       {"bsp", "none"}, {"bsp", "qsgd"}, {"bsp", "topk"}, {"topk-sgd", "topk"}}));
+  ASSERT_EQ(sweep.left_out.size(), 2U);
+  expect_mentions(sweep.left_out[0] + sweep.left_out[1], {"none", "qsgd", "topk-sgd"});
+}
+
+TEST(CompressorSweep, LeavesOutExchangesThatCannotCarryIt) {
+  const Sweep sweep =
+      expand(given({{"compressor", "none,topk,powersgd"}, {"exchange", "ring,gtopk"}}));
+  std::vector<std::pair<std::string, std::string>> cells;
+  for (const Scenario& cell : sweep.cells)
+    cells.emplace_back(cell.exchange, cell.compressor);
+  std::ranges::sort(cells);
+  EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
+                       {"gtopk", "topk"}, {"ring", "none"}, {"ring", "powersgd"}}));
+  EXPECT_EQ(sweep.left_out.size(), 3U);
+}
+
+TEST(CompressorSweep, SharesADensityAmongThoseThatHaveOne) {
+  const Sweep sweep = expand(given({{"compressor", "none,topk,qsgd"}, {"density", "0.01,0.1"}}));
+  ASSERT_EQ(sweep.cells.size(), 4U);  // none and qsgd once
+  for (const Scenario& cell : sweep.cells)
+    EXPECT_EQ(word(cell, "density").empty(), cell.compressor != "topk");
+}
+
+TEST(CompressorSweep, RunsWhatIsLeftAndTellsWhatIsNot) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_program({"run", "--model", "resnet50", "--platform", "two-hosts", "--throughput", "300",
+                   "--device", "v100-modelled", "--compressor", "none,topk,qsgd", "--schedule",
+                   "bsp,topk-sgd", "--iterations", "2", "--out", "results"},
+                  folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(lines_in(ended.err), 2U) << ended.err;
+  expect_mentions(ended.err, {"left out: ", "none", "qsgd", "topk-sgd"});
+  EXPECT_EQ(lines_in(text_of(folder.path("results/results.csv"))), 5U);
+}
+
+TEST(CompressorSweep, KeepsTheCellsThatATableHasPricesFor) {
+  const Ended ended =
+      run_program({"run", "--model", "resnet50", "--platform", "two-hosts", "--throughput", "300",
+                   "--device", "v100-published", "--compressor", "topk,qsgd", "--bucket-bytes",
+                   "all", "--iterations", "2"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"cells left out", "qsgd", "syncline-calibrate"});
+  expect_mentions(ended.out, {"topk"});
+}
+
+TEST(Result, NamesTheTableAndWhereItsNumbersComeFrom) {
+  const std::vector<std::string> words{"run",       "--model",      "resnet50", "--platform",
+                                       "two-hosts", "--throughput", "300",      "--iterations",
+                                       "2",         "--schedule",   "topk-sgd", "--device"};
+  for (const auto& [table, provenance] :
+       {std::pair("v100-published", "published"), {"v100-modelled", "modelled"}}) {
+    std::vector<std::string> all = words;
+    all.emplace_back(table);
+    const Ended ended = run_program(all);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    expect_mentions(ended.out, {std::string(table) + ".csv", provenance, "V100"});
+  }
+}
+
+// Law 14, in what compression does to parameters: with everything sent, workers take the step that
+// they would have taken with the dense sum, to the bit.
+class DensityOne : public testing::TestWithParam<const char*> {};
+
+TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const Settings settings(compressor.parameters, {{"density", "1"}});
+  const int workers = 5;
+  const std::size_t elements = 5000;
+  std::vector<State> states(workers);
+  std::vector<float> dense(elements, 1.0f);
+  std::vector<float> sparse = dense;
+  for (std::uint32_t step = 0; step < 4; ++step) {
+    std::vector<float> sum(elements);
+    std::vector<float> decoded(elements);
+    for (std::uint32_t w = 0; w < workers; ++w) {
+      std::vector<float> gradient(elements);
+      for (std::uint32_t i = 0; i < elements; ++i) {
+        const PhiloxWords bits = philox({i, step, w, 0}, 7, 0);
+        // Of all magnitudes, and some zeros and denormals.
+        gradient[i] = bits[1] % 9 == 0 ? 0.0f
+                                       : std::ldexp(static_cast<float>(bits[0]) - 0x1p31f,
+                                                    -30 - static_cast<int>(bits[1] % 130));
+        sum[i] += gradient[i];
+      }
+      const Draw draw{compressor.shared_draw ? 1u : w, step, 0};
+      Message message;
+      compressor.cpu.encode(settings, std::span<const float>(gradient), draw, states[w], message);
+      compressor.cpu.decode(settings, message, Precision::fp32, draw, decoded);
+    }
+    for (std::size_t i = 0; i < elements; ++i) {
+      dense[i] -= 0.01f / workers * sum[i];
+      sparse[i] -= 0.01f / workers * decoded[i];
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(dense[i]), std::bit_cast<std::uint32_t>(sparse[i]))
+          << "element " << i << " after step " << step;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, DensityOne, testing::Values("topk", "mstopk", "dgc", "randomk"),
+                         [](const testing::TestParamInfo<const char*>& about) {
+                           return std::string(about.param);
+                         });
+
+}  // namespace
+}  // namespace syncline
