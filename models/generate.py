@@ -160,6 +160,13 @@ def basic_block(width, stride):
                chain(pool(1, stride), reshape(lambda shape: (*shape[:-1], width))))
 
 
+def projected_block(width, stride):
+    """Option B of the paper: a shortcut that changes shape is a 1x1 convolution."""
+    projection = within("shortcut", conv("0", width, 1, stride), norm("1"))
+    return add(chain(conv("conv1", width, 3, stride), norm("bn1"), conv("conv2", width, 3), norm("bn2")),
+               lambda shape: identity(shape) if stride == 1 and shape[-1] == width else projection(shape))
+
+
 def residual_stages(block, width, counts):
     """Each stage but the first doubles the width, and halves the size in its first block."""
     return chain(*(within(f"layer{stage + 1}.{index}", block(width << stage, 2 if stage > 0 and index == 0 else 1))
@@ -174,6 +181,12 @@ def resnet(counts):
 def resnet_cifar(counts):
     return chain(conv("conv1", 16, 3), norm("bn1"),
                  residual_stages(basic_block, 16, counts), global_average, linear("fc", 10))
+
+
+def resnet18_cifar():
+    """The ImageNet network without its stride-2 start: a 3x3 convolution and no pooling."""
+    return chain(conv("conv1", 64, 3), norm("bn1"),
+                 residual_stages(projected_block, 64, [2, 2, 2, 2]), global_average, linear("linear", 10))
 
 
 def units(names, *parts, first=0):
@@ -332,6 +345,8 @@ NETWORKS = [
             "convolutions with bias and batch normalisation, then one linear layer from 512 to 10"),
     Network("resnet20", CIFAR, resnet_cifar([3, 3, 3]), 269_722, RESNET, GTOPK,
             "option A shortcuts, without parameters (option B has 272474 in all); tensors named as by torchvision"),
+    Network("resnet18-cifar10", CIFAR, resnet18_cifar(), 11_173_962, RESNET, "kuangliu/pytorch-cifar",
+            "the ImageNet network's widths on 32x32 images, option B shortcuts"),
     Network("resnet50", IMAGE, resnet([3, 4, 6, 3]), 25_557_032, RESNET, TORCHVISION, STRIDE),
     Network("resnet101", IMAGE, resnet([3, 4, 23, 3]), 44_549_160, RESNET, TORCHVISION, STRIDE),
     Network("resnet152", IMAGE, resnet([3, 8, 36, 3]), 60_192_808, RESNET, TORCHVISION, STRIDE),

@@ -48,9 +48,12 @@ class Nodes:
 RTX2080TI = Device("rtx2080ti", "13.45Tf",
                    "GeForce RTX 2080 Ti, 4,352 cores at the 1,545 MHz reference boost (datasheet, remembered)")
 V100 = Device("v100", "15.7Tf", "Tesla V100-SXM2 (datasheet)")
+V100_PCIE = Device("v100", "14Tf", "Tesla V100-PCIe (datasheet, remembered)")
 A100 = Device("a100", "19.5Tf", "A100-SXM4, CUDA cores, no TF32 (datasheet, remembered)")
 K80 = Device("k80", "4.37Tf",
              "One of the two GPUs of a Tesla K80: half of the board's 8.74 TFLOP/s with boost (datasheet, remembered)")
+TITANX = Device("gtx-titan-x", "6.6Tf",
+                "GeForce GTX Titan X (Maxwell), 3,072 cores at 1,075 MHz boost (datasheet, remembered)")
 P102 = Device("p102-100", "10.77Tf", "P102-100, 3,200 cores at 1,683 MHz boost (datasheet, remembered)")
 
 # Inside a node. Latency: NCCL's tuning table, one step of a ring, Simple protocol: PCIe 5.7 us, NVLink 3.4 us.
@@ -64,6 +67,10 @@ Latency published: NCCL's tuning table, 5.7 us from GPU to GPU, half at each end
 PCIE_SLOT = Wire("pcie", "12GBps", "0.15us", """\
 The slot that the two GPUs of a board share (datasheet, remembered): what leaves a board crosses it too.
 Rate published, as for a GPU; latency modelled: one more PCIe switch, 0.15 us.""")
+PCIE_HOST = Wire("pcie", "6GBps", "2.85us", """\
+PCIe 3.0 x16 in a virtual machine without peer to peer (remembered): every byte goes to host memory and back.
+Rate modelled: half of the 12 GB/s that NCCL's topology table gives a slot.
+Latency published: NCCL's tuning table, 5.7 us from GPU to GPU, half at each end.""")
 NVLINK_V100 = Wire("nvlink", "120GBps", "1.7us", """\
 Six NVLink 2 links of a GPU as one. Rate published: 6 x 20 GB/s, NCCL's topology table (SM70_NVLINK_BW);
 nominal is 6 x 25 GB/s. Modelled: the mesh is a crossbar, so one pair alone may use all six links, where
@@ -82,6 +89,10 @@ ETHERNET_10G = Wire("nic", "1.17GBps", "12.15us", f"""\
 {TCP_10G_LATENCY}, less the bus, half at each card.""")
 ETHERNET_25G = Wire("nic", "2.94GBps", "13.3us", """\
 25 Gbit/s Ethernet, TCP. Rate modelled: nominal 3.125 GB/s less the headers of 1,500-byte frames.
+Latency modelled: that of 10 Gbit/s Ethernet, 30 us from GPU to GPU (published: MG-WFBP authors), less the
+bus, half at each card.""")
+ETHERNET_40G = Wire("nic", "512.5MBps", "12.15us", """\
+40 Gbit/s Ethernet, TCP. Rate published: the 4.1 Gbit/s that the 1-bit Adam authors measured with iperf.
 Latency modelled: that of 10 Gbit/s Ethernet, 30 us from GPU to GPU (published: MG-WFBP authors), less the
 bus, half at each card.""")
 ETHERNET_1G = Wire("nic", "111.1MBps", "218us", """\
@@ -189,12 +200,20 @@ The cluster of the ddl-benchmarks results page (the model of GPU is remembered, 
 8 nodes x 4 RTX 2080 Ti on PCIe, 100 Gbit/s InfiniBand.
 pcie-8x4-10gbe with a faster network; one GPU alone cannot fill the card, as its bytes are staged.""",
                                      [Nodes(8, 4, RTX2080TI, PCIE_STAGED, EDR_PCIE)])
+    yield "pcie-8x2-10gbe", cluster("pcie-8x2-10gbe", """\
+8 nodes x 2 GTX Titan X on PCIe, 10 Gbit/s Ethernet in a fat tree.
+The cluster of the PowerSGD paper, which also says PCIe; that these cards reach each other is remembered.""",
+                                    [Nodes(8, 2, TITANX, PCIE_P2P, ETHERNET_10G)])
     yield "v100-4x8-100gib", cluster("v100-4x8-100gib", """\
 4 nodes x 8 V100 with NVLink (hybrid cube mesh), one 100 Gbit/s InfiniBand card per node.
 The cluster of the OneFlow DLPerf report.""", [Nodes(4, 8, V100, NVLINK_V100, EDR)])
     yield "v100-16x8-25gbe", cluster("v100-16x8-25gbe", """\
 16 nodes x 8 V100 with NVLink (hybrid cube mesh), 25 Gbit/s Ethernet.
 The cloud cluster of the MSTopK paper.""", [Nodes(16, 8, V100, NVLINK_V100, ETHERNET_25G)])
+    yield "v100-16x4-40gbe", cluster("v100-16x4-40gbe", """\
+16 nodes x 4 V100 on PCIe, 40 Gbit/s Ethernet that gives TCP a tenth of it.
+The Ethernet cluster of the 1-bit Adam paper (its nodes are remembered as virtual machines, NC24rs v3).""",
+                                     [Nodes(16, 4, V100_PCIE, PCIE_HOST, ETHERNET_40G)])
     yield "hetero-v100-a100", cluster("hetero-v100-a100", """\
 4 nodes x 4 V100 (node0 to node3) and 4 nodes x 4 A100 (node4 to node7), one fabric.
 No particular cluster: what a site has that bought twice.""",
