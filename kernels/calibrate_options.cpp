@@ -136,7 +136,7 @@ std::string usage() {
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"
-         "  --sizes 2^16,2^20       elements; default 2^16,2^18,2^20,2^22,2^24\n"
+         "  --sizes 2^16,2^20       elements; default 2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
          "  --densities 0.001,0.01  for those that take one (default these two)\n"
          "  --bits 4                for those that take them (default 4)\n"
          "  --set rank=2,rank=4     any other of their parameters; a name again is one more value\n"
@@ -153,7 +153,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   options.densities = {"0.001", "0.01"};
   options.bits = {"4"};
   options.distributions = {"gauss", "steady"};
-  for (int power = 16; power <= 24; power += 2)
+  for (const int power : {8, 12, 16, 18, 20, 22, 24})
     options.sizes.push_back(std::size_t{1} << power);
   const auto given = [&](const std::string& option) {
     for (std::size_t i = 0; i < arguments.size(); i += 2)

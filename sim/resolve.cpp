@@ -66,6 +66,11 @@ bool carries(const Exchange& exchange, const Compressor& compressor) {
   return true;
 }
 
+// Sends some of the values: as a list with indices, or those that all workers have drawn alike.
+bool is_sparsifier(const Compressor& compressor) {
+  return compressor.sparse || declares(compressor.parameters, "density");
+}
+
 // Names of the registered things for which `fits` holds, as an error lists them.
 template <class T, class Fits>
 std::string those_that(Fits fits) {
@@ -80,9 +85,9 @@ std::string those_that(Fits fits) {
 std::string impossible(const Schedule& schedule, const Exchange& exchange,
                        const Compressor& compressor) {
   const std::string pair = "compressor = " + compressor.name + ": ";
-  if (schedule.sparse_only && !compressor.sparse)
-    return pair + "schedule " + schedule.name + " sends the largest values only; allowed are " +
-           those_that<Compressor>([](const Compressor& other) { return other.sparse; });
+  if (schedule.sparsifiers_only && !is_sparsifier(compressor))
+    return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
+           those_that<Compressor>(is_sparsifier);
   if (schedule.server != nullptr || carries(exchange, compressor))
     return {};
   const std::string why =
@@ -92,7 +97,7 @@ std::string impossible(const Schedule& schedule, const Exchange& exchange,
   return pair + "exchange " + exchange.name + why + "; allowed are exchanges " +
          those_that<Exchange>([&](const Exchange& other) { return carries(other, compressor); }) +
          ", or compressors " + those_that<Compressor>([&](const Compressor& other) {
-           return carries(exchange, other) && (!schedule.sparse_only || other.sparse);
+           return carries(exchange, other) && (!schedule.sparsifiers_only || is_sparsifier(other));
          });
 }
 

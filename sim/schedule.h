@@ -20,7 +20,7 @@ struct Schedule {
   std::string name;
   std::string sentence;
   std::vector<Parameter> parameters;
-  bool sparse_only = false;       // its compressor must be a sparsifier
+  bool sparsifiers_only = false;  // what its compressor must be
   std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
   // Defaults of its own for other options, as its paper runs it.
   std::map<std::string, std::string> defaults = {};

@@ -36,7 +36,7 @@ const Registered<Schedule> entry{{
                     .minimum = 1,
                     .maximum = 1e9,
                     .whole = true}},
-    .sparse_only = true,
+    .sparsifiers_only = true,
     .exchange = "allgather",
     .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},
     .worker = worker,

@@ -36,7 +36,7 @@ bool has_density(const std::string& compressor) {
 std::vector<Options> everywhere(const Options& base, const std::string& compressor) {
   std::vector<Options> all;
   for (const auto& [name, schedule] : Registered<Schedule>::all()) {
-    if (schedule.sparse_only && !Registered<Compressor>::find(compressor).sparse)
+    if (schedule.sparsifiers_only && !Registered<Compressor>::find(compressor).sparse)
       continue;
     Options options = base;
     if (!has_density(compressor))
