@@ -1,9 +1,12 @@
 // Double binary tree (Sanders, Speck, Träff 2009; NCCL's tree): each half of the buffer is reduced
 // up a binary tree and broadcast down again, in chunks that follow each other through the tree. The
-// second tree is the first one turned, so that a leaf of one is an inner rank of the other and
-// every rank carries about the same load. Latency grows with log2 n, bytes stay near a ring's.
+// second tree is the first one turned, so that a leaf of one is an inner node of the other and
+// every node carries about the same load. The trees are over nodes; the workers of a node are a
+// chain behind the one that is in the tree. Latency grows with log2 of the nodes and with the
+// workers of one, bytes stay near a ring's.
 //
-// Rounds: a rank's level is how many zeros its label ends in; its parent's is higher. Chunk c goes
+// Rounds: a node's level is how many zeros its label ends in; its parent's is higher, and a chain's
+// levels are below those of all nodes. Chunk c goes
 // up from it in round c + level, and comes down to it in round c + 2 top - level - 1, so everything
 // a rank passes on came in an earlier round. In the middle all transfers are active and rounds are
 // alike: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
@@ -51,27 +54,56 @@ struct Tree {
   static int level(int label) { return std::countr_zero(static_cast<unsigned>(label)); }
 };
 
+int longest_chain(const Topology& topology) {
+  std::size_t longest = 0;
+  for (const std::vector<int>& node : topology.nodes)
+    longest = std::max(longest, node.size());
+  return static_cast<int>(longest);
+}
+
 struct Timed {
   Transfer transfer;  // all chunks of it
   int first_round;
   bool sent;
 };
 
-// This rank's transfers in one tree, in which it has `label`; `rank_of` gives the others' ranks.
-template <class RankOf>
-void append_tree(std::vector<Timed>& all, const Tree& tree, int label, std::uint64_t bytes,
-                 RankOf rank_of) {
-  const int top = Tree::level(tree.root());
-  const auto up = [](int child) { return Tree::level(child); };
-  const auto down = [top](int child) { return 2 * top - Tree::level(child) - 1; };
-  if (const int parent = tree.parent(label); parent != 0) {
-    all.push_back({{rank_of(parent), bytes}, up(label), true});
-    all.push_back({{rank_of(parent), bytes}, down(label), false});
-  }
-  for (const int child : tree.children(label)) {
-    all.push_back({{rank_of(child), bytes}, up(child), false});
-    all.push_back({{rank_of(child), bytes}, down(child), true});
-  }
+// One of the two: a tree over nodes, and in each node a chain behind the worker that is in that
+// tree, so that one edge leads up out of a node, as NCCL lays them out. `label` and `node_of` turn
+// a node into its place in the tree and back; `first` says at which end of a node the chain begins.
+template <class Label, class NodeOf>
+void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bool first,
+                 std::uint64_t bytes, Label label, NodeOf node_of) {
+  const Tree tree{static_cast<int>(topology.nodes.size())};
+  const int longest = longest_chain(topology);
+  const auto at = [&](int node, int j) {  // the rank at this place of a node's chain
+    const std::vector<int>& chain = topology.nodes[static_cast<std::size_t>(node)];
+    return first ? chain[static_cast<std::size_t>(j)]
+                 : chain[chain.size() - 1 - static_cast<std::size_t>(j)];
+  };
+  // Of a node's head: above all chains. Of others: the nearer to the head, the higher.
+  const auto level = [&](int node, int j) {
+    return longest - 1 - j + (j == 0 ? Tree::level(label(node)) : 0);
+  };
+  const int top = longest - 1 + Tree::level(tree.root());
+  const auto append = [&](int peer, int child_level, bool to_parent) {
+    all.push_back({{peer, bytes}, child_level, to_parent});
+    all.push_back({{peer, bytes}, 2 * top - child_level - 1, !to_parent});
+  };
+
+  const int node = topology.node_of[static_cast<std::size_t>(rank)];
+  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
+  const auto m = static_cast<int>(local.size());
+  const int j = first ? rank - local.front() : local.back() - rank;
+  if (j > 0)
+    append(at(node, j - 1), level(node, j), true);
+  if (j + 1 < m)
+    append(at(node, j + 1), level(node, j + 1), false);
+  if (j > 0)
+    return;
+  if (const int parent = tree.parent(label(node)); parent != 0)
+    append(at(node_of(parent), 0), level(node, 0), true);
+  for (const int child : tree.children(label(node)))
+    append(at(node_of(child), 0), level(node_of(child), 0), false);
 }
 
 Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members) {
@@ -105,17 +137,23 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
   const int n = topology.workers();
   if (n == 1)
     return {};
-  const Tree tree{n};
+  const auto nodes = static_cast<int>(topology.nodes.size());
   std::vector<Timed> all;
-  append_tree(all, tree, rank + 1, share(bytes, 2, 0), [](int label) { return label - 1; });
+  append_tree(
+      all, topology, rank, true, share(bytes, 2, 0), [](int node) { return node + 1; },
+      [](int label) { return label - 1; });
   // Mirrored where that swaps odd and even labels, else moved on by one, which does.
-  if (n % 2 == 0)
-    append_tree(all, tree, n - rank, share(bytes, 2, 1), [n](int label) { return n - label; });
+  if (nodes % 2 == 0)
+    append_tree(
+        all, topology, rank, false, share(bytes, 2, 1), [nodes](int node) { return nodes - node; },
+        [nodes](int label) { return nodes - label; });
   else
-    append_tree(all, tree, (rank + 1) % n + 1, share(bytes, 2, 1),
-                [n](int label) { return (label + n - 2) % n; });
+    append_tree(
+        all, topology, rank, false, share(bytes, 2, 1),
+        [nodes](int node) { return (node + 1) % nodes + 1; },
+        [nodes](int label) { return (label + nodes - 2) % nodes; });
 
-  const int fill = 2 * Tree::level(tree.root()) - 1;
+  const int fill = 2 * (longest_chain(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
   const int chunks = pieces(bytes / 2, settings.number("chunk-bytes"));
   return pipelined(all, chunks, fill, n);
 }
