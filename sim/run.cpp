@@ -157,7 +157,7 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   const std::pair own(iteration, bucket.index);
   if (const auto known = drawn_.find(own); known != drawn_.end())
     return known->second;
-  const auto payload = std::make_shared<const Payload>(setup.payload_of(bucket, iteration));
+  auto payload = std::make_shared<const Payload>(setup.payload_of(bucket, iteration));
   if (payload->messages.empty()) {
     alike_.emplace(alike, payload);
   } else {
