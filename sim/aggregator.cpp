@@ -15,7 +15,10 @@ void AggregatorState::work(std::string_view verb) {
   const auto shards = static_cast<std::uint64_t>(run.servers.size());
   const std::uint64_t elements = run.setup.payload_of(run.setup.whole, -1).elements / shards;
   run.work({.name = verb, .sends = {}, .receives = {}, .messages = 1, .elements = elements},
-           {.verb = verb, .stream = Stream::messages, .rank = rank()});
+           {.verb = verb,
+            .stream = Stream::messages,
+            .rank = rank(),
+            .iteration = gradients.empty() ? -1 : gradients.back().iteration});
 }
 
 bool AggregatorState::finished() const {
@@ -101,8 +104,9 @@ void Aggregator::send_sum(int server) {
   }
   const Payload payload = run.setup.payload_of(run.setup.whole, -1);
   const std::uint64_t bytes =
-      sum.gradients.empty() ? control_bytes
-                            : share(payload.bytes, static_cast<int>(run.servers.size()), server);
+      sum.gradients.empty()
+          ? control_bytes
+          : share(payload.bytes + payload.beside, static_cast<int>(run.servers.size()), server);
   if (!sum.gradients.empty() && payload.elements > 0)
     state_.work("compress");
   run.send(state_.rank(), run.servers[shard]->rank(), bytes, "sum",

@@ -85,9 +85,15 @@ ExchangeCost gradient_cost(const Setup& setup, Routes& routes) {
 }
 
 ExchangeCost message_cost(const Setup& setup, Routes& routes) {
+  // Without elements nothing is priced but what moves.
+  Payload payload{.bytes = 0,
+                  .dense_bytes = setup.model_bytes(),
+                  .summable = setup.compression.compressor().reducible};
+  const double startup_s = exchange_time(setup, routes, payload).exchange_s();
   constexpr std::uint64_t megabyte = 1'000'000;
-  return {exchange_time(setup, routes, dense(0)).exchange_s(),
-          exchange_time(setup, routes, dense(megabyte)).bytes_s / megabyte};
+  payload.bytes = megabyte;
+  const double seconds = exchange_time(setup, routes, payload).exchange_s();
+  return {.startup_s = startup_s, .seconds_per_byte = (seconds - startup_s) / megabyte};
 }
 
 std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& routes) {
@@ -109,7 +115,8 @@ std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& route
       for (int s = 0; s < topology.servers; ++s)
         for (const Bucket& bucket : setup.buckets) {
           const Payload payload = setup.payload_of(bucket, -1);
-          add(rank, topology.workers() + s, share(payload.bytes, topology.servers, s));
+          add(rank, topology.workers() + s,
+              share(payload.bytes + payload.beside, topology.servers, s));
           add(topology.workers() + s, rank,
               share(setup.pulled_bytes(payload), topology.servers, s));
         }
@@ -153,10 +160,11 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
     held_up_s += shared_s;
     exchanged_s.push_back(free_s);
   }
-  double end_s = computed_s + held_up_s;
+  const double computing_ends_s = computed_s + held_up_s;
+  double end_s = beside ? 0 : computing_ends_s;
   for (std::size_t i = 0; i < buckets.size(); ++i)
     end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
-  return end_s;
+  return std::max(end_s, computing_ends_s);
 }
 
 namespace {
@@ -168,21 +176,21 @@ std::vector<ExchangeTime> bucket_times(const Setup& setup, Routes& routes) {
   return times;
 }
 
-// Where `excess` (compressed less dense seconds) changes from negative to positive as bandwidth
-// grows.
+// `excess`: compressed less dense seconds at a multiple of the bandwidth.
 template <class Excess>
-std::optional<double> crossing(Excess excess) {
+BreakEven::Where crossing(Excess excess) {
+  using Pays = BreakEven::Pays;
   double low = 1e-9;
   double high = 1e9;
-  if (excess(low) >= 0)
-    return 0;
-  if (excess(high) <= 0)
-    return std::nullopt;
+  const bool pays_low = excess(low) < 0;
+  const bool pays_high = excess(high) < 0;
+  if (pays_low == pays_high)
+    return {pays_low ? Pays::always : Pays::never, 0};
   while (high / low > 1 + 1e-9) {
     const double middle = std::sqrt(low * high);
-    (excess(middle) > 0 ? high : low) = middle;
+    ((excess(middle) < 0) == pays_low ? low : high) = middle;
   }
-  return low;
+  return {pays_low ? Pays::below : Pays::above, low};
 }
 
 }  // namespace
@@ -206,10 +214,13 @@ BreakEven break_even(const Setup& setup, Routes& routes) {
     spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
                result.dense[i].fixed_s;
   }
-  if (saved_s <= 0 && spent_s >= 0)
-    result.without_overlap = 0;
-  else if (spent_s > 0)
-    result.without_overlap = saved_s / spent_s;
+  using Pays = BreakEven::Pays;
+  if (saved_s > 0)
+    result.without_overlap = spent_s > 0 ? BreakEven::Where{Pays::below, saved_s / spent_s}
+                                         : BreakEven::Where{Pays::always, 0};
+  else
+    result.without_overlap = spent_s < 0 ? BreakEven::Where{Pays::above, saved_s / spent_s}
+                                         : BreakEven::Where{Pays::never, 0};
   result.with_overlap = crossing([&](double bandwidth) {
     return iteration_seconds(setup, result.compressed, bandwidth) -
            iteration_seconds(result.rival, result.dense, bandwidth);

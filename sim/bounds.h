@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,16 +51,22 @@ std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& route
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth);
 
-// From which bandwidth on the dense rival of a compressed scenario is faster: `bsp`, `ring`, no
-// compressor, all else equal. Bandwidths are multiples of the scenario's own.
+// At which bandwidths a compressed scenario is faster than its dense rival: `bsp`, `ring`, no
+// compressor, all else equal. Mostly below one, where bytes cost more than compressing them; above
+// one where messages are more bytes but start less often. Bandwidths are multiples of the
+// scenario's own.
 struct BreakEven {
+  enum class Pays { below, above, always, never };
+  struct Where {
+    Pays pays = Pays::never;
+    double bandwidth = 0;  // of the change; 0 where there is none
+  };
   Setup rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
   // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense
-  // fixed_s), over all buckets: exact where nothing overlaps. None: the compressed run is faster at
-  // any bandwidth; 0: it never is.
-  std::optional<double> without_overlap;
-  std::optional<double> with_overlap;  // where both need the same iteration_seconds()
+  // fixed_s), over all buckets: exact where nothing overlaps.
+  Where without_overlap;
+  Where with_overlap;  // where both need the same iteration_seconds()
 };
 
 BreakEven break_even(const Setup& setup, Routes& routes);

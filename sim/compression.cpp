@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 
@@ -17,6 +18,38 @@ const std::map<std::string, std::vector<std::string>> warm_up_densities = {
     {"gaussiank", {"0.015625", "0.004"}},
     {"dgc", {"0.25", "0.0625", "0.015625", "0.004"}},
 };
+
+// Of the rows of a compressor; 0 where it has none that name one.
+double lowest_density(const CostTable& table, const std::string& compressor) {
+  double lowest = 1;
+  bool any = false;
+  for (const CostRow& row : table.rows) {
+    const std::size_t at = row.parameters.find("density=");
+    if (row.compressor != compressor || at == std::string::npos)
+      continue;
+    lowest = std::min(lowest, std::stod(row.parameters.substr(at + 8)));
+    any = true;
+  }
+  return any ? lowest : 0;
+}
+
+// The table of a host's device: one of its name, or the only one that is about it.
+std::string table_for(const std::string& device) {
+  std::vector<std::string> about;
+  for (const std::string& name : names_in("kernels/profiles", ".csv"))
+    if (device_of(name) == device)
+      about.push_back(name);
+  const bool named = std::ranges::find(about, device) != about.end();
+  if (!named && about.size() > 1)
+    throw std::invalid_argument("several cost tables are about device '" + device +
+                                "': say which, device = " + listed(about));
+  if (about.empty())
+    throw std::invalid_argument(
+        "no cost table for device '" + device + "': give device, a path or " +
+        listed(names_in("kernels/profiles", ".csv")) +
+        "; to measure one, on that device: syncline-calibrate --out " + device + ".csv");
+  return find_file("cost table", "kernels/profiles", ".csv", named ? device : about.front(), "");
+}
 
 }  // namespace
 
@@ -54,9 +87,7 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster) {
                                   " has no `device`: give device, a path or " +
                                   listed(names_in("kernels/profiles", ".csv")));
     const std::string path =
-        scenario.cost_table.empty()
-            ? find_file("cost table for device", "kernels/profiles", ".csv", host.device, "")
-            : scenario.cost_table;
+        scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
     const auto [table, added] = known.emplace(path, tables_.size());
     if (added) {
       tables_.push_back(read_cost_table(path));
@@ -90,13 +121,25 @@ int Compression::stage(int iteration) const {
   return iteration < 0 ? last : std::min(iteration / iterations_per_stage_, last);
 }
 
+std::vector<int> Compression::first_iterations() const {
+  std::vector<int> iterations;
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+    iterations.push_back(static_cast<int>(stage) * iterations_per_stage_);
+  return iterations;
+}
+
 WireSize Compression::message(std::uint64_t elements, int iteration) const {
-  const int at = stage(iteration);
-  const auto [size, added] = known_sizes_.emplace(std::pair(elements, at), WireSize{});
-  if (added && elements > 0)
-    size->second = compressor_->wire_bytes(stages_[static_cast<std::size_t>(at)],
-                                           static_cast<std::size_t>(elements), precision_);
-  return size->second;
+  if (elements == 0)
+    return {};
+  const std::pair key(elements, stage(iteration));
+  auto known = known_sizes_.find(key);
+  if (known == known_sizes_.end())
+    known =
+        known_sizes_
+            .emplace(key, compressor_->wire_bytes(stages_[static_cast<std::size_t>(key.second)],
+                                                  static_cast<std::size_t>(elements), precision_))
+            .first;
+  return known->second;
 }
 
 std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int iteration,
@@ -121,14 +164,28 @@ double Compression::seconds(int rank, std::string_view work, std::uint64_t eleme
     return 0;
   const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
   const bool encode = work == "compress";
-  const int at = stage(iteration);
-  const auto [seconds, added] =
-      known_seconds_.emplace(std::tuple(table, encode, elements, at), 0.0);
-  if (added)
-    seconds->second =
-        tables_[table].seconds(*compressor_, stages_[static_cast<std::size_t>(at)],
-                               encode ? "encode" : "decode", static_cast<double>(elements));
-  return messages * seconds->second;
+  const std::tuple key(table, encode, elements, stage(iteration));
+  auto known = known_seconds_.find(key);
+  if (known == known_seconds_.end())
+    known =
+        known_seconds_.emplace(key, looked_up(tables_[table], encode, elements, iteration)).first;
+  return messages * known->second;
+}
+
+double Compression::looked_up(const CostTable& table, bool encode, std::uint64_t elements,
+                              int iteration) const {
+  const auto n = static_cast<double>(elements);
+  if (encode || compressor_->name != "cat")
+    return table.seconds(*compressor_, stages_[static_cast<std::size_t>(stage(iteration))],
+                         encode ? "encode" : "decode", n);
+  // How long CAT's message takes to read depends on how much CAT chose to send: it is read as a
+  // top-k message of that many elements, or of the fewest that the table has.
+  const double sent = message(elements, iteration).bytes / (precision_ == Precision::fp16 ? 6 : 8);
+  const Compressor& topk = Registered<Compressor>::find("topk");
+  char density[32];
+  std::snprintf(density, sizeof density, "%.12g",
+                std::clamp(sent / n, lowest_density(table, topk.name), 1.0));
+  return table.seconds(topk, Settings(topk.parameters, {{"density", density}}), "decode", n);
 }
 
 }  // namespace syncline

@@ -48,10 +48,14 @@ class Compression {
                  int iteration) const;
   // Iterations of one stage have messages of the same size.
   int stage(int iteration) const;
+  std::vector<int> first_iterations() const;  // of the stages
 
   const std::string& provenance() const { return provenance_; }
 
  private:
+  double looked_up(const CostTable& table, bool encode, std::uint64_t elements,
+                   int iteration) const;
+
   const Compressor* compressor_ = nullptr;
   std::vector<Settings> stages_;  // the last one for good
   std::map<std::string, std::string> words_;

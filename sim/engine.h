@@ -241,8 +241,8 @@ struct Run {
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
-  // Compresses or decompresses in the calling actor. A worker's device does it, and shares itself
-  // with what else it computes; a server or an aggregator only spends the time.
+  // Compresses or decompresses in the calling actor. A worker's device shares itself with what else
+  // it computes; a server on a host of its own only spends the time.
   void work(const Phase& phase, Row row);
   // Starts an actor whose errors end the run as an error instead of an abort.
   void start(const std::string& name, int rank, std::function<void()> main);

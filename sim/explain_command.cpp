@@ -41,16 +41,18 @@ std::string explain_buckets(const Setup& setup) {
   return text;
 }
 
-std::string multiple_of(const std::optional<double>& bandwidth, const PlatformLink* link) {
-  if (!bandwidth)
+std::string in_words(const BreakEven::Where& where, const PlatformLink* link) {
+  using Pays = BreakEven::Pays;
+  if (where.pays == Pays::always)
     return "none: compression is faster at any bandwidth";
-  if (*bandwidth == 0)
+  if (where.pays == Pays::never)
     return "none: compression is slower at any bandwidth";
-  std::string text = format("%.4g times this scenario's", *bandwidth);
+  std::string text = format("%.4g times this scenario's", where.bandwidth);
   if (link != nullptr)
-    text +=
-        format(": %.4g Gbit/s on %s", *bandwidth * link->bandwidth_Bps * 8e-9, link->name.c_str());
-  return text;
+    text += format(", %.4g Gbit/s on %s", where.bandwidth * link->bandwidth_Bps * 8e-9,
+                   link->name.c_str());
+  return text + (where.pays == Pays::below ? "; compression is faster below"
+                                           : "; compression is faster above");
 }
 
 // From which bandwidth on it would be faster not to compress.
@@ -67,8 +69,8 @@ std::string explain_break_even(const Setup& setup, Routes& routes) {
   std::string text = "\nbreak-even bandwidth against bsp, ring and no compressor, all else equal\n";
   text +=
       "  (dense - compressed bytes / bandwidth) / (compress + decompress + fixed - dense fixed)\n";
-  text += "  without overlap              " + multiple_of(even.without_overlap, busiest) + "\n";
-  text += "  bucket after bucket          " + multiple_of(even.with_overlap, busiest) + "\n";
+  text += "  without overlap              " + in_words(even.without_overlap, busiest) + "\n";
+  text += "  bucket after bucket          " + in_words(even.with_overlap, busiest) + "\n";
   text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
                  iteration_seconds(even.rival, even.dense, 1));
   return text;

@@ -21,6 +21,18 @@ Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t by
           .group_size = n};
 }
 
+// A ring all-reduce of these bytes, before the messages are read.
+void append_beside(Plan& plan, int workers, std::uint64_t bytes, int rank) {
+  constexpr int group_beside = -2;
+  if (bytes == 0 || workers == 1)
+    return;
+  std::vector<int> everybody(static_cast<std::size_t>(workers));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  const bool reads_last = plan.size() > 1 && plan.back().messages > 0;
+  plan.insert(plan.end() - (reads_last ? 1 : 0),
+              ring_all_reduce(place_in(everybody, rank), bytes, group_beside));
+}
+
 }  // namespace
 
 Phase compress(std::uint64_t elements, int messages) {
@@ -38,12 +50,16 @@ Phase decompress(std::uint64_t elements, int messages) {
 
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank) {
-  if (exchange.carries != Exchange::Carries::sums)
-    return exchange.plan(topology, settings, payload, rank);
   Plan plan;
+  if (exchange.carries != Exchange::Carries::sums) {
+    if (payload.bytes > 0 || payload.beside == 0)
+      plan = exchange.plan(topology, settings, payload, rank);
+    append_beside(plan, topology.workers(), payload.beside, rank);
+    return plan;
+  }
   for (int round = 0; round < payload.rounds; ++round) {
     Payload part = payload;
-    part.bytes = share(payload.bytes, payload.rounds, round);
+    part.bytes = share(payload.bytes + payload.beside, payload.rounds, round);
     const Plan one = exchange.plan(topology, settings, part, rank);
     plan.insert(plan.end(), one.begin(), one.end());
   }

@@ -15,7 +15,8 @@ namespace syncline {
 // What is averaged: one bucket's gradient, and the message that stands for it.
 struct Payload {
   std::uint64_t bytes = 0;  // of one worker's message; of the gradient where nothing compresses
-  std::uint64_t dense_bytes = 0;  // of the gradient
+  std::uint64_t dense_bytes = 0;  // of the gradient that it stands for
+  std::uint64_t beside = 0;       // bytes of small tensors that are sent as they are
   std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
   bool summable = true;           // messages can be added as they are (Compressor::reducible)
   int rounds = 1;  // of an all-reduce: PowerSGD's second factor needs the first's sum
@@ -90,7 +91,8 @@ struct Exchange {
 };
 
 // The whole plan: exchanges that carry sums get one message made before and one read after, and go
-// round as often as the payload needs, with an even part of it each time.
+// round as often as the payload needs, with an even part of it each time. With others, what is sent
+// beside the messages goes round a ring of its own after them.
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank);
 

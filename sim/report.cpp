@@ -26,20 +26,32 @@ struct WorkerRows {
   double all_compute_s = 0;  // warm-up too
 };
 
-bool is_worker(const Trace& trace, const Row& row) {
-  return row.rank < trace.workers && row.iteration >= 0;
+bool is_coding(const Row& row) {
+  return row.verb == "compress" || row.verb == "decompress";
+}
+
+// The worker that a row of an iteration is about: its own, or the one on whose device a server or
+// an aggregator compresses; -1: none.
+int worker_of(const Trace& trace, const Row& row) {
+  if (row.iteration < 0)
+    return -1;
+  if (row.rank < trace.workers)
+    return row.rank;
+  const auto rank = static_cast<std::size_t>(row.rank);
+  return is_coding(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
 std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows) {
-    if (!is_worker(trace, row))
+    const int about = worker_of(trace, row);
+    if (about < 0)
       continue;
-    WorkerRows& worker = workers[static_cast<std::size_t>(row.rank)];
+    WorkerRows& worker = workers[static_cast<std::size_t>(about)];
     const bool measured = row.iteration >= warmup;
     const double seconds = row.end_s - row.start_s;
-    const bool codes = row.verb == "compress" || row.verb == "decompress";
-    if (row.stream != Stream::compute) {
+    const bool codes = is_coding(row);
+    if (row.stream != Stream::compute || row.rank != about) {
       if (row.verb != "wait" && measured)
         (codes ? worker.coding : worker.moving).push_back({row.start_s, row.end_s});
       continue;

@@ -205,6 +205,16 @@ Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) 
   keep(Registered<Exchange>::find(scenario.exchange), scenario.exchange_settings);
   keep(Registered<Compressor>::find(scenario.compressor), scenario.compressor_settings);
   add_network_prices(given, scenario);
+  const auto says = [&](const char* key, const char* value) {
+    const auto own = scenario.words.find(key);
+    return own != scenario.words.end() && own->second == value;
+  };
+  if (says("in-node", "compressed") && !Registered<Compressor>::find(scenario.compressor).reducible)
+    found.push_back({"in-node", "in-node = compressed: compressor " + scenario.compressor +
+                                    "'s messages cannot be added in the node; allowed is dense"});
+  if (says("pull", "compressed") && scenario.compressor == "none")
+    found.push_back(
+        {"pull", "pull = compressed: compressor none makes no messages; allowed is dense"});
   if (scenario.compressor == "dgc" && scenario.compressor_settings.number("warm-up") > 0)
     found.push_back({"warm-up",
                      "warm-up: in a simulation densities follow warm-up-densities of "

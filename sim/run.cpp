@@ -17,6 +17,13 @@ Run::Run(const Setup& setup)
   trace.rank_names = setup.cluster.rank_names;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
+  std::unordered_map<const sg::Host*, int> worker_on;
+  for (int rank = 0; rank < topology.workers(); ++rank)
+    worker_on.emplace(hosts[index(rank)], rank);
+  for (const sg::Host* host : hosts) {
+    const auto worker = worker_on.find(host);
+    trace.on_worker.push_back(worker == worker_on.end() ? -1 : worker->second);
+  }
   for (const HostFacts& host : setup.cluster.workers)
     trace.one_core.push_back(host.cores == 1);
 
@@ -187,8 +194,8 @@ void Run::work(const Phase& phase, Row row) {
   const double start_s = sg::Engine::get_clock();
   const double seconds = setup.compression.seconds(row.rank, phase.name, phase.elements,
                                                    phase.messages, row.iteration);
-  if (seconds > 0 && row.rank < setup.cluster.topology.workers())
-    sg::this_actor::execute(seconds * setup.cluster.workers[index(row.rank)].speed_flops);
+  if (seconds > 0 && trace.on_worker[index(row.rank)] >= 0)
+    sg::this_actor::execute(seconds * hosts[index(row.rank)]->get_speed());
   else if (seconds > 0)
     sg::this_actor::sleep_for(seconds);
   add_row(start_s, row);

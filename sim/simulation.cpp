@@ -132,6 +132,11 @@ Setup prepare(const Scenario& scenario) {
   }
   setup.buckets = buckets_of(setup);
   count_small_tensors(setup, setup.buckets);
+  // What a table lacks is told before anything is simulated.
+  for (const Bucket& bucket : setup.buckets)
+    for (const int iteration : setup.compression.first_iterations())
+      setup.compression.seconds(0, "compress", bucket.parameters - bucket.dense_parameters, 1,
+                                iteration);
   return setup;
 }
 
@@ -141,22 +146,20 @@ bool Setup::pulls_compressed() const {
 }
 
 Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
-  Payload payload = dense(bytes_of(bucket));
-  payload.elements = bucket.parameters - bucket.dense_parameters;
-  if (!compression.on() || payload.elements == 0) {
-    payload.elements = 0;
-    return payload;
-  }
+  if (!compression.on())
+    return dense(bytes_of(bucket));
   const auto value_bytes = static_cast<std::uint64_t>(scenario.gradient_value_bytes());
-  const std::uint64_t beside = bucket.dense_parameters * value_bytes;
+  Payload payload;
+  payload.elements = bucket.parameters - bucket.dense_parameters;
+  payload.dense_bytes = payload.elements * value_bytes;
+  payload.beside = bucket.dense_parameters * value_bytes;
   const WireSize size = compression.message(payload.elements, iteration);
-  payload.bytes = beside + static_cast<std::uint64_t>(std::llround(size.bytes));
+  payload.bytes = static_cast<std::uint64_t>(std::llround(size.bytes));
   payload.summable = compression.compressor().reducible;
   payload.rounds = compression.compressor().first_half ? 2 : 1;
   if (iteration >= 0 && size.low < size.high)
     for (int worker = 0; worker < cluster.topology.workers(); ++worker)
-      payload.messages.push_back(beside +
-                                 compression.drawn_bytes(size, worker, iteration, bucket.index));
+      payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
   return payload;
 }
 

@@ -36,7 +36,7 @@ struct Setup {
   // What servers send back for it: parameters, or differences as a message of the same size.
   bool pulls_compressed() const;
   std::uint64_t pulled_bytes(const Payload& payload) const {
-    return pulls_compressed() ? payload.bytes : payload.dense_bytes;
+    return (pulls_compressed() ? payload.bytes : payload.dense_bytes) + payload.beside;
   }
 };
 

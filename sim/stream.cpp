@@ -58,10 +58,10 @@ std::shared_ptr<const Plan> StreamState::plan(const Bucket& bucket, int iteratio
   };
   if (!payload->messages.empty())
     return make();
-  const auto [known, added] =
-      plans.emplace(std::tuple(payload->bytes, payload->dense_bytes, payload->elements), nullptr);
-  if (added)
-    known->second = make();
+  const std::tuple key(payload->bytes, payload->dense_bytes, payload->beside);
+  auto known = plans.find(key);
+  if (known == plans.end())
+    known = plans.emplace(key, make()).first;
   return known->second;
 }
 

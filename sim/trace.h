@@ -46,8 +46,10 @@ struct Trace {
   std::vector<std::string> rank_names;
   int workers = 0;
   int servers = 0;
-  // Workers of one core: what compresses on another stream shares it with what computes.
-  std::vector<bool> one_core;
+  // On which worker's device a rank runs, its own or one it shares; -1: none. With one core, what
+  // compresses there on another stream shares it with what computes.
+  std::vector<int> on_worker;
+  std::vector<bool> one_core;  // by worker
 };
 
 std::string_view name_of(Stream stream);

@@ -252,12 +252,13 @@ void Worker::push(const Bucket& bucket) {
   when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
     const Phase made = compress(payload->elements);
-    compress_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
-                  [&state, &bucket, iteration, bytes = payload->message_of(state.rank)] {
-                    state.stream.jobs.add([&state, &bucket, iteration, bytes] {
-                      push_to_servers(state, bucket, iteration, bytes);
-                    });
-                  });
+    compress_then(
+        state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
+        [&state, &bucket, iteration, bytes = payload->message_of(state.rank) + payload->beside] {
+          state.stream.jobs.add([&state, &bucket, iteration, bytes] {
+            push_to_servers(state, bucket, iteration, bytes);
+          });
+        });
   });
 }
 

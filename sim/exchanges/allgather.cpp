@@ -76,7 +76,7 @@ Plan allgather(const Topology& topology, const Settings& settings, const Payload
 
 const Registered<Exchange> entry{{
     .name = "allgather",
-    .sentence = "everybody gets everybody's message: what cannot be added on the way needs",
+    .sentence = "everybody gets everybody's message: for those that cannot be added on the way",
     .parameters = {{.name = "algorithm",
                     .sentence = "ring: n-1 steps; recursive-doubling: log2 n rounds",
                     .fallback = "ring",

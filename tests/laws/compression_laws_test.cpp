@@ -191,6 +191,7 @@ TEST(Law6, AMessageThatCanBeAddedMovesLikeADenseGradientOfItsSize) {
     const Simulated sparse = simulated(options);
     options.erase("density");
     options.erase("in-node");
+    options.erase("pull");
     options["model"] = model_of({1'000'001, 450'000});
     options["compressor"] = "none";
     const Simulated dense = simulated(options);
@@ -260,15 +261,17 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
                   {"schedule", "topk-sgd"},
                   {"density", "0.01"},
                   {"dense-below", "1000"}};
-  for (const Row& row : simulated(options).rows("all-gather"))  // 151,000 values, 999 beside
-    EXPECT_EQ(row.bytes_received, 3u * (8 * 1510 + 4 * 999));
+  const Simulated some = simulated(options);  // 151,000 values, 999 in a ring beside
+  for (const Row& row : some.rows("all-gather"))
+    EXPECT_EQ(row.bytes_received, 3u * 8 * 1510);
+  for (const Row& row : some.rows("all-reduce"))
+    EXPECT_NEAR(static_cast<double>(row.bytes_received), 2.0 * 3 / 4 * 4 * 999, 2);
+  EXPECT_FALSE(some.rows("all-reduce").empty());
   // Everything below: the dense path, without a cost table's seconds.
   options["dense-below"] = "1000000";
   const Simulated all_small = simulated(options);
-  const Simulated dense = simulated({{"platform", options["platform"]},
-                                     {"model", options["model"]},
-                                     {"exchange", "allgather"},
-                                     {"bucket-bytes", "all"}});
+  const Simulated dense = simulated(
+      {{"platform", options["platform"]}, {"model", options["model"]}, {"bucket-bytes", "all"}});
   EXPECT_EQ(trace_text(all_small.trace), trace_text(dense.trace));
 }
 

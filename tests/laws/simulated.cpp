@@ -110,18 +110,15 @@ std::string predictions(const Scenario& scenario) {
     const BreakEven even = break_even(setup, routes);
     out << number(iteration_seconds(setup, even.compressed, 1)) << ' '
         << number(iteration_seconds(even.rival, even.dense, 1)) << ' '
-        << number(even.without_overlap.value_or(-1)) << ' '
-        << number(even.with_overlap.value_or(-1)) << '\n';
+        << static_cast<int>(even.without_overlap.pays) << ' '
+        << number(even.without_overlap.bandwidth) << ' ' << static_cast<int>(even.with_overlap.pays)
+        << ' ' << number(even.with_overlap.bandwidth) << '\n';
   } else {
-    out << "0 0 -1 -1\n";
+    out << "0 0 0 0 0 0\n";
   }
   for (const auto& [link, bytes] : loads)
     out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';
   return out.str();
-}
-
-std::optional<double> unless_negative(double value) {
-  return value < 0 ? std::nullopt : std::optional(value);
 }
 
 }  // namespace
@@ -228,11 +225,12 @@ Predicted predicted(Options options) {
   const Scenario scenario = resolved(std::move(options));
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
-  double without_overlap = 0;
-  double with_overlap = 0;
-  in >> result.iteration_s >> result.rival_s >> without_overlap >> with_overlap;
-  result.without_overlap = unless_negative(without_overlap);
-  result.with_overlap = unless_negative(with_overlap);
+  int without = 0;
+  int with = 0;
+  in >> result.iteration_s >> result.rival_s >> without >> result.without_overlap.bandwidth >>
+      with >> result.with_overlap.bandwidth;
+  result.without_overlap.pays = static_cast<BreakEven::Pays>(without);
+  result.with_overlap.pays = static_cast<BreakEven::Pays>(with);
   std::string link;
   for (double bytes = 0; in >> link >> bytes;)
     result.link_bytes[link] = bytes;

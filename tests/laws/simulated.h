@@ -3,10 +3,10 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "sim/bounds.h"
 #include "sim/options.h"
 #include "sim/report.h"
 #include "sim/trace.h"
@@ -59,9 +59,9 @@ struct Predicted {
   std::map<std::string, double> link_bytes;  // of one iteration, by link
   // Where the schedule averages and something compresses:
   double iteration_s = 0;
-  double rival_s = 0;                     // `bsp`, `ring`, nothing compressed
-  std::optional<double> without_overlap;  // break-even bandwidths, multiples of the platform's
-  std::optional<double> with_overlap;
+  double rival_s = 0;                // `bsp`, `ring`, nothing compressed
+  BreakEven::Where without_overlap;  // break-even bandwidths, multiples of the scenario's
+  BreakEven::Where with_overlap;
 };
 
 // With the same defaults as simulated().
