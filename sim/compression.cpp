@@ -33,22 +33,24 @@ double lowest_density(const CostTable& table, const std::string& compressor) {
   return any ? lowest : 0;
 }
 
-// The table of a host's device: one of its name, or the only one that is about it.
+// The table of a host's device: the one of that name, or the only one that is about it.
 std::string table_for(const std::string& device) {
-  std::vector<std::string> about;
-  for (const std::string& name : names_in("kernels/profiles", ".csv"))
+  const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
+  std::vector<std::string> fitting;
+  for (const std::string& name : names)
     if (device_of(name) == device)
-      about.push_back(name);
-  const bool named = std::ranges::find(about, device) != about.end();
-  if (!named && about.size() > 1)
+      fitting.push_back(name);
+  if (std::ranges::find(names, device) != names.end())
+    fitting = {device};
+  if (fitting.size() > 1)
     throw std::invalid_argument("several cost tables are about device '" + device +
-                                "': say which, device = " + listed(about));
-  if (about.empty())
+                                "': say which, device = " + listed(fitting) +
+                                " (or in the platform, as the hosts' property)");
+  if (fitting.empty())
     throw std::invalid_argument(
-        "no cost table for device '" + device + "': give device, a path or " +
-        listed(names_in("kernels/profiles", ".csv")) +
+        "no cost table for device '" + device + "': give device, a path or " + listed(names) +
         "; to measure one, on that device: syncline-calibrate --out " + device + ".csv");
-  return find_file("cost table", "kernels/profiles", ".csv", named ? device : about.front(), "");
+  return find_file("cost table", "kernels/profiles", ".csv", fitting.front(), "");
 }
 
 }  // namespace

@@ -88,12 +88,12 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   std::set<std::string> devices;
   bool all_measured = scenario.device.empty();
   for (const HostFacts& host : cluster.workers) {
-    devices.insert(host.device);
-    all_measured = all_measured && rows.contains(host.device);
+    devices.insert(device_of(host.device));
+    all_measured = all_measured && rows.contains(device_of(host.device));
   }
   if (all_measured) {
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(scenario.batch / rows.at(host.device).samples_per_s);
+      times.solo_s.push_back(scenario.batch / rows.at(device_of(host.device)).samples_per_s);
     for (const std::string& device : devices)
       times.source += (times.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
     return times;

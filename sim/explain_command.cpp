@@ -67,8 +67,7 @@ std::string explain_break_even(const Setup& setup, Routes& routes) {
       busiest_s = bytes / l.bandwidth_Bps;
     }
   std::string text = "\nbreak-even bandwidth against bsp, ring and no compressor, all else equal\n";
-  text +=
-      "  (dense - compressed bytes / bandwidth) / (compress + decompress + fixed - dense fixed)\n";
+  text += "  (dense - compressed bytes / bandwidth) / (all compressing + fixed - dense fixed)\n";
   text += "  without overlap              " + in_words(even.without_overlap, busiest) + "\n";
   text += "  bucket after bucket          " + in_words(even.with_overlap, busiest) + "\n";
   text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
