@@ -40,12 +40,12 @@ void run(const DeviceInput& input, std::size_t k, const DeviceOutput& output, vo
          void* stream) {
   const std::size_t n = input.elements;
   std::uint32_t* words = static_cast<std::uint32_t*>(workspace);
-  key_kernel<<<blocks_of(n), 256, 0, stream_of(stream)>>>(input.gradient, input.residual, n, words,
-                                                          words + 2 * n);
+  launch(key_kernel, blocks_of(n), 256, stream, input.gradient, input.residual, n, words,
+         words + 2 * n);
   sort_pairs(words + 4 * n, sort_pairs(nullptr, 0, words, n, stream), words, n, stream);
   if (k > 0)
-    take_kernel<<<blocks_of(k), 256, 0, stream_of(stream)>>>(
-        words + 3 * n, k, input.residual, reinterpret_cast<float*>(output.message));
+    launch(take_kernel, blocks_of(k), 256, stream, words + 3 * n, k, input.residual,
+           reinterpret_cast<float*>(output.message));
 }
 
 std::size_t workspace_bytes(std::size_t elements) {

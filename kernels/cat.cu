@@ -281,29 +281,27 @@ Room room_of(void* workspace, std::size_t elements) {
 // Four passes: the keys end where they began.
 void sort_keys(Room room, void* stream) {
   for (unsigned shift = 0; shift < 32; shift += 8) {
-    count_digits_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(room, shift);
-    sum_table_kernel<<<1, 1024, 0, stream_of(stream)>>>(room);
-    scatter_digits_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(room,
-                                                                                        shift);
+    launch(count_digits_kernel, persistent_blocks(), block_threads, stream, room, shift);
+    launch(sum_table_kernel, 1, 1024, stream, room);
+    launch(scatter_digits_kernel, persistent_blocks(), block_threads, stream, room, shift);
     std::swap(room.keys, room.other);
   }
 }
 
 // Leaves T in room.walk, and what it says of the selection.
 void find_best(const Terms& terms, const DeviceInput& input, const Room& room, void* stream) {
-  const cudaStream_t on = stream_of(stream);
   const std::size_t n = input.elements;
   if (n > first_top) {
     take_bin_of(first_top, room.selection, stream);
     collect(input, false, room.selection, stream);
     cut_list(input, first_top, room.selection, stream);
-    top_keys_kernel<<<persistent_blocks(), block_threads, 0, on>>>(input.residual, room);
+    launch(top_keys_kernel, persistent_blocks(), block_threads, stream, input.residual, room);
     sort_keys(room, stream);
-    walk_kernel<<<1, walk_threads, 0, on>>>(terms, first_top, n, room);
+    launch(walk_kernel, 1, walk_threads, stream, terms, first_top, n, room);
   }
-  all_keys_kernel<<<persistent_blocks(), block_threads, 0, on>>>(input.residual, n, room);
+  launch(all_keys_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room);
   sort_keys(room, stream);
-  walk_kernel<<<1, walk_threads, 0, on>>>(terms, n, n, room);
+  launch(walk_kernel, 1, walk_threads, stream, terms, n, n, room);
 }
 
 void keep_at_random(const DeviceInput& input, const Draw& draw, const Room& room,
@@ -313,8 +311,8 @@ void keep_at_random(const DeviceInput& input, const Draw& draw, const Room& room
   cudaMemsetAsync(room.selection.status, 0, 8 * tiles_of(input.elements), on);
   cudaMemsetAsync(&room.selection.selection->ticket, 0, 4, on);
   const auto kernel = input.halves != nullptr ? keep_kernel<Half> : keep_kernel<float>;
-  kernel<<<persistent_blocks(), block_threads, 0, on>>>(input.residual, input.elements, draw, room,
-                                                        output);
+  launch(kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements, draw,
+         room, output);
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -335,10 +333,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   plain.halves = terms.rule == Rule::sign ? nullptr : input.halves;
   collect(input, false, room.selection, stream);
   write_band(plain, room.selection, output, sparse_room(settings, n), stream);
-  report_kernel<<<1, 1, 0, stream_of(stream)>>>(room, output);
+  launch(report_kernel, 1, 1, stream, room, output);
   if (terms.rule == Rule::sign)
-    signs_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, n,
-                                                                               room, output);
+    launch(signs_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room,
+           output);
 }
 
 using SparseDecoder = decltype(decode_sparse_on_device);
@@ -352,7 +350,7 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t 
   }
   const std::size_t count = (bytes / 4 - 1) * 32 / 33;
   if (count > 0)
-    unsign_kernel<<<blocks_of(count), 256, 0, stream_of(stream)>>>(message, count, sum);
+    launch(unsign_kernel, blocks_of(count), 256, stream, message, count, sum);
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cuda_runtime.h>
+#include <type_traits>
 
 #include "kernels/device.h"
 #include "kernels/keys.h"
@@ -26,6 +27,18 @@ inline cudaStream_t stream_of(void* stream) {
   return static_cast<cudaStream_t>(stream);
 }
 
+// Enqueues one kernel. A function and not <<<...>>>, so that a C++ compiler can read every .cu file
+// too: tests/kernels/emulator runs them without a GPU.
+template <class... Parameters>
+void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, void* stream,
+            std::type_identity_t<Parameters>... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = dim3(threads);
+  config.stream = stream_of(stream);
+  cudaLaunchKernelEx(&config, kernel, arguments...);
+}
+
 // Blocks of 256 threads, one per element.
 inline unsigned blocks_of(std::size_t elements) {
   return static_cast<unsigned>((elements + 255) / 256);
@@ -44,13 +57,13 @@ __device__ inline float loaded(const Half* g, std::size_t i) {
   return to_float(g[i]);
 }
 
-// Calls `launch` with the gradient's pointer.
-template <class Launch>
-void with_gradient(const DeviceInput& input, const Launch& launch) {
+// Calls `work` with the gradient's pointer.
+template <class Work>
+void with_gradient(const DeviceInput& input, const Work& work) {
   if (input.halves != nullptr)
-    launch(input.halves);
+    work(input.halves);
   else
-    launch(input.gradient);
+    work(input.gradient);
 }
 
 // Writes a value as number `place` of the message's values, of type Value, and takes it off: the

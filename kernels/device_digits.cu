@@ -117,10 +117,9 @@ void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned
   const unsigned blocks =
       from == Keys::sample && room.samples == sample_keys ? 32 : persistent_blocks();
   for (unsigned round = 0; round < rounds; ++round) {
-    digit_kernel<from><<<blocks, block_threads, 0, stream_of(stream)>>>(
-        input.residual, input.elements, room, shifts[round], digits[round]);
-    choose_kernel<<<1, 1024, 0, stream_of(stream)>>>(room, shifts[round], digits[round],
-                                                     only_fallback);
+    launch(digit_kernel<from>, blocks, block_threads, stream, input.residual, input.elements, room,
+           shifts[round], digits[round]);
+    launch(choose_kernel, 1, 1024, stream, room, shifts[round], digits[round], only_fallback);
   }
 }
 
@@ -181,37 +180,37 @@ void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, cons
     set_low_key(room, 0, stream);
     return;
   }
-  with_gradient(input, [&](const auto* g) {
-    sample_kernel<<<sample_keys / 256, 256, 0, stream_of(stream)>>>(
-        g, input.residual, input.elements, feedback, draw, room.sample);
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(sample_kernel<Value>, sample_keys / 256, 256, stream, g, input.residual, input.elements,
+           feedback, draw, room.sample);
   });
   cut_sample(input, static_cast<std::size_t>(rank), room, stream);
-  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
+  launch(take_low_key, 1, 1, stream, room.selection, false);
 }
 
 void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                       void* stream) {
-  judge_collected<<<1, 1, 0, stream_of(stream)>>>(room.selection, k);
-  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, true);
+  launch(judge_collected, 1, 1, stream, room.selection, k);
+  launch(begin_rank, 1, 1, stream, room.selection, k, true);
   choose_digits<Keys::tensor>(input, room, 1, true, stream);
-  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, true);
+  launch(take_low_key, 1, 1, stream, room.selection, true);
   collect(input, true, room, stream);
 }
 
 void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
+  launch(begin_rank, 1, 1, stream, room.selection, k, false);
   choose_digits<Keys::sample>(input, room, 3, false, stream);
 }
 
 void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream) {
-  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
-  choose_kernel<<<1, 1024, 0, stream_of(stream)>>>(room, 20, bins, false);
-  take_low_key<<<1, 1, 0, stream_of(stream)>>>(room.selection, false);
+  launch(begin_rank, 1, 1, stream, room.selection, k, false);
+  launch(choose_kernel, 1, 1024, stream, room, 20, bins, false);
+  launch(take_low_key, 1, 1, stream, room.selection, false);
 }
 
 void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
-  begin_rank<<<1, 1, 0, stream_of(stream)>>>(room.selection, k, false);
+  launch(begin_rank, 1, 1, stream, room.selection, k, false);
   choose_digits<Keys::list>(input, room, 3, false, stream);
 }
 
@@ -220,14 +219,14 @@ void write_band(const DeviceInput& input, const SelectionRoom& room, const Devic
   cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * 8, stream_of(stream));
   cudaMemsetAsync(&room.selection->ticket, 0, 4, stream_of(stream));
   const auto kernel = input.halves != nullptr ? trim_kernel<Half> : trim_kernel<float>;
-  kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room, output,
-                                                                       message_room);
+  launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
+         message_room);
 }
 
 void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                    const DeviceOutput& output, std::size_t message_room, void* stream) {
   cut_list(input, k, room, stream);
-  take_ties<<<1, 1, 0, stream_of(stream)>>>(room.selection);
+  launch(take_ties, 1, 1, stream, room.selection);
   write_band(input, room, output, message_room, stream);
   count_selected(room, output, k, stream);
 }

@@ -63,8 +63,8 @@ void launch_collect(const Value* g, const DeviceInput& input, bool feedback, boo
     cudaMemsetAsync(&room.selection->listed, 0, sizeof room.selection->listed, stream_of(stream));
   cudaMemsetAsync(room.status, 0, tiles * sizeof(unsigned long long), stream_of(stream));
   cudaMemsetAsync(&room.selection->ticket, 0, sizeof(std::uint32_t), stream_of(stream));
-  collect_kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-      g, input.residual, input.elements, feedback, only_fallback, room);
+  launch(collect_kernel<Value>, persistent_blocks(), block_threads, stream, g, input.residual,
+         input.elements, feedback, only_fallback, room);
 }
 
 __global__ void low_key_kernel(Selection* selection, std::uint32_t key) {
@@ -96,7 +96,7 @@ template <class Value>
 void scatter(const std::byte* message, std::size_t bytes, float* sum, void* stream) {
   const std::size_t count = bytes / (4 + sizeof(Value));
   if (count > 0)
-    scatter_kernel<Value><<<blocks_of(count), 256, 0, stream_of(stream)>>>(message, count, sum);
+    launch(scatter_kernel<Value>, blocks_of(count), 256, stream, message, count, sum);
 }
 
 }  // namespace
@@ -132,19 +132,19 @@ void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& 
 }
 
 void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream) {
-  low_key_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, key);
+  launch(low_key_kernel, 1, 1, stream, room.selection, key);
 }
 
 void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
                     void* stream) {
-  count_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, output, most);
+  launch(count_kernel, 1, 1, stream, room.selection, output, most);
 }
 
 void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
                 std::size_t message_room, void* stream) {
   const auto kernel = input.halves != nullptr ? send_list_kernel<Half> : send_list_kernel<float>;
-  kernel<<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(input.residual, room, output,
-                                                                       message_room);
+  launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
+         message_room);
   count_selected(room, output, input.elements, stream);
 }
 

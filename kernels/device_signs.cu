@@ -76,27 +76,25 @@ __global__ void unsign_kernel(const std::uint32_t* words, const float* message, 
 
 void encode_signs_on_device(std::size_t scales, bool feedback, const DeviceInput& input,
                             const DeviceOutput& output, void* workspace, void* stream) {
-  const cudaStream_t on = static_cast<cudaStream_t>(stream);
   const std::size_t tiles = tiles_of(input.elements);
   float* message = reinterpret_cast<float*>(output.message);
   SignSums* sums = static_cast<SignSums*>(workspace);
   if (tiles > 0)
-    with_gradient(input, [&](const auto* g) {
-      sign_kernel<<<static_cast<unsigned>((tiles + 3) / 4), 128, 0, on>>>(
-          g, input.residual, input.elements, feedback, input.sent,
-          reinterpret_cast<std::uint32_t*>(message + scales), sums);
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(sign_kernel<Value>, static_cast<unsigned>((tiles + 3) / 4), 128, stream, g,
+             input.residual, input.elements, feedback, input.sent,
+             reinterpret_cast<std::uint32_t*>(message + scales), sums);
     });
-  scale_kernel<<<1, 256, 0, on>>>(sums, tiles, scales == 2, feedback, message, input.sent);
+  launch(scale_kernel, 1, 256, stream, sums, tiles, scales == 2, feedback, message, input.sent);
 }
 
 void decode_signs_on_device(std::size_t scales, const std::byte* message, float* sum,
                             std::size_t elements, void* stream) {
   const float* floats = reinterpret_cast<const float*>(message);
   if (elements > 0)
-    unsign_kernel<<<static_cast<unsigned>((elements + 255) / 256), 256, 0,
-                    static_cast<cudaStream_t>(stream)>>>(
-        reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
-        elements);
+    launch(unsign_kernel, static_cast<unsigned>((elements + 255) / 256), 256, stream,
+           reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
+           elements);
 }
 
 std::size_t sign_room(std::size_t scales, std::size_t elements) {

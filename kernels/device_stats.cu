@@ -78,23 +78,21 @@ __global__ void __launch_bounds__(256)
 }  // namespace
 
 void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
-  with_gradient(input, [&](const auto* g) {
-    stats_kernel<false><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-        g, input.residual, input.elements, feedback, room.tiles, nullptr);
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(stats_kernel<false, Value>, persistent_blocks(), block_threads, stream, g,
+           input.residual, input.elements, feedback, room.tiles, nullptr);
   });
-  total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles_of(input.elements),
-                                                 room.selection);
+  launch(total_kernel, 1, 256, stream, room.tiles, tiles_of(input.elements), room.selection);
 }
 
 void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
                        void* stream) {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  with_gradient(input, [&](const auto* g) {
-    stats_kernel<true><<<persistent_blocks(), block_threads, 0, stream_of(stream)>>>(
-        g, input.residual, input.elements, feedback, room.tiles, room.histogram);
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(stats_kernel<true, Value>, persistent_blocks(), block_threads, stream, g, input.residual,
+           input.elements, feedback, room.tiles, room.histogram);
   });
-  total_kernel<<<1, 256, 0, stream_of(stream)>>>(room.tiles, tiles_of(input.elements),
-                                                 room.selection);
+  launch(total_kernel, 1, 256, stream, room.tiles, tiles_of(input.elements), room.selection);
 }
 
 }  // namespace syncline

@@ -62,9 +62,9 @@ __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
 
 void add_momentum(const DeviceInput& input, float momentum, void* stream) {
   if (input.elements > 0)
-    with_gradient(input, [&](const auto* g) {
-      momentum_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
-          g, reinterpret_cast<float*>(input.memory), input.residual, input.elements, momentum);
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(momentum_kernel<Value>, blocks_of(input.elements), 256, stream, g,
+             reinterpret_cast<float*>(input.memory), input.residual, input.elements, momentum);
     });
 }
 
@@ -75,15 +75,14 @@ void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const Value* g, c
                      SelectionRoom room, void* stream) {
   room.sample = room.list;
   room.samples = dgc.samples;
-  sample_kernel<<<blocks_of(dgc.samples), 256, 0, stream_of(stream)>>>(
-      g, input.residual, input.elements, draw, dgc.samples, room.sample);
+  launch(sample_kernel<Value>, blocks_of(dgc.samples), 256, stream, g, input.residual,
+         input.elements, draw, dgc.samples, room.sample);
   cut_sample(input, dgc.sample_k, room, stream);
-  take_cut<<<1, 1, 0, stream_of(stream)>>>(room.selection);
+  launch(take_cut, 1, 1, stream, room.selection);
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const cudaStream_t on = stream_of(stream);
   const Dgc dgc = dgc_of(settings, input.elements, draw.step);
   const SelectionRoom room = selection_room(workspace, input.elements);
   const bool summed = dgc.momentum > 0;
@@ -101,12 +100,12 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   else
     add_and_collect(input, true, room, stream);
   cut_list(input, dgc.k, room, stream);
-  judge_kernel<<<1, 1, 0, on>>>(room.selection, dgc.k);
+  launch(judge_kernel, 1, 1, stream, room.selection, dgc.k);
   write_band(input, room, output, sparse_room(settings, input.elements), stream);
-  report_kernel<<<1, 1, 0, on>>>(room.selection, output);
+  launch(report_kernel, 1, 1, stream, room.selection, output);
   if (summed)
-    mask_kernel<<<persistent_blocks(), block_threads, 0, on>>>(
-        output, reinterpret_cast<float*>(input.memory));
+    launch(mask_kernel, persistent_blocks(), block_threads, stream, output,
+           reinterpret_cast<float*>(input.memory));
 }
 
 Message memory(const Settings& settings, std::size_t elements, const Draw&, const State& state) {

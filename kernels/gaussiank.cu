@@ -46,16 +46,15 @@ __global__ void decide_kernel(Selection* selection, std::size_t k) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const cudaStream_t on = static_cast<cudaStream_t>(stream);
   const double density = settings.number("density");
   const double quantile =
       normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
   const SelectionRoom room = selection_room(workspace, input.elements);
   add_and_sum(input, with_feedback(settings), room, stream);
-  threshold_kernel<<<1, 1, 0, on>>>(room.selection, quantile);
-  count_kernel<<<persistent_blocks(), block_threads, 0, on>>>(input.residual, input.elements,
-                                                              room.selection);
-  decide_kernel<<<1, 1, 0, on>>>(room.selection, wanted(density, input.elements));
+  launch(threshold_kernel, 1, 1, stream, room.selection, quantile);
+  launch(count_kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements,
+         room.selection);
+  launch(decide_kernel, 1, 1, stream, room.selection, wanted(density, input.elements));
   collect(input, false, room, stream);
   write_list(input, room, output, sparse_room(settings, input.elements), stream);
 }

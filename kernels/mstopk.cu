@@ -43,7 +43,6 @@ __global__ void offset_kernel(Selection* selection, std::size_t k, Draw draw) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const cudaStream_t on = stream_of(stream);
   const std::size_t n = input.elements, k = wanted(settings.number("density"), n);
   const SelectionRoom room = selection_room(workspace, n);
   const std::size_t message_room = sparse_room(settings, n);
@@ -59,11 +58,11 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
     collect(input, false, room, stream);
     cut_list(input, k + 1, room, stream);
   }
-  bisect_kernel<<<1, 1, 0, on>>>(room.selection, static_cast<int>(settings.number("rounds")),
-                                 k >= n);
+  launch(bisect_kernel, 1, 1, stream, room.selection, static_cast<int>(settings.number("rounds")),
+         k >= n);
   collect(input, false, room, stream);
-  count_above_kernel<<<persistent_blocks(), block_threads, 0, on>>>(input.residual, room);
-  offset_kernel<<<1, 1, 0, on>>>(room.selection, k, draw);
+  launch(count_above_kernel, persistent_blocks(), block_threads, stream, input.residual, room);
+  launch(offset_kernel, 1, 1, stream, room.selection, k, draw);
   write_band(input, room, output, message_room, stream);
   count_selected(room, output, k, stream);
 }

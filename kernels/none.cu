@@ -26,8 +26,8 @@ template <class Value>
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
   if (elements > 0)
-    sum_values_kernel<<<blocks_of(elements), 256, 0, stream_of(stream)>>>(
-        reinterpret_cast<const Value*>(message), sum, elements);
+    launch(sum_values_kernel<Value>, blocks_of(elements), 256, stream,
+           reinterpret_cast<const Value*>(message), sum, elements);
 }
 
 std::size_t message_room(const Settings&, std::size_t elements) {

@@ -156,7 +156,6 @@ Shape shape_of(const Settings& settings, std::size_t elements) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const cudaStream_t on = stream_of(stream);
   const Shape s = shape_of(settings, input.elements);
   if (input.elements == 0)
     return;
@@ -166,16 +165,16 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   float* matrix = reinterpret_cast<float*>(input.memory);
   float* p = reinterpret_cast<float*>(output.message);
   float* q = p + s.rows * s.rank;
-  with_gradient(input, [&](const auto* g) {
-    rows_kernel<<<static_cast<unsigned>((s.rows + 3) / 4), 128, 0, on>>>(g, with_feedback(settings),
-                                                                         m, matrix, p);
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(rows_kernel<Value>, static_cast<unsigned>((s.rows + 3) / 4), 128, stream, g,
+           with_feedback(settings), m, matrix, p);
   });
-  orthogonalise_kernel<<<1, 32, 0, on>>>(p, s, room.columns, room.p);
+  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
   const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));
-  columns_kernel<<<grid, 256, 0, on>>>(m, room.p, room.partial);
-  sum_kernel<<<blocks_of(size), 256, 0, on>>>(room.partial, blocks_in(s), size, q);
-  product_kernel<<<blocks_of(m.elements), 256, 0, on>>>(m, room.p, q, true);
-  remember_kernel<<<1, 1024, 0, on>>>(q, size, draw, matrix);
+  launch(columns_kernel, grid, 256, stream, m, room.p, room.partial);
+  launch(sum_kernel, blocks_of(size), 256, stream, room.partial, blocks_in(s), size, q);
+  launch(product_kernel, blocks_of(m.elements), 256, stream, m, room.p, q, true);
+  launch(remember_kernel, 1, 1024, stream, q, size, draw, matrix);
 }
 
 void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
@@ -185,9 +184,9 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t,
     return;
   const Room room = room_of(s, workspace);
   const float* p = reinterpret_cast<const float*>(message);
-  orthogonalise_kernel<<<1, 32, 0, stream_of(stream)>>>(p, s, room.columns, room.p);
-  product_kernel<<<blocks_of(elements), 256, 0, stream_of(stream)>>>({sum, elements, s}, room.p,
-                                                                     p + s.rows * s.rank, false);
+  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
+  launch(product_kernel, blocks_of(elements), 256, stream, {sum, elements, s}, room.p,
+         p + s.rows * s.rank, false);
 }
 
 Message memory(const Settings& settings, std::size_t elements, const Draw& draw,

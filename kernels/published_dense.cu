@@ -177,14 +177,14 @@ void run_powersgd(const DeviceInput& input, std::size_t k, const DeviceOutput& o
   p.add();
   thrust::transform(p.on(), first, first + static_cast<std::ptrdiff_t>(s.columns * s.rank), right,
                     Uniform());
-  rows_kernel<<<blocks_of(s.rows * s.rank), 256, 0, p.stream>>>(p.u, n, s, right, left);
+  launch(rows_kernel, blocks_of(s.rows * s.rank), 256, p.stream, p.u, n, s, right, left);
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t other = 0; other <= c; ++other) {
-      column_product_kernel<<<1, 1024, 0, p.stream>>>(left, s, c, other, product);
-      reduce_column_kernel<<<blocks_of(s.rows), 256, 0, p.stream>>>(left, s, c, other, product);
+      launch(column_product_kernel, 1, 1024, p.stream, left, s, c, other, product);
+      launch(reduce_column_kernel, blocks_of(s.rows), 256, p.stream, left, s, c, other, product);
     }
-  columns_kernel<<<blocks_of(s.columns * s.rank), 256, 0, p.stream>>>(p.u, n, s, left, right);
-  product_kernel<<<blocks_of(n), 256, 0, p.stream>>>(left, right, n, s, p.a);
+  launch(columns_kernel, blocks_of(s.columns * s.rank), 256, p.stream, p.u, n, s, left, right);
+  launch(product_kernel, blocks_of(n), 256, p.stream, left, right, n, s, p.a);
   thrust::transform(p.on(), p.u, p.u + p.n, p.a, p.u, thrust::minus<float>());
 }
 

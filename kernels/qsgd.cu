@@ -129,11 +129,10 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
             const DeviceOutput& output, void*, void* stream) {
   const Shape shape = shape_of(settings, input.elements);
   if (shape.buckets > 0)
-    with_gradient(input, [&](const auto* g) {
-      quantise_kernel<<<static_cast<unsigned>((shape.buckets + 7) / 8), 256, 0,
-                        stream_of(stream)>>>(
-          g, input.residual, shape, draw, reinterpret_cast<float*>(output.message),
-          reinterpret_cast<unsigned char*>(output.message) + 4 * shape.buckets);
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(quantise_kernel<Value>, static_cast<unsigned>((shape.buckets + 7) / 8), 256, stream, g,
+             input.residual, shape, draw, reinterpret_cast<float*>(output.message),
+             reinterpret_cast<unsigned char*>(output.message) + 4 * shape.buckets);
     });
 }
 
@@ -141,8 +140,8 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t,
                 float* sum, std::size_t elements, void*, void* stream) {
   const Shape shape = shape_of(settings, elements);
   if (elements > 0)
-    dequantise_kernel<<<static_cast<unsigned>((elements + 255) / 256), 256, 0,
-                        static_cast<cudaStream_t>(stream)>>>(message, shape, sum);
+    launch(dequantise_kernel, static_cast<unsigned>((elements + 255) / 256), 256, stream, message,
+           shape, sum);
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

@@ -34,14 +34,14 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
             const DeviceOutput& output, void*, void* stream) {
   const std::size_t k = wanted(settings.number("density"), input.elements);
   if (input.elements > 0)
-    with_gradient(input, [&](const auto* g) {
-      add_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
-          g, input.residual, input.elements, with_feedback(settings));
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(add_kernel<Value>, blocks_of(input.elements), 256, stream, g, input.residual,
+             input.elements, with_feedback(settings));
     });
   const auto gather = input.halves != nullptr ? gather_kernel<Half> : gather_kernel<float>;
   if (k > 0)
-    gather<<<blocks_of(k), 256, 0, stream_of(stream)>>>(
-        input.residual, permutation(draw, input.elements), k, output.message);
+    launch(gather, blocks_of(k), 256, stream, input.residual, permutation(draw, input.elements), k,
+           output.message);
 }
 
 template <class Value>
@@ -49,8 +49,8 @@ void decode_add(const Settings&, const std::byte* message, std::size_t bytes, co
                 float* sum, std::size_t elements, void*, void* stream) {
   const std::size_t k = bytes / sizeof(Value);
   if (k > 0)
-    scatter_kernel<<<blocks_of(k), 256, 0, stream_of(stream)>>>(
-        reinterpret_cast<const Value*>(message), permutation(draw, elements), k, sum);
+    launch(scatter_kernel<Value>, blocks_of(k), 256, stream,
+           reinterpret_cast<const Value*>(message), permutation(draw, elements), k, sum);
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

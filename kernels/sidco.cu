@@ -103,16 +103,15 @@ __global__ void adapt_kernel(Chain chain, std::size_t k) {
 }
 
 void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
-  const cudaStream_t on = stream_of(stream);
   const std::size_t tiles = tiles_of(input.elements);
   const unsigned blocks = static_cast<unsigned>((tiles + 3) / 4);
   if (chain.sidco.fit == Fit::gamma)
-    logarithm_kernel<<<blocks, 128, 0, on>>>(input.residual, input.elements, chain);
-  first_stage_kernel<<<1, 256, 0, on>>>(tiles, chain);
+    launch(logarithm_kernel, blocks, 128, stream, input.residual, input.elements, chain);
+  launch(first_stage_kernel, 1, 256, stream, tiles, chain);
   const int most = std::max(chain.sidco.first_stages, chain.sidco.most_stages);
   for (int stage = 1; stage < (chain.sidco.single ? 1 : most); ++stage) {
-    exceedance_kernel<<<blocks, 128, 0, on>>>(input.residual, input.elements, chain, stage);
-    stage_kernel<<<1, 256, 0, on>>>(tiles, chain, stage);
+    launch(exceedance_kernel, blocks, 128, stream, input.residual, input.elements, chain, stage);
+    launch(stage_kernel, 1, 256, stream, tiles, chain, stage);
   }
 }
 
@@ -129,7 +128,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
   collect(input, false, chain.room, stream);
   write_list(input, chain.room, output, sparse_room(settings, n), stream);
   if (k > 0)
-    adapt_kernel<<<1, 1, 0, stream_of(stream)>>>(chain, k);
+    launch(adapt_kernel, 1, 1, stream, chain, k);
 }
 
 Message memory(const Settings& settings, std::size_t, const Draw&, const State& state) {

@@ -77,24 +77,24 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   DeviceInput summed = input;
   summed.residual = feedback ? input.residual : nullptr;
   add_and_sum(summed, feedback, room, stream);
-  scale_kernel<<<1, 1, 0, stream_of(stream)>>>(room.selection, settings.number("clip"),
-                                               reinterpret_cast<float*>(output.message));
+  launch(scale_kernel, 1, 1, stream, room.selection, settings.number("clip"),
+         reinterpret_cast<float*>(output.message));
   if (input.elements == 0)
     return;
-  const auto launch = [&](const auto* u) {
-    ternary_kernel<<<blocks_of(input.elements), 256, 0, stream_of(stream)>>>(
-        u, summed.residual, input.elements, draw, output.message);
+  const auto quantise = [&]<class Value>(const Value* u) {
+    launch(ternary_kernel<Value>, blocks_of(input.elements), 256, stream, u, summed.residual,
+           input.elements, draw, output.message);
   };
   if (feedback)
-    launch(input.residual);
+    quantise(input.residual);
   else
-    with_gradient(input, launch);
+    with_gradient(input, quantise);
 }
 
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
   if (elements > 0)
-    unternary_kernel<<<blocks_of(elements), 256, 0, stream_of(stream)>>>(message, sum, elements);
+    launch(unternary_kernel, blocks_of(elements), 256, stream, message, sum, elements);
 }
 
 std::size_t message_room(const Settings&, std::size_t elements) {

@@ -1,0 +1,32 @@
+// Runs CUDA kernels on one thread of a CPU: what the emulator's cuda_runtime.h is made of.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+struct uint3 {
+  unsigned x = 0, y = 0, z = 0;
+};
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned of_x = 1, unsigned of_y = 1, unsigned of_z = 1)
+      : x(of_x), y(of_y), z(of_z) {}
+};
+extern uint3 threadIdx, blockIdx;  // of the thread that runs
+extern dim3 blockDim, gridDim;
+
+namespace emulator {
+
+inline constexpr unsigned warp_lanes = 32, most_threads = 1024;  // of a block
+
+// Runs every thread of every block. False, and nothing runs, where a device would refuse the grid.
+bool run(const dim3& grid, const dim3& block, const std::function<void()>& thread);
+
+// What threads of a block wait for each other at; `line` is the caller's. All lanes of a warp have
+// to meet at the same line, and all threads of a block at the same barrier: if not, the process
+// ends and says where.
+const std::uint64_t* exchange(std::uint64_t value, int line);  // the values of the warp's 32 lanes
+bool barrier(bool value, int line);                            // whether all of the block's are set
+
+}  // namespace emulator
