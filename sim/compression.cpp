@@ -111,7 +111,7 @@ void Compression::price_network(double startup_s, double seconds_per_byte) {
   words_["packet-bits"] = "8";
   words_["packet-cost"] = "1";
   const double start_bytes = seconds_per_byte > 0 ? startup_s / seconds_per_byte : 0;
-  words_["fixed-cost"] = std::to_string(std::min(start_bytes, 1e12));
+  words_["fixed-cost"] = std::to_string(std::llround(std::min(start_bytes, 1e12)));
   stages_ = {Settings(compressor_->parameters, words_)};
   known_sizes_.clear();
   provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +

@@ -44,9 +44,9 @@ std::string explain_buckets(const Setup& setup) {
 std::string in_words(const BreakEven::Where& where, const PlatformLink* link) {
   using Pays = BreakEven::Pays;
   if (where.pays == Pays::always)
-    return "none: compression is faster at any bandwidth";
+    return "compression is faster at any bandwidth";
   if (where.pays == Pays::never)
-    return "none: compression is slower at any bandwidth";
+    return "compression is slower at any bandwidth";
   std::string text = format("%.4g times this scenario's", where.bandwidth);
   if (link != nullptr)
     text += format(", %.4g Gbit/s on %s", where.bandwidth * link->bandwidth_Bps * 8e-9,
@@ -66,10 +66,12 @@ std::string explain_break_even(const Setup& setup, Routes& routes) {
       busiest = &l;
       busiest_s = bytes / l.bandwidth_Bps;
     }
-  std::string text = "\nbreak-even bandwidth against bsp, ring and no compressor, all else equal\n";
-  text += "  (dense - compressed bytes / bandwidth) / (all compressing + fixed - dense fixed)\n";
+  std::string text =
+      "\nbreak-even bandwidth against bsp, ring and no compressor, with the same buckets and "
+      "overlap\n";
+  text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
   text += "  without overlap              " + in_words(even.without_overlap, busiest) + "\n";
-  text += "  bucket after bucket          " + in_words(even.with_overlap, busiest) + "\n";
+  text += "  as this scenario overlaps    " + in_words(even.with_overlap, busiest) + "\n";
   text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
                  iteration_seconds(even.rival, even.dense, 1));
   return text;
