@@ -76,6 +76,13 @@ ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& pa
   return slowest;
 }
 
+std::vector<ExchangeTime> bucket_times(const Setup& setup, Routes& routes) {
+  std::vector<ExchangeTime> times;
+  for (const Bucket& bucket : setup.buckets)
+    times.push_back(exchange_time(setup, routes, setup.payload_of(bucket, -1)));
+  return times;
+}
+
 ExchangeCost gradient_cost(const Setup& setup, Routes& routes) {
   const double startup_s = exchange_time(setup, routes, dense(0)).exchange_s();
   const Payload whole = setup.payload_of(setup.whole, -1);
@@ -169,13 +176,6 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
 
 namespace {
 
-std::vector<ExchangeTime> bucket_times(const Setup& setup, Routes& routes) {
-  std::vector<ExchangeTime> times;
-  for (const Bucket& bucket : setup.buckets)
-    times.push_back(exchange_time(setup, routes, setup.payload_of(bucket, -1)));
-  return times;
-}
-
 // `excess`: compressed less dense seconds at a multiple of the bandwidth.
 template <class Excess>
 BreakEven::Where crossing(Excess excess) {
@@ -195,7 +195,7 @@ BreakEven::Where crossing(Excess excess) {
 
 }  // namespace
 
-BreakEven break_even(const Setup& setup, Routes& routes) {
+BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
   BreakEven result{.rival = setup};
   Scenario& scenario = result.rival.scenario;
   scenario.schedule = "bsp";
@@ -203,7 +203,7 @@ BreakEven break_even(const Setup& setup, Routes& routes) {
   scenario.exchange_settings = {};
   scenario.compressor = "none";
   result.rival.compression = {};
-  result.compressed = bucket_times(setup, routes);
+  result.compressed = std::move(times);
   result.dense = bucket_times(result.rival, routes);
 
   double saved_s = 0;

@@ -27,6 +27,7 @@ struct ExchangeTime {
 // no rank's own latencies show. Sum over the phases of the plan: steps * (latency + step-overhead)
 // of the rank that pays most, and bytes / bandwidth of the link that carries most.
 ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& payload);
+std::vector<ExchangeTime> bucket_times(const Setup& setup, Routes& routes);
 
 // Seconds of exchanging b bytes: startup_s + b * seconds_per_byte.
 struct ExchangeCost {
@@ -69,6 +70,7 @@ struct BreakEven {
   Where with_overlap;  // where both need the same iteration_seconds()
 };
 
-BreakEven break_even(const Setup& setup, Routes& routes);
+// `times` are the scenario's bucket_times().
+BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times);
 
 }  // namespace syncline

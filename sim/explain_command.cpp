@@ -56,8 +56,9 @@ std::string in_words(const BreakEven::Where& where, const PlatformLink* link) {
 }
 
 // From which bandwidth on it would be faster not to compress.
-std::string explain_break_even(const Setup& setup, Routes& routes) {
-  const BreakEven even = break_even(setup, routes);
+std::string explain_break_even(const Setup& setup, Routes& routes,
+                               const std::vector<ExchangeTime>& times) {
+  const BreakEven even = break_even(setup, routes, times);
   const PlatformLink* busiest = nullptr;
   double busiest_s = 0;
   for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes))
@@ -109,14 +110,13 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   if (schedule.server != nullptr)
     return text;
   ExchangeTime sum;
-  std::vector<ExchangeTime> times;
-  for (const Bucket& bucket : setup.buckets) {
-    times.push_back(exchange_time(setup, routes, setup.payload_of(bucket, -1)));
-    sum.compress_s += times.back().compress_s;
-    sum.fixed_s += times.back().fixed_s;
-    sum.between_s += times.back().between_s;
-    sum.bytes_s += times.back().bytes_s;
-    sum.decompress_s += times.back().decompress_s;
+  const std::vector<ExchangeTime> times = bucket_times(setup, routes);
+  for (const ExchangeTime& time : times) {
+    sum.compress_s += time.compress_s;
+    sum.fixed_s += time.fixed_s;
+    sum.between_s += time.between_s;
+    sum.bytes_s += time.bytes_s;
+    sum.decompress_s += time.decompress_s;
   }
   text += format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)\n",
                  sum.exchange_s(), sum.fixed_s, sum.bytes_s);
@@ -126,7 +126,7 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += format("  without overlap              %.6f\n",
                  compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
   text += format("  bucket after bucket          %.6f\n", iteration_seconds(setup, times, 1));
-  return text + (setup.compression.on() ? explain_break_even(setup, routes) : std::string());
+  return text + (setup.compression.on() ? explain_break_even(setup, routes, times) : std::string());
 }
 
 std::string explain(const Scenario& scenario) {

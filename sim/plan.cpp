@@ -26,11 +26,9 @@ void append_beside(Plan& plan, int workers, std::uint64_t bytes, int rank) {
   constexpr int group_beside = -2;
   if (bytes == 0 || workers == 1)
     return;
-  std::vector<int> everybody(static_cast<std::size_t>(workers));
-  std::iota(everybody.begin(), everybody.end(), 0);
   const bool reads_last = plan.size() > 1 && plan.back().messages > 0;
   plan.insert(plan.end() - (reads_last ? 1 : 0),
-              ring_all_reduce(place_in(everybody, rank), bytes, group_beside));
+              ring_all_reduce(place_among_all(workers, rank), bytes, group_beside));
 }
 
 }  // namespace
@@ -93,6 +91,13 @@ RingPlace place_in(const std::vector<int>& ring, int position) {
           .size = n,
           .next = ring[static_cast<std::size_t>((position + 1) % n)],
           .previous = ring[static_cast<std::size_t>((position + n - 1) % n)]};
+}
+
+RingPlace place_among_all(int workers, int rank) {
+  return {.position = rank,
+          .size = workers,
+          .next = (rank + 1) % workers,
+          .previous = (rank + workers - 1) % workers};
 }
 
 GridPlace place_in_grid(const Topology& topology, int rank, const std::string& exchange) {

@@ -127,6 +127,8 @@ struct RingPlace {
 
 // `ring` holds ranks.
 RingPlace place_in(const std::vector<int>& ring, int position);
+// In the ring of all workers, in node order.
+RingPlace place_among_all(int workers, int rank);
 
 // A worker's two rings: in its node, and of the workers that have the same place in their nodes.
 struct GridPlace {

@@ -14,9 +14,7 @@ namespace syncline {
 namespace {
 
 Plan around_the_ring(int n, const std::vector<std::uint64_t>& messages, int rank) {
-  const RingPlace place{
-      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
-  return {ring_all_gather(place, messages, 0)};
+  return {ring_all_gather(place_among_all(n, rank), messages, 0)};
 }
 
 Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {

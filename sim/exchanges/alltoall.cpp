@@ -14,8 +14,6 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
     return {};
   const bool compressed = payload.elements > 0;
   const std::uint64_t part = largest_share(payload.elements, n);
-  const RingPlace place{
-      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
 
   Plan plan;
   if (compressed)
@@ -26,7 +24,7 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
     plan.push_back(decompress(part, n));
     plan.push_back(compress(part));
   }
-  plan.push_back(ring_all_gather(place, payload.bytes, 0));
+  plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
   if (compressed)
     plan.push_back(decompress(payload.elements, 1));
   return plan;

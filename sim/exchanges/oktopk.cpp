@@ -18,8 +18,6 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
     return {};
   const bool compressed = payload.elements > 0;
   const auto region = [&](int, int to) { return share(payload.bytes, n, to); };
-  const RingPlace place{
-      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
 
   Plan plan;
   if (compressed)
@@ -29,7 +27,7 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
     plan.push_back(decompress(largest_share(payload.elements, n), n));
   if (settings.word("balance") == "on")
     append_all_to_all(plan, "balance", n, rank, region);
-  plan.push_back(ring_all_gather(place, payload.bytes, 0));
+  plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
   if (compressed)
     plan.push_back(decompress(payload.elements, 1));
   return plan;

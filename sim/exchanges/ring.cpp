@@ -12,9 +12,7 @@ Plan ring(const Topology& topology, const Settings&, const Payload& payload, int
   const int n = topology.workers();
   if (n == 1)
     return {};
-  const RingPlace place{
-      .position = rank, .size = n, .next = (rank + 1) % n, .previous = (rank + n - 1) % n};
-  return {ring_all_reduce(place, bytes, 0)};
+  return {ring_all_reduce(place_among_all(n, rank), bytes, 0)};
 }
 
 const Registered<Exchange> entry{{

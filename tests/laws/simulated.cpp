@@ -107,7 +107,7 @@ std::string predictions(const Scenario& scenario) {
   const std::map<int, double> loads = link_bytes_per_iteration(setup, routes);
   std::ostringstream out;
   if (setup.compression.on() && Registered<Schedule>::find(scenario.schedule).server == nullptr) {
-    const BreakEven even = break_even(setup, routes);
+    const BreakEven even = break_even(setup, routes, bucket_times(setup, routes));
     out << number(iteration_seconds(setup, even.compressed, 1)) << ' '
         << number(iteration_seconds(even.rival, even.dense, 1)) << ' '
         << static_cast<int>(even.without_overlap.pays) << ' '
