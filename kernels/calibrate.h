@@ -37,8 +37,7 @@ std::vector<Cell> cells_of(const CalibrateOptions& options);
 // Gradients by name of distribution. `steady` and plain ones start from different states, see
 // measure.
 const std::vector<std::string>& gradient_names();
-std::vector<float> gradient_of(const std::string& distribution, std::size_t elements,
-                               std::uint64_t seed);
+Values gradient_of(const std::string& distribution, std::size_t elements, std::uint64_t seed);
 
 // Ready to be measured: steady is after ten steps of error feedback, the others have nothing left
 // over.

@@ -58,7 +58,7 @@ constexpr double patience_seconds = 5, small_spread = 0.02;
 
 void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
   const DeviceCompressor& device = Registered<DeviceCompressor>::find(cell.compressor->name);
-  const std::vector<float> gradient = gradient_of(distribution, elements, 1);
+  const Values gradient = gradient_of(distribution, elements, 1);
   const State start = starting_state(cell, distribution, elements);
   const double bytes = check(run.runtime, device, cell, gradient, start);
   for (const bool decode : {false, true}) {
@@ -90,7 +90,7 @@ void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
   const auto found = Registered<DeviceBaseline>::all().find(published + compressor.name);
   if (found == Registered<DeviceBaseline>::all().end())
     return;
-  const std::vector<float> gradient = gradient_of("gauss", elements, 1);
+  const Values gradient = gradient_of("gauss", elements, 1);
   run.add(
       compressor.name, written_settings(compressor, cell.settings), "encode-as-published", elements,
       static_cast<double>(elements) * found->second.bytes_per_element,
@@ -101,7 +101,7 @@ void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
 
 // What a user would pick without us.
 void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
-  const std::vector<float> gradient = gradient_of("gauss", elements, 1);
+  const Values gradient = gradient_of("gauss", elements, 1);
   const std::size_t k = wanted(std::stod(density), elements);
   for (const auto& [name, baseline] : Registered<DeviceBaseline>::all()) {
     if (name.starts_with(published))

@@ -38,9 +38,8 @@ const std::vector<std::string>& gradient_names() {
   return names;
 }
 
-std::vector<float> gradient_of(const std::string& distribution, std::size_t elements,
-                               std::uint64_t seed) {
-  std::vector<float> values(elements);
+Values gradient_of(const std::string& distribution, std::size_t elements, std::uint64_t seed) {
+  Values values(elements);
   for_each_tile(elements, [&](std::size_t, std::size_t begin, std::size_t count) {
     for (std::size_t i = begin; i < begin + count; ++i)
       values[i] = value_of(distribution, seed, i, elements);

@@ -106,7 +106,7 @@ struct Run {  // one table in the making
 
 void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
   const Compressor& compressor = *cell.compressor;
-  const std::vector<float> gradient = gradient_of(distribution, elements, 1);
+  const Values gradient = gradient_of(distribution, elements, 1);
   const State start = starting_state(cell, distribution, elements);
   check(cell, gradient, start);
   State state = start;
@@ -121,14 +121,14 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const std::string settings = written_settings(compressor, cell.settings);
   run.add(row_of(compressor.name, settings, "encode", elements, encoding, bytes, distribution),
           n * compressor.traffic.encode_bytes_per_element, encoding);
-  std::vector<float> sum(elements);
+  Values sum(elements);
   const Timing decoding = timed(
       [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });
   run.add(row_of(compressor.name, settings, "decode", elements, decoding, bytes, distribution),
           compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, decoding);
 }
 
-Timing timed_copy(const std::vector<float>& from, std::vector<float>& to) {
+Timing timed_copy(const Values& from, Values& to) {
   const std::size_t parts = static_cast<std::size_t>(threads());
   return timed([] {},
                [&] {
@@ -142,8 +142,8 @@ Timing timed_copy(const std::vector<float>& from, std::vector<float>& to) {
 
 // What a user would pick without us: a copy, and the k largest by the standard library.
 void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
-  const std::vector<float> g = gradient_of("gauss", elements, 1);
-  std::vector<float> copy(elements);
+  const Values g = gradient_of("gauss", elements, 1);
+  Values copy(elements);
   const double n = static_cast<double>(elements);
   const Timing copying = timed_copy(g, copy);
   run.add(row_of("baseline-memcpy", "", "encode", elements, copying, 4 * n, "gauss"), 8 * n,
@@ -182,7 +182,7 @@ State starting_state(const Cell& cell, const std::string& distribution, std::siz
   State state;
   Message message;
   const int steps = distribution == "steady" ? 10 : 1;
-  const std::vector<float> gradient = gradient_of(distribution, elements, 100);
+  const Values gradient = gradient_of(distribution, elements, 100);
   for (int step = 0; step < steps; ++step)
     cell.compressor->cpu.encode(cell.settings, std::span<const float>(gradient),
                                 {1, static_cast<std::uint32_t>(step), 0}, state, message);
@@ -230,7 +230,7 @@ CostTable measured_on_cpu(const CalibrateOptions& options) {
   Run run;
   const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
   const std::size_t copied = std::max(largest, std::size_t{1} << 22);
-  std::vector<float> from(copied, 1.0f), to(copied);
+  Values from(copied, 1.0f), to(copied);
   run.copy_bandwidth = 8 * static_cast<double>(copied) / timed_copy(from, to).median;
   const std::vector<Cell> cells = cells_of(options);
   Progress progress(options.sizes.size() *

@@ -82,9 +82,9 @@ void finish(const Settings& settings, const CatWalk& walk, std::vector<std::uint
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   add_plainly(gradient, keeps_residual(settings), state);
-  const std::vector<float>& u = state.residual;
+  const Values& u = state.residual;
   CatWalk walk(rule_of(settings, u.size()), moments_of(u), u.size());
-  std::vector<float> sorted = u;
+  Values sorted = u;
   std::sort(sorted.begin(), sorted.end(),
             [](float a, float b) { return magnitude_key(a) > magnitude_key(b); });
   for (std::size_t i = 0; i < sorted.size() && !walk.finished(); ++i)
@@ -113,11 +113,9 @@ CatWalk walked(const CatRule& rule, const Moments& total, std::span<const float>
     CatWalk walk(rule, total, u.size());
     if (top == 0)
       return walk;
-    collect(u.data(), u.size(), certain_key(u, top), picks);
-    trim(u, top, picks);
-    std::vector<std::uint32_t> keys;
-    for (const std::uint32_t index : listed_indices(picks))
-      keys.push_back(magnitude_key(u[index]));
+    collect(u, certain_key(u, top), picks);
+    trim(top, picks);
+    std::vector<std::uint32_t> keys = keys_of(picks);
     std::sort(keys.rbegin(), keys.rend());
     for (std::size_t i = 0; i < keys.size() && !walk.finished(); ++i)
       walk.next(std::bit_cast<float>(keys[i]));
@@ -130,13 +128,11 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
             Message& message) {
   const std::size_t n = gradient.elements();
   const bool feedback = keeps_residual(settings);
-  fit(state.residual, n);
-  float* u = state.residual.data();
   std::vector<Moments> tiles(tiles_of(n));
-  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    add_tile(gradient, feedback, begin, count, u);
-    tiles[t] = tile_moments(u + begin, count);
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
   });
+  const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   const CatWalk walk = walked(rule_of(settings, n), in_order(tiles), state.residual, picks);
   if (settings.word("rule") == "stochastic") {
@@ -150,7 +146,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
       picks.counts[t] = kept;
     });
   } else {
-    trim(state.residual, walk.best(), picks);
+    trim(walk.best(), picks);
   }
   finish(settings, walk, listed_indices(picks), gradient.precision(), state, message);
 }

@@ -29,7 +29,7 @@ std::uint32_t sampled_key(const Gradient& gradient, const Dgc& dgc, const Draw& 
       keys[i] = magnitude_key(
           sum_at(gradient, dgc, state, sampled_element(draw, gradient.elements(), dgc.samples, i)));
   });
-  return kth_largest(keys, dgc.sample_k);
+  return kth_largest(keys, dgc.sample_k).key;
 }
 
 void prepare(const Dgc& dgc, std::size_t elements, State& state) {
@@ -85,14 +85,18 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   prepare(dgc, n, state);
   const std::uint32_t threshold = dgc.k > 0 ? sampled_key(gradient, dgc, draw, state) : no_key;
   Picks picks = room_for_picks(n, state.scratch);
-  collect(state.residual.data(), n, threshold, picks, [&](std::size_t begin, std::size_t count) {
-    if (dgc.momentum > 0)
+  const auto pick = [&](std::size_t t, std::size_t begin, std::size_t count) {
+    collect_tile(state.residual.data(), t, begin, count, threshold, picks);
+  };
+  if (dgc.momentum > 0)
+    for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
       add_with_momentum(gradient, dgc.momentum, begin, count, state);
-    else
-      add_tile(gradient, true, begin, count, state.residual.data());
-  });
+      pick(t, begin, count);
+    });
+  else
+    add_then(gradient, true, state, pick);
   if (too_many(picks.total(), dgc.k))
-    trim(state.residual, dgc.k, picks);
+    trim(dgc.k, picks);
   if (dgc.momentum > 0)
     run_in_parallel(picks.counts.size(), [&](std::size_t t) {
       for (const std::uint32_t i : picks.tile(t))

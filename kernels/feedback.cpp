@@ -1,8 +1,10 @@
 #include "kernels/feedback.h"
 
+#include "kernels/lanes.h"
+
 namespace syncline {
 
-void fit(std::vector<float>& memory, std::size_t elements) {
+void fit(Values& memory, std::size_t elements) {
   if (memory.empty())
     memory.resize(elements);
   if (memory.size() != elements)
@@ -11,14 +13,31 @@ void fit(std::vector<float>& memory, std::size_t elements) {
                                 std::to_string(elements) + ": allowed is the same number");
 }
 
+void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
+               float* residual) {
+  constexpr std::size_t ahead = 128;  // elements: eight lines, by trial
+  float scratch[strip_elements];
+  const float* g = gradient.tile(begin, count, scratch);
+  float* u = residual + begin;
+  const std::size_t part = count / strip_tiles / lane_width * lane_width;
+  for (std::size_t i = 0; i < part; i += lane_width)
+    for (std::size_t at = i; at < strip_tiles * part; at += part) {
+      __builtin_prefetch(g + at + ahead);
+      __builtin_prefetch(u + at + ahead);
+      store(feedback ? load(g + at) + load(u + at) : load(g + at), u + at);
+    }
+  for (std::size_t i = strip_tiles * part; i < count; ++i)
+    u[i] = feedback ? g[i] + u[i] : g[i];
+}
+
 void add_plainly(const Gradient& gradient, bool feedback, State& state) {
   fit(state.residual, gradient.elements());
   for (std::size_t i = 0; i < gradient.elements(); ++i)
     state.residual[i] = feedback ? gradient.at(i) + state.residual[i] : gradient.at(i);
 }
 
-std::vector<float> residual(const State& state) {
-  std::vector<float> values = state.residual;
+Values residual(const State& state) {
+  Values values = state.residual;
   if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
     for (float& value : values)
       value -= value >= 0 ? state.sent_if_positive : state.sent_if_negative;
@@ -26,8 +45,8 @@ std::vector<float> residual(const State& state) {
 }
 
 bool same_residual(const State& a, const State& b) {
-  const std::vector<float> x = residual(a), y = residual(b);
-  const auto bits_at = [](const std::vector<float>& values, std::size_t i) {
+  const Values x = residual(a), y = residual(b);
+  const auto bits_at = [](const Values& values, std::size_t i) {
     const float value = values.empty() ? 0.0f : values[i];
     return value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u;
   };

@@ -25,23 +25,25 @@ inline bool with_feedback(const Settings& settings) {
 }
 
 // Sizes a per-element memory at its first use, and refuses a tensor that changed its size.
-void fit(std::vector<float>& memory, std::size_t elements);
+void fit(Values& memory, std::size_t elements);
 
-// u = g + e, or u = g, in `residual`, for one tile.
-inline void add_tile(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
-                     float* residual) {
-  float scratch[tile_elements];
-  const float* g = gradient.tile(begin, count, scratch);
-  float* u = residual + begin;
-  if (feedback)
-    for (std::size_t i = 0; i < count; ++i)
-      u[i] = g[i] + u[i];
-  else
-    for (std::size_t i = 0; i < count; ++i)
-      u[i] = g[i];
+// u = g + e, or u = g, in `residual`, for at most a strip.
+void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
+               float* residual);
+
+// The same for the whole tensor, in state.residual. Runs work(tile, begin, elements in it) for
+// every tile while the caches hold it.
+template <class Work>
+void add_then(const Gradient& gradient, bool feedback, State& state, const Work& work) {
+  fit(state.residual, gradient.elements());
+  for_each_strip(gradient.elements(), [&](std::size_t begin, std::size_t count) {
+    add_strip(gradient, feedback, begin, count, state.residual.data());
+    for (std::size_t at = 0; at < count; at += tile_elements)
+      work((begin + at) / tile_elements, begin + at, std::min(tile_elements, count - at));
+  });
 }
 
-// The same for the whole tensor, plainly: what the reference versions start with.
+// u for the whole tensor, plainly: what the reference versions start with.
 void add_plainly(const Gradient& gradient, bool feedback, State& state);
 
 }  // namespace syncline

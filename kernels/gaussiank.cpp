@@ -5,11 +5,9 @@
 // depends on the data: nothing at all for a tensor whose moments are not finite.
 //
 // The paper's text reads as the one-sided quantile(1 - density); the released code is two-sided,
-// and so is the default here. Two passes: sums; then the counts above every
-// threshold that can be reached, and what is above the first. Only a lower one needs a third.
+// and so is the default here. Two passes: sums; then what is above the threshold. A higher one
+// looks at what was found, a lower one needs a pass more.
 #include "kernels/gaussiank.h"
-
-#include <array>
 
 #include "kernels/normal.h"
 #include "kernels/sparse.h"
@@ -25,7 +23,7 @@ double quantile(const Settings& settings) {
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
                     Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
-  const std::vector<float>& u = state.residual;
+  const Values& u = state.residual;
   const std::size_t k = wanted(settings.number("density"), u.size());
   double t = gaussian_threshold(moments_of(u), quantile(settings));
   std::vector<std::uint32_t> chosen;
@@ -42,63 +40,27 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
 }
 
-// How many of a tile reach each of these keys.
-std::array<std::uint32_t, gaussian_masks> count_reaching(
-    const float* u, std::size_t count, const std::uint32_t (&keys)[gaussian_masks]) {
-  std::array<std::uint32_t, gaussian_masks> counts{};
-  const std::size_t whole = count - count % lane_width;
-  Masks reached[gaussian_masks] = {};
-  for (std::size_t i = 0; i < whole; i += lane_width) {
-    const Words here = keys_of(load(u + i));
-    for (std::size_t f = 0; f < gaussian_masks; ++f)
-      reached[f] -= here >= keys[f];
-  }
-  for (std::size_t f = 0; f < gaussian_masks; ++f) {
-    for (std::size_t lane = 0; lane < lane_width; ++lane)
-      counts[f] += static_cast<std::uint32_t>(reached[f][lane]);
-    for (std::size_t i = whole; i < count; ++i)
-      counts[f] += magnitude_key(u[i]) >= keys[f] ? 1u : 0u;
-  }
-  return counts;
-}
-
-// The counts of all reachable masks, and what reaches the first of them, in one pass.
-std::array<std::size_t, gaussian_masks> count_and_collect(std::span<const float> u, double t,
-                                                          Picks& picks) {
-  std::uint32_t keys[gaussian_masks];
-  for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
-    keys[mask] = key_above(t * mask_factor(mask));
-  std::vector<std::array<std::uint32_t, gaussian_masks>> tiles(tiles_of(u.size()));
-  for_each_tile(u.size(), [&](std::size_t tile, std::size_t begin, std::size_t count) {
-    tiles[tile] = count_reaching(u.data() + begin, count, keys);
-    picks.counts[tile] = collect_tile(u.data(), begin, count, keys[0], picks.words + begin);
-  });
-  std::array<std::size_t, gaussian_masks> counts{};
-  for (const std::array<std::uint32_t, gaussian_masks>& tile : tiles)
-    for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
-      counts[mask] += tile[mask];
-  return counts;
-}
-
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
   const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
   const bool feedback = with_feedback(settings);
-  fit(state.residual, n);
-  float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   std::vector<Moments> tiles(tiles_of(n));
-  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    add_tile(gradient, feedback, begin, count, u);
-    tiles[t] = tile_moments(u + begin, count);
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
   });
-  const double t = gaussian_threshold(in_order(tiles), quantile(settings));
-  if (k > 0) {
-    const double factor = last_mask(count_and_collect(state.residual, t, picks), k);
-    if (factor > 1 && t > 0)
-      raise(state.residual, key_above(t * factor), picks);
-    else if (factor != 1)
-      collect(u, n, key_above(t * factor), picks);
+  double t = gaussian_threshold(in_order(tiles), quantile(settings));
+  if (k > 0)
+    collect(state.residual, key_above(t), picks);
+  for (int pass = 1; pass < gaussian_passes && k > 0; ++pass) {
+    const double factor = gaussian_factor(picks.total(), k);
+    if (factor == 1)
+      break;
+    t *= factor;
+    if (factor > 1)  // fewer, so no new look at the tensor
+      raise(key_above(t), picks);
+    else
+      collect(state.residual, key_above(t), picks);
   }
   write_sparse(picks, gradient.precision(), state.residual, message);
 }

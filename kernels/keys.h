@@ -11,6 +11,8 @@ namespace syncline {
 
 inline constexpr std::uint32_t no_key = 0x80000000u;  // a threshold that no key reaches
 
+inline constexpr std::uint32_t infinite_key = 0x7f800000u;
+
 constexpr std::uint32_t magnitude_key(float value) {
   return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
 }
@@ -22,7 +24,7 @@ constexpr std::uint32_t key_from(double threshold) {
   if (threshold <= 0)
     return 0;
   if (threshold >= 0x1p128)  // beyond every number: infinity reaches it
-    return 0x7f800000u;
+    return infinite_key;
   const float rounded = static_cast<float>(threshold);
   const std::uint32_t key = magnitude_key(rounded);
   return static_cast<double>(rounded) < threshold ? key + 1 : key;

@@ -4,6 +4,7 @@
 // fast-math.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,6 +17,8 @@ namespace syncline {
 using Floats [[gnu::vector_size(64)]] = float;
 using Words [[gnu::vector_size(64)]] = std::uint32_t;
 using Masks [[gnu::vector_size(64)]] = std::int32_t;  // of comparisons: -1 where true
+using Shorts [[gnu::vector_size(32)]] = std::uint16_t;
+using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
 inline constexpr std::size_t lane_width = 16;
 
 inline Floats load(const float* from) {
@@ -28,10 +31,31 @@ inline void store(const Floats& values, float* to) {
   std::memcpy(to, &values, sizeof values);
 }
 
-inline Words keys_of(const Floats& values) {
+inline Masks widened(const std::uint8_t* from) {
+  Bytes values;
+  std::memcpy(&values, from, sizeof values);
+  return __builtin_convertvector(values, Masks);
+}
+
+inline Masks widened(const std::uint16_t* from) {
+  Shorts values;
+  std::memcpy(&values, from, sizeof values);
+  return __builtin_convertvector(values, Masks);
+}
+
+inline void narrow(const Masks& values, std::uint8_t* to) {
+  const Bytes bytes = __builtin_convertvector(values, Bytes);
+  std::memcpy(to, &bytes, sizeof bytes);
+}
+
+inline Words words_of(const Floats& values) {
   Words bits;
   std::memcpy(&bits, &values, sizeof bits);
-  return bits & 0x7fffffffu;
+  return bits;
+}
+
+inline Words keys_of(const Floats& values) {
+  return words_of(values) & 0x7fffffffu;
 }
 
 inline Floats floats_of(const Words& bits) {
@@ -40,8 +64,42 @@ inline Floats floats_of(const Words& bits) {
   return values;
 }
 
-// One bit per lane, lane 0 lowest. The one thing that vector types cannot say and processors can
-// do.
+// What follows vector types cannot say, and processors can do.
+
+// The 64-bit products of a factor and the lower halves of eight words.
+using Longs [[gnu::vector_size(64)]] = std::uint64_t;
+inline constexpr std::size_t long_width = 8;
+
+inline Longs products(const Longs& a, std::uint32_t factor) {
+#if defined(__AVX512F__)  // masked, because g++ 12 warns of its own header otherwise (bug 105593)
+  return (Longs)_mm512_maskz_mul_epu32(0xff, (__m512i)a, _mm512_set1_epi64(factor));
+#elif defined(__AVX2__)
+  __m256i halves[2];
+  std::memcpy(halves, &a, sizeof halves);
+  for (__m256i& half : halves)
+    half = _mm256_mul_epu32(half, _mm256_set1_epi64x(factor));
+  Longs product;
+  std::memcpy(&product, halves, sizeof product);
+  return product;
+#else
+  return (a & 0xffffffffu) * factor;
+#endif
+}
+
+// Stores the lanes whose bit is set side by side. Overwrites up to lane_width words.
+inline void store_set(const Words& words, std::uint32_t bits, std::uint32_t* to) {
+#if defined(__AVX512F__)
+  _mm512_storeu_si512(to,
+                      _mm512_maskz_compress_epi32(static_cast<__mmask16>(bits), (__m512i)words));
+#else
+  std::uint32_t lanes[lane_width];
+  std::memcpy(lanes, &words, sizeof lanes);
+  for (; bits != 0; bits &= bits - 1)
+    *to++ = lanes[std::countr_zero(bits)];
+#endif
+}
+
+// One bit per lane, lane 0 lowest.
 inline std::uint32_t bits_of(const Masks& masks) {
 #if defined(__AVX512DQ__)
   __m512i lanes;

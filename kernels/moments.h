@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kernels/keys.h"
@@ -90,6 +91,22 @@ inline Moments tile_moments(const float* x, std::size_t count) {
   return total_of(partial, count);
 }
 
+// Their `top` alone, for those who need no sums.
+inline std::uint32_t tile_top(const float* x, std::size_t count) {
+  const std::size_t whole = count - count % lane_width;
+  Words tops = {};
+  for (std::size_t i = 0; i < whole; i += lane_width) {
+    const Words keys = keys_of(load(x + i));
+    tops = keys > tops ? keys : tops;
+  }
+  std::uint32_t top = 0;
+  for (std::size_t lane = 0; lane < lane_width; ++lane)
+    top = std::max(top, tops[lane]);
+  for (std::size_t i = whole; i < count; ++i)
+    top = std::max(top, magnitude_key(x[i]));
+  return top;
+}
+
 // Tiles are added in groups, so that a GPU can add groups side by side.
 inline constexpr std::size_t group_tiles = 256;
 
@@ -106,7 +123,7 @@ Sums in_order(const std::vector<Sums>& tiles) {
 }
 
 // Plainly: one tile after the other.
-inline Moments moments_of(const std::vector<float>& x) {
+inline Moments moments_of(std::span<const float> x) {
   std::vector<Moments> tiles;
   for (std::size_t begin = 0; begin < x.size(); begin += tile_elements)
     tiles.push_back(

@@ -16,7 +16,7 @@ namespace {
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
-  const std::vector<float>& u = state.residual;
+  const Values& u = state.residual;
   const std::size_t k = wanted(settings.number("density"), u.size());
   const auto count = [&](std::uint32_t key) {
     return static_cast<std::size_t>(
@@ -44,62 +44,49 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw, Picks& picks) {
   if (k >= u.size())
     return 0;
-  collect(u.data(), u.size(),
-          probable_key(u.size(), k + 1, draw, [&](std::size_t i) { return magnitude_key(u[i]); }),
-          picks);
+  const auto key_at = [&](std::size_t i) { return magnitude_key(u[i]); };
+  collect(u, probable_key(u.size(), k + 1, draw, key_at), picks);
   if (picks.total() <= k)
-    collect(u.data(), u.size(), certain_key(u, k + 1), picks);
-  std::vector<std::uint32_t> keys;
-  keys.reserve(picks.total());
-  for (std::size_t t = 0; t < picks.counts.size(); ++t)
-    for (const std::uint32_t index : picks.tile(t))
-      keys.push_back(magnitude_key(u[index]));
-  return kth_largest(keys, k + 1);
+    collect(u, certain_key(u, k + 1), picks);
+  std::vector<std::uint32_t> keys = keys_of(picks);
+  return kth_largest(keys, k + 1).key;
 }
 
 // Of the picks, which reach band.from, leaves those that are sent.
-void choose(std::span<const float> u, const Band& band, std::size_t k, const Draw& draw,
-            Picks& picks) {
+void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   const std::size_t tiles = picks.counts.size();
   std::vector<std::size_t> above(tiles);
   run_in_parallel(tiles, [&](std::size_t t) {
-    for (const std::uint32_t index : picks.tile(t))
-      above[t] += magnitude_key(u[index]) >= band.above ? 1u : 0u;
+    for (const std::uint32_t value : picks.values(t))
+      above[t] += (value & 0x7fffffffu) >= band.above ? 1u : 0u;
   });
   const std::size_t sure = std::accumulate(above.begin(), above.end(), std::size_t{0});
   const std::size_t room = k - sure, first = random_offset(draw, picks.total() - sure, room);
   std::size_t seen = 0;
-  for (std::size_t t = 0; t < tiles; ++t) {
-    std::uint32_t kept = 0;
-    const std::span<std::uint32_t> indices = picks.tile(t);
-    for (const std::uint32_t index : indices) {
-      const bool in_band = magnitude_key(u[index]) < band.above;
-      indices[kept] = index;
-      kept += !in_band || (seen >= first && seen < first + room) ? 1u : 0u;
+  for (std::size_t t = 0; t < tiles; ++t)
+    picks.leave(t, [&](std::uint32_t key) {
+      const bool in_band = key < band.above;
+      const bool stays = !in_band || (seen >= first && seen < first + room);
       seen += in_band ? 1u : 0u;
-    }
-    picks.counts[t] = kept;
-  }
+      return stays;
+    });
 }
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
   const bool feedback = with_feedback(settings);
-  fit(state.residual, n);
-  float* u = state.residual.data();
   std::vector<Moments> tiles(tiles_of(n));
-  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    add_tile(gradient, feedback, begin, count, u);
-    tiles[t] = tile_moments(u + begin, count);
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
   });
   Picks picks = room_for_picks(n, state.scratch);
   if (k > 0) {
     const std::uint32_t next = next_key(state.residual, k, draw, picks);
     const Band band = bisect(in_order(tiles), static_cast<int>(settings.number("rounds")),
                              [&](std::uint32_t key) { return k >= n || key > next; });
-    collect(u, n, band.from, picks);
-    choose(state.residual, band, k, draw, picks);
+    collect(state.residual, band.from, picks);
+    choose(band, k, draw, picks);
   }
   write_sparse(picks, gradient.precision(), state.residual, message);
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace syncline {
 
@@ -11,33 +12,89 @@ constexpr std::size_t packed_bytes(std::size_t elements, unsigned width) {
   return (elements * width + 7) / 8;
 }
 
-// `count` codes of at most 8 bits, from the start of a tile.
-inline void pack(const std::uint8_t* codes, std::size_t count, unsigned width, std::byte* out) {
-  if (width == 4) {  // the published default, in a form that vectorises
-    for (std::size_t i = 0; i + 1 < count; i += 2)
-      out[i / 2] = static_cast<std::byte>(codes[i] | codes[i + 1] << 4);
-    if (count % 2 != 0)
-      out[count / 2] = static_cast<std::byte>(codes[count - 1]);
-    return;
-  }
-  for (std::size_t i = 0; i < count; i += 8) {
-    const std::size_t group = count - i < 8 ? count - i : 8;
+// The lowest `width` bits of each of `parts` equal parts of a word.
+constexpr std::uint64_t low_bits(unsigned parts, unsigned width) {
+  std::uint64_t bits = 0;
+  for (unsigned i = 0; i < parts; ++i)
+    bits |= ((std::uint64_t{1} << width) - 1) << (64 / parts * i);
+  return bits;
+}
+
+// Moves the two halves of each of `parts` parts of a word together, `width` bits of either; and
+// apart again.
+template <unsigned parts, unsigned width>
+constexpr std::uint64_t closer(std::uint64_t word) {
+  constexpr std::uint64_t low = low_bits(parts, width);
+  return (word & low) | (word >> (32 / parts - width) & low << width);
+}
+
+template <unsigned parts, unsigned width>
+constexpr std::uint64_t apart(std::uint64_t word) {
+  constexpr std::uint64_t low = low_bits(parts, width);
+  return (word & low) | (word & low << width) << (32 / parts - width);
+}
+
+// Eight codes, one per byte, moved together into the lowest 8 x width bits: neighbours first, then
+// pairs, then fours. And back.
+template <unsigned width>
+constexpr std::uint64_t closed_up(std::uint64_t codes) {
+  return closer<1, 4 * width>(closer<2, 2 * width>(closer<4, width>(codes)));
+}
+
+template <unsigned width>
+constexpr std::uint64_t spread_out(std::uint64_t bits) {
+  return apart<4, width>(apart<2, 2 * width>(apart<1, 4 * width>(bits)));
+}
+
+// Room for eight codes; of just their size where there is such a type, which compilers vectorise.
+template <unsigned width>
+using Packed = std::conditional_t<
+    width == 1, std::uint8_t,
+    std::conditional_t<width == 2, std::uint16_t,
+                       std::conditional_t<width == 4, std::uint32_t, std::uint64_t>>>;
+
+// `count` codes of `width` bits, from the start of a tile.
+template <unsigned width>
+void pack(const std::uint8_t* __restrict codes, std::size_t count, std::byte* __restrict out) {
+  const std::size_t whole = count / 8, rest = count % 8;
+  const auto eight = [&](std::size_t i, std::size_t present, std::size_t bytes) {
     std::uint64_t word = 0;
-    for (std::size_t j = 0; j < group; ++j)
-      word |= std::uint64_t{codes[i + j]} << (j * width);
-    std::memcpy(out + i / 8 * width, &word, packed_bytes(group, width));
-  }
+    std::memcpy(&word, codes + 8 * i, present);
+    const auto packed = static_cast<Packed<width>>(closed_up<width>(word));
+    std::memcpy(out + i * width, &packed, bytes);
+  };
+  for (std::size_t i = 0; i < whole; ++i)
+    eight(i, 8, width);
+  eight(whole, rest, packed_bytes(rest, width));
+}
+
+template <unsigned width>
+void unpack(const std::byte* __restrict in, std::size_t count, std::uint8_t* __restrict codes) {
+  const std::size_t whole = count / 8, rest = count % 8;
+  const auto eight = [&](std::size_t i, std::size_t present, std::size_t bytes) {
+    Packed<width> packed = 0;
+    std::memcpy(&packed, in + i * width, bytes);
+    const std::uint64_t word = spread_out<width>(packed);
+    std::memcpy(codes + 8 * i, &word, present);
+  };
+  for (std::size_t i = 0; i < whole; ++i)
+    eight(i, 8, width);
+  eight(whole, rest, packed_bytes(rest, width));
+}
+
+// For widths that are a setting: the compiler makes a loop of shifts and masks for each.
+inline void pack(const std::uint8_t* codes, std::size_t count, unsigned width, std::byte* out) {
+  using Pack = void (*)(const std::uint8_t*, std::size_t, std::byte*);
+  constexpr Pack of_width[] = {nullptr, pack<1>, pack<2>, pack<3>, pack<4>,
+                               pack<5>, pack<6>, pack<7>, pack<8>};
+  of_width[width](codes, count, out);
 }
 
 inline void unpack(const std::byte* in, std::size_t count, unsigned width, std::uint8_t* codes) {
-  const std::uint64_t mask = (1u << width) - 1;
-  for (std::size_t i = 0; i < count; i += 8) {
-    const std::size_t group = count - i < 8 ? count - i : 8;
-    std::uint64_t word = 0;
-    std::memcpy(&word, in + i / 8 * width, packed_bytes(group, width));
-    for (std::size_t j = 0; j < group; ++j)
-      codes[i + j] = static_cast<std::uint8_t>(word >> (j * width) & mask);
-  }
+  using Unpack = void (*)(const std::byte*, std::size_t, std::uint8_t*);
+  constexpr Unpack of_width[] = {nullptr,   unpack<1>, unpack<2>, unpack<3>, unpack<4>,
+                                 unpack<5>, unpack<6>, unpack<7>, unpack<8>};
+  of_width[width](in, count, codes);
 }
 
 // One code, plainly, bit by bit.

@@ -80,7 +80,7 @@ void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw
   start_matrix(s, draw, state);
   rows(tiles_of(n), [&](std::size_t t) {
     const std::size_t begin = t * tile_elements;
-    add_tile(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
+    add_strip(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
   });
   std::vector<float> p(s.rows * s.rank);
   rows(s.rows, [&](std::size_t i) {

@@ -67,6 +67,31 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
+// Codes of one bucket, and what stays behind of it in `rest` where that is wanted.
+void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random, std::size_t count,
+                     const float* u, std::uint8_t* codes, float* rest) {
+  const float inverse = inverse_unit(scale, qsgd.levels), step = step_of(qsgd, scale);
+  const std::size_t whole = count - count % lane_width;
+  const Floats zero = {};
+  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
+  for (std::size_t i = 0; i < whole; i += lane_width) {
+    const Floats v = load(u + i);
+    const Masks negative = v < zero, level = level_of(v, inverse, qsgd.levels, widened(random + i));
+    narrow(level | (negative & sign_bit), codes + i);
+    if (rest != nullptr) {
+      const Floats sent = from_level(level, negative, step);
+      store(keys_of(sent) < infinite_key ? v - sent : zero, rest + i);
+    }
+  }
+  for (std::size_t i = whole; i < count; ++i) {
+    const float v = u[i];
+    codes[i] = static_cast<std::uint8_t>(level_of(v, inverse, qsgd.levels, random[i]) |
+                                         (v < 0 ? qsgd.sign_bit() : 0u));
+    if (rest != nullptr)
+      rest[i] = left(v, decoded(qsgd, codes[i], step));
+  }
+}
+
 // Scales and codes of one tile, which holds whole buckets: their sizes divide a tile.
 void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::size_t count,
                    const float* u, float* scales, std::uint8_t* codes, float* rest) {
@@ -75,16 +100,9 @@ void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::s
   for (std::size_t at = 0; at < count; at += qsgd.bucket) {
     const std::size_t size = std::min(qsgd.bucket, count - at);
     const float scale = scale_of(qsgd, u + at, size);
-    const float inverse = inverse_unit(scale, qsgd.levels), step = step_of(qsgd, scale);
-    const std::uint32_t sign_bit = qsgd.sign_bit();
-    const int levels = qsgd.levels;
     scales[at / qsgd.bucket] = scale;
-    for (std::size_t i = at; i < at + size; ++i)
-      codes[i] = static_cast<std::uint8_t>(level_of(u[i], inverse, levels, random[i]) |
-                                           (u[i] < 0 ? sign_bit : 0u));
-    if (rest != nullptr)
-      for (std::size_t i = at; i < at + size; ++i)
-        rest[i] = left(u[i], decoded(qsgd, codes[i], step));
+    quantise_bucket(qsgd, scale, random + at, size, u + at, codes + at,
+                    rest == nullptr ? nullptr : rest + at);
   }
 }
 
@@ -102,7 +120,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     float scratch[tile_elements], scales[tile_elements / 16];
     std::uint8_t codes[tile_elements];
     if (feedback)
-      add_tile(gradient, true, begin, count, state.residual.data());
+      add_strip(gradient, true, begin, count, state.residual.data());
     float* rest = feedback ? state.residual.data() + begin : nullptr;
     const float* u = feedback ? rest : gradient.tile(begin, count, scratch);
     quantise_tile(qsgd, draw, begin, count, u, scales, codes, rest);
@@ -174,6 +192,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   const Qsgd qsgd = qsgd_of(settings);
   const std::size_t n = sum.size();
   const bool fixed = qsgd.coding == Coding::fixed;
+  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
   Codes read;
   if (fixed)
     read.scales = read_scales(qsgd, message, n);
@@ -190,7 +209,13 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
     for (std::size_t at = 0; at < count; at += qsgd.bucket) {
       const float step = step_of(qsgd, read.scales[(begin + at) / qsgd.bucket]);
       const std::size_t end = std::min(at + qsgd.bucket, count);
-      for (std::size_t i = at; i < end; ++i)
+      std::size_t i = at;
+      for (; i + lane_width <= end; i += lane_width) {
+        const Masks code = widened(codes + i), level = code & (sign_bit - 1);
+        float* to = sum.data() + begin + i;
+        store(load(to) + from_level(level, (code & sign_bit) != 0, step), to);
+      }
+      for (; i < end; ++i)
         sum[begin + i] += decoded(qsgd, codes[i], step);
     }
   });

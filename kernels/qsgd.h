@@ -36,7 +36,8 @@ inline float scale_plainly(const Qsgd& qsgd, const float* v, std::size_t count) 
 }
 
 inline float scale_of(const Qsgd& qsgd, const float* v, std::size_t count) {
-  return scale_of(qsgd, tile_moments(v, count));
+  return scale_of(qsgd,
+                  qsgd.max_norm ? Moments{.top = tile_top(v, count)} : tile_moments(v, count));
 }
 
 // The codes of one bucket as bits: Code_s (sparse regime: positions of what is not zero) or Code'_s

@@ -34,8 +34,24 @@ constexpr std::uint32_t level_of(float v, float inverse, int levels, std::uint32
   return static_cast<std::uint32_t>(low + (fraction > edge_of(random) ? 1 : 0));
 }
 
+// The same for sixteen.
+inline Masks level_of(const Floats& v, float inverse, int levels, const Masks& random) {
+  const Floats top = Floats{} + static_cast<float>(levels);
+  const Floats scaled = floats_of(keys_of(v)) * inverse;
+  const Floats clipped = scaled < top ? scaled : top;
+  const Masks low = __builtin_convertvector(clipped, Masks);
+  const Floats fraction = clipped - __builtin_convertvector(low, Floats);
+  const Floats edge = (__builtin_convertvector(random, Floats) + 0.5f) * 0x1p-16f;
+  return low - (fraction > edge);  // a comparison that holds is -1
+}
+
 constexpr float from_level(std::uint32_t level, bool negative, float unit) {
   const float magnitude = static_cast<float>(level) * unit;
+  return negative ? -magnitude : magnitude;
+}
+
+inline Floats from_level(const Masks& level, const Masks& negative, float unit) {
+  const Floats magnitude = __builtin_convertvector(level, Floats) * unit;
   return negative ? -magnitude : magnitude;
 }
 

@@ -31,12 +31,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   const bool feedback = with_feedback(settings);
   const Precision precision = gradient.precision();
   const Permutation order = permutation(draw, n);
-  fit(state.residual, n);
   message.resize(k * width);
+  add_then(gradient, feedback, state, [](std::size_t, std::size_t, std::size_t) {});
   float* u = state.residual.data();
-  for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
-    add_tile(gradient, feedback, begin, count, u);
-  });
   for_each_tile(k, [&](std::size_t, std::size_t begin, std::size_t count) {
     for (std::size_t i = begin; i < begin + count; ++i) {
       const std::uint64_t element = permuted(order, i);

@@ -6,9 +6,9 @@
 namespace syncline {
 namespace {
 
-// Eight neighbours per look: a look costs a cache miss, and what neighbours have in common only
-// makes the fallback a little more likely.
-constexpr std::size_t strata = std::size_t{1} << 13, neighbours = 8;
+// Sixteen neighbours per look, a cache line: a look costs a miss, and what neighbours have in
+// common only makes the fallback a little more likely.
+constexpr std::size_t strata = std::size_t{1} << 12, neighbours = 16;
 constexpr std::size_t sample_size = strata * neighbours;
 
 // Which value of a digit holds rank k, counting from the largest; k becomes the rank inside it.
@@ -21,21 +21,23 @@ std::size_t digit_of_rank(const std::vector<std::size_t>& counts, std::size_t& k
 
 }  // namespace
 
-std::uint32_t kth_largest(std::vector<std::uint32_t>& keys, std::size_t k) {
+Rank kth_largest(std::vector<std::uint32_t>& keys, std::size_t k) {
   std::uint32_t found = 0;
   for (const auto& [shift, digits] : {std::pair{20u, 2048u}, {10u, 1024u}, {0u, 1024u}}) {
+    const std::uint32_t mask = digits - 1;
     std::vector<std::size_t> counts(digits);
     for (const std::uint32_t key : keys)
-      ++counts[(key >> shift) % digits];
+      ++counts[key >> shift & mask];
     const std::size_t digit = digit_of_rank(counts, k);
     std::size_t kept = 0;
-    for (const std::uint32_t key : keys)
-      if ((key >> shift) % digits == digit)
-        keys[kept++] = key;
+    for (const std::uint32_t key : keys) {
+      keys[kept] = key;
+      kept += (key >> shift & mask) == digit ? 1u : 0u;
+    }
     keys.resize(kept);
     found |= static_cast<std::uint32_t>(digit) << shift;
   }
-  return found;
+  return {found, k, keys.size()};
 }
 
 std::uint32_t probable_key(std::size_t elements, std::size_t k, const Draw& draw,
@@ -50,12 +52,13 @@ std::uint32_t probable_key(std::size_t elements, std::size_t k, const Draw& draw
   run_in_parallel(16, [&](std::size_t part) {
     for (std::size_t i = part * strata / 16; i < (part + 1) * strata / 16; ++i) {
       const std::size_t first =
-          std::min(sampled_element(draw, elements, strata, i), elements - neighbours);
+          std::min(sampled_element(draw, elements, strata, i), elements - neighbours) / neighbours *
+          neighbours;
       for (std::size_t j = 0; j < neighbours; ++j)
         keys[i * neighbours + j] = key_at(first + j);
     }
   });
-  return kth_largest(keys, static_cast<std::size_t>(rank));
+  return kth_largest(keys, static_cast<std::size_t>(rank)).key;
 }
 
 std::uint32_t certain_key(std::span<const float> u, std::size_t k) {
@@ -74,44 +77,29 @@ std::uint32_t certain_key(std::span<const float> u, std::size_t k) {
   return first_key(static_cast<std::uint32_t>(digit_of_rank(counts, k)));
 }
 
-void trim(std::span<const float> u, std::size_t k, Picks& picks) {
-  const std::size_t total = picks.total(), tiles = picks.counts.size();
-  if (total <= k)
+void trim(std::size_t k, Picks& picks) {
+  if (picks.total() <= k)
     return;
   if (k == 0) {
     std::fill(picks.counts.begin(), picks.counts.end(), 0u);
     return;
   }
-  std::vector<std::size_t> first(tiles + 1);
-  for (std::size_t t = 0; t < tiles; ++t)
-    first[t + 1] = first[t] + picks.counts[t];
-  std::vector<std::uint32_t> keys(total);
-  run_in_parallel(tiles, [&](std::size_t t) {
-    std::size_t next = first[t];
-    for (const std::uint32_t index : picks.tile(t))
-      keys[next++] = magnitude_key(u[index]);
-  });
-  std::vector<std::uint32_t> remaining = keys;
-  const std::uint32_t cut = kth_largest(remaining, k);
-  // What all the larger ones leave of k goes to the equal ones, in index order.
-  std::size_t room = k;
-  for (const std::uint32_t key : keys)
-    room -= key > cut ? 1u : 0u;
-  for (std::size_t t = 0; t < tiles; ++t) {
-    std::uint32_t kept = 0;
-    const std::span<std::uint32_t> indices = picks.tile(t);
-    for (std::size_t i = 0; i < indices.size(); ++i) {
-      const std::uint32_t key = keys[first[t] + i];
-      const bool tie = key == cut && room > 0;
-      room -= tie ? 1u : 0u;
-      indices[kept] = indices[i];
-      kept += key > cut || tie ? 1u : 0u;
-    }
-    picks.counts[t] = kept;
+  std::vector<std::uint32_t> keys = keys_of(picks);
+  const Rank cut = kth_largest(keys, k);
+  if (cut.rank == cut.equal) {
+    raise(cut.key, picks);
+    return;
   }
+  std::size_t room = cut.rank;  // for the first of the equal ones
+  for (std::size_t t = 0; t < picks.counts.size(); ++t)
+    picks.leave(t, [&](std::uint32_t key) {
+      const bool tie = key == cut.key && room > 0;
+      room -= tie ? 1u : 0u;
+      return key > cut.key || tie;
+    });
 }
 
-std::vector<std::uint32_t> largest_plainly(const std::vector<float>& u, std::size_t k) {
+std::vector<std::uint32_t> largest_plainly(std::span<const float> u, std::size_t k) {
   std::vector<std::uint32_t> order(u.size());
   std::iota(order.begin(), order.end(), 0u);
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -126,17 +114,17 @@ Picks add_and_pick_largest(const Gradient& gradient, bool feedback, std::size_t 
                            State& state) {
   const std::size_t n = gradient.elements();
   fit(state.residual, n);
-  float* u = state.residual.data();
+  const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   const std::uint32_t low = k == 0 ? no_key : probable_key(n, k, draw, [&](std::size_t i) {
     return magnitude_key(feedback ? gradient.at(i) + u[i] : gradient.at(i));
   });
-  collect(u, n, low, picks, [&](std::size_t begin, std::size_t count) {
-    add_tile(gradient, feedback, begin, count, u);
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    collect_tile(u, t, begin, count, low, picks);
   });
   if (picks.total() < k)  // the sample misled us: about once in 10^6, or data made to do it
-    collect(u, n, certain_key(state.residual, k), picks);
-  trim(state.residual, k, picks);
+    collect(state.residual, certain_key(state.residual, k), picks);
+  trim(k, picks);
   return picks;
 }
 

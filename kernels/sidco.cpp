@@ -119,7 +119,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   add_plainly(gradient, with_feedback(settings), state);
   const Sidco sidco = sidco_of(settings);
   start(sidco, state);
-  const std::vector<float>& u = state.residual;
+  const Values& u = state.residual;
   const std::size_t k = wanted(settings.number("density"), u.size());
   std::vector<std::uint32_t> chosen;
   if (k > 0) {
@@ -154,15 +154,17 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
   fit(state.residual, n);
   const Sidco sidco = sidco_of(settings);
   start(sidco, state);
-  float* u = state.residual.data();
+  const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   std::vector<Exceedances> tiles(tiles_of(n));
   const auto look = [&](std::uint32_t from) {
-    for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-      if (from == 0)  // the first stage adds the residual in passing
-        add_tile(gradient, feedback, begin, count, u);
+    const auto look_at = [&](std::size_t t, std::size_t begin, std::size_t count) {
       tiles[t] = tile_exceedances(u + begin, count, from);
-    });
+    };
+    if (from == 0)  // the first stage adds the residual in passing
+      add_then(gradient, feedback, state, look_at);
+    else
+      for_each_tile(n, look_at);
     return in_order(tiles);
   };
   const auto logarithms = [&](double mean) {
@@ -175,7 +177,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
   if (k == 0)
     look(0);
   if (k > 0) {
-    collect(u, n, threshold_key(sidco, state.stages, look, logarithms), picks);
+    collect(state.residual, threshold_key(sidco, state.stages, look, logarithms), picks);
     adapt(sidco, picks.total(), k, state);
   }
   write_sparse(picks, gradient.precision(), state.residual, message);

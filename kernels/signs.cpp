@@ -38,42 +38,70 @@ SignSums tile_sums_plainly(const float* u, std::size_t count) {
   return total_of(partial, count);
 }
 
-// One tile: u = g + r with r = c - (what was sent of c), where `u` holds c; its sums and its signs.
-SignSums add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t count, float* u,
-                      std::byte* out) {
-  SignLanes partial;
-  const std::size_t whole = count - count % lanes;
+// One tile's sums in the making.
+struct SignVectors {
   Floats positive[2] = {}, negative[2] = {};
   Masks positives[2] = {};
+};
+
+// u = g + r with r = c - (what was sent of c), where `u` holds c, of one element.
+float without_sent(float c, SignScales sent) {
+  return c - (c >= 0 ? sent.positive : sent.negative);
+}
+
+// The same of 32 elements, into the sums, and their signs.
+std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
+                       SignVectors& sums) {
   const Floats zero = {}, if_positive = zero + sent.positive, if_negative = zero + sent.negative;
-  for (std::size_t i = 0; i < whole; i += lanes) {
-    std::uint32_t word = 0;
-    for (std::size_t half = 0; half < 2; ++half) {
-      const std::size_t at = i + half * lane_width;
-      const Floats c = load(u + at);
-      const Floats rest = c - (c >= zero ? if_positive : if_negative);
-      const Floats sum = feedback ? load(g + at) + rest : load(g + at);
-      store(sum, u + at);
-      const Masks set = sum >= zero;
-      positive[half] += set ? sum : zero;
-      negative[half] += set ? zero : sum;
-      positives[half] -= set;
-      word |= bits_of(set) << half * lane_width;
-    }
-    std::memcpy(out + i / 8, &word, 4);
-  }
-  std::memcpy(partial.positive, positive, sizeof positive);
-  std::memcpy(partial.negative, negative, sizeof negative);
-  std::memcpy(partial.positives, positives, sizeof positives);
   std::uint32_t word = 0;
-  for (std::size_t i = whole; i < count; ++i) {
-    u[i] = feedback ? g[i] + (u[i] - (u[i] >= 0 ? sent.positive : sent.negative)) : g[i];
-    count_in(u[i], i - whole, partial);
-    word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
+  for (std::size_t half = 0; half < 2; ++half) {
+    const std::size_t at = half * lane_width;
+    const Floats c = load(u + at);
+    const Floats rest = c - (c >= zero ? if_positive : if_negative);
+    const Floats sum = feedback ? load(g + at) + rest : load(g + at);
+    store(sum, u + at);
+    const Masks set = sum >= zero;
+    sums.positive[half] += set ? sum : zero;
+    sums.negative[half] += set ? zero : sum;
+    sums.positives[half] -= set;
+    word |= bits_of(set) << at;
   }
-  if (whole < count)
-    std::memcpy(out + whole / 8, &word, 4);
-  return total_of(partial, count);
+  return word;
+}
+
+// As many whole tiles as `streams`, `part` elements each, side by side: their sums and signs.
+template <std::size_t streams>
+void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t part, float* u,
+                  std::byte* out, SignSums* tiles) {
+  constexpr std::size_t ahead = 128;  // elements: eight lines, by trial
+  SignVectors sums[streams];
+  for (std::size_t i = 0; i < part / lanes * lanes; i += lanes)
+    for (std::size_t stream = 0; stream < streams; ++stream) {
+      const std::size_t at = stream * part + i;
+      for (std::size_t line = 0; line < lanes; line += lane_width) {
+        __builtin_prefetch(g + at + ahead + line);
+        __builtin_prefetch(u + at + ahead + line);
+      }
+      const std::uint32_t word = add_word(g + at, feedback, sent, u + at, sums[stream]);
+      std::memcpy(out + at / 8, &word, 4);
+    }
+  for (std::size_t stream = 0; stream < streams; ++stream) {
+    SignLanes partial;
+    std::memcpy(partial.positive, sums[stream].positive, sizeof partial.positive);
+    std::memcpy(partial.negative, sums[stream].negative, sizeof partial.negative);
+    std::memcpy(partial.positives, sums[stream].positives, sizeof partial.positives);
+    std::uint32_t word = 0;
+    const std::size_t begin = stream * part, end = begin + part;
+    const std::size_t whole = begin + part / lanes * lanes;
+    for (std::size_t i = whole; i < end; ++i) {
+      u[i] = feedback ? g[i] + without_sent(u[i], sent) : g[i];
+      count_in(u[i], i - whole, partial);
+      word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
+    }
+    if (whole < end)
+      std::memcpy(out + whole / 8, &word, 4);
+    tiles[stream] = total_of(partial, part);
+  }
 }
 
 // Writes the scales, and remembers them as what has been sent.
@@ -135,11 +163,17 @@ void encode_signs(const SignFormat& format, const Gradient& gradient, bool feedb
   const SignScales sent{state.sent_if_positive, state.sent_if_negative};
   std::byte* words = message.data() + 4 * format.scales;
   std::vector<SignSums> tiles(tiles_of(n));
-  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    float scratch[tile_elements];
+  for_each_strip(n, [&](std::size_t begin, std::size_t count) {
+    float scratch[strip_elements];
     const float* g = gradient.tile(begin, count, scratch);
-    tiles[t] =
-        add_and_pack(g, feedback, sent, count, state.residual.data() + begin, words + begin / 8);
+    float* u = state.residual.data() + begin;
+    SignSums* sums = tiles.data() + begin / tile_elements;
+    if (count == strip_elements)
+      add_and_pack<strip_tiles>(g, feedback, sent, tile_elements, u, words + begin / 8, sums);
+    else
+      for (std::size_t at = 0; at < count; at += tile_elements)
+        add_and_pack<1>(g + at, feedback, sent, std::min(tile_elements, count - at), u + at,
+                        words + (begin + at) / 8, sums + at / tile_elements);
   });
   finish(format, in_order(tiles), feedback, state, message);
 }

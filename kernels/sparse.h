@@ -16,10 +16,12 @@
 
 namespace syncline {
 
-// Indices chosen tile by tile, ascending. Tile t's lie at words[t * tile_elements], counts[t] of
+// Indices chosen tile by tile, ascending, and copies of the values there, as bits: who looks at the
+// picks again need not fetch all of u again. Tile t's lie at [t * tile_elements], counts[t] of
 // them.
 struct Picks {
   std::uint32_t* words = nullptr;
+  std::uint32_t* bits = nullptr;
   std::vector<std::uint32_t> counts;
 
   std::size_t total() const {
@@ -28,59 +30,52 @@ struct Picks {
   std::span<std::uint32_t> tile(std::size_t t) const {
     return {words + t * tile_elements, counts[t]};
   }
+  std::span<std::uint32_t> values(std::size_t t) const {
+    return {bits + t * tile_elements, counts[t]};
+  }
+  // Of tile t, leaves those for whose key stays(key) holds.
+  template <class Stays>
+  void leave(std::size_t t, const Stays& stays) {
+    const std::span<std::uint32_t> indices = tile(t), copies = values(t);
+    std::uint32_t kept = 0;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const bool here = stays(copies[i] & 0x7fffffffu);
+      indices[kept] = indices[i];
+      copies[kept] = copies[i];
+      kept += here ? 1u : 0u;
+    }
+    counts[t] = kept;
+  }
 };
 
 // Room for the picks of n elements. Throws when an index would not fit the message.
 Picks room_for_picks(std::size_t elements, Scratch& scratch);
 
-// The indices in one tile with key >= threshold; returns how many. Blocks without any, nearly all
-// of them at usual densities, cost a vector comparison and one branch.
-inline std::uint32_t collect_tile(const float* u, std::size_t begin, std::size_t count,
-                                  std::uint32_t threshold, std::uint32_t* out) {
-  std::uint32_t found = 0;
-  const std::size_t whole = count - count % lane_width;
-  for (std::size_t i = 0; i < whole; i += lane_width) {
-    std::uint32_t bits = bits_of(keys_of(load(u + begin + i)) >= threshold);
-    for (; bits != 0; bits &= bits - 1)
-      out[found++] = static_cast<std::uint32_t>(begin + i) +
-                     static_cast<std::uint32_t>(std::countr_zero(bits));
-  }
-  for (std::size_t i = whole; i < count; ++i)
-    if (magnitude_key(u[begin + i]) >= threshold)
-      out[found++] = static_cast<std::uint32_t>(begin + i);
-  return found;
-}
+// Makes the elements of one tile with key >= threshold its picks.
+void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
+                  std::uint32_t threshold, Picks& picks);
 
-// One pass over the tensor: `make_tile(begin, count)` leaves u in u_values, then it is searched.
-template <class Make>
-void collect(const float* u_values, std::size_t elements, std::uint32_t threshold, Picks& picks,
-             const Make& make_tile) {
-  for_each_tile(elements, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    make_tile(begin, count);
-    picks.counts[t] = collect_tile(u_values, begin, count, threshold, picks.words + begin);
-  });
-}
+// The same for the whole tensor.
+void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks);
 
-inline void collect(const float* u_values, std::size_t elements, std::uint32_t threshold,
-                    Picks& picks) {
-  collect(u_values, elements, threshold, picks, [](std::size_t, std::size_t) {});
-}
+// The keys of all picks.
+std::vector<std::uint32_t> keys_of(const Picks& picks);
 
 // Drops the picks whose key is below the threshold: a higher threshold needs no new pass.
-void raise(std::span<const float> u, std::uint32_t threshold, Picks& picks);
+void raise(std::uint32_t threshold, Picks& picks);
 
 // The message of these picks; what is sent is taken off u, exactly (see sent_off).
-void write_sparse(const Picks& picks, Precision precision, std::vector<float>& u, Message& message);
+void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
 
 // The same from a plain list of ascending indices: the reference.
 void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision precision,
-                          std::vector<float>& u, Message& message);
+                          std::span<float> u, Message& message);
 
 // u without what the receiver gets of it: zero in fp32; in fp16 the rounding error, which fp32
 // holds exactly. A value that is not finite leaves nothing behind: it would poison the residual for
 // ever.
 constexpr float sent_off(float u, Precision precision) {
-  return precision == Precision::fp32 || magnitude_key(u) >= 0x7f800000u
+  return precision == Precision::fp32 || magnitude_key(u) >= infinite_key
              ? 0.0f
              : u - as_sent(u, precision);
 }

@@ -51,7 +51,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
     float scratch[tile_elements];
     if (feedback)
-      add_tile(gradient, true, begin, count, state.residual.data());
+      add_strip(gradient, true, begin, count, state.residual.data());
     tiles[t] = tile_moments(
         feedback ? state.residual.data() + begin : gradient.tile(begin, count, scratch), count);
   });

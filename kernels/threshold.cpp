@@ -26,10 +26,10 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
   Picks picks = room_for_picks(n, state.scratch);
-  float* u = state.residual.data();
-  collect(
-      u, n, key_from(settings.number("cutoff")), picks,
-      [&](std::size_t begin, std::size_t count) { add_tile(gradient, feedback, begin, count, u); });
+  const std::uint32_t key = key_from(settings.number("cutoff"));
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    collect_tile(state.residual.data(), t, begin, count, key, picks);
+  });
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
 

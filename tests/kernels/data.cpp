@@ -129,7 +129,7 @@ std::vector<Half> halves(const std::vector<float>& values) {
   return converted;
 }
 
-std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
+std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   std::vector<std::uint32_t> bits;
   for (const float value : values)
     bits.push_back(value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u);

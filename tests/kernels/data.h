@@ -20,7 +20,7 @@ std::vector<float> gauss(std::size_t elements, std::uint64_t seed);
 std::vector<Half> halves(const std::vector<float>& values);
 
 // Bits of floats, for comparisons in which 0 is not -0 and NaN is NaN.
-std::vector<std::uint32_t> bits_of(const std::vector<float>& values);
+std::vector<std::uint32_t> bits_of(std::span<const float> values);
 
 // Defaults of one compressor, with a density (or the nearest thing it has) where that is given.
 Settings settings_at(const Compressor& compressor, const std::string& density);

@@ -31,7 +31,7 @@ std::string written(double number) {
 struct Step {
   Message message;
   std::vector<float> decoded;
-  std::vector<float> left;
+  Values left;
 };
 
 Step run(const Codec& codec, const Settings& settings, const Gradient& gradient, const Draw& draw,
@@ -46,8 +46,7 @@ Step run(const Codec& codec, const Settings& settings, const Gradient& gradient,
 
 // residual + decoded = gradient + old residual: to the bit for sparsifiers; for the others, whose
 // residual is rounded once, to that rounding.
-void expect_law_13(const Compressor& compressor, const std::vector<float>& before,
-                   const Step& step) {
+void expect_law_13(const Compressor& compressor, std::span<const float> before, const Step& step) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     const float after = step.left[i] + step.decoded[i];
     const float size = std::fabs(step.left[i]) + std::fabs(step.decoded[i]);
@@ -58,7 +57,7 @@ void expect_law_13(const Compressor& compressor, const std::vector<float>& befor
 void check(const Compressor& compressor, const Settings& settings, const Gradient& gradient,
            bool finite) {
   State plain, fast;
-  std::vector<float> before(gradient.elements());
+  Values before(gradient.elements());
   for (std::uint32_t step = 0; step < 2; ++step) {
     const Draw draw{7, step, 3};
     const Step expected = run(compressor.reference, settings, gradient, draw, plain);
