@@ -31,24 +31,64 @@ void start_matrix(const Shape& s, const Draw& draw, State& state) {
     state.matrix[i] = first_entry(draw, i);
 }
 
-// One row of P = u Q.
-void row_times(const float* u, std::size_t length, const Shape& s, const float* q, float* p) {
-  for (std::size_t c = 0; c < s.rank; ++c) {
-    float partial[lanes] = {};
-    for (std::size_t j = 0; j < length; ++j)
-      partial[j % lanes] += u[j] * q[j * s.rank + c];
-    double total = 0;
-    for (const float lane : partial)
-      total += lane;
-    p[c] = static_cast<float>(total);
-  }
+// Columns one after the other, of a matrix that has them side by side: what runs along a row of u
+// then runs along a column of Q too.
+std::vector<float> by_columns(std::span<const float> matrix, std::size_t rank) {
+  std::vector<float> columns(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    columns[i % rank * (matrix.size() / rank) + i / rank] = matrix[i];
+  return columns;
 }
 
-// What a block of rows adds to Q = u^T P.
-void add_block(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
-  for (std::size_t j = 0; j < length; ++j)
-    for (std::size_t c = 0; c < s.rank; ++c)
-      q[j * s.rank + c] += u[j] * p[c];
+std::vector<float> by_rows(std::span<const float> columns, std::size_t rank) {
+  std::vector<float> matrix(columns.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = columns[i % rank * (matrix.size() / rank) + i / rank];
+  return matrix;
+}
+
+double dot_plainly(const float* a, const float* b, std::size_t count) {
+  float partial[lanes] = {};
+  for (std::size_t j = 0; j < count; ++j)
+    partial[j % lanes] += a[j] * b[j];
+  double total = 0;
+  for (const float lane : partial)
+    total += lane;
+  return total;
+}
+
+// The same, half of the lanes in a vector.
+double dot(const float* a, const float* b, std::size_t count) {
+  Floats halves[2] = {};
+  const std::size_t whole = count - count % lanes;
+  for (std::size_t j = 0; j < whole; j += lanes) {
+    halves[0] += load(a + j) * load(b + j);
+    halves[1] += load(a + j + lane_width) * load(b + j + lane_width);
+  }
+  float partial[lanes];
+  std::memcpy(partial, halves, sizeof partial);
+  for (std::size_t j = whole; j < count; ++j)
+    partial[j - whole] += a[j] * b[j];
+  double total = 0;
+  for (const float lane : partial)
+    total += lane;
+  return total;
+}
+
+// What a block of rows adds to Q = u^T P, which is by columns.
+void add_row(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
+  for (std::size_t c = 0; c < s.rank; ++c)
+    for (std::size_t j = 0; j < length; ++j)
+      q[c * s.columns + j] += u[j] * p[c];
+}
+
+// A row of P Q^T, with Q by columns.
+void row_of_product(const float* p, const float* q, const Shape& s, std::size_t length,
+                    float* row) {
+  std::fill(row, row + length, 0.0f);
+  for (std::size_t c = 0; c < s.rank; ++c)
+    for (std::size_t j = 0; j < length; ++j)
+      row[j] += p[c] * q[c * s.columns + j];
 }
 
 void put_floats(std::span<const float> values, std::byte* out) {
@@ -63,36 +103,44 @@ std::vector<float> floats(std::span<const std::byte> bytes) {
   return values;
 }
 
-// Runs rows one after the other, or in parallel: the two versions differ in nothing else.
-using Rows = void (*)(std::size_t count, const std::function<void(std::size_t)>& work);
-
 void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work) {
   for (std::size_t i = 0; i < count; ++i)
     work(i);
 }
 
+// What the two versions differ in: whether rows are run one after the other or in parallel, and how
+// two of them are multiplied.
+struct Manner {
+  void (*rows)(std::size_t count, const std::function<void(std::size_t)>& work);
+  double (*dot)(const float* a, const float* b, std::size_t count);
+};
+constexpr Manner plainly{one_by_one, dot_plainly}, fast{run_in_parallel, dot};
+
 void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message, Rows rows) {
+            Message& message, const Manner& manner) {
   const std::size_t n = gradient.elements();
   const Shape s = shape_of(settings, n);
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
   start_matrix(s, draw, state);
-  rows(tiles_of(n), [&](std::size_t t) {
+  manner.rows(tiles_of(n), [&](std::size_t t) {
     const std::size_t begin = t * tile_elements;
     add_strip(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
   });
+  const std::vector<float> q = by_columns(state.matrix, s.rank);
   std::vector<float> p(s.rows * s.rank);
-  rows(s.rows, [&](std::size_t i) {
-    row_times(state.residual.data() + std::min(i * s.columns, n), row_length(s, n, i), s,
-              state.matrix.data(), p.data() + i * s.rank);
+  manner.rows(s.rows, [&](std::size_t i) {
+    const float* row = state.residual.data() + std::min(i * s.columns, n);
+    for (std::size_t c = 0; c < s.rank; ++c)
+      p[i * s.rank + c] =
+          static_cast<float>(manner.dot(row, q.data() + c * s.columns, row_length(s, n, i)));
   });
   message.resize(4 * p.size());
   put_floats(p, message.data());
 }
 
 void make_q(const Settings& settings, std::span<const std::byte> first_sum, State& state,
-            Message& message, Rows rows) {
+            Message& message, const Manner& manner) {
   const std::size_t n = state.residual.size();
   const Shape s = shape_of(settings, n);
   expect_bytes("powersgd", first_sum.size(), 4 * s.rows * s.rank);
@@ -101,27 +149,25 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
   float* u = state.residual.data();
   const std::size_t blocks = (s.rows + block_rows - 1) / block_rows;
   std::vector<std::vector<float>> partial(blocks, std::vector<float>(s.columns * s.rank));
-  rows(blocks, [&](std::size_t b) {
+  manner.rows(blocks, [&](std::size_t b) {
     for (std::size_t i = b * block_rows; i < std::min(s.rows, (b + 1) * block_rows); ++i)
-      add_block(u + std::min(i * s.columns, n), row_length(s, n, i), s, p.data() + i * s.rank,
-                partial[b].data());
+      add_row(u + std::min(i * s.columns, n), row_length(s, n, i), s, p.data() + i * s.rank,
+              partial[b].data());
   });
-  std::vector<float> q(s.columns * s.rank);
-  for (std::size_t j = 0; j < q.size(); ++j) {
-    double total = 0;
-    for (const std::vector<float>& block : partial)
-      total += block[j];
-    q[j] = static_cast<float>(total);
-  }
-  rows(s.rows, [&](std::size_t i) {
+  std::vector<double> totals(s.columns * s.rank);
+  for (const std::vector<float>& block : partial)
+    for (std::size_t j = 0; j < totals.size(); ++j)
+      totals[j] += block[j];
+  const std::vector<float> q(totals.begin(), totals.end());
+  manner.rows(s.rows, [&](std::size_t i) {
     float* row = u + std::min(i * s.columns, n);
-    for (std::size_t j = 0; j < row_length(s, n, i); ++j) {
-      const float sent = low_rank(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
-      row[j] = std::isfinite(sent) ? row[j] - sent : 0.0f;
-    }
+    std::vector<float> sent(row_length(s, n, i));
+    row_of_product(p.data() + i * s.rank, q.data(), s, sent.size(), sent.data());
+    for (std::size_t j = 0; j < sent.size(); ++j)
+      row[j] = std::isfinite(sent[j]) ? row[j] - sent[j] : 0.0f;
   });
   message.resize(4 * q.size());
-  put_floats(q, message.data());
+  put_floats(by_rows(q, s.rank), message.data());
 }
 
 void remember(const Settings& settings, std::span<const std::byte> whole, State& state) {
@@ -135,57 +181,59 @@ void remember(const Settings& settings, std::span<const std::byte> whole, State&
     }
 }
 
-void encode_with(Rows rows, const Settings& settings, const Gradient& gradient, const Draw& draw,
-                 State& state, Message& message) {
-  make_p(settings, gradient, draw, state, message, rows);
+void encode_with(const Manner& manner, const Settings& settings, const Gradient& gradient,
+                 const Draw& draw, State& state, Message& message) {
+  make_p(settings, gradient, draw, state, message, manner);
   Message second;
-  make_q(settings, message, state, second, rows);
+  make_q(settings, message, state, second, manner);
   message.insert(message.end(), second.begin(), second.end());
   remember(settings, message, state);
 }
 
-void decode_with(Rows rows, const Settings& settings, std::span<const std::byte> message,
+void decode_with(const Manner& manner, const Settings& settings, std::span<const std::byte> message,
                  std::span<float> sum) {
   const std::size_t n = sum.size();
   const Shape s = shape_of(settings, n);
   expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
   std::vector<float> p = floats(message.first(4 * s.rows * s.rank));
-  const std::vector<float> q = floats(message.subspan(4 * s.rows * s.rank));
+  const std::vector<float> q = by_columns(floats(message.subspan(4 * s.rows * s.rank)), s.rank);
   orthogonalise(p, s.rows, s.rank);
-  rows(s.rows, [&](std::size_t i) {
-    for (std::size_t j = 0; j < row_length(s, n, i); ++j)
-      sum[i * s.columns + j] += low_rank(p.data() + i * s.rank, q.data() + j * s.rank, s.rank);
+  manner.rows(s.rows, [&](std::size_t i) {
+    std::vector<float> row(row_length(s, n, i));
+    row_of_product(p.data() + i * s.rank, q.data(), s, row.size(), row.data());
+    for (std::size_t j = 0; j < row.size(); ++j)
+      sum[i * s.columns + j] += row[j];
   });
 }
 
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
-  encode_with(one_by_one, settings, gradient, draw, state, message);
+  encode_with(plainly, settings, gradient, draw, state, message);
 }
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
-  encode_with(run_in_parallel, settings, gradient, draw, state, message);
+  encode_with(fast, settings, gradient, draw, state, message);
 }
 
 void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
                     const Draw&, std::span<float> sum) {
-  decode_with(one_by_one, settings, message, sum);
+  decode_with(plainly, settings, message, sum);
 }
 
 void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
             std::span<float> sum) {
-  decode_with(run_in_parallel, settings, message, sum);
+  decode_with(fast, settings, message, sum);
 }
 
 void first_half(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
                 Message& message) {
-  make_p(settings, gradient, draw, state, message, run_in_parallel);
+  make_p(settings, gradient, draw, state, message, fast);
 }
 
 void second_half(const Settings& settings, std::span<const std::byte> first_sum, State& state,
                  Message& message) {
-  make_q(settings, first_sum, state, message, run_in_parallel);
+  make_q(settings, first_sum, state, message, fast);
 }
 
 void add(const Settings& settings, Precision, std::span<std::byte> sum,
