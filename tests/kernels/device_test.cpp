@@ -116,8 +116,9 @@ TEST_P(Device, GivesTheBytesOfTheReference) {
 // walks that go further, of every rule of cat.
 std::vector<std::map<std::string, std::string>> variants(const Compressor& compressor) {
   const std::map<std::string, std::vector<std::string>> numbers = {
-      {"momentum", {"0.9"}},  {"clip", {"2.5"}}, {"rank", {"1", "9"}}, {"sample", {"0.5"}},
-      {"stages", {"1", "7"}}, {"rounds", {"5"}}, {"warm-up", {"4"}},   {"fixed-cost", {"1e12"}}};
+      {"momentum", {"0.9"}}, {"clip", {"2.5"}},   {"clip-norm", {"0.5"}},
+      {"rank", {"1", "9"}},  {"sample", {"0.5"}}, {"stages", {"1", "7"}},
+      {"rounds", {"5"}},     {"warm-up", {"4"}},  {"fixed-cost", {"1e12"}}};
   std::vector<std::map<std::string, std::string>> all;
   for (const Parameter& parameter : compressor.parameters) {
     for (const std::string& word : parameter.choices)
@@ -136,6 +137,8 @@ std::vector<std::map<std::string, std::string>> variants(const Compressor& compr
                        {"norm", "two"},
                        {"error-feedback", "on"}});
       }
+    if (parameter.name == "clip-norm")
+      all.push_back({{"clip-norm", "2"}, {"momentum", "0.9"}});
     if (parameter.name == "rule")
       for (const std::string& word : parameter.choices)
         for (const char* fixed : {"3e4", "3e6", "1e10"})
