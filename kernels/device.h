@@ -22,9 +22,10 @@ struct DeviceInput {  // device pointers
   const Half* halves = nullptr;  // the gradient where it is one of fp16; `gradient` is null then
 };
 
-struct DeviceOutput {                 // device pointers
-  std::byte* message = nullptr;       // room for message_room bytes
-  std::uint64_t* selected = nullptr;  // how many elements were sent, where only the device knows
+struct DeviceOutput {            // device pointers
+  std::byte* message = nullptr;  // room for message_room bytes
+  // How many elements were sent, or bytes of codes written, where only the device knows.
+  std::uint64_t* selected = nullptr;
 };
 
 struct MessagePart {

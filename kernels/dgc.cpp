@@ -6,6 +6,10 @@
 // Momentum correction (momentum > 0): u = m u + g is summed into the residual instead of g, and
 // both are cleared where an element is sent (momentum factor masking). Without it this is plain
 // error feedback, which is what the operator measurements of later papers run.
+//
+// Local clipping (clip-norm > 0): a gradient with a larger 2-norm is scaled down to it before it is
+// added to anything. The paper's limit is the usual one over the root of the number of workers,
+// which a compressor does not know.
 #include "kernels/dgc.h"
 
 #include "kernels/select.h"
@@ -15,7 +19,7 @@ namespace {
 
 // What element i of the residual will be once g has been added; the residual is not touched.
 float sum_at(const Gradient& gradient, const Dgc& dgc, const State& state, std::size_t i) {
-  float g = gradient.at(i);
+  float g = dgc.factor * gradient.at(i);
   if (dgc.momentum > 0)
     g = dgc.momentum * state.momentum[i] + g;
   return g + state.residual[i];
@@ -41,8 +45,14 @@ void prepare(const Dgc& dgc, std::size_t elements, State& state) {
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   const std::size_t n = gradient.elements();
-  const Dgc dgc = dgc_of(settings, n, draw.step);
+  Dgc dgc = dgc_of(settings, n, draw.step);
   prepare(dgc, n, state);
+  if (dgc.clip > 0) {
+    std::vector<float> values(n);
+    for (std::size_t i = 0; i < n; ++i)
+      values[i] = gradient.at(i);
+    dgc.factor = clipping_factor(dgc.clip, std::sqrt(squared_norm(moments_of(values))));
+  }
   std::vector<std::uint32_t> sample;
   for (std::size_t i = 0; i < dgc.samples; ++i) {
     const std::size_t element = sampled_element(draw, n, dgc.samples, i);
@@ -53,7 +63,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   for (std::size_t i = 0; i < n; ++i) {
     const float sum = sum_at(gradient, dgc, state, i);
     if (dgc.momentum > 0)
-      state.momentum[i] = dgc.momentum * state.momentum[i] + gradient.at(i);
+      state.momentum[i] = dgc.momentum * state.momentum[i] + dgc.factor * gradient.at(i);
     state.residual[i] = sum;
     if (dgc.k > 0 && magnitude_key(sum) >= sample[dgc.sample_k - 1])
       chosen.push_back(static_cast<std::uint32_t>(i));
@@ -66,31 +76,47 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
 }
 
-void add_with_momentum(const Gradient& gradient, float momentum, std::size_t begin,
-                       std::size_t count, State& state) {
+float factor_of(const Gradient& gradient, double clip) {
+  std::vector<Moments> tiles(tiles_of(gradient.elements()));
+  for_each_tile(gradient.elements(), [&](std::size_t t, std::size_t begin, std::size_t count) {
+    float scratch[tile_elements];
+    tiles[t] = tile_moments(gradient.tile(begin, count, scratch), count);
+  });
+  return clipping_factor(clip, std::sqrt(squared_norm(in_order(tiles))));
+}
+
+void add(const Gradient& gradient, const Dgc& dgc, std::size_t begin, std::size_t count,
+         State& state) {
   float scratch[tile_elements];
   const float* g = gradient.tile(begin, count, scratch);
-  float* velocity = state.momentum.data() + begin;
   float* u = state.residual.data() + begin;
-  for (std::size_t i = 0; i < count; ++i) {
-    velocity[i] = momentum * velocity[i] + g[i];
-    u[i] = velocity[i] + u[i];
+  if (dgc.momentum > 0) {
+    float* velocity = state.momentum.data() + begin;
+    for (std::size_t i = 0; i < count; ++i) {
+      velocity[i] = dgc.momentum * velocity[i] + dgc.factor * g[i];
+      u[i] = velocity[i] + u[i];
+    }
+  } else {
+    for (std::size_t i = 0; i < count; ++i)
+      u[i] = dgc.factor * g[i] + u[i];
   }
 }
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements();
-  const Dgc dgc = dgc_of(settings, n, draw.step);
+  Dgc dgc = dgc_of(settings, n, draw.step);
   prepare(dgc, n, state);
+  if (dgc.clip > 0)
+    dgc.factor = factor_of(gradient, dgc.clip);
   const std::uint32_t threshold = dgc.k > 0 ? sampled_key(gradient, dgc, draw, state) : no_key;
   Picks picks = room_for_picks(n, state.scratch);
   const auto pick = [&](std::size_t t, std::size_t begin, std::size_t count) {
     collect_tile(state.residual.data(), t, begin, count, threshold, picks);
   };
-  if (dgc.momentum > 0)
+  if (dgc.momentum > 0 || dgc.factor != 1)
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-      add_with_momentum(gradient, dgc.momentum, begin, count, state);
+      add(gradient, dgc, begin, count, state);
       pick(t, begin, count);
     });
   else
@@ -132,7 +158,11 @@ const Registered<Compressor> entry{{
                     .fallback = "0",
                     .minimum = 0,
                     .maximum = 1e9,
-                    .whole = true}},
+                    .whole = true},
+                   {.name = "clip-norm",
+                    .sentence = "largest 2-norm of a gradient, larger ones are scaled down; 0: any",
+                    .fallback = "0",
+                    .minimum = 0}},
     .sparse = true,
     .feedback = true,
     .wire_bytes = bytes,

@@ -1,6 +1,7 @@
 // DGC on a GPU: the threshold is the exact order statistic of the sample, the list comes from one
 // pass, and too long a list is cut to its k largest by radix digits, never by a sort (kernels.md
-// 4.4). With momentum correction, a pass of 20 bytes per element first makes the sums.
+// 4.4). With momentum correction, a pass of 20 bytes per element first makes the sums; with
+// clipping, one of 4 bytes before that finds the norm.
 #include <cuda_runtime.h>
 
 #include "kernels/device.cuh"
@@ -21,14 +22,22 @@ __global__ void sample_kernel(const Value* g, const float* u, std::size_t elemen
   keys[i] = magnitude_key(g == nullptr ? u[at] : loaded(g, at) + u[at]);
 }
 
+__global__ void factor_kernel(const Selection* selection, double clip, float* factor) {
+  *factor = clipping_factor(clip, sqrt(squared_norm(selection->moments)));
+}
+
+// Velocity and factor are null where there is no momentum or clipping.
 template <class Value>
-__global__ void momentum_kernel(const Value* g, float* velocity, float* u, std::size_t elements,
-                                float momentum) {
+__global__ void sum_kernel(const Value* g, float* velocity, float* u, std::size_t elements,
+                           float momentum, const float* factor) {
   const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (i >= elements)
     return;
-  const float v = momentum * velocity[i] + loaded(g, i);
-  velocity[i] = v;
+  float v = factor != nullptr ? *factor * loaded(g, i) : loaded(g, i);
+  if (velocity != nullptr) {
+    v = momentum * velocity[i] + v;
+    velocity[i] = v;
+  }
   u[i] = v + u[i];
 }
 
@@ -60,11 +69,19 @@ __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
     velocity[indices[i]] = 0;
 }
 
-void add_momentum(const DeviceInput& input, float momentum, void* stream) {
+void make_sums(const DeviceInput& input, const Dgc& dgc, const SelectionRoom& room, float* factor,
+               void* stream) {
+  if (dgc.clip > 0) {
+    DeviceInput gradient = input;
+    gradient.residual = nullptr;
+    add_and_sum(gradient, false, room, stream);
+    launch(factor_kernel, 1, 1, stream, room.selection, dgc.clip, factor);
+  }
+  float* velocity = dgc.momentum > 0 ? reinterpret_cast<float*>(input.memory) : nullptr;
   if (input.elements > 0)
     with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(momentum_kernel<Value>, blocks_of(input.elements), 256, stream, g,
-             reinterpret_cast<float*>(input.memory), input.residual, input.elements, momentum);
+      launch(sum_kernel<Value>, blocks_of(input.elements), 256, stream, g, velocity, input.residual,
+             input.elements, dgc.momentum, dgc.clip > 0 ? factor : nullptr);
     });
 }
 
@@ -85,9 +102,12 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
             const DeviceOutput& output, void* workspace, void* stream) {
   const Dgc dgc = dgc_of(settings, input.elements, draw.step);
   const SelectionRoom room = selection_room(workspace, input.elements);
-  const bool summed = dgc.momentum > 0;
+  const bool summed = dgc.momentum > 0 || dgc.clip > 0;
   if (summed)
-    add_momentum(input, dgc.momentum, stream);
+    make_sums(
+        input, dgc, room,
+        reinterpret_cast<float*>(static_cast<char*>(workspace) + selection_bytes(input.elements)),
+        stream);
   if (dgc.k == 0)
     set_low_key(room, no_key, stream);
   else if (summed)
@@ -103,7 +123,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   launch(judge_kernel, 1, 1, stream, room.selection, dgc.k);
   write_band(input, room, output, sparse_room(settings, input.elements), stream);
   launch(report_kernel, 1, 1, stream, room.selection, output);
-  if (summed)
+  if (dgc.momentum > 0)
     launch(mask_kernel, persistent_blocks(), block_threads, stream, output,
            reinterpret_cast<float*>(input.memory));
 }
@@ -124,7 +144,7 @@ void remember(const Message& velocity, State& state) {
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements);
+  return selection_bytes(elements) + sizeof(float);  // the factor of clipping
 }
 
 const Registered<DeviceCompressor> entry{{.name = "dgc",

@@ -1,10 +1,11 @@
-// DGC's settings and its one decision, shared by its versions (algorithms.md 6.3).
+// DGC's settings and its decisions, shared by its versions (algorithms.md 6.3).
 #pragma once
 
 #include <algorithm>
 
 #include "kernels/compressor.h"
 #include "kernels/keys.h"
+#include "kernels/moments.h"
 
 namespace syncline {
 
@@ -13,6 +14,8 @@ struct Dgc {
   std::size_t samples = 0;
   std::size_t sample_k = 0;
   float momentum = 0;
+  double clip = 0;   // the largest 2-norm of a gradient; 0: any
+  float factor = 1;  // what the gradient is multiplied by, to stay below that
 };
 
 // The paper's warm-up: a quarter, a sixteenth, ... is sent, four times for as many steps each,
@@ -37,7 +40,22 @@ inline Dgc dgc_of(const Settings& settings, std::size_t elements, std::uint32_t 
       std::min(elements, std::max<std::size_t>(wanted(settings.number("sample"), elements), 256));
   dgc.sample_k = wanted(density, dgc.samples);
   dgc.momentum = static_cast<float>(settings.number("momentum"));
+  dgc.clip = settings.number("clip-norm");
   return dgc;
+}
+
+// Squares of fp32 values are infinite from 2^64 on; then n times the largest, which is more.
+constexpr double squared_norm(const Moments& moments) {
+  const double top = std::bit_cast<float>(moments.top);
+  return moments.squares < std::numeric_limits<double>::infinity() ? moments.squares
+                                                                   : moments.count * top * top;
+}
+
+// A norm that is not finite clips nothing: NaN and infinity go on as they are, and are sent first.
+constexpr float clipping_factor(double clip, double norm) {
+  return norm > clip && norm < std::numeric_limits<double>::infinity()
+             ? static_cast<float>(clip / norm)
+             : 1.0f;
 }
 
 // More than the hierarchical selection puts up with.

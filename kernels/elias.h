@@ -4,26 +4,47 @@
 // standard code, is what the printed decoder reads.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "kernels/compressor.h"
 
 namespace syncline {
 
+struct Bits {  // the low `count` bits of a word, the highest first
+  std::uint64_t word = 0;
+  unsigned count = 0;
+};
+
+constexpr Bits operator+(Bits a, Bits b) {  // one after the other
+  return {a.word << b.count | b.word, a.count + b.count};
+}
+
+constexpr Bits elias(std::uint32_t k) {
+  Bits bits{0, 1};
+  while (k > 1) {
+    const unsigned width = static_cast<unsigned>(std::bit_width(k));
+    bits = Bits{k, width} + bits;
+    k = width - 1;
+  }
+  return bits;
+}
+
 class BitWriter {  // highest bit of each byte first
  public:
   explicit BitWriter(Message& bytes) : bytes_(bytes) {}
-  void put(std::uint64_t value, unsigned count) {
-    for (unsigned i = count; i-- > 0;) {
+  void put(Bits bits) {
+    for (unsigned left = bits.count; left > 0;) {
       if (used_ == 0)
         bytes_.push_back(std::byte{0});
-      if ((value >> i & 1u) != 0)
-        bytes_.back() |= static_cast<std::byte>(0x80u >> used_);
-      used_ = (used_ + 1) % 8;
+      const unsigned taken = std::min(left, 8 - used_);
+      left -= taken;
+      bytes_.back() |=
+          static_cast<std::byte>((bits.word >> left & ((1u << taken) - 1)) << (8 - used_ - taken));
+      used_ = (used_ + taken) % 8;
     }
   }
   void align() { used_ = 0; }  // what comes next starts a byte
@@ -33,57 +54,48 @@ class BitWriter {  // highest bit of each byte first
   unsigned used_ = 0;
 };
 
+// Also read on a GPU, which cannot throw: what is wrong is remembered, and zeros are read from then
+// on.
 class BitReader {
  public:
-  explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
-  std::uint64_t get(unsigned count) {
+  constexpr explicit BitReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  constexpr std::uint64_t get(unsigned count) {
+    if (count > 8 * bytes_.size() - position_)
+      fail("the message ends inside a code");
     std::uint64_t value = 0;
-    for (unsigned i = 0; i < count; ++i, ++position_) {
-      if (position_ / 8 >= bytes_.size())
-        throw CorruptMessage("corrupt Elias code: the message ends inside a code");
-      value = value << 1 |
-              (std::to_integer<unsigned>(bytes_[position_ / 8]) >> (7 - position_ % 8) & 1u);
+    while (wrong_ == nullptr && count > 0) {
+      const unsigned here = static_cast<unsigned>(8 - position_ % 8);
+      const unsigned taken = count < here ? count : here;
+      const unsigned byte = std::to_integer<unsigned>(bytes_[position_ / 8]);
+      value = value << taken | (byte >> (here - taken) & ((1u << taken) - 1));
+      position_ += taken;
+      count -= taken;
     }
     return value;
   }
   // Skips to the next byte; the bits skipped must be zero.
-  void align() {
+  constexpr void align() {
     if (position_ % 8 != 0 && get(static_cast<unsigned>(8 - position_ % 8)) != 0)
-      throw CorruptMessage("corrupt Elias code: bits set between two buckets");
+      fail("bits set between two buckets");
   }
-  bool at_end() const { return position_ >= 8 * bytes_.size(); }
+  constexpr void fail(const char* what) { wrong_ = wrong_ == nullptr ? what : wrong_; }
+  constexpr const char* wrong() const { return wrong_; }  // the first that was, or null
+  constexpr std::size_t bytes_read() const { return (position_ + 7) / 8; }
+  constexpr bool at_end() const { return position_ >= 8 * bytes_.size(); }
 
  private:
   std::span<const std::byte> bytes_;
-  std::size_t position_ = 0;
+  std::size_t position_ = 0;  // in bits
+  const char* wrong_ = nullptr;
 };
 
-constexpr unsigned elias_bits(std::uint64_t k) {
-  unsigned bits = 1;
-  while (k > 1) {
-    const unsigned width = static_cast<unsigned>(std::bit_width(k));
-    bits += width;
-    k = width - 1;
-  }
-  return bits;
-}
-
-inline void put_elias(std::uint64_t k, BitWriter& out) {
-  std::uint64_t parts[8];
-  int count = 0;
-  for (; k > 1; k = static_cast<std::uint64_t>(std::bit_width(k)) - 1)
-    parts[count++] = k;
-  while (count-- > 0)
-    out.put(parts[count], static_cast<unsigned>(std::bit_width(parts[count])));
-  out.put(0, 1);
-}
-
-inline std::uint64_t get_elias(BitReader& in) {
+constexpr std::uint64_t get_elias(BitReader& in) {
   std::uint64_t k = 1;
   while (in.get(1) != 0) {
     if (k > 40)  // no length of ours has so many bits
-      throw CorruptMessage("corrupt Elias code: a number of more than 40 bits");
-    k = std::uint64_t{1} << k | in.get(static_cast<unsigned>(k));
+      in.fail("a number of more than 40 bits");
+    else
+      k = std::uint64_t{1} << k | in.get(static_cast<unsigned>(k));
   }
   return k;
 }

@@ -19,7 +19,7 @@ struct Qsgd {
   bool max_norm = true;
   Coding coding = Coding::fixed;
 
-  unsigned sign_bit() const { return 1u << (bits - 1); }
+  constexpr unsigned sign_bit() const { return 1u << (bits - 1); }
 };
 
 Qsgd qsgd_of(const Settings& settings);
@@ -47,5 +47,51 @@ void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::s
                 BitWriter& out);
 // Reads one bucket back; throws CorruptMessage.
 float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes);
+
+// One element, `distance` behind the last one that was coded. In the sparse regime its level is not
+// zero.
+constexpr Bits coded(const Qsgd& qsgd, std::size_t distance, std::uint32_t code) {
+  const std::uint32_t level = code & (qsgd.sign_bit() - 1);
+  const Bits sign{(code & qsgd.sign_bit()) != 0, 1};
+  return qsgd.coding == Coding::dense
+             ? sign + elias(level + 1)
+             : elias(static_cast<std::uint32_t>(distance)) + sign + elias(level);
+}
+
+// The most bytes of one bucket. (Sparse: a gap is never longer than codes in its place would be.)
+constexpr std::size_t most_coded_bytes(const Qsgd& qsgd, std::size_t count) {
+  const unsigned levels = static_cast<unsigned>(qsgd.levels);
+  const std::size_t bits = qsgd.coding == Coding::dense ? count * (1 + elias(levels + 1).count)
+                                                        : count * (2 + elias(levels).count) + 1;
+  return 4 + (bits + 7) / 8;
+}
+
+// Reads one bucket: take(i, code), of all codes or of those that are not zero, in order; returns
+// the scale.
+template <class Take>
+constexpr float read_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, const Take& take) {
+  const bool dense = qsgd.coding == Coding::dense;
+  const float scale = std::bit_cast<float>(static_cast<std::uint32_t>(in.get(32)));
+  if (scale < 0)
+    in.fail("a scale below zero");
+  for (std::size_t i = 0; in.wrong() == nullptr; ++i) {
+    const std::uint64_t distance = dense ? 1 : get_elias(in);
+    if (!dense && distance > count + 1 - i) {
+      in.fail("a position beyond the end of its bucket");
+      break;
+    }
+    i += distance - 1;
+    if (i == count)
+      break;
+    const bool negative = in.get(1) != 0;
+    const std::uint64_t level = get_elias(in) - (dense ? 1 : 0);
+    if (level > static_cast<std::uint64_t>(qsgd.levels))
+      in.fail("a level above the highest");
+    else
+      take(i, static_cast<std::uint32_t>(level) | (negative ? qsgd.sign_bit() : 0u));
+  }
+  in.align();
+  return scale;
+}
 
 }  // namespace syncline

@@ -4,13 +4,13 @@
 #include <limits>
 #include <set>
 
-#include "kernels/elias.h"
 #include "kernels/keys.h"
 #include "kernels/moments.h"
 #include "kernels/normal.h"
 #include "kernels/packing.h"
 #include "kernels/permutation.h"
 #include "kernels/philox.h"
+#include "kernels/qsgd.h"
 #include "kernels/select.h"
 #include "tests/kernels/data.h"
 
@@ -120,13 +120,13 @@ TEST(NormalQuantile, PublishedValues) {
 }
 
 TEST(Elias, CodesOfThePaper) {
-  const auto written = [](std::uint64_t k) {
+  const auto written = [](std::uint32_t k) {
     Message bytes;
     BitWriter out(bytes);
-    put_elias(k, out);
+    out.put(elias(k));
     std::string bits;
     BitReader in(bytes);
-    for (unsigned i = 0; i < elias_bits(k); ++i)
+    for (unsigned i = 0; i < elias(k).count; ++i)
       bits += in.get(1) != 0 ? '1' : '0';
     return bits;
   };
@@ -140,11 +140,30 @@ TEST(Elias, CodesOfThePaper) {
 TEST(Elias, ReadsBackWhatItWrote) {
   Message bytes;
   BitWriter out(bytes);
-  for (std::uint64_t k = 1; k < 70000; k += 1 + k / 50)
-    put_elias(k, out);
+  for (std::uint32_t k = 1; k < 70000; k += 1 + k / 50)
+    out.put(elias(k));
   BitReader in(bytes);
-  for (std::uint64_t k = 1; k < 70000; k += 1 + k / 50)
+  for (std::uint32_t k = 1; k < 70000; k += 1 + k / 50)
     ASSERT_EQ(get_elias(in), k);
+  EXPECT_EQ(in.wrong(), nullptr);
+}
+
+// A GPU makes room for this much.
+TEST(Elias, NoBucketIsLongerThanTheMost) {
+  for (const Coding coding : {Coding::sparse, Coding::dense})
+    for (const unsigned bits : {2u, 4u, 8u})
+      for (const std::size_t count : {1u, 16u, 500u, 8192u})
+        for (const double share : {0.0, 0.001, 0.1, 0.5, 1.0}) {
+          const Qsgd qsgd{bits, (1 << (bits - 1)) - 1, count, true, coding};
+          std::vector<std::uint8_t> codes(count);
+          for (std::size_t i = 0; i < count; ++i)
+            codes[i] = uniform(Draw{bits}, i) < share ? static_cast<std::uint8_t>(qsgd.levels) : 0;
+          Message bytes;
+          BitWriter out(bytes);
+          put_bucket(qsgd, 1.0f, codes.data(), count, out);
+          EXPECT_LE(bytes.size(), most_coded_bytes(qsgd, count));
+          EXPECT_TRUE(share < 1 || bytes.size() == most_coded_bytes(qsgd, count));
+        }
 }
 
 TEST(Packing, FastAndPlainAgree) {

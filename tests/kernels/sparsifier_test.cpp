@@ -117,6 +117,78 @@ TEST(Dgc, MomentumCorrectionSumsVelocitiesAndMasksWhatIsSent) {
   EXPECT_FLOAT_EQ(state.residual[1], 0.1f + 0.15f);
 }
 
+// What was added to an empty residual: what was sent of it, and what was not.
+std::vector<float> clipped(const std::vector<float>& g, double limit) {
+  State state;
+  std::vector<float> sum =
+      sent_by("dgc", {{"density", "0.1"}, {"clip-norm", std::to_string(limit)}}, g, {}, state)
+          .decoded;
+  for (std::size_t i = 0; i < g.size(); ++i)
+    sum[i] += state.residual[i];
+  return sum;
+}
+
+TEST(Dgc, ClipsANormAboveTheLimitAndNoOther) {
+  for (const Distribution& distribution : distributions())
+    for (const std::size_t n : {1u, 31u, 20011u})
+      for (const double limit : {0.01, 5.0, 1e4}) {
+        if (!distribution.finite)
+          continue;
+        SCOPED_TRACE(distribution.name + ", " + std::to_string(n) + ", " + std::to_string(limit));
+        const std::vector<float> g = distribution.values(n, 3), kept = clipped(g, limit);
+        if (squared(g) < 0.999 * limit * limit) {
+          EXPECT_EQ(kept, g);
+          continue;
+        }
+        EXPECT_LE(std::sqrt(squared(kept)), limit * (1 + 1e-5));
+        std::size_t top = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          top = std::abs(g[i]) > std::abs(g[top]) ? i : top;
+        const double factor = kept[top] / g[top];
+        for (std::size_t i = 0; i < n; ++i)  // one factor for all
+          ASSERT_NEAR(kept[i], factor * g[i], 1e-6 * std::abs(factor * g[i]) + 1e-44);
+      }
+}
+
+TEST(Dgc, ClippingReachesTheLimit) {
+  EXPECT_NEAR(std::sqrt(squared(clipped(gauss(20011, 3), 5))), 5, 1e-4);
+  // The squares of these are beyond fp32: twice the largest stands for their norm.
+  EXPECT_NEAR(std::sqrt(squared(clipped({3e20f, 4e20f, 0, 0}, 5))), 5 * 5 / 8.0, 1e-4);
+}
+
+TEST(Dgc, ClippingHidesNeitherNanNorInfinity) {
+  for (const float special :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    const std::vector<float> g = {1, special, 3, -4};
+    EXPECT_EQ(bits_of(clipped(g, 0.1)), bits_of(g));
+  }
+}
+
+TEST(Dgc, ClipsAsTheReferenceDoes) {
+  const Compressor& dgc = Registered<Compressor>::find("dgc");
+  for (const Distribution& distribution : distributions())
+    for (const char* momentum : {"0", "0.9"})
+      for (const char* limit : {"0.1", "100"}) {
+        SCOPED_TRACE(distribution.name + ", momentum " + momentum + ", limit " + limit);
+        const Settings settings(
+            dgc.parameters, {{"density", "0.01"}, {"momentum", momentum}, {"clip-norm", limit}});
+        const std::vector<float> values = distribution.values(20011, 7);
+        const std::vector<Half> half_values = halves(values);
+        for (const Gradient& g : {Gradient(std::span<const float>(values)),
+                                  Gradient(std::span<const Half>(half_values))}) {
+          State plain, fast;
+          for (std::uint32_t step = 0; step < 3; ++step) {
+            Message expected, got;
+            dgc.reference.encode(settings, g, {7, step, 3}, plain, expected);
+            dgc.cpu.encode(settings, g, {7, step, 3}, fast, got);
+            ASSERT_TRUE(expected == got);
+            ASSERT_TRUE(same_residual(plain, fast));
+            ASSERT_TRUE(bits_of(plain.momentum) == bits_of(fast.momentum));
+          }
+        }
+      }
+}
+
 TEST(Dgc, WarmsUpByQuarters) {
   const std::vector<float> u = gauss(100000, 5);
   const std::map<std::string, std::string> given = {

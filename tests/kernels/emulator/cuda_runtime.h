@@ -37,6 +37,12 @@ T atomicAdd(T* to, T value) {
   return old;
 }
 template <class T>
+T atomicOr(T* to, T value) {
+  const T old = *to;
+  *to = old | value;
+  return old;
+}
+template <class T>
 T atomicExch(T* to, T value) {
   const T old = *to;
   *to = value;
