@@ -33,9 +33,7 @@ class Prices {
   void average(const Bucket& bucket, int iteration) {
     const Payload payload = setup_.payload_of(bucket, -1);
     for (const int rank : setup_.compression.one_worker_of_each_table())
-      for (const Phase& phase :
-           plan_of(Registered<Exchange>::find(setup_.scenario.exchange), setup_.cluster.topology,
-                   setup_.scenario.exchange_settings, payload, rank))
+      for (const Phase& phase : setup_.plan_of(payload, rank))
         if (phase.messages > 0)
           add(rank, phase.name, phase.elements, iteration);
   }
@@ -239,6 +237,12 @@ Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
     for (int worker = 0; worker < cluster.topology.workers(); ++worker)
       payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
   return payload;
+}
+
+Plan Setup::plan_of(const Payload& payload, int rank) const {
+  const Plan plan = syncline::plan_of(Registered<Exchange>::find(scenario.exchange),
+                                      cluster.topology, scenario.exchange_settings, payload, rank);
+  return scenario.every_step ? plan : with_fused_rounds(plan, cluster.topology, rank);
 }
 
 Trace simulate(const Setup& setup) {

@@ -38,6 +38,8 @@ struct Setup {
     return bucket.parameters - bucket.dense_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
+  // What a rank does to average that, as this scenario's fidelity carries it out.
+  Plan plan_of(const Payload& payload, int rank) const;
   // What servers send back for it: parameters, or differences as a message of the same size.
   bool pulls_compressed() const;
   std::uint64_t pulled_bytes(const Payload& payload) const {
