@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
 #include <sstream>
 
 namespace syncline {
@@ -42,6 +43,12 @@ double parsed(const std::string& where, const std::string& column, const std::st
   return number;
 }
 
+// No simulation asks for a variant: tables hold them for whoever reads them.
+bool is_operation(const std::string& text) {
+  const std::string known = text.substr(0, text.find('-'));
+  return (known == "encode" || known == "decode") && !text.ends_with('-');
+}
+
 CostRow parsed_row(const std::string& where, const std::string& line) {
   const std::vector<std::string> cells = split(line, ',');
   if (cells.size() != 9)
@@ -50,6 +57,10 @@ CostRow parsed_row(const std::string& where, const std::string& line) {
   for (const std::size_t column : {0u, 2u, 8u})
     if (cells[column].empty())
       throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " is empty");
+  if (!is_operation(cells[2]))
+    throw std::invalid_argument(where + ": operation '" + cells[2] +
+                                "': allowed are encode, decode, or a variant of either that goes "
+                                "on with a dash, as encode-as-published");
   return {cells[0],
           cells[1],
           cells[2],
@@ -117,31 +128,64 @@ const std::string* header_value(const CostTable& table, const std::string& key) 
   return nullptr;
 }
 
-std::string command_for(const CostTable& table, const Compressor& compressor,
-                        const Settings& settings, double elements) {
-  std::string command = "syncline-calibrate --compressors " + compressor.name + " --sizes " +
-                        number_text(std::ceil(elements));
-  std::string others;
-  for (const Parameter& parameter : compressor.parameters) {
-    const std::string value = value_text(parameter, settings);
-    if (parameter.name == "density")
-      command += " --densities " + value;
-    else if (parameter.name == "bits")
-      command += " --bits " + value;
-    else if (parameter.changes_cost && (parameter.fallback.empty() ||
-                                        value != value_text(parameter, Settings({parameter}, {}))))
-      others += (others.empty() ? " --set " : ",") + parameter.name + "=" + value;
+// What others published is not ours to add to: what is measured makes a table of its own.
+bool is_published(const CostTable& table) {
+  const std::string* provenance = header_value(table, "provenance");
+  return provenance != nullptr && *provenance == "published";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words)
+    text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+void add_once(std::vector<std::string>& words, const std::string& word) {
+  if (std::find(words.begin(), words.end(), word) == words.end())
+    words.push_back(word);
+}
+
+// Measures every compressor with every setting at every size that these name.
+std::string command_for(const CostTable& table, const std::vector<CostQuestion>& questions,
+                        const std::vector<std::string>& distributions) {
+  std::vector<std::string> compressors, sizes;
+  std::set<double> elements;
+  std::map<std::string, std::vector<std::string>> values;  // by parameter
+  std::set<std::string> unusual;                           // parameters not always at the default
+  for (const CostQuestion& question : questions) {
+    add_once(compressors, question.compressor->name);
+    elements.insert(std::ceil(question.elements));
+    for (const Parameter& parameter : question.compressor->parameters) {
+      const std::string value = value_text(parameter, question.settings);
+      add_once(values[parameter.name], value);
+      if (parameter.changes_cost &&
+          (parameter.fallback.empty() || value != value_text(parameter, Settings({parameter}, {}))))
+        unusual.insert(parameter.name);
+    }
   }
-  command += others;
+  for (const double size : elements)
+    sizes.push_back(number_text(size));
+  std::string command =
+      "syncline-calibrate --compressors " + joined(compressors) + " --sizes " + joined(sizes);
+  for (const char* own : {"density", "bits"})
+    if (const auto found = values.find(own); found != values.end())
+      command += (found->first == "density" ? " --densities " : " --bits ") + joined(found->second);
+  std::vector<std::string> others;
+  for (const std::string& name : unusual)
+    if (name != "density" && name != "bits")
+      for (const std::string& value : values[name])
+        others.push_back(name + "=" + value);
+  if (!others.empty())
+    command += " --set " + joined(others);
+  if (!distributions.empty())
+    command += " --distributions " + joined(distributions);
   const std::string* driver = header_value(table, "driver");
   if (const std::string* model = header_value(table, "model"))
     command += " --model " + *model;
   else if (driver != nullptr && !driver->starts_with("none"))
     command += " --device cuda";
-  // What others published is not ours to add to.
-  const std::string* provenance = header_value(table, "provenance");
-  const bool published = provenance != nullptr && *provenance == "published";
-  return command + (published ? " --out measured.csv" : " --append " + table.path);
+  return command + (is_published(table) ? " --out measured.csv" : " --append " + table.path);
 }
 
 using Curve = std::vector<const CostRow*>;  // rows of one density, by size
@@ -159,6 +203,77 @@ double seconds_at(const Curve& curve, double elements) {
   const CostRow &a = *curve[next - 1], &b = *curve[next];
   const double share = std::log(elements / a.elements) / std::log(b.elements / a.elements);
   return a.seconds * std::pow(b.seconds / a.seconds, share);
+}
+
+struct Answer {
+  double seconds = 0;
+  std::string problem = {};       // what the table lacks, if anything
+  std::string distribution = {};  // of the rows that new ones must go on from
+};
+
+Answer answer(const CostTable& table, const CostQuestion& question) {
+  const Compressor& compressor = *question.compressor;
+  const Settings& settings = question.settings;
+  const std::string& operation = question.operation;
+  const double elements = question.elements;
+  const bool sparsifies = parameter_of(compressor, "density") != nullptr;
+  const double wanted = sparsifies ? settings.number("density") : 0;
+  std::map<double, Curve> curves;  // by density
+  const CostRow* first = nullptr;
+  for (const CostRow& row : table.rows) {
+    double density = wanted;
+    if (row.operation != operation || !speaks_for(row, compressor, settings, density) ||
+        (density <= 0 && density != wanted))  // zero has no logarithm
+      continue;
+    if (first == nullptr)
+      first = &row;
+    // One distribution for all, but the very density is worth another one.
+    const auto known = curves.find(density);
+    const CostRow& like = density != wanted       ? *first
+                          : known == curves.end() ? row
+                                                  : *known->second.front();
+    if (row.distribution == like.distribution)
+      curves[density].push_back(&row);
+  }
+  for (auto& [density, curve] : curves)
+    std::stable_sort(curve.begin(), curve.end(),
+                     [](const CostRow* a, const CostRow* b) { return a->elements < b->elements; });
+  const auto same = curves.find(wanted);
+  if (same != curves.end() && covers(same->second, elements))
+    return {.seconds = seconds_at(same->second, elements)};
+
+  // The nearest densities on either side that were measured at such sizes.
+  auto below = curves.end(), above = curves.end();
+  for (auto at = curves.begin(); at != curves.end(); ++at)
+    if (covers(at->second, elements)) {
+      if (at->first < wanted)
+        below = at;
+      else if (above == curves.end())
+        above = at;
+    }
+  if (below != curves.end() && above != curves.end()) {
+    const double share = std::log(wanted / below->first) / std::log(above->first / below->first);
+    const double a = seconds_at(below->second, elements), b = seconds_at(above->second, elements);
+    return {.seconds = a * std::pow(b / a, share)};
+  }
+
+  const std::string what =
+      operation + " of " + compressor.name + " (" + written_settings(compressor, settings) + ")";
+  if (curves.empty())
+    return {.problem = what + " is not in the table"};
+  const double lowest = curves.begin()->first, highest = curves.rbegin()->first;
+  if (same == curves.end() && (wanted < lowest || wanted > highest))
+    return {.problem = what + ": allowed are densities " + exact_text(lowest) + " to " +
+                       exact_text(highest),
+            .distribution = first->distribution};
+  auto nearest = curves.lower_bound(wanted);  // the neighbour that ends too early
+  if (same == curves.end() && covers(nearest->second, elements))
+    --nearest;
+  const Curve& sizes = nearest->second;
+  return {.problem = what + " at " + number_text(elements) + " elements: allowed are " +
+                     number_text(sizes.front()->elements) + " to " +
+                     number_text(sizes.back()->elements),
+          .distribution = sizes.front()->distribution};
 }
 
 }  // namespace
@@ -179,64 +294,38 @@ const std::string& CostTable::about(const std::string& key) const {
 
 double CostTable::seconds(const Compressor& compressor, const Settings& settings,
                           const std::string& operation, double elements) const {
-  const bool sparsifies = parameter_of(compressor, "density") != nullptr;
-  const double wanted = sparsifies ? settings.number("density") : 0;
-  std::map<double, Curve> curves;  // by density
-  const CostRow* first = nullptr;
-  for (const CostRow& row : rows) {
-    double density = wanted;
-    if (row.operation != operation || !speaks_for(row, compressor, settings, density) ||
-        (density <= 0 && density != wanted))  // zero has no logarithm
+  const CostQuestion question{&compressor, settings, operation, elements};
+  const Answer found = answer(*this, question);
+  if (!found.problem.empty())
+    throw std::invalid_argument(lacking({question}));
+  return found.seconds;
+}
+
+std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const {
+  std::string problem;
+  std::vector<CostQuestion> unanswered;
+  std::vector<std::string> distributions;
+  for (const CostQuestion& question : questions) {
+    const Answer found = answer(*this, question);
+    if (found.problem.empty())
       continue;
-    if (first == nullptr)
-      first = &row;
-    // One distribution for all, but the very density is worth another one.
-    const auto known = curves.find(density);
-    const CostRow& like = density != wanted       ? *first
-                          : known == curves.end() ? row
-                                                  : *known->second.front();
-    if (row.distribution == like.distribution)
-      curves[density].push_back(&row);
+    if (unanswered.empty())
+      problem = found.problem;
+    unanswered.push_back(question);
+    if (!found.distribution.empty())
+      add_once(distributions, found.distribution);
   }
-  for (auto& [density, curve] : curves)
-    std::stable_sort(curve.begin(), curve.end(),
-                     [](const CostRow* a, const CostRow* b) { return a->elements < b->elements; });
-  const auto same = curves.find(wanted);
-  if (same != curves.end() && covers(same->second, elements))
-    return seconds_at(same->second, elements);
-
-  // The nearest densities on either side that were measured at such sizes.
-  auto below = curves.end(), above = curves.end();
-  for (auto at = curves.begin(); at != curves.end(); ++at)
-    if (covers(at->second, elements)) {
-      if (at->first < wanted)
-        below = at;
-      else if (above == curves.end())
-        above = at;
-    }
-  if (below != curves.end() && above != curves.end()) {
-    const double share = std::log(wanted / below->first) / std::log(above->first / below->first);
-    const double a = seconds_at(below->second, elements), b = seconds_at(above->second, elements);
-    return a * std::pow(b / a, share);
-  }
-
-  const std::string what = path + ": " + operation + " of " + compressor.name + " (" +
-                           written_settings(compressor, settings) + ")";
-  const std::string advice =
-      "; to measure it: " + command_for(*this, compressor, settings, elements);
-  if (curves.empty())
-    throw std::invalid_argument(what + " is not in the table" + advice);
-  const double lowest = curves.begin()->first, highest = curves.rbegin()->first;
-  if (same == curves.end() && (wanted < lowest || wanted > highest))
-    throw std::invalid_argument(what + ": allowed are densities " + exact_text(lowest) + " to " +
-                                exact_text(highest) + advice);
-  auto nearest = curves.lower_bound(wanted);  // the neighbour that ends too early
-  if (same == curves.end() && covers(nearest->second, elements))
-    --nearest;
-  const Curve& sizes = nearest->second;
-  throw std::invalid_argument(what + " at " + number_text(elements) + " elements: allowed are " +
-                              number_text(sizes.front()->elements) + " to " +
-                              number_text(sizes.back()->elements) + advice);
+  if (unanswered.empty())
+    return "";
+  const bool published = is_published(*this);  // the new table must then hold what this one does
+  if (published || std::all_of(distributions.begin(), distributions.end(), [](const auto& name) {
+        return name == "gauss" || name == "steady";
+      }))
+    distributions.clear();  // these two are measured anyway
+  const std::size_t more = unanswered.size() - 1;
+  return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +
+         "; to measure " + (more > 0 ? "all" : "it") + ": " +
+         command_for(*this, published ? questions : unanswered, distributions);
 }
 
 CostTable read_cost_table(const std::string& path) {

@@ -17,13 +17,21 @@ namespace syncline {
 struct CostRow {
   std::string compressor;
   std::string parameters;
-  std::string operation;  // encode, decode, or a variant such as encode-as-published
+  std::string operation;  // encode, decode, or a variant of either, such as encode-as-published
   double elements = 0;
   double seconds = 0;  // the median
   double p10 = 0;
   double p90 = 0;
   double wire_bytes = 0;
   std::string distribution;
+};
+
+// A figure that somebody wants of a table.
+struct CostQuestion {
+  const Compressor* compressor = nullptr;
+  Settings settings;
+  std::string operation;
+  double elements = 0;
 };
 
 struct CostTable {
@@ -41,6 +49,10 @@ struct CostTable {
   // would measure it.
   double seconds(const Compressor& compressor, const Settings& settings,
                  const std::string& operation, double elements) const;
+
+  // Empty where all of these have an answer. Else one line: the first that has none, how many more
+  // there are, and the command that measures whatever it takes to answer them all.
+  std::string lacking(const std::vector<CostQuestion>& questions) const;
 };
 
 // Both throw std::invalid_argument with path, line, what is wrong and what is allowed. A table must

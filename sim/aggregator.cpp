@@ -12,9 +12,11 @@ int AggregatorState::rank() const {
 }
 
 void AggregatorState::work(std::string_view verb) {
-  const auto shards = static_cast<std::uint64_t>(run.servers.size());
-  const std::uint64_t elements = run.setup.payload_of(run.setup.whole, -1).elements / shards;
-  run.work({.name = verb, .sends = {}, .receives = {}, .messages = 1, .elements = elements},
+  run.work({.name = verb,
+            .sends = {},
+            .receives = {},
+            .messages = 1,
+            .elements = run.setup.shard_of(run.setup.whole)},
            {.verb = verb,
             .stream = Stream::messages,
             .rank = rank(),

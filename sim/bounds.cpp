@@ -14,11 +14,6 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-Plan plan_of(const Setup& setup, const Payload& payload, int rank) {
-  return plan_of(Registered<Exchange>::find(setup.scenario.exchange), setup.cluster.topology,
-                 setup.scenario.exchange_settings, payload, rank);
-}
-
 int exchanging_ranks(const Setup& setup) {
   const Topology& topology = setup.cluster.topology;
   return Registered<Exchange>::find(setup.scenario.exchange).uses_servers ? topology.ranks()
@@ -53,7 +48,7 @@ ExchangeTime exchange_time(const Setup& setup, Routes& routes, const Payload& pa
   std::map<std::pair<std::string_view, int>, std::map<int, double>> link_bytes;
   ExchangeTime slowest;
   for (int rank = 0; rank < exchanging_ranks(setup); ++rank) {
-    const Plan plan = plan_of(setup, payload, rank);
+    const Plan plan = setup.plan_of(payload, rank);
     std::map<std::string_view, int> seen;
     for (const Phase& phase : plan) {
       std::map<int, double>& loads = link_bytes[{phase.name, seen[phase.name]++}];
@@ -130,7 +125,7 @@ std::map<int, double> link_bytes_per_iteration(const Setup& setup, Routes& route
   } else {
     for (const Bucket& bucket : setup.buckets)
       for (int rank = 0; rank < exchanging_ranks(setup); ++rank)
-        for (const Phase& phase : plan_of(setup, setup.payload_of(bucket, -1), rank))
+        for (const Phase& phase : setup.plan_of(setup.payload_of(bucket, -1), rank))
           for (const Transfer& send : phase.sends)
             add(rank, send.peer, send.bytes);
   }

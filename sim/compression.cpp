@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 
 #include "kernels/philox.h"
@@ -168,18 +169,47 @@ double Compression::seconds(int rank, std::string_view work, std::uint64_t eleme
   const bool encode = work == "compress";
   const std::tuple key(table, encode, elements, stage(iteration));
   auto known = known_seconds_.find(key);
-  if (known == known_seconds_.end())
-    known =
-        known_seconds_.emplace(key, looked_up(tables_[table], encode, elements, iteration)).first;
+  if (known == known_seconds_.end()) {
+    const CostQuestion asked = question(tables_[table], encode, elements, iteration);
+    known = known_seconds_
+                .emplace(key, tables_[table].seconds(*asked.compressor, asked.settings,
+                                                     asked.operation, asked.elements))
+                .first;
+  }
   return messages * known->second;
 }
 
-double Compression::looked_up(const CostTable& table, bool encode, std::uint64_t elements,
-                              int iteration) const {
+std::string Compression::unpriced(const std::vector<Work>& works) const {
+  using Key = std::tuple<bool, std::uint64_t, int>;
+  std::vector<std::set<Key>> seen(tables_.size());
+  std::vector<std::vector<CostQuestion>> questions(tables_.size());
+  for (const Work& work : works) {
+    const std::size_t table = table_of_[static_cast<std::size_t>(work.rank)];
+    const bool encode = work.verb == "compress";
+    if (work.elements > 0 &&
+        seen[table].emplace(encode, work.elements, stage(work.iteration)).second)
+      questions[table].push_back(question(tables_[table], encode, work.elements, work.iteration));
+  }
+  std::string text;
+  for (std::size_t table = 0; table < tables_.size(); ++table)
+    if (const std::string lacking = tables_[table].lacking(questions[table]); !lacking.empty())
+      text += (text.empty() ? "" : "; ") + lacking;
+  return text;
+}
+
+std::vector<int> Compression::one_worker_of_each_table() const {
+  std::vector<int> ranks(tables_.size());
+  for (std::size_t table = 0; table < tables_.size(); ++table)
+    ranks[table] = static_cast<int>(std::ranges::find(table_of_, table) - table_of_.begin());
+  return ranks;
+}
+
+CostQuestion Compression::question(const CostTable& table, bool encode, std::uint64_t elements,
+                                   int iteration) const {
   const auto n = static_cast<double>(elements);
   if (encode || compressor_->name != "cat")
-    return table.seconds(*compressor_, stages_[static_cast<std::size_t>(stage(iteration))],
-                         encode ? "encode" : "decode", n);
+    return {compressor_, stages_[static_cast<std::size_t>(stage(iteration))],
+            encode ? "encode" : "decode", n};
   // How long CAT's message takes to read depends on how much CAT chose to send: it is read as a
   // top-k message of that many elements, or of the fewest that the table has.
   const double sent = message(elements, iteration).bytes / (precision_ == Precision::fp16 ? 6 : 8);
@@ -187,7 +217,7 @@ double Compression::looked_up(const CostTable& table, bool encode, std::uint64_t
   char density[32];
   std::snprintf(density, sizeof density, "%.12g",
                 std::clamp(sent / n, lowest_density(table, topk.name), 1.0));
-  return table.seconds(topk, Settings(topk.parameters, {{"density", density}}), "decode", n);
+  return {&topk, Settings(topk.parameters, {{"density", density}}), "decode", n};
 }
 
 }  // namespace syncline

@@ -20,6 +20,14 @@ namespace syncline {
 // The device that a table is about: "v100" for v100-published.csv, wherever it lies.
 std::string device_of(const std::string& table);
 
+// Making ("compress") or adding ("decompress") a message of so many elements, on a rank's device.
+struct Work {
+  int rank = 0;
+  std::string_view verb;
+  std::uint64_t elements = 0;
+  int iteration = -1;
+};
+
 class Compression {
  public:
   Compression() = default;  // nothing compresses
@@ -46,6 +54,11 @@ class Compression {
   // A table is of fp32 gradients; fp16 ones are charged the same.
   double seconds(int rank, std::string_view work, std::uint64_t elements, int messages,
                  int iteration) const;
+  // Empty where every one of these has a price; else one line that names all that the tables lack,
+  // and the command for each table that would measure it.
+  std::string unpriced(const std::vector<Work>& works) const;
+  // The first worker of each table: what it works on has a price there if anything has.
+  std::vector<int> one_worker_of_each_table() const;
   // Iterations of one stage have messages of the same size.
   int stage(int iteration) const;
   std::vector<int> first_iterations() const;  // of the stages
@@ -53,8 +66,8 @@ class Compression {
   const std::string& provenance() const { return provenance_; }
 
  private:
-  double looked_up(const CostTable& table, bool encode, std::uint64_t elements,
-                   int iteration) const;
+  CostQuestion question(const CostTable& table, bool encode, std::uint64_t elements,
+                        int iteration) const;
 
   const Compressor* compressor_ = nullptr;
   std::vector<Settings> stages_;  // the last one for good

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "kernels/registry.h"
+#include "kernels/compressor.h"
 #include "sim/commands.h"
 #include "sim/options.h"
+#include "sim/plan.h"
 #include "sim/process.h"
+#include "sim/schedule.h"
 
 namespace syncline {
 namespace {
@@ -28,6 +30,34 @@ const std::map<std::string, Command>& commands() {
   return all;
 }
 
+std::string described(const std::string& sentence, const std::string& fallback) {
+  return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
+}
+
+// What an option is, and its default: of those who share a word, each its own where they differ.
+std::vector<std::string> meanings(const Option& option) {
+  std::map<std::string, std::vector<std::string>> owners;  // by meaning
+  const auto add = [&](const auto& entries) {
+    for (const auto& [name, entry] : entries)
+      for (const Parameter& parameter : entry.parameters)
+        if (parameter.name == option.name)
+          owners[described(parameter.sentence, parameter.fallback)].push_back(name);
+  };
+  add(Registered<Schedule>::all());
+  add(Registered<Exchange>::all());
+  add(Registered<Compressor>::all());
+  if (owners.size() < 2)
+    return {described(option.sentence, option.fallback)};
+  std::vector<std::string> all;
+  for (const auto& [meaning, names] : owners) {
+    std::string whose;
+    for (const std::string& name : names)
+      whose += (whose.empty() ? "" : ", ") + name;
+    all.push_back(whose + ": " + meaning);
+  }
+  return all;
+}
+
 void print_help() {
   std::puts(
       "syncline: how well will my training job scale on a cluster I do not own yet?\n\n"
@@ -40,9 +70,13 @@ void print_help() {
       "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "
       "may\n"
       "be a list, a,b,c: the run is then a sweep over all combinations.");
-  for (const Option& option : scenario_options())
-    std::printf("  --%-18s %s%s\n", option.name.c_str(), option.sentence.c_str(),
-                option.fallback.empty() ? "" : (" [" + option.fallback + "]").c_str());
+  for (const Option& option : scenario_options()) {
+    std::string flag = "--" + option.name;
+    for (const std::string& meaning : meanings(option)) {
+      std::printf("  %-20s %s\n", flag.c_str(), meaning.c_str());
+      flag.clear();
+    }
+  }
   std::puts(
       "\nOptions of run\n"
       "  --out DIR            also write a JSON file per cell and results.csv\n"

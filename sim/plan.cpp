@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 
 namespace syncline {
@@ -29,6 +30,73 @@ void append_beside(Plan& plan, int workers, std::uint64_t bytes, int rank) {
   const bool reads_last = plan.size() > 1 && plan.back().messages > 0;
   plan.insert(plan.end() - (reads_last ? 1 : 0),
               ring_all_reduce(place_among_all(workers, rank), bytes, group_beside));
+}
+
+bool even(const Topology& topology) {
+  return std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
+    return node.size() == topology.nodes.front().size();
+  });
+}
+
+// One flow to each of a few places round a ring of `size`, from the place of `rank` on.
+class Distances {
+ public:
+  Distances(int size, int sign) : size_(size), sign_(sign) {
+    constexpr int most = 8;
+    bytes_.resize(static_cast<std::size_t>(std::min(most, size - 1)));
+  }
+  void add(int from, int to, std::uint64_t bytes) {
+    const int distance = (sign_ * (to - from) + size_) % size_;
+    bytes_[static_cast<std::size_t>((distance - 1) * flows() / (size_ - 1))] += bytes;
+  }
+  // The place that stands for distances first .. last, to which flow i is.
+  template <class RankAt>
+  void append_to(std::vector<Transfer>& transfers, int from, RankAt rank_at) const {
+    for (int i = 0; i < flows(); ++i) {
+      const int first = 1 + (i * (size_ - 1) + flows() - 1) / flows();
+      const int last = ((i + 1) * (size_ - 1) + flows() - 1) / flows();
+      const int to = (from + sign_ * ((first + last) / 2) + size_) % size_;
+      transfers.push_back({rank_at(to), bytes_[static_cast<std::size_t>(i)]});
+    }
+  }
+
+ private:
+  int flows() const { return static_cast<int>(bytes_.size()); }
+
+  int size_;
+  int sign_;
+  std::vector<std::uint64_t> bytes_;
+};
+
+std::vector<Transfer> fused_transfers(std::span<const Phase> rounds, const Topology& topology,
+                                      int rank, std::vector<Transfer> Phase::*which, int sign) {
+  const int node = topology.node_of[static_cast<std::size_t>(rank)];
+  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
+  const int place = rank - local.front();
+  Distances inside(static_cast<int>(local.size()), sign);
+  Distances across(static_cast<int>(topology.nodes.size()), sign);
+  for (const Phase& round : rounds)
+    for (const auto& [peer, bytes] : round.*which)
+      if (const int other = topology.node_of[static_cast<std::size_t>(peer)]; other == node)
+        inside.add(place, peer - local.front(), bytes);
+      else
+        across.add(node, other, bytes);
+  std::vector<Transfer> transfers;
+  inside.append_to(transfers, place, [&](int to) { return local[static_cast<std::size_t>(to)]; });
+  across.append_to(transfers, node, [&](int to) {
+    return topology.nodes[static_cast<std::size_t>(to)][static_cast<std::size_t>(place)];
+  });
+  return transfers;
+}
+
+Phase fused_rounds(std::span<const Phase> rounds, const Topology& topology, int rank) {
+  constexpr int group_of_all = 0;
+  return {.name = rounds.front().name,
+          .sends = fused_transfers(rounds, topology, rank, &Phase::sends, 1),
+          .receives = fused_transfers(rounds, topology, rank, &Phase::receives, -1),
+          .steps = static_cast<int>(rounds.size()),
+          .group = group_of_all,
+          .group_size = topology.workers()};
 }
 
 }  // namespace
@@ -152,9 +220,27 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
   for (int s = 1; s < workers; ++s) {
     const int to = (rank + s) % workers;
     const int from = (rank + workers - s) % workers;
-    plan.push_back(
-        {.name = name, .sends = {{to, bytes(rank, to)}}, .receives = {{from, bytes(from, rank)}}});
+    plan.push_back({.name = name,
+                    .sends = {{to, bytes(rank, to)}},
+                    .receives = {{from, bytes(from, rank)}},
+                    .round = true});
   }
+}
+
+Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank) {
+  if (!even(topology) || rank >= topology.workers())
+    return plan;
+  Plan fused;
+  for (auto phase = plan.begin(); phase != plan.end();) {
+    const auto end = std::find_if(
+        phase, plan.end(), [&](const Phase& p) { return !p.round || p.name != phase->name; });
+    if (end - phase > 1)
+      fused.push_back(fused_rounds({phase, end}, topology, rank));
+    else
+      fused.push_back(*phase);
+    phase = std::max(end, phase + 1);
+  }
+  return fused;
 }
 
 }  // namespace syncline

@@ -50,6 +50,7 @@ struct Phase {
   // messages themselves make a rank wait, and always the case for one step.
   int group = 0;
   int group_size = 0;
+  bool round = false;  // one of an all-to-all's, which follow each other: see with_fused_rounds
   // A phase of work instead of transfers: this many messages of so many elements are made
   // ("compress") or added into a sum ("decompress"), one after the other.
   int messages = 0;
@@ -156,5 +157,14 @@ Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
 // workers), but n-1 latencies, which is what the papers count.
 void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
+
+// The rounds of an all-to-all as one phase of as many steps, for `fidelity = flow`: a thousand
+// workers have a million pairs. A worker keeps a flow to each of the others in its node, and to one
+// worker of each other node with the bytes for all of them there. Of more than eight distances,
+// eight evenly spaced ones stand for those around them, so that each flow loads the network as one
+// of the rounds does. Bytes out of and into each worker, and within its node, stay what they are.
+// All begin together, as nobody has everything before the last has come. Rounds stay rounds where
+// nodes differ in size, as there is no such pattern.
+Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank);
 
 }  // namespace syncline

@@ -13,15 +13,10 @@ int ServerState::rank() const {
 void ServerState::work(std::string_view verb, const Bucket& bucket, int iteration, int messages) {
   if (!run.setup.compression.on())
     return;
-  const std::uint64_t elements = bucket.parameters - bucket.dense_parameters;
+  const std::uint64_t elements = run.setup.shard_of(bucket);
   if (elements == 0 || messages == 0)
     return;
-  const auto shards = static_cast<std::uint64_t>(run.servers.size());
-  run.work({.name = verb,
-            .sends = {},
-            .receives = {},
-            .messages = messages,
-            .elements = std::max<std::uint64_t>(elements / shards, 1)},
+  run.work({.name = verb, .sends = {}, .receives = {}, .messages = messages, .elements = elements},
            {.verb = verb,
             .stream = Stream::compute,
             .rank = rank(),

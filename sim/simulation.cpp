@@ -1,5 +1,6 @@
 #include "sim/simulation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -22,6 +23,78 @@ void count_small_tensors(const Setup& setup, std::vector<Bucket>& buckets) {
         bucket.dense_parameters += layer->parameters;
 }
 
+// Work on messages that a run asks the price of. Gathered for the errors of cost tables, which name
+// at once all that they lack.
+class Prices {
+ public:
+  explicit Prices(const Setup& setup) : setup_(setup) {}
+
+  // Of exchanges: the work in their plans.
+  void average(const Bucket& bucket, int iteration) {
+    const Payload payload = setup_.payload_of(bucket, -1);
+    for (const int rank : setup_.compression.one_worker_of_each_table())
+      for (const Phase& phase : setup_.plan_of(payload, rank))
+        if (phase.messages > 0)
+          add(rank, phase.name, phase.elements, iteration);
+  }
+  // Of messages between a client, a worker or an aggregator, and servers.
+  void serve(int client, std::uint64_t made, std::uint64_t shard, int iteration) {
+    const int server = setup_.cluster.topology.workers();
+    add(client, "compress", made, iteration);
+    add(server, "decompress", shard, iteration);
+    if (!setup_.pulls_compressed())
+      return;
+    add(server, "compress", shard, iteration);
+    add(client, "decompress", made, iteration);
+  }
+  // Of all that the schedule does with this bucket.
+  void run(const Bucket& bucket) {
+    const Schedule& schedule = Registered<Schedule>::find(setup_.scenario.schedule);
+    for (const int iteration : setup_.compression.first_iterations())
+      if (schedule.aggregator != nullptr) {
+        const std::uint64_t shard = setup_.shard_of(setup_.whole);
+        for (std::size_t node = 0; node < setup_.cluster.topology.nodes.size(); ++node)
+          serve(setup_.cluster.aggregator_of(static_cast<int>(node)), shard, shard, iteration);
+      } else if (schedule.server != nullptr) {
+        for (const int rank : setup_.compression.one_worker_of_each_table())
+          serve(rank, setup_.compressed_of(bucket), setup_.shard_of(bucket), iteration);
+      } else {
+        average(bucket, iteration);
+      }
+  }
+  std::string lacking() const { return setup_.compression.unpriced(works_); }
+
+ private:
+  void add(int rank, std::string_view verb, std::uint64_t elements, int iteration) {
+    works_.push_back({.rank = rank, .verb = verb, .elements = elements, .iteration = iteration});
+  }
+
+  const Setup& setup_;
+  std::vector<Work> works_;
+};
+
+// What the tables lack is told before anything is simulated.
+void check_prices(const Setup& setup) {
+  if (!setup.compression.on())
+    return;
+  Prices prices(setup);
+  for (const Bucket& bucket : setup.buckets)
+    prices.run(bucket);
+  const bool merged = setup.scenario.bucket_bytes == "merged";
+  if (merged)
+    prices.average(setup.whole, -1);  // what merging goes by
+  if (prices.lacking().empty())
+    return;
+  // Which tensors are merged depends on prices: with those of single tensors and of all together,
+  // there is one for whatever is merged.
+  std::vector<Bucket> tensors = fused_buckets(setup.model, 0, 1);
+  count_small_tensors(setup, tensors);
+  if (merged)
+    for (const Bucket& tensor : tensors)
+      prices.run(tensor);
+  throw std::invalid_argument(prices.lacking());
+}
+
 std::vector<Bucket> buckets_of(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   const int value_bytes = scenario.gradient_value_bytes();
@@ -29,6 +102,7 @@ std::vector<Bucket> buckets_of(const Setup& setup) {
     return fused_buckets(setup.model, std::numeric_limits<double>::infinity(), value_bytes);
   if (scenario.bucket_bytes != "merged")
     return fused_buckets(setup.model, std::stod(scenario.bucket_bytes), value_bytes);
+  check_prices(setup);
   Routes routes(setup.cluster.rank_hosts);
   const ExchangeCost cost = gradient_cost(setup, routes);
   return merged_buckets(setup.model, value_bytes, setup.times.solo_s.front() * 2 / 3,
@@ -132,12 +206,14 @@ Setup prepare(const Scenario& scenario) {
   }
   setup.buckets = buckets_of(setup);
   count_small_tensors(setup, setup.buckets);
-  // What a table lacks is told before anything is simulated.
-  for (const Bucket& bucket : setup.buckets)
-    for (const int iteration : setup.compression.first_iterations())
-      setup.compression.seconds(0, "compress", bucket.parameters - bucket.dense_parameters, 1,
-                                iteration);
+  check_prices(setup);
   return setup;
+}
+
+std::uint64_t Setup::shard_of(const Bucket& bucket) const {
+  const std::uint64_t elements = compressed_of(bucket);
+  const auto shards = static_cast<std::uint64_t>(cluster.topology.servers);
+  return elements == 0 ? 0 : std::max<std::uint64_t>(elements / shards, 1);
 }
 
 bool Setup::pulls_compressed() const {
@@ -150,7 +226,7 @@ Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
     return dense(bytes_of(bucket));
   const auto value_bytes = static_cast<std::uint64_t>(scenario.gradient_value_bytes());
   Payload payload;
-  payload.elements = bucket.parameters - bucket.dense_parameters;
+  payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes;
   payload.beside = bucket.dense_parameters * value_bytes;
   const WireSize size = compression.message(payload.elements, iteration);
@@ -161,6 +237,12 @@ Payload Setup::payload_of(const Bucket& bucket, int iteration) const {
     for (int worker = 0; worker < cluster.topology.workers(); ++worker)
       payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
   return payload;
+}
+
+Plan Setup::plan_of(const Payload& payload, int rank) const {
+  const Plan plan = syncline::plan_of(Registered<Exchange>::find(scenario.exchange),
+                                      cluster.topology, scenario.exchange_settings, payload, rank);
+  return scenario.every_step ? plan : with_fused_rounds(plan, cluster.topology, rank);
 }
 
 Trace simulate(const Setup& setup) {

@@ -33,6 +33,13 @@ struct Setup {
   }
   // What stands for a bucket's gradient on its way, in an iteration; -1 is one like most.
   Payload payload_of(const Bucket& bucket, int iteration) const;
+  // Gradient values of a bucket that the compressor gets, and each server's part of them.
+  std::uint64_t compressed_of(const Bucket& bucket) const {
+    return bucket.parameters - bucket.dense_parameters;
+  }
+  std::uint64_t shard_of(const Bucket& bucket) const;
+  // What a rank does to average that, as this scenario's fidelity carries it out.
+  Plan plan_of(const Payload& payload, int rank) const;
   // What servers send back for it: parameters, or differences as a message of the same size.
   bool pulls_compressed() const;
   std::uint64_t pulled_bytes(const Payload& payload) const {

@@ -51,11 +51,7 @@ const Phase* last_work(const Plan& plan) {
 
 std::shared_ptr<const Plan> StreamState::plan(const Bucket& bucket, int iteration) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, iteration);
-  const auto make = [&] {
-    return std::make_shared<const Plan>(plan_of(run.exchange, run.setup.cluster.topology,
-                                                run.setup.scenario.exchange_settings, *payload,
-                                                rank));
-  };
+  const auto make = [&] { return std::make_shared<const Plan>(run.setup.plan_of(*payload, rank)); };
   if (!payload->messages.empty())
     return make();
   const std::tuple key(payload->bytes, payload->dense_bytes, payload->beside);

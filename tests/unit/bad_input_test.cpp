@@ -280,6 +280,15 @@ TEST(Commands, HelpWhoeverAsks) {
   EXPECT_EQ(run_program({}).code, 2);
 }
 
+TEST(Commands, HelpGivesEverySchedulesMeaningOfASharedWord) {
+  const std::string help = run_program({"--help"}).out;
+  expect_mentions(help, {"--staleness          inhad: also pull a node", "0: no bound [0]\n",
+                         "\n                       ssp: iterations the fastest worker", "[3]\n"});
+  // Those who mean the same by it say it once, without their names.
+  expect_mentions(help, {"--pull               servers answer with dense"});
+  EXPECT_EQ(help.find("asp, ssp: servers answer"), std::string::npos);
+}
+
 TEST(Commands, ListEverythingThereIs) {
   const Ended ended = run_program({"list"});
   EXPECT_EQ(ended.code, 0);

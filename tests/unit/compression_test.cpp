@@ -129,6 +129,75 @@ TEST(CompressorSweep, KeepsTheCellsThatATableHasPricesFor) {
   expect_mentions(ended.out, {"topk"});
 }
 
+// Whatever a scenario works on, one error names all that its table lacks, and its command is
+// enough.
+TEST(OwnTable, LacksNothingOnceTheCommandInItsErrorHasRun) {
+  const std::vector<std::vector<std::string>> scenarios{
+      {"--compressor", "topk"},
+      {"--compressor", "topk", "--bucket-bytes", "0", "--dense-below", "1000"},
+      {"--compressor", "qsgd", "--exchange", "alltoall", "--bucket-bytes", "merged", "--bits", "3"},
+      {"--compressor", "topk", "--exchange", "oktopk", "--density", "0.02"},
+      {"--compressor", "gaussiank", "--exchange", "hierarchical", "--bucket-bytes", "1e6"},
+      {"--compressor", "powersgd", "--exchange", "ring", "--rank", "3"},
+      {"--compressor", "dgc", "--schedule", "topk-sgd", "--warm-up-densities", "dgc"},
+      {"--compressor", "topk", "--schedule", "asp", "--pull", "compressed"},
+      {"--compressor", "topk", "--schedule", "asp", "--bucket-bytes", "merged"},
+      {"--compressor", "topk", "--schedule", "inhad", "--pull", "compressed"},
+      {"--compressor", "cat"}};
+  for (const std::vector<std::string>& scenario : scenarios) {
+    const TemporaryFolder folder;
+    const auto calibrate = [&](const std::string& words) {
+      return std::system(("cd " + folder.path("") + " && " + SYNCLINE_CALIBRATE + " " + words +
+                          " >calibrate.txt 2>&1")
+                             .c_str());
+    };
+    ASSERT_EQ(calibrate("--model v100 --compressors none --sizes 64 --out own.csv"), 0);
+    std::vector<std::string> words{"run",
+                                   "--model",
+                                   "resnet20",
+                                   "--platform",
+                                   "pcie-8x4-10gbe",
+                                   "--workers",
+                                   "8",
+                                   "--throughput",
+                                   "300",
+                                   "--iterations",
+                                   "2",
+                                   "--warmup",
+                                   "0",
+                                   "--device",
+                                   "own.csv"};
+    words.insert(words.end(), scenario.begin(), scenario.end());
+    const Ended before = run_program(words, folder.path());
+    EXPECT_EQ(before.code, 2) << scenario[1];
+    EXPECT_EQ(lines_in(before.err), 1U) << before.err;
+    const std::string program = ": syncline-calibrate ";
+    ASSERT_NE(before.err.find(program), std::string::npos) << before.err;
+    ASSERT_EQ(calibrate(before.err.substr(
+                  before.err.find(program) + program.size(),
+                  before.err.find('\n') - before.err.find(program) - program.size())),
+              0)
+        << before.err;
+    const Ended after = run_program(words, folder.path());
+    EXPECT_EQ(after.code, 0) << after.err << "after " << before.err;
+  }
+}
+
+TEST(OwnTable, WithAMisspeltOperationIsToldWhere) {
+  const TemporaryFolder folder;
+  folder.write("own.csv",
+               "# device: mine\n# provenance: measured\n"
+               "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n"
+               "topk,,encod,1,1e-5,0,0,0,gauss\n");
+  const Ended ended =
+      run_program({"run", "--model", "resnet20", "--platform", "two-hosts", "--throughput", "300",
+                   "--compressor", "topk", "--device", "own.csv"},
+                  folder.path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"own.csv:4: operation 'encod'", "allowed are encode, decode"});
+}
+
 TEST(Result, NamesTheTableAndWhereItsNumbersComeFrom) {
   const std::vector<std::string> words{"run",       "--model",      "resnet50", "--platform",
                                        "two-hosts", "--throughput", "300",      "--iterations",

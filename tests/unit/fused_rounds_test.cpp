@@ -1,0 +1,126 @@
+// The rounds of an all-to-all as one phase: the same bytes between as many nodes, over few flows.
+#include <algorithm>
+#include <functional>
+#include <gtest/gtest.h>
+#include <set>
+
+#include "tests/unit/collective.h"
+
+namespace syncline {
+namespace {
+
+std::vector<Plan> fused(const Collective& all) {
+  std::vector<Plan> plans;
+  for (int rank = 0; rank < all.topology.workers(); ++rank)
+    plans.push_back(with_fused_rounds(all.plans[at(rank)], all.topology, rank));
+  return plans;
+}
+
+bool even(const Topology& topology) {
+  return std::ranges::all_of(topology.nodes, [&](const auto& node) {
+    return node.size() == topology.nodes.front().size();
+  });
+}
+
+// By node of the other end.
+std::map<int, std::uint64_t> bytes_by_node(const Collective& all, const Plan& plan,
+                                           std::vector<Transfer> Phase::*which) {
+  std::map<int, std::uint64_t> bytes;
+  for (const Phase& phase : plan)
+    if (phase.name == "all-to-all" || phase.name == "split" || phase.name == "balance")
+      for (const Transfer& transfer : phase.*which)
+        bytes[all.topology.node_of[at(transfer.peer)]] += transfer.bytes;
+  return bytes;
+}
+
+class FusedRounds : public testing::TestWithParam<std::string> {
+ public:
+  void for_each(const std::function<void(const Collective&, const std::vector<Plan>&)>& check) {
+    const auto both = [&](const Collective& all) { check(all, fused(all)); };
+    const Given given = GetParam() == "oktopk" ? Given{{"balance", "on"}} : Given{};
+    for_each_compressed(GetParam(), both, given);
+    for_each_collective(GetParam(), both, given);
+  }
+};
+
+TEST_P(FusedRounds, KeepEveryWorkersBytesAndSteps) {
+  for_each([](const Collective& all, const std::vector<Plan>& plans) {
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+      EXPECT_EQ(sent_by(plans[rank]), sent_by(all.plans[rank])) << rank;
+      EXPECT_EQ(received_by(plans[rank]), received_by(all.plans[rank])) << rank;
+      EXPECT_EQ(steps_of(plans[rank]), steps_of(all.plans[rank])) << rank;
+    }
+  });
+}
+
+// To the byte where there is a flow for every node; else in the node and out of it.
+TEST_P(FusedRounds, KeepTheBytesBetweenNodes) {
+  for_each([](const Collective& all, const std::vector<Plan>& plans) {
+    for (int rank = 0; rank < all.topology.workers(); ++rank)
+      for (const auto which : {&Phase::sends, &Phase::receives}) {
+        std::map<int, std::uint64_t> rounds = bytes_by_node(all, all.plans[at(rank)], which);
+        std::map<int, std::uint64_t> flows = bytes_by_node(all, plans[at(rank)], which);
+        const int node = all.topology.node_of[at(rank)];
+        EXPECT_EQ(flows[node], rounds[node]);
+        if (all.topology.nodes.size() <= 9) {
+          EXPECT_EQ(flows, rounds);
+        }
+      }
+  });
+}
+
+TEST_P(FusedRounds, AreFewFlowsThatTheirReceiversExpect) {
+  for_each([](const Collective& all, const std::vector<Plan>& plans) {
+    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
+      if (!even(all.topology)) {  // then nothing is fused
+        EXPECT_EQ(plans[rank].size(), all.plans[rank].size());
+        continue;
+      }
+      for (std::size_t i = 0; i < plans[rank].size(); ++i) {
+        const Phase& phase = plans[rank][i];
+        EXPECT_LE(phase.sends.size(), 16U);
+        std::set<int> peers;
+        for (const Transfer& send : phase.sends) {
+          EXPECT_TRUE(peers.insert(send.peer).second) << "two flows to one worker";
+          const std::vector<Transfer>& other = plans[at(send.peer)][i].receives;
+          EXPECT_EQ(std::ranges::count(other, static_cast<int>(rank), &Transfer::peer), 1);
+        }
+      }
+      EXPECT_LE(plans[rank].size(), 6U);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, FusedRounds, testing::Values("alltoall", "oktopk"),
+                         [](const auto& about) { return about.param; });
+
+TEST(OtherPlans, HaveNoRoundsToFuse) {
+  for (const auto& [name, exchange] : Registered<Exchange>::all())
+    if (name != "alltoall" && name != "oktopk")
+      for_each_collective(name, [](const Collective& all) {
+        for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank) {
+          const Plan& plan = all.plans[at(rank)];
+          const Plan same = with_fused_rounds(plan, all.topology, rank);
+          ASSERT_EQ(same.size(), plan.size());
+          for (std::size_t i = 0; i < plan.size(); ++i)
+            EXPECT_EQ(same[i].sends.size(), plan[i].sends.size());
+        }
+      });
+}
+
+// Whatever distances there are, those that stand for them are spread over all of them.
+TEST(ManyRounds, GoToEightEvenlySpacedNodes) {
+  const Collective all =
+      collective("alltoall", make_topology(std::vector<int>(1025, 1), 0), 1025 * 1000);
+  const Plan plan = with_fused_rounds(all.plans[3], all.topology, 3);
+  ASSERT_EQ(plan.front().sends.size(), 8U);
+  for (int i = 0; i < 8; ++i) {
+    const Transfer& send = plan.front().sends[at(i)];
+    EXPECT_EQ(send.bytes, 128'000U);
+    EXPECT_EQ(send.peer, 3 + 128 * i + 64);
+    EXPECT_EQ(plan.front().receives[at(i)].peer, (1025 + 3 - (128 * i + 64)) % 1025);
+  }
+}
+
+}  // namespace
+}  // namespace syncline
