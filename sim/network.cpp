@@ -19,6 +19,11 @@ const std::vector<Network>& networks() {
        "SimGrid's default (Velho and Legrand): TCP with 13.01 x latency, 0.97 x bandwidth, 5 % "
        "cross traffic",
        {"network/model:LV08"}},
+      {"ib",
+       "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
+       "host; step by step only, and closed forms leave all that out",
+       {"network/model:IB"},
+       true},
   };
   return all;
 }

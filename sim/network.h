@@ -10,6 +10,9 @@ struct Network {
   std::string name;
   std::string sentence;
   std::vector<std::string> settings;  // of SimGrid: "network/model:CM02"
+  // Latency and rate have factors of their own for every size of message, so steps cannot be one
+  // flow, and there is no one factor to replace.
+  bool by_size = false;
 };
 
 const std::vector<Network>& networks();

@@ -8,6 +8,7 @@
 #include "kernels/compressor.h"
 #include "sim/csv.h"
 #include "sim/files.h"
+#include "sim/network.h"
 #include "sim/options.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -122,6 +123,16 @@ std::vector<Misfit> misfits(const Scenario& scenario, const GivenOptions& given)
       found.push_back({parameter.name, parameter.name + " means nothing to schedule " +
                                            schedule.name + ", exchange " + exchange.name +
                                            " and compressor " + compressor.name});
+  if (find_network(scenario.network).by_size) {
+    const std::string network = "network = " + scenario.network;
+    if (!scenario.every_step)
+      found.push_back({"network", network + " with fidelity = flow: its factors are those of a "
+                                            "message's size; allowed is fidelity = step"});
+    for (const char* factor : {"bandwidth-factor", "latency-factor"})
+      if (given.contains(factor))
+        found.push_back({factor, std::string(factor) + ": " + network +
+                                     " has factors of its own; allowed with it is none"});
+  }
   return found;
 }
 

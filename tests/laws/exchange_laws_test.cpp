@@ -34,6 +34,29 @@ TEST(Law1, OneTransferTakesLatencyPlusBytesOverBandwidth) {
     EXPECT_NEAR(row.end_s - row.start_s, 2e-5 + 1e8 / 1e9, precise);
 }
 
+// Two rows of SimGrid's tables (smpi/lat-factor, smpi/bw-factor): from 64 KiB on, and from 257
+// bytes.
+TEST(Law1, InfiniBandHasFactorsByTheSizeOfAMessage) {
+  struct Expected {
+    std::uint64_t parameters;
+    double latency_factor, bandwidth_factor;
+  };
+  for (const auto& [parameters, latency_factor, bandwidth_factor] :
+       {Expected{25'000'000, 11.6436, 0.940694}, {100, 1.95341, 0.338112}}) {
+    const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .servers = 1})},
+                                     {"model", model_of({parameters})},
+                                     {"schedule", "asp"},
+                                     {"servers", "1"},
+                                     {"network", "ib"},
+                                     {"fidelity", "step"}});
+    const double bytes = 4 * static_cast<double>(parameters);
+    ASSERT_FALSE(run.rows("push").empty());
+    for (const Row& row : run.rows("push"))
+      EXPECT_NEAR(row.end_s - row.start_s, latency_factor * 2e-5 + bytes / (bandwidth_factor * 1e9),
+                  precise);
+  }
+}
+
 TEST(Law2, RingAllReduceTakesTwoTimesNMinusOneSteps) {
   const double bytes = 4 * 2520.0 * 1000;  // divisible by every n below
   for (const int n : {2, 3, 5, 8, 9})
