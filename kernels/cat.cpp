@@ -161,7 +161,8 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   expect_bytes("cat", message.size(), 4 * (1 + count + (count + 31) / 32));
   const float scale = get_float(message.data());
   std::vector<std::uint32_t> indices(count);
-  std::memcpy(indices.data(), message.data() + 4, 4 * count);
+  if (count > 0)  // memcpy wants no null pointers, not even for nothing
+    std::memcpy(indices.data(), message.data() + 4, 4 * count);
   bool good = !(scale < 0) && (count == 0 || indices.back() < sum.size());
   for (std::size_t i = 1; i < count; ++i)
     good = good && indices[i - 1] < indices[i];
