@@ -119,6 +119,14 @@ TEST(NormalQuantile, PublishedValues) {
     EXPECT_NEAR(std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / 2 / p, 1, 1e-12) << p;
 }
 
+TEST(Scratch, HasRoomWhereItWasMovedElsewhere) {
+  State state;
+  state.scratch.words(8);
+  const State moved = std::move(state);
+  state = moved;
+  EXPECT_NE(state.scratch.words(8), nullptr);
+}
+
 TEST(Elias, CodesOfThePaper) {
   const auto written = [](std::uint32_t k) {
     Message bytes;
