@@ -68,8 +68,8 @@ def seconds_of(torch, device, work):
 
 
 def timed(torch, device, prepare, work):
-    """Median, p10 and p90 of up to 31 samples: until the quartiles are close or 0.6 s have passed."""
-    spread, eviction_mib = (0.1, 64) if device == "cpu" else (0.02, 256)
+    """Median, p10 and p90 of up to 31 samples: until the quartiles are close or the patience ends."""
+    spread, patience_s, eviction_mib = (0.1, 0.6, 64) if device == "cpu" else (0.02, 5, 256)
     eviction = torch.empty(eviction_mib << 20, dtype=torch.uint8, device=device)
     begun, samples, done = time.monotonic(), [], False
     while not done:
@@ -78,7 +78,7 @@ def timed(torch, device, prepare, work):
         samples.append(seconds_of(torch, device, work))
         low, first, median, third, high = (sorted(samples)[int(share * (len(samples) - 1) + 0.5)]
                                            for share in (0.1, 0.25, 0.5, 0.75, 0.9))
-        quiet, impatient = third - first < spread * median, time.monotonic() - begun > 0.6
+        quiet, impatient = third - first < spread * median, time.monotonic() - begun > patience_s
         done = len(samples) == 31 or len(samples) >= (3 if impatient else 7) and (quiet or impatient)
     return median, low, high
 

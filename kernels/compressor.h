@@ -51,7 +51,7 @@ class Scratch {
   ~Scratch() = default;
 
   std::uint32_t* words(std::size_t count) {
-    if (count > size_) {
+    if (words_ == nullptr || count > size_) {  // null where they were moved elsewhere
       words_ = std::make_unique_for_overwrite<std::uint32_t[]>(count);
       size_ = count;
     }

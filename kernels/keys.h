@@ -32,11 +32,10 @@ constexpr std::uint32_t key_from(double threshold) {
 
 // As frameworks compare a float tensor with a Python number: the number is rounded to float first.
 constexpr std::uint32_t key_above(double threshold) {
-  if (threshold != threshold)
+  const float rounded = static_cast<float>(threshold);
+  if (rounded != rounded)
     return no_key;
-  if (threshold < 0)
-    return 0;
-  return magnitude_key(static_cast<float>(threshold)) + 1;
+  return rounded < 0 ? 0 : magnitude_key(rounded) + 1;  // -0 is not below 0
 }
 
 // 2048 bins, eight per octave, monotone in the magnitude.

@@ -123,17 +123,26 @@ std::vector<Misfit> misfits(const Scenario& scenario, const GivenOptions& given)
       found.push_back({parameter.name, parameter.name + " means nothing to schedule " +
                                            schedule.name + ", exchange " + exchange.name +
                                            " and compressor " + compressor.name});
-  if (find_network(scenario.network).by_size) {
-    const std::string network = "network = " + scenario.network;
-    if (!scenario.every_step)
-      found.push_back({"network", network + " with fidelity = flow: its factors are those of a "
-                                            "message's size; allowed is fidelity = step"});
-    for (const char* factor : {"bandwidth-factor", "latency-factor"})
-      if (given.contains(factor))
-        found.push_back({factor, std::string(factor) + ": " + network +
-                                     " has factors of its own; allowed with it is none"});
-  }
   return found;
+}
+
+// What a network cannot do. Refused in a sweep too, where a misfit may only be left out: the cell
+// would be simulated all the same.
+void check_network(const Scenario& scenario, const GivenOptions& given) {
+  if (!find_network(scenario.network).by_size)
+    return;
+  const std::string network = "network = " + scenario.network;
+  at(given, "network", [&] {
+    if (!scenario.every_step)
+      throw std::invalid_argument(network + " with fidelity = flow: its factors are those of a " +
+                                  "message's size; allowed is fidelity = step");
+  });
+  for (const char* factor : {"bandwidth-factor", "latency-factor"})
+    at(given, factor, [&] {
+      if (given.contains(factor))
+        throw std::invalid_argument(std::string(factor) + ": " + network +
+                                    " has factors of its own; allowed with it is none");
+    });
 }
 
 // CAT chooses its density by what sending costs: on the network it is simulated on, unless one of
@@ -205,6 +214,7 @@ Scenario resolve_loosely(const GivenOptions& given, std::vector<Misfit>& found) 
           find_file("cost table", "kernels/profiles", ".csv", scenario.device, beside("device"));
     });
 
+  check_network(scenario, given);
   found = misfits(scenario, given);
   const auto keep = [&](const auto& entry, Settings& settings) {
     settings = settings_of(entry, given);

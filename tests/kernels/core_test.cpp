@@ -77,6 +77,9 @@ TEST(Keys, OrderLikeMagnitudes) {
   EXPECT_EQ(key_from(0.3), magnitude_key(0.3f));
   EXPECT_EQ(key_from(0.7), magnitude_key(0.7f) + 1);  // 0.7f is below 0.7
   EXPECT_EQ(key_above(1.0), magnitude_key(1.0f) + 1);
+  EXPECT_EQ(key_above(-1.0), 0u);
+  EXPECT_EQ(key_above(-1e-60), 1u);  // a float's -0, and no zero is above that
+  EXPECT_EQ(key_above(std::nan("")), no_key);
   EXPECT_EQ(wanted(0.001, 10), 1u);
   EXPECT_EQ(wanted(0, 10), 0u);
   EXPECT_EQ(wanted(1, 10), 10u);
@@ -117,6 +120,14 @@ TEST(NormalQuantile, PublishedValues) {
   EXPECT_NEAR(normal_quantile(0.999), 3.090232306167813, 1e-12);
   for (const double p : {1e-12, 1e-6, 0.01, 0.3, 0.9})
     EXPECT_NEAR(std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / 2 / p, 1, 1e-12) << p;
+}
+
+TEST(Scratch, HasRoomWhereItWasMovedElsewhere) {
+  State state;
+  state.scratch.words(8);
+  const State moved = std::move(state);
+  state = moved;
+  EXPECT_NE(state.scratch.words(8), nullptr);
 }
 
 TEST(Elias, CodesOfThePaper) {

@@ -201,7 +201,6 @@ TEST(Law8, ASlowerHostIsNeverFaster) {
   }
 }
 
-// The figure of the README: how far `flow` is from `step`.
 // Messages of 100 KB, 10 MB and 1 GB among 8, 32 and 128 workers.
 void expect_flow_near_step(const std::string& exchange, const Options& more,
                            std::uint64_t value_bytes) {
@@ -223,6 +222,7 @@ void expect_flow_near_step(const std::string& exchange, const Options& more,
     }
 }
 
+// The figure of the README: how far `flow` is from `step`.
 TEST(Fidelity, FlowIsWithinThreePercentOfStep) {
   for (const char* exchange : {"ring", "hierarchical", "ps", "alltoall"})
     expect_flow_near_step(exchange, {}, 4);

@@ -141,6 +141,11 @@ std::vector<Mistake> mistakes() {
       with("UnknownExchange", {"--exchange", "rong"}, {"--exchange", "'rong'", "ring", "tree"}),
       with("UnknownNetwork", {"--network", "fast"}, {"--network", "'fast'", "exact"}),
       with("IbWithFlows", {"--network", "ib"}, {"--network", "ib", "fidelity = step"}),
+      with("IbWithFlowsInOneCell",
+           {"--network", "ib", "--fidelity", "flow,step", "--schedule", "bsp,asp"},
+           {"--network", "ib", "fidelity = step"}),
+      with("IbOfAFileWithAnotherSchedule", {"ib.cfg", "--schedule", "bsp"},
+           {"ib.cfg:1", "ib", "fidelity = step"}),
       with("IbHasItsOwnFactors", {"--network", "ib", "--fidelity", "step", "--latency-factor", "2"},
            {"--latency-factor", "network = ib"}),
       with("MoreWorkersThanHosts", {"--workers", "3"}, {"workers = 3", "2 worker hosts"}),
@@ -199,6 +204,7 @@ class Mistakes : public testing::TestWithParam<Mistake> {
     const std::string both = "model = resnet50\nplatform = two-hosts\n";
     folder_.write("key.cfg", both + "wokers = 2\n");
     folder_.write("number.cfg", both + "\nbatch = 1e400  # too much\n");
+    folder_.write("ib.cfg", "network = ib\n");
     folder_.write("staleness.cfg", both + "staleness = 2\n");
   }
   Ended run(const std::string& out = "") const {
