@@ -1,6 +1,7 @@
 // Magnitudes as integers: the bits of a float without its sign are ordered like |x|, with infinity
 // above every number and NaN above infinity. Comparing keys needs no special cases, keeps denormals
-// whatever the compiler's flags are, and merges +0 and -0.
+// whatever the compiler's flags are, and merges +0 and -0. All NaN have one key: x86 keeps the bits
+// of one that is added to a number, a GPU makes another of it.
 #pragma once
 
 #include <bit>
@@ -13,8 +14,15 @@ inline constexpr std::uint32_t no_key = 0x80000000u;  // a threshold that no key
 
 inline constexpr std::uint32_t infinite_key = 0x7f800000u;
 
+inline constexpr std::uint32_t nan_key = infinite_key + 1;
+
+constexpr std::uint32_t key_of_bits(std::uint32_t bits) {
+  const std::uint32_t magnitude = bits & 0x7fffffffu;
+  return magnitude < nan_key ? magnitude : nan_key;
+}
+
 constexpr std::uint32_t magnitude_key(float value) {
-  return std::bit_cast<std::uint32_t>(value) & 0x7fffffffu;
+  return key_of_bits(std::bit_cast<std::uint32_t>(value));
 }
 
 // The smallest key of values with |x| >= threshold, and with |x| > threshold.

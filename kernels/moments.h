@@ -33,7 +33,7 @@ constexpr Moments operator+(const Moments& a, const Moments& b) {
 }
 
 constexpr float absolute_value(float value) {
-  return std::bit_cast<float>(magnitude_key(value));
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) & 0x7fffffffu);
 }
 
 struct LaneSums {

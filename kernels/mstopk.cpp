@@ -58,7 +58,7 @@ void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   std::vector<std::size_t> above(tiles);
   run_in_parallel(tiles, [&](std::size_t t) {
     for (const std::uint32_t value : picks.values(t))
-      above[t] += (value & 0x7fffffffu) >= band.above ? 1u : 0u;
+      above[t] += key_of_bits(value) >= band.above ? 1u : 0u;
   });
   const std::size_t sure = std::accumulate(above.begin(), above.end(), std::size_t{0});
   const std::size_t room = k - sure, first = random_offset(draw, picks.total() - sure, room);

@@ -66,7 +66,7 @@ std::vector<std::uint32_t> keys_of(const Picks& picks) {
   run_in_parallel(picks.counts.size(), [&](std::size_t t) {
     const std::span<const std::uint32_t> values = picks.values(t);
     for (std::size_t i = 0; i < values.size(); ++i)
-      keys[first[t] + i] = values[i] & 0x7fffffffu;
+      keys[first[t] + i] = key_of_bits(values[i]);
   });
   return keys;
 }

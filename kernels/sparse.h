@@ -39,7 +39,7 @@ struct Picks {
     const std::span<std::uint32_t> indices = tile(t), copies = values(t);
     std::uint32_t kept = 0;
     for (std::size_t i = 0; i < indices.size(); ++i) {
-      const bool here = stays(copies[i] & 0x7fffffffu);
+      const bool here = stays(key_of_bits(copies[i]));
       indices[kept] = indices[i];
       copies[kept] = copies[i];
       kept += here ? 1u : 0u;

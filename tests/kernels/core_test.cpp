@@ -72,6 +72,8 @@ TEST(Keys, OrderLikeMagnitudes) {
     EXPECT_LE(bin_of(magnitude_key(ascending[i - 1])), bin_of(magnitude_key(ascending[i])));
   }
   EXPECT_EQ(magnitude_key(-0.0f), magnitude_key(0.0f));
+  for (const std::uint32_t bits : {0x7f800001u, 0x7fffffffu, 0xffc00000u})  // a GPU's, x86's
+    EXPECT_EQ(magnitude_key(std::bit_cast<float>(bits)), magnitude_key(std::nanf("")));
   EXPECT_EQ(key_from(std::nan("")), no_key);
   EXPECT_EQ(key_from(0.1), magnitude_key(0.1f));  // 0.1f is above 0.1
   EXPECT_EQ(key_from(0.3), magnitude_key(0.3f));
