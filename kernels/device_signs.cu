@@ -85,6 +85,7 @@ void encode_signs_on_device(std::size_t scales, bool feedback, const DeviceInput
              input.residual, input.elements, feedback, input.sent,
              reinterpret_cast<std::uint32_t*>(message + scales), sums);
     });
+  add_groups(sums, tiles, stream);
   launch(scale_kernel, 1, 256, stream, sums, tiles, scales == 2, feedback, message, input.sent);
 }
 

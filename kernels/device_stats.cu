@@ -75,6 +75,12 @@ __global__ void __launch_bounds__(256)
     selection->moments = total;
 }
 
+void add_up(const SelectionRoom& room, std::size_t elements, void* stream) {
+  const std::size_t tiles = tiles_of(elements);
+  add_groups(room.tiles, tiles, stream);
+  launch(total_kernel, 1, 256, stream, room.tiles, tiles, room.selection);
+}
+
 }  // namespace
 
 void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
@@ -82,7 +88,7 @@ void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& r
     launch(stats_kernel<false, Value>, persistent_blocks(), block_threads, stream, g,
            input.residual, input.elements, feedback, room.tiles, nullptr);
   });
-  launch(total_kernel, 1, 256, stream, room.tiles, tiles_of(input.elements), room.selection);
+  add_up(room, input.elements, stream);
 }
 
 void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
@@ -92,7 +98,7 @@ void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionR
     launch(stats_kernel<true, Value>, persistent_blocks(), block_threads, stream, g, input.residual,
            input.elements, feedback, room.tiles, room.histogram);
   });
-  launch(total_kernel, 1, 256, stream, room.tiles, tiles_of(input.elements), room.selection);
+  add_up(room, input.elements, stream);
 }
 
 }  // namespace syncline

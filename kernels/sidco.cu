@@ -105,12 +105,15 @@ __global__ void adapt_kernel(Chain chain, std::size_t k) {
 void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
   const unsigned blocks = static_cast<unsigned>((tiles + 3) / 4);
-  if (chain.sidco.fit == Fit::gamma)
+  if (chain.sidco.fit == Fit::gamma) {
     launch(logarithm_kernel, blocks, 128, stream, input.residual, input.elements, chain);
+    add_groups(reinterpret_cast<double*>(chain.room.tiles), tiles, stream);
+  }
   launch(first_stage_kernel, 1, 256, stream, tiles, chain);
   const int most = std::max(chain.sidco.first_stages, chain.sidco.most_stages);
   for (int stage = 1; stage < (chain.sidco.single ? 1 : most); ++stage) {
     launch(exceedance_kernel, blocks, 128, stream, input.residual, input.elements, chain, stage);
+    add_groups(reinterpret_cast<Exceedances*>(chain.room.tiles), tiles, stream);
     launch(stage_kernel, 1, 256, stream, tiles, chain, stage);
   }
 }
