@@ -45,13 +45,13 @@ constexpr std::size_t first_top = 65536, walk_bytes = 256;
 constexpr unsigned digits = 256;
 
 // Keys of the list above cut_key; as many as are equal to it follow them.
-__global__ void top_keys_kernel(const float* u, Room room) {
+__global__ void top_keys_kernel(Room room) {
   const Selection& selection = *room.selection.selection;
   const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
   if (first == 0)
     room.walk->rest = selection.cut_key;
   for (std::size_t i = first; i < selection.listed; i += std::size_t{gridDim.x} * blockDim.x) {
-    const std::uint32_t key = magnitude_key(u[room.selection.list[i]]);
+    const std::uint32_t key = key_of_bits(room.selection.bits[i]);
     if (key > selection.cut_key)
       room.keys[atomicAdd(reinterpret_cast<unsigned long long*>(&room.walk->sorted), 1ull)] = key;
   }
@@ -295,7 +295,7 @@ void find_best(const Terms& terms, const DeviceInput& input, const Room& room, v
     take_bin_of(first_top, room.selection, stream);
     collect(input, false, room.selection, stream);
     cut_list(input, first_top, room.selection, stream);
-    launch(top_keys_kernel, persistent_blocks(), block_threads, stream, input.residual, room);
+    launch(top_keys_kernel, persistent_blocks(), block_threads, stream, room);
     sort_keys(room, stream);
     launch(walk_kernel, 1, walk_threads, stream, terms, first_top, n, room);
   }

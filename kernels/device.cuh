@@ -20,6 +20,12 @@ inline constexpr unsigned warps = block_threads / 32;
 inline constexpr unsigned rows = tile_elements / block_threads;  // per warp and tile
 inline constexpr unsigned all_lanes = 0xffffffffu;
 
+// Rows of 32 elements that a warp asks for at once, where it walks along a tile or a bucket. All
+// are loaded before any is stored: no compiler moves a load ahead of a store to what may be the
+// same place, and with one row at a time in flight a GPU's memory is half idle. Eight rows share a
+// Philox call, too.
+inline constexpr unsigned batch = 8;
+
 // Throws std::runtime_error that names the call and what CUDA said.
 void check_cuda(int error, const char* what);
 
@@ -55,6 +61,31 @@ __device__ inline float loaded(const float* g, std::size_t i) {
 }
 __device__ inline float loaded(const Half* g, std::size_t i) {
   return to_float(g[i]);
+}
+
+// How many elements a batch has from here on: row r of this lane is there if 32 r is below that.
+__device__ inline unsigned left_of(std::size_t first, std::size_t end) {
+  return first >= end               ? 0
+         : end - first < 32 * batch ? static_cast<unsigned>(end - first)
+                                    : 32 * batch;
+}
+
+// A batch of u = g + e, or u = g, from element `first`; what is past the end is 0.
+template <class Value>
+__device__ inline void load_sums(const Value* g, const float* e, std::size_t first, unsigned left,
+                                 bool feedback, float (&sums)[batch]) {
+  float rest[batch];
+#pragma unroll
+  for (unsigned row = 0; row < batch; ++row)
+    sums[row] = row * 32 < left ? loaded(g + first, row * 32) : 0.0f;
+  if (!feedback)
+    return;
+#pragma unroll
+  for (unsigned row = 0; row < batch; ++row)
+    rest[row] = row * 32 < left ? e[first + row * 32] : 0.0f;
+#pragma unroll
+  for (unsigned row = 0; row < batch; ++row)
+    sums[row] = sums[row] + rest[row];
 }
 
 // Calls `work` with the gradient's pointer.
@@ -153,6 +184,7 @@ struct Selection {
 struct SelectionRoom {
   Selection* selection = nullptr;
   std::uint32_t* list = nullptr;         // indices collected, ascending
+  std::uint32_t* bits = nullptr;         // and the values there: gathering them costs a sector each
   unsigned long long* status = nullptr;  // of the tiles of a look-back pass
   unsigned* histogram = nullptr;         // 2048 counts, zero between uses
   std::uint32_t* sample = nullptr;       // keys
@@ -179,7 +211,8 @@ void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, cons
 // If fewer than k were collected: low_key from a histogram of everything, and collect again.
 void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                       void* stream);
-// cut_key: the key of rank k of the sample, or of the list; rank: how many that equal it.
+// cut_key: the key of rank k of the sample (which becomes low_key), or of the list; rank: how many
+// that equal it.
 void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
 void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
 // Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(block_threads)
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < total;
        i += std::size_t{gridDim.x} * blockDim.x) {
     const std::uint32_t key = from == Keys::sample ? room.sample[i]
-                              : from == Keys::list ? magnitude_key(u[room.list[i]])
+                              : from == Keys::list ? key_of_bits(room.bits[i])
                                                    : magnitude_key(u[i]);
     if (known == 31 || key >> known == above >> known)
       atomicAdd(&counts[(key >> shift) % digits], 1u);
@@ -55,9 +55,14 @@ __global__ void __launch_bounds__(block_threads)
       atomicAdd(&room.histogram[bin], counts[bin]);
 }
 
-// One block: the digit that holds the rank, by a suffix sum; leaves the histogram at zero.
+// What a cut is for: nothing yet, the next low_key, or the k largest of the list.
+enum class Use { none, low_key, largest };
+
+// One block: the digit that holds the rank (the first time: k), by a suffix sum; leaves the
+// histogram at zero.
 __global__ void __launch_bounds__(1024)
-    choose_kernel(SelectionRoom room, unsigned shift, unsigned digits, bool only_fallback) {
+    choose_kernel(SelectionRoom room, unsigned shift, unsigned digits, std::uint64_t k, Use use,
+                  bool only_fallback) {
   __shared__ unsigned long long suffix[bins + 1];
   if (only_fallback && room.selection->fallback == 0)
     return;
@@ -67,7 +72,12 @@ __global__ void __launch_bounds__(1024)
   }
   if (threadIdx.x == 0)
     suffix[bins] = 0;
-  const unsigned long long rank = room.selection->rank;
+  const bool first = shift == 20;
+  const unsigned long long rank = first ? k : room.selection->rank;
+  if (first && threadIdx.x == 0) {
+    room.selection->rank = k;
+    room.selection->cut_key = 0;
+  }
   for (unsigned step = 1; step < bins; step *= 2) {
     __syncthreads();
     unsigned long long more[2] = {};
@@ -85,25 +95,17 @@ __global__ void __launch_bounds__(1024)
       room.selection->cut_key |= bin << shift;
       room.selection->rank = rank - suffix[bin + 1];
     }
-}
-
-__global__ void begin_rank(Selection* selection, std::uint64_t rank, bool only_fallback) {
-  if (only_fallback && selection->fallback == 0)
+  __syncthreads();
+  if (threadIdx.x != 0 || use == Use::none)
     return;
-  selection->rank = rank;
-  selection->cut_key = 0;
-}
-
-// The k largest: what is above the cut, and the first few that equal it.
-__global__ void take_ties(Selection* selection) {
-  selection->above_key = selection->cut_key + 1;
-  selection->band_key = selection->cut_key;
-  selection->skip = 0;
-}
-
-__global__ void take_low_key(Selection* selection, bool only_fallback) {
-  if (!only_fallback || selection->fallback != 0)
-    selection->low_key = selection->cut_key;
+  const std::uint32_t cut_key = room.selection->cut_key;
+  if (use == Use::low_key)
+    room.selection->low_key = cut_key;
+  if (use == Use::largest) {  // what is above the cut, and the first few that equal it
+    room.selection->above_key = cut_key + 1;
+    room.selection->band_key = cut_key;
+    room.selection->skip = 0;
+  }
 }
 
 __global__ void judge_collected(Selection* selection, std::uint64_t k) {
@@ -112,21 +114,22 @@ __global__ void judge_collected(Selection* selection, std::uint64_t k) {
 
 template <Keys from>
 void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned rounds,
-                   bool only_fallback, void* stream) {
+                   std::uint64_t k, Use use, bool only_fallback, void* stream) {
   constexpr unsigned shifts[] = {20, 10, 0}, digits[] = {2048, 1024, 1024};
   const unsigned blocks =
       from == Keys::sample && room.samples == sample_keys ? 32 : persistent_blocks();
   for (unsigned round = 0; round < rounds; ++round) {
     launch(digit_kernel<from>, blocks, block_threads, stream, input.residual, input.elements, room,
            shifts[round], digits[round]);
-    launch(choose_kernel, 1, 1024, stream, room, shifts[round], digits[round], only_fallback);
+    launch(choose_kernel, 1, 1024, stream, room, shifts[round], digits[round], k,
+           round + 1 == rounds ? use : Use::none, only_fallback);
   }
 }
 
 // Of the list, all that reach above_key, and of those between band_key and it `rank` in a row,
 // after the first `skip`: in order.
 template <class Value>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)
     trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
   __shared__ TileCounts shared;
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -144,7 +147,7 @@ __global__ void __launch_bounds__(block_threads)
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
-      const std::uint32_t key = i < listed ? magnitude_key(u[room.list[i]]) : 0;
+      const std::uint32_t key = i < listed ? key_of_bits(room.bits[i]) : 0;
       above[row] = __ballot_sync(all_lanes, i < listed && key >= above_key);
       band[row] = __ballot_sync(all_lanes, i < listed && key >= band_key && key < above_key);
       found += (static_cast<unsigned long long>(__popc(above[row])) << 31) + __popc(band[row]);
@@ -162,7 +165,7 @@ __global__ void __launch_bounds__(block_threads)
       const bool lucky =
           (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
       if ((above[row] >> lane & 1u) != 0 || lucky)
-        send<Value>(u, room.list[first + row * 32], my_above + sent, output, message_room);
+        send<Value>(u, room, first + row * 32, my_above + sent, output, message_room);
       before_above += __popc(above[row]);
       before_band += __popc(band[row]);
     }
@@ -185,33 +188,26 @@ void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, cons
            feedback, draw, room.sample);
   });
   cut_sample(input, static_cast<std::size_t>(rank), room, stream);
-  launch(take_low_key, 1, 1, stream, room.selection, false);
 }
 
 void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                       void* stream) {
   launch(judge_collected, 1, 1, stream, room.selection, k);
-  launch(begin_rank, 1, 1, stream, room.selection, k, true);
-  choose_digits<Keys::tensor>(input, room, 1, true, stream);
-  launch(take_low_key, 1, 1, stream, room.selection, true);
+  choose_digits<Keys::tensor>(input, room, 1, k, Use::low_key, true, stream);
   collect(input, true, room, stream);
 }
 
 void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  launch(begin_rank, 1, 1, stream, room.selection, k, false);
-  choose_digits<Keys::sample>(input, room, 3, false, stream);
+  choose_digits<Keys::sample>(input, room, 3, k, Use::low_key, false, stream);
 }
 
 void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream) {
-  launch(begin_rank, 1, 1, stream, room.selection, k, false);
-  launch(choose_kernel, 1, 1024, stream, room, 20, bins, false);
-  launch(take_low_key, 1, 1, stream, room.selection, false);
+  launch(choose_kernel, 1, 1024, stream, room, 20, bins, k, Use::low_key, false);
 }
 
 void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
-  launch(begin_rank, 1, 1, stream, room.selection, k, false);
-  choose_digits<Keys::list>(input, room, 3, false, stream);
+  choose_digits<Keys::list>(input, room, 3, k, Use::none, false, stream);
 }
 
 void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
@@ -225,8 +221,7 @@ void write_band(const DeviceInput& input, const SelectionRoom& room, const Devic
 
 void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
                    const DeviceOutput& output, std::size_t message_room, void* stream) {
-  cut_list(input, k, room, stream);
-  launch(take_ties, 1, 1, stream, room.selection);
+  choose_digits<Keys::list>(input, room, 3, k, Use::largest, false, stream);
   write_band(input, room, output, message_room, stream);
   count_selected(room, output, k, stream);
 }

@@ -8,9 +8,12 @@
 namespace syncline {
 namespace {
 
-// One pass: u = g + e (unless g is null), and the indices of what reaches the low key, in order.
+// One pass: u = g + e (unless g is null), and the indices and values of what reaches the low key,
+// in order. A tile is all loaded before any of it is stored: no compiler moves a load ahead of a
+// store to what may be the same place, and with one row at a time in flight a GPU's memory is half
+// idle.
 template <class Value>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)
     collect_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
                    bool only_fallback, SelectionRoom room) {
   __shared__ TileCounts shared;
@@ -19,35 +22,44 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const std::uint32_t low_key = room.selection->low_key;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
+  const bool from_u = g == nullptr || feedback;
   for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
        tile = next_tile(room.selection, shared)) {
     const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    float values[rows], left[rows];
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      values[row] = g != nullptr && i < elements ? loaded(g, i) : 0.0f;
+    }
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      left[row] = from_u && i < elements ? u[i] : 0.0f;
+    }
     unsigned ballots[rows];
     unsigned found = 0;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
-      std::uint32_t key = 0;
-      bool inside = i < elements;
-      if (inside) {
-        float value = g == nullptr ? u[i] : loaded(g, i);
-        if (g != nullptr) {
-          if (feedback)
-            value = value + u[i];
-          u[i] = value;
-        }
-        key = magnitude_key(value);
-      }
-      ballots[row] = __ballot_sync(all_lanes, inside && key >= low_key);
+      const float value = g == nullptr ? left[row]
+                          : feedback   ? values[row] + left[row]
+                                       : values[row];
+      values[row] = value;
+      if (g != nullptr && i < elements)
+        u[i] = value;
+      ballots[row] = __ballot_sync(all_lanes, i < elements && magnitude_key(value) >= low_key);
       found += __popc(ballots[row]);
     }
     const Place place = place_of(room.status, shared, found);
     std::size_t next = place.begin;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
-      if ((ballots[row] >> lane & 1u) != 0)
-        room.list[next + __popc(ballots[row] & ((1u << lane) - 1))] =
-            static_cast<std::uint32_t>(first + row * 32);
+      if ((ballots[row] >> lane & 1u) != 0) {
+        const std::size_t at = next + __popc(ballots[row] & ((1u << lane) - 1));
+        room.list[at] = static_cast<std::uint32_t>(first + row * 32);
+        room.bits[at] = __float_as_uint(values[row]);
+      }
       next += __popc(ballots[row]);
     }
     if (tile == tiles - 1 && threadIdx.x == 0)
@@ -81,7 +93,7 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
                                  std::size_t message_room) {
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
        i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
-    send<Value>(u, room.list[i], i, output, message_room);
+    send<Value>(u, room, i, i, output, message_room);
 }
 
 template <class Value>
@@ -102,7 +114,7 @@ void scatter(const std::byte* message, std::size_t bytes, float* sum, void* stre
 }  // namespace
 
 std::size_t selection_bytes(std::size_t elements) {
-  return 1024 + 4 * bins + 4 * sample_keys + 4 * (elements + 2) +
+  return 1024 + 4 * bins + 4 * sample_keys + 8 * (elements + 2) +
          tiles_of(elements) * (8 + sizeof(Moments)) + 64;
 }
 
@@ -117,6 +129,7 @@ SelectionRoom selection_room(void* workspace, std::size_t elements) {
   room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
   room.samples = sample_keys;
   room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
+  room.bits = room.list + elements;
   return room;
 }
 

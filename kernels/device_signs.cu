@@ -20,24 +20,32 @@ __global__ void sign_kernel(const Value* g, float* u, std::size_t elements, bool
   const bool forget = sent[2] != 0;
   float positive = 0, negative = 0;
   unsigned positives = 0;
-#pragma unroll 8
-  for (std::size_t row = begin; row < end; row += 32) {
-    const std::size_t i = row + lane;
-    const bool inside = i < end;
-    float value = inside ? loaded(g, i) : -1.0f;
-    if (inside && feedback) {
-      const float c = forget ? 0.0f : u[i];
-      value = value + (c - (c >= 0 ? if_positive : if_negative));
+  for (std::size_t rows_begin = begin; rows_begin < end; rows_begin += 32 * batch) {
+    const std::size_t first = rows_begin + lane;
+    const unsigned left = left_of(first, end);
+    float values[batch], rest[batch];
+    load_sums(g, u, first, left, false, values);
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row)
+      rest[row] = feedback && !forget && row * 32 < left ? u[first + row * 32] : 0.0f;
+    unsigned mine = 0;  // lane l keeps row l's word, so that one store takes all
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row) {
+      const bool inside = row * 32 < left;
+      const float c = rest[row];
+      const float value =
+          feedback ? values[row] + (c - (c >= 0 ? if_positive : if_negative)) : values[row];
+      if (inside)
+        u[first + row * 32] = value;
+      const bool set = inside && value >= 0;
+      const unsigned word = __ballot_sync(all_lanes, set);
+      mine = lane == row ? word : mine;
+      positive += set ? value : 0.0f;
+      negative += set || !inside ? 0.0f : value;
+      positives += set ? 1u : 0u;
     }
-    if (inside)
-      u[i] = value;
-    const bool set = inside && value >= 0;
-    const unsigned word = __ballot_sync(all_lanes, set);
-    if (lane == 0)
-      words[row / 32] = word;
-    positive += set ? value : 0.0f;
-    negative += set || !inside ? 0.0f : value;
-    positives += set ? 1u : 0u;
+    if (lane < batch && rows_begin + lane * 32 < end)
+      words[rows_begin / 32 + lane] = mine;
   }
   SignSums sums{};
   for (unsigned from = 0; from < 32; ++from)

@@ -19,20 +19,28 @@ __device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::s
   const unsigned lane = threadIdx.x % 32;
   float sum = 0, absolute = 0, squares = 0;
   std::uint32_t top = 0;
-#pragma unroll 8
-  for (std::size_t i = begin + lane; i < end; i += 32) {
-    const float value = feedback ? loaded(g, i) + u[i] : loaded(g, i);
-    if (u != nullptr)
-      u[i] = value;
-    const std::uint32_t key = magnitude_key(value);
-    sum += value;
-    absolute += absolute_value(value);
-    squares += value * value;
-    top = top > key ? top : key;
-    if (counting)
-      atomicAdd(&counts[bin_of(key) * copies + lane % copies], 1u);
+  for (std::size_t first = begin + lane; first < end; first += 32 * batch) {
+    float values[batch];
+    const unsigned left = left_of(first, end);
+    load_sums(g, u, first, left, feedback, values);
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row) {
+      if (row * 32 >= left)
+        break;
+      const float value = values[row];
+      if (u != nullptr)
+        u[first + row * 32] = value;
+      const std::uint32_t key = magnitude_key(value);
+      sum += value;
+      absolute += absolute_value(value);
+      squares += value * value;
+      top = top > key ? top : key;
+      if (counting)
+        atomicAdd(&counts[bin_of(key) * copies + lane % copies], 1u);
+    }
   }
   Moments total{static_cast<double>(end - begin)};
+#pragma unroll 4
   for (unsigned from = 0; from < 32; ++from)
     total = total +
             Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
@@ -42,7 +50,7 @@ __device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::s
 
 // Histograms are private to a block and merged with integer atomics: no order changes the result.
 template <bool counting, class Value>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 2)
     stats_kernel(const Value* g, float* u, std::size_t elements, bool feedback, Moments* tiles,
                  unsigned* histogram) {
   __shared__ unsigned counts[counting ? bins * copies : 1];

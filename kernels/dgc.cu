@@ -41,10 +41,6 @@ __global__ void sum_kernel(const Value* g, float* velocity, float* u, std::size_
   u[i] = v + u[i];
 }
 
-__global__ void take_cut(Selection* selection) {
-  selection->low_key = selection->cut_key;
-}
-
 // After the cut of the list at rank k: does it hold too many, and so is trimmed, or is it sent
 // whole?
 __global__ void judge_kernel(Selection* selection, std::size_t k) {
@@ -95,7 +91,6 @@ void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const Value* g, c
   launch(sample_kernel<Value>, blocks_of(dgc.samples), 256, stream, g, input.residual,
          input.elements, draw, dgc.samples, room.sample);
   cut_sample(input, dgc.sample_k, room, stream);
-  launch(take_cut, 1, 1, stream, room.selection);
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,

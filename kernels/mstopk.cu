@@ -22,13 +22,12 @@ __global__ void bisect_kernel(Selection* selection, int rounds, bool all) {
   selection->counts[0] = 0;
 }
 
-__global__ void __launch_bounds__(block_threads)
-    count_above_kernel(const float* u, SelectionRoom room) {
+__global__ void __launch_bounds__(block_threads) count_above_kernel(SelectionRoom room) {
   const std::uint32_t above = room.selection->above_key;
   unsigned long long count = 0;
   for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
        i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
-    count += magnitude_key(u[room.list[i]]) >= above ? 1 : 0;
+    count += key_of_bits(room.bits[i]) >= above ? 1 : 0;
   for (unsigned step = 16; step > 0; step /= 2)
     count += __shfl_xor_sync(all_lanes, count, step);
   if (threadIdx.x % 32 == 0 && count != 0)
@@ -61,7 +60,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   launch(bisect_kernel, 1, 1, stream, room.selection, static_cast<int>(settings.number("rounds")),
          k >= n);
   collect(input, false, room, stream);
-  launch(count_above_kernel, persistent_blocks(), block_threads, stream, input.residual, room);
+  launch(count_above_kernel, persistent_blocks(), block_threads, stream, room);
   launch(offset_kernel, 1, 1, stream, room.selection, k, draw);
   write_band(input, room, output, message_room, stream);
   count_selected(room, output, k, stream);

@@ -37,29 +37,42 @@ __device__ unsigned code_at(const unsigned char* codes, std::size_t i, const Sha
 }
 
 __device__ float bucket_scale(const Shape& shape, float squares, std::uint32_t top) {
-  double total = 0;
-  for (unsigned from = 0; from < 32; ++from) {
-    total += __shfl_sync(all_lanes, squares, from);
-    const std::uint32_t other = __shfl_sync(all_lanes, top, from);
-    top = top > other ? top : other;
+  float scale = 0;
+  if (shape.qsgd.max_norm) {
+    for (unsigned step = 16; step > 0; step /= 2) {
+      const std::uint32_t other = __shfl_xor_sync(all_lanes, top, step);
+      top = top > other ? top : other;
+    }
+    scale = __uint_as_float(top);
+  } else {
+    double total = 0;
+    for (unsigned from = 0; from < 32; ++from)
+      total += __shfl_sync(all_lanes, squares, from);
+    scale = static_cast<float>(sqrt(total));
   }
-  const float scale = shape.qsgd.max_norm ? __uint_as_float(top) : static_cast<float>(sqrt(total));
   return scale == scale ? scale : __int_as_float(0x7fc00000);
 }
 
-// Byte j of a row of 32 codes holds parts of one to eight of them; lanes below 4 * bits make one
-// each.
-__device__ unsigned packed_byte(unsigned lane, unsigned code, unsigned bits) {
-  unsigned byte = 0;
-  for (unsigned step = 0; step < 9; ++step) {
-    const unsigned from = lane * 8 / bits + step;
-    const unsigned other = __shfl_sync(all_lanes, code, from % 32);
-    const int shift = static_cast<int>(from * bits) - static_cast<int>(lane * 8);
-    if (from < 32 && shift < 8)
-      byte |= shift >= 0 ? other << shift : other >> -shift;
-  }
-  return byte & 0xffu;
+// The codes of eight neighbouring lanes side by side, in each of the eight.
+template <class Word>
+__device__ Word packed_eight(unsigned code, unsigned bits) {
+  Word word = static_cast<Word>(code) << (threadIdx.x % 8 * bits);
+  for (unsigned step = 1; step < 8; step *= 2)
+    word |= __shfl_xor_sync(all_lanes, word, step);
+  return word;
 }
+
+// A row of 32 codes. Eight of them make `bits` bytes; the lane of each byte writes it.
+__device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std::size_t present) {
+  const unsigned lane = threadIdx.x % 32, byte = lane / 8 * bits + lane % 8;
+  const std::uint64_t word =
+      bits <= 4 ? packed_eight<std::uint32_t>(code, bits) : packed_eight<std::uint64_t>(code, bits);
+  if (lane % 8 < bits && byte < packed_bytes(present, bits))
+    row[byte] = static_cast<unsigned char>(word >> (lane % 8 * 8));
+}
+
+// A warp keeps what it has read of buckets up to this long; of longer ones it reads the rest again.
+constexpr unsigned kept_batches = 2;
 
 template <class Value>
 __global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Draw draw,
@@ -71,16 +84,31 @@ __global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Dr
   const std::size_t begin = bucket * shape.qsgd.bucket;
   const std::size_t end =
       begin + shape.qsgd.bucket < shape.elements ? begin + shape.qsgd.bucket : shape.elements;
-  const auto value_at = [&](std::size_t i) {
-    return shape.feedback ? loaded(g, i) + residual[i] : loaded(g, i);
-  };
   float squares = 0;
   std::uint32_t top = 0;
-  for (std::size_t i = begin + lane; i < end; i += 32) {
-    const float value = value_at(i);
-    squares += value * value;
-    const std::uint32_t key = magnitude_key(value);
-    top = top > key ? top : key;
+  float kept[kept_batches][batch], values[batch];
+  const auto load = [&](std::size_t at, float(&sums)[batch]) {
+    load_sums(g, residual, at + lane, left_of(at + lane, end), shape.feedback, sums);
+  };
+  const auto add = [&](const float(&sums)[batch]) {
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row) {  // past the end there are zeros
+      squares += sums[row] * sums[row];
+      const std::uint32_t key = magnitude_key(sums[row]);
+      top = top > key ? top : key;
+    }
+  };
+  constexpr std::size_t batch_elements = 32 * batch;
+#pragma unroll
+  for (unsigned k = 0; k < kept_batches; ++k)
+    load(begin + k * batch_elements, kept[k]);
+#pragma unroll
+  for (unsigned k = 0; k < kept_batches; ++k)
+    add(kept[k]);
+  const std::size_t others = begin + kept_batches * batch_elements;
+  for (std::size_t at = others; at < end; at += batch_elements) {
+    load(at, values);
+    add(values);
   }
   const float scale = bucket_scale(shape, squares, top);
   const float inverse = inverse_unit(scale, shape.qsgd.levels);
@@ -88,26 +116,36 @@ __global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Dr
   if (lane == 0)
     scales[bucket] = scale;
   const unsigned sign_bit = shape.qsgd.sign_bit();
-  PhiloxWords words{};
-  for (std::size_t row = begin; row < end; row += 32) {
-    const std::size_t i = row + lane;
-    if (row == begin || row % random_block == 0)  // eight rows share a call
-      words = random_words(draw, i / random_block * 32 + i % 32);
-    const unsigned slot = static_cast<unsigned>(i / 32 % 8);
-    unsigned code = 0;
-    if (i < end) {
-      const float value = value_at(i);
-      const std::uint32_t random = words[slot / 2] >> (slot % 2 * 16) & 0xffffu;
-      const std::uint32_t level = level_of(value, inverse, shape.qsgd.levels, random);
-      code = level | (value < 0 ? sign_bit : 0u);
-      const float sent = from_level(level, value < 0, step);
-      if (shape.feedback)
-        residual[i] = isfinite(sent) ? value - sent : 0.0f;
+  const auto write = [&](const float(&sums)[batch], std::size_t at) {
+    if (at >= end)
+      return;
+    const PhiloxWords words = random_words(draw, at / random_block * 32 + (at + lane) % 32);
+    const unsigned left = left_of(at + lane, end);
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row) {
+      if (at + row * 32 >= end)
+        break;
+      const unsigned slot = (static_cast<unsigned>(at / 32) + row) % 8;
+      unsigned code = 0;
+      if (row * 32 < left) {
+        const float value = sums[row];
+        const std::uint32_t random = words[slot / 2] >> (slot % 2 * 16) & 0xffffu;
+        const std::uint32_t level = level_of(value, inverse, shape.qsgd.levels, random);
+        code = level | (value < 0 ? sign_bit : 0u);
+        const float sent = from_level(level, value < 0, step);
+        if (shape.feedback)
+          residual[at + lane + row * 32] = isfinite(sent) ? value - sent : 0.0f;
+      }
+      write_row(codes + (at / 8 + row * 4) * shape.qsgd.bits, code, shape.qsgd.bits,
+                end - at - row * 32);
     }
-    const unsigned byte = packed_byte(lane, code, shape.qsgd.bits);
-    const std::size_t left = end - row < 32 ? end - row : 32;
-    if (lane < packed_bytes(left, shape.qsgd.bits))
-      codes[row / 8 * shape.qsgd.bits + lane] = static_cast<unsigned char>(byte);
+  };
+#pragma unroll
+  for (unsigned k = 0; k < kept_batches; ++k)
+    write(kept[k], begin + k * batch_elements);
+  for (std::size_t at = others; at < end; at += batch_elements) {
+    load(at, values);
+    write(values, at);
   }
 }
 

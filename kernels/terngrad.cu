@@ -36,15 +36,17 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
     return;
   const float scale = *reinterpret_cast<const float*>(message);
   const float inverse = inverse_unit(scale, 1);
+  float values[batch];
+  load_sums(u, residual, begin + lane, left_of(begin + lane, elements), false, values);
   const PhiloxWords words = random_words(draw, block * 32 + lane);
 #pragma unroll
-  for (unsigned slot = 0; slot < 8; ++slot) {
+  for (unsigned slot = 0; slot < batch; ++slot) {
     const std::size_t row = begin + slot * 32, i = row + lane;
     if (row >= elements)
       return;
     std::uint32_t code = 0;
     if (i < elements) {
-      const float value = loaded(u, i);
+      const float value = values[slot];
       code = ternary_code(value, inverse, words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
       const float sent = from_ternary(code, scale);
       if (residual != nullptr)
