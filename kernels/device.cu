@@ -240,6 +240,8 @@ std::function<double()> sampler(const DeviceCompressor& compressor, const Settin
   bench->wire = std::make_unique<DeviceBytes>(message.size());
   bench->wire_bytes = message.size();
   copy_bytes(bench->wire->as<void>(), message.data(), message.size());
+  if (decode)
+    decode_once();  // kernels are loaded at their first launch
   return [=] {
     bench->reset();
     const double seconds = decode ? cold_seconds(bench->eviction, decode_once)
@@ -262,13 +264,16 @@ std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
                           .elements = gradient.size()};
   const DeviceOutput output{message->as<std::byte>(), selected->as<std::uint64_t>()};
   // Copies of the pointers keep the memory; `input` and `output` only point there.
-  return [=, kept = std::vector{values, residual, message, selected, workspace, eviction}] {
+  const auto run = [=,
+                    kept = std::vector{values, residual, message, selected, workspace, eviction}] {
     check_cuda(cudaMemset(input.residual, 0, bytes), "cudaMemset");
     const double seconds = cold_seconds(
         *eviction, [&] { baseline.run(input, k, output, workspace->as<void>(), nullptr); });
     check_cuda(cudaGetLastError(), baseline.name.c_str());
     return seconds;
   };
+  run();  // kernels are loaded at their first launch
+  return run;
 }
 
 double copy_bandwidth() {

@@ -167,6 +167,32 @@ TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {
   }
 }
 
+// Every sample begins on the memory that the one before left.
+TEST_P(Device, CanBeMeasured) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
+  const DeviceCompressor& device = Registered<DeviceCompressor>::find(GetParam());
+  const std::vector<float> gradient = gauss(9001, 1);
+  for (const bool decode : {false, true}) {
+    const std::function<double()> sample =
+        runtime.sampler(device, settings_at(compressor, ""), gradient, State{}, decode);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_GT(sample(), 0.0);
+  }
+}
+
+TEST(DeviceBaselines, CanBeMeasured) {
+  if (const std::string reason = why_no_device(); !reason.empty())
+    GTEST_SKIP() << "no GPU test: " << reason;
+  const std::vector<float> gradient = gauss(9001, 1);
+  for (const auto& [name, baseline] : Registered<DeviceBaseline>::all()) {
+    SCOPED_TRACE(name);
+    const std::function<double()> sample =
+        Registered<DeviceRuntime>::find("cuda").baseline_sampler(baseline, gradient, 3);
+    EXPECT_GT(sample(), 0.0);
+  }
+}
+
 // Without CUDA in the build there is nothing to name, and one skipped test says so.
 std::vector<std::string> device_names() {
   const std::vector<std::string> names = Registered<DeviceCompressor>::names();

@@ -1,6 +1,6 @@
 // The emulated device's memory, and its launches. A page that nobody may touch follows every
 // allocation, and one is before it: a kernel that writes there ends the process. What is new is
-// full of bytes that are no zeros.
+// full of bytes that are no zeros: tiny numbers, or NaN.
 #include <cuda_runtime.h>
 #include <map>
 #include <sys/mman.h>
@@ -26,7 +26,9 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
     return cudaErrorMemoryAllocation;
   char* const first = static_cast<char*>(begin) + page;
   mprotect(first, room, PROT_READ | PROT_WRITE);
-  std::memset(first, 0xa5, room);
+  static bool nan = false;
+  nan = !nan;
+  std::memset(first, nan ? 0xff : 0xa5, room);
   *data = first + room - used;
   allocations[*data] = {begin, room + 2 * page};
   return cudaSuccess;
