@@ -30,12 +30,22 @@ double wire_bytes(const Compressor& compressor, const Settings& settings, std::s
   return compressor.wire_bytes(settings, elements, Precision::fp32).bytes;
 }
 
+// What error feedback moves more or less per element than in `traffic`, where the setting is not
+// the usual one: what was left over is read and written; or u is written, and nothing read.
+double feedback_bytes(const Compressor& compressor, const Settings& settings) {
+  for (const Parameter& parameter : compressor.parameters)
+    if (parameter.name == "error-feedback" && settings.word(parameter.name) != parameter.fallback)
+      return parameter.fallback == "off" ? 8 : -4;
+  return 0;
+}
+
 }  // namespace
 
 double encode_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
   const Settings usual(compressor.parameters, {{"density", "0.01"}});  // those of `traffic`
-  return static_cast<double>(elements) * compressor.traffic.encode_bytes_per_element +
+  return static_cast<double>(elements) * (compressor.traffic.encode_bytes_per_element +
+                                          feedback_bytes(compressor, cell.settings)) +
          wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);
 }
 
