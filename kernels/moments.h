@@ -45,7 +45,7 @@ inline Moments total_of(const LaneSums& partial, std::size_t count) {
   Moments total{.count = static_cast<double>(count)};
   for (std::size_t lane = 0; lane < lanes; ++lane)
     total = total + Moments{0, partial.sum[lane], partial.absolute[lane], partial.squares[lane],
-                            partial.top[lane]};
+                            std::min(partial.top[lane], nan_key)};
   return total;
 }
 
@@ -104,7 +104,7 @@ inline std::uint32_t tile_top(const float* x, std::size_t count) {
     top = std::max(top, tops[lane]);
   for (std::size_t i = whole; i < count; ++i)
     top = std::max(top, magnitude_key(x[i]));
-  return top;
+  return std::min(top, nan_key);  // vectors leave NaN their bits
 }
 
 // Tiles are added in groups, so that a GPU can add groups side by side.
