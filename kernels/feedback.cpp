@@ -15,15 +15,14 @@ void fit(Values& memory, std::size_t elements) {
 
 void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
                float* residual) {
-  constexpr std::size_t ahead = 128;  // elements: eight lines, by trial
   float scratch[strip_elements];
   const float* g = gradient.tile(begin, count, scratch);
   float* u = residual + begin;
   const std::size_t part = count / strip_tiles / lane_width * lane_width;
   for (std::size_t i = 0; i < part; i += lane_width)
     for (std::size_t at = i; at < strip_tiles * part; at += part) {
-      __builtin_prefetch(g + at + ahead);
-      __builtin_prefetch(u + at + ahead);
+      __builtin_prefetch(g + at + elements_ahead);
+      __builtin_prefetch(u + at + elements_ahead);
       store(feedback ? load(g + at) + load(u + at) : load(g + at), u + at);
     }
   for (std::size_t i = strip_tiles * part; i < count; ++i)

@@ -31,30 +31,26 @@ void start_matrix(const Shape& s, const Draw& draw, State& state) {
     state.matrix[i] = first_entry(draw, i);
 }
 
-// Columns one after the other, of a matrix that has them side by side: what runs along a row of u
-// then runs along a column of Q too.
-std::vector<float> by_columns(std::span<const float> matrix, std::size_t rank) {
-  std::vector<float> columns(matrix.size());
+// Of Q, whose columns then lie one after the other: what runs along a row of u runs along one too.
+std::vector<float> transposed(std::span<const float> matrix, std::size_t columns) {
+  std::vector<float> result(matrix.size());
   for (std::size_t i = 0; i < matrix.size(); ++i)
-    columns[i % rank * (matrix.size() / rank) + i / rank] = matrix[i];
-  return columns;
+    result[i % columns * (matrix.size() / columns) + i / columns] = matrix[i];
+  return result;
 }
 
-std::vector<float> by_rows(std::span<const float> columns, std::size_t rank) {
-  std::vector<float> matrix(columns.size());
-  for (std::size_t i = 0; i < matrix.size(); ++i)
-    matrix[i] = columns[i % rank * (matrix.size() / rank) + i / rank];
-  return matrix;
+double in_lane_order(const float (&partial)[lanes]) {
+  double total = 0;
+  for (const float lane : partial)
+    total += lane;
+  return total;
 }
 
 double dot_plainly(const float* a, const float* b, std::size_t count) {
   float partial[lanes] = {};
   for (std::size_t j = 0; j < count; ++j)
     partial[j % lanes] += a[j] * b[j];
-  double total = 0;
-  for (const float lane : partial)
-    total += lane;
-  return total;
+  return in_lane_order(partial);
 }
 
 // The same, half of the lanes in a vector.
@@ -69,20 +65,17 @@ double dot(const float* a, const float* b, std::size_t count) {
   std::memcpy(partial, halves, sizeof partial);
   for (std::size_t j = whole; j < count; ++j)
     partial[j - whole] += a[j] * b[j];
-  double total = 0;
-  for (const float lane : partial)
-    total += lane;
-  return total;
+  return in_lane_order(partial);
 }
 
-// What a block of rows adds to Q = u^T P, which is by columns.
+// What a row adds to Q = u^T P, which is transposed.
 void add_row(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t j = 0; j < length; ++j)
       q[c * s.columns + j] += u[j] * p[c];
 }
 
-// A row of P Q^T, with Q by columns.
+// A row of P Q^T, with Q transposed.
 void row_of_product(const float* p, const float* q, const Shape& s, std::size_t length,
                     float* row) {
   std::fill(row, row + length, 0.0f);
@@ -127,7 +120,7 @@ void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw
     const std::size_t begin = t * tile_elements;
     add_strip(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
   });
-  const std::vector<float> q = by_columns(state.matrix, s.rank);
+  const std::vector<float> q = transposed(state.matrix, s.rank);
   std::vector<float> p(s.rows * s.rank);
   manner.rows(s.rows, [&](std::size_t i) {
     const float* row = state.residual.data() + std::min(i * s.columns, n);
@@ -167,7 +160,7 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
       row[j] = std::isfinite(sent[j]) ? row[j] - sent[j] : 0.0f;
   });
   message.resize(4 * q.size());
-  put_floats(by_rows(q, s.rank), message.data());
+  put_floats(transposed(q, s.columns), message.data());
 }
 
 void remember(const Settings& settings, std::span<const std::byte> whole, State& state) {
@@ -196,7 +189,7 @@ void decode_with(const Manner& manner, const Settings& settings, std::span<const
   const Shape s = shape_of(settings, n);
   expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
   std::vector<float> p = floats(message.first(4 * s.rows * s.rank));
-  const std::vector<float> q = by_columns(floats(message.subspan(4 * s.rows * s.rank)), s.rank);
+  const std::vector<float> q = transposed(floats(message.subspan(4 * s.rows * s.rank)), s.rank);
   orthogonalise(p, s.rows, s.rank);
   manner.rows(s.rows, [&](std::size_t i) {
     std::vector<float> row(row_length(s, n, i));

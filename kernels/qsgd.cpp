@@ -29,12 +29,6 @@ float decoded(const Qsgd& qsgd, std::uint8_t code, float step) {
   return from_level(code & (qsgd.sign_bit() - 1), (code & qsgd.sign_bit()) != 0, step);
 }
 
-// What stays behind; nothing where the scale is not finite, which would poison the residual for
-// ever.
-float left(float u, float sent) {
-  return std::isfinite(sent) ? u - sent : 0.0f;
-}
-
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   const Qsgd qsgd = qsgd_of(settings);
@@ -56,7 +50,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
       const std::uint32_t sign = u[i] < 0 ? qsgd.sign_bit() : 0;
       codes[i] = static_cast<std::uint8_t>(
           sign | level_of(u[i], inverse, qsgd.levels, random16(draw, begin + i)));
-      u[i] = left(u[i], decoded(qsgd, codes[i], step_of(qsgd, scale)));
+      u[i] = left_behind(u[i], decoded(qsgd, codes[i], step_of(qsgd, scale)));
       if (qsgd.coding == Coding::fixed)
         put_code(codes[i], begin + i, qsgd.bits, message.data() + 4 * buckets);
     }
@@ -88,7 +82,7 @@ void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random,
     codes[i] = static_cast<std::uint8_t>(level_of(v, inverse, qsgd.levels, random[i]) |
                                          (v < 0 ? qsgd.sign_bit() : 0u));
     if (rest != nullptr)
-      rest[i] = left(v, decoded(qsgd, codes[i], step));
+      rest[i] = left_behind(v, decoded(qsgd, codes[i], step));
   }
 }
 

@@ -100,4 +100,10 @@ inline Floats from_level(const Masks& level, const Masks& negative, float unit) 
   return negative ? -magnitude : magnitude;
 }
 
+// What stays behind; nothing where the scale is not finite, which would poison the residual for
+// ever.
+inline float left_behind(float u, float sent) {
+  return std::isfinite(sent) ? u - sent : 0.0f;
+}
+
 }  // namespace syncline

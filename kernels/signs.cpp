@@ -73,14 +73,13 @@ std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
 template <std::size_t streams>
 void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t part, float* u,
                   std::byte* out, SignSums* tiles) {
-  constexpr std::size_t ahead = 128;  // elements: eight lines, by trial
   SignVectors sums[streams];
   for (std::size_t i = 0; i < part / lanes * lanes; i += lanes)
     for (std::size_t stream = 0; stream < streams; ++stream) {
       const std::size_t at = stream * part + i;
       for (std::size_t line = 0; line < lanes; line += lane_width) {
-        __builtin_prefetch(g + at + ahead + line);
-        __builtin_prefetch(u + at + ahead + line);
+        __builtin_prefetch(g + at + elements_ahead + line);
+        __builtin_prefetch(u + at + elements_ahead + line);
       }
       const std::uint32_t word = add_word(g + at, feedback, sent, u + at, sums[stream]);
       std::memcpy(out + at / 8, &word, 4);

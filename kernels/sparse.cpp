@@ -40,10 +40,10 @@ void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size
     lane_numbers[lane] = lane;
   const std::size_t whole = count - count % lane_width;
   for (std::size_t i = 0; i < whole; i += lane_width) {
-    const Words here = words_of(load(u + begin + i));
-    const std::uint32_t reached = bits_of((here & 0x7fffffffu) >= threshold);
+    const Floats here = load(u + begin + i);
+    const std::uint32_t reached = bits_of(keys_of(here) >= threshold);
     store_set(lane_numbers + static_cast<std::uint32_t>(begin + i), reached, indices + found);
-    store_set(here, reached, values + found);
+    store_set(words_of(here), reached, values + found);
     found += static_cast<std::uint32_t>(std::popcount(reached));
   }
   for (std::size_t i = begin + whole; i < begin + count; ++i)

@@ -19,10 +19,6 @@ float scale_of(const Moments& moments, double clip) {
   return ternary_scale(moments, clip, std::sqrt(ternary_variance(moments)));
 }
 
-float left(float u, float sent) {
-  return std::isfinite(sent) ? u - sent : 0.0f;
-}
-
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   const std::size_t n = gradient.elements();
@@ -36,7 +32,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
     float& u = kept.residual[i];
     const std::uint8_t code = ternary_code(u, inverse_unit(scale, 1), random16(draw, i));
     put_code(code, i, 2, message.data() + 4);
-    u = left(u, from_ternary(code, scale));
+    u = left_behind(u, from_ternary(code, scale));
   }
 }
 
@@ -68,7 +64,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     for (std::size_t i = 0; i < count; ++i)
       codes[i] = ternary_code(u[i], inverse, random[i]);
     for (std::size_t i = 0; feedback && i < count; ++i)
-      rest[i] = left(rest[i], from_ternary(codes[i], scale));
+      rest[i] = left_behind(rest[i], from_ternary(codes[i], scale));
     pack(codes, count, 2, message.data() + 4 + begin / 4);
   });
 }

@@ -34,6 +34,7 @@ void for_each_tile(std::size_t elements, const Work& work) {
 // for itself. So what comes from memory is taken in strips, and walked along at four places.
 inline constexpr std::size_t strip_tiles = 4;
 inline constexpr std::size_t strip_elements = strip_tiles * tile_elements;
+inline constexpr std::size_t elements_ahead = 128;  // what to prefetch: eight lines on, by trial
 
 // Runs work(begin, elements in it) for every strip.
 template <class Work>
