@@ -1,4 +1,4 @@
-// kernels/baseline_torch.py: its rows are those of a cost table, and what it cannot do it says in
+// kernels/calibrate/baseline_torch.py: its rows are those of a cost table, and what it cannot do it says in
 // one line. Measures only where there is PyTorch; what it refuses, it refuses without.
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-const std::string script = std::string(KERNELS_FOLDER) + "/baseline_torch.py";
+const std::string script = std::string(KERNELS_FOLDER) + "/calibrate/baseline_torch.py";
 
 bool succeeds(const std::string& command) {
   return std::system((command + " >/dev/null 2>&1").c_str()) == 0;

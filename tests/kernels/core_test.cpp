@@ -4,14 +4,14 @@
 #include <limits>
 #include <set>
 
-#include "kernels/keys.h"
-#include "kernels/moments.h"
-#include "kernels/normal.h"
-#include "kernels/packing.h"
-#include "kernels/permutation.h"
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/moments.h"
+#include "kernels/arithmetic/normal.h"
+#include "kernels/arithmetic/packing.h"
+#include "kernels/arithmetic/permutation.h"
+#include "kernels/compressors/qsgd.h"
+#include "kernels/cpu/select.h"
 #include "kernels/philox.h"
-#include "kernels/qsgd.h"
-#include "kernels/select.h"
 #include "tests/kernels/data.h"
 
 namespace syncline {

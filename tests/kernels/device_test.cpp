@@ -1,5 +1,5 @@
 // GPU = CPU to the bit, over the grid. Skipped where there is no device, never passed.
-#include "kernels/device.h"
+#include "kernels/gpu/device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,14 +1,14 @@
 // What lanes.h does with whole vectors, against the same one element at a time. Compiled for this
 // machine and for narrower ones, because some of it is written for each.
-#include "kernels/lanes.h"
+#include "kernels/arithmetic/lanes.h"
 
 #include <gtest/gtest.h>
 #include <vector>
 
-#include "kernels/keys.h"
-#include "kernels/packing.h"
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/packing.h"
+#include "kernels/arithmetic/quantise.h"
 #include "kernels/philox.h"
-#include "kernels/quantise.h"
 
 namespace syncline {
 namespace {

@@ -1,0 +1,45 @@
+// Error feedback: what a compressor did not send is added to the next gradient (Seide et al. 2014;
+// Karimireddy et al. 2019). Every encoder first turns the residual, in place, into u = g + e,
+// chooses what to send from that, and takes what it sent off again. Without feedback the residual
+// is overwritten by g, so that the rest of the encoder is the same.
+#pragma once
+
+#include <string>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+// The parameter of every method that can run both ways.
+inline Parameter feedback_parameter(const std::string& fallback) {
+  return {.name = "error-feedback",
+          .sentence = "add what was not sent to the next gradient",
+          .fallback = fallback,
+          .choices = {"on", "off"}};
+}
+
+inline bool with_feedback(const Settings& settings) {
+  return settings.word("error-feedback") == "on";
+}
+
+// Sizes a per-element memory at its first use, and refuses a tensor that changed its size.
+inline void fit(Values& memory, std::size_t elements) {
+  if (memory.empty())
+    memory.resize(elements);
+  if (memory.size() != elements)
+    throw std::invalid_argument("a tensor of " + std::to_string(memory.size()) +
+                                " elements was encoded before, and now " +
+                                std::to_string(elements) + ": allowed is the same number");
+}
+
+// u without what the receiver gets of it: zero in fp32; in fp16 the rounding error, which fp32
+// holds exactly. A value that is not finite leaves nothing behind: it would poison the residual for
+// ever.
+constexpr float sent_off(float u, Precision precision) {
+  return precision == Precision::fp32 || magnitude_key(u) >= infinite_key
+             ? 0.0f
+             : u - as_sent(u, precision);
+}
+
+}  // namespace syncline

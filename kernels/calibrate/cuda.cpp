@@ -1,0 +1,161 @@
+// Measuring on a GPU: the same table, the same checks; kernels come from the device registry.
+#include <cstdio>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/calibrate/calibrate.h"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+const DeviceRuntime& usable_runtime() {
+  if (Registered<DeviceRuntime>::all().empty())
+    throw std::invalid_argument(
+        "--device cuda: this build has no CUDA kernels (no nvcc at configure time): allowed is "
+        "cpu");
+  const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
+  const std::string absence = runtime.absence();
+  if (!absence.empty())
+    throw std::invalid_argument("--device cuda: " + absence + ": allowed here is cpu");
+  return runtime;
+}
+
+// References of large tensors take minutes, and a GPU may be lent for as many.
+constexpr std::size_t large = std::size_t{1} << 24;
+
+// Bytes of the message, which must be the reference's; of a large tensor the CPU version's, which
+// the tests hold to the reference.
+double check(const DeviceRuntime& runtime, const DeviceCompressor& device, const Cell& cell,
+             std::span<const float> gradient, const State& start) {
+  State expected_state = start, got_state = start;
+  Message expected, got;
+  const Draw draw{1, 20, 0};
+  const Codec& codec = gradient.size() > large ? cell.compressor->cpu : cell.compressor->reference;
+  codec.encode(cell.settings, gradient, draw, expected_state, expected);
+  runtime.encode(device, cell.settings, gradient, draw, got_state, got);
+  if (expected != got || !same_residual(expected_state, got_state))
+    throw std::runtime_error(device.name + " at " + std::to_string(gradient.size()) +
+                             " elements on the device differs from the CPU: not measured");
+  return static_cast<double>(got.size());
+}
+
+struct Run {  // one table in the making
+  const DeviceRuntime& runtime;
+  double bandwidth = 0;
+  int noisy = 0;
+  CostTable table = {};
+
+  void add(const std::string& name, const std::string& settings, const char* operation,
+           std::size_t elements, double bytes_moved, double wire_bytes,
+           const std::string& distribution, const Timing& timing) {
+    const double n = static_cast<double>(elements), rate = bytes_moved / timing.median;
+    noisy += timing.quiet ? 0 : 1;
+    table.rows.push_back({name, settings, operation, n, timing.median, timing.p10, timing.p90,
+                          wire_bytes, distribution});
+    std::printf("%-22s %-19s %-11s %11.0f %9.3f ms %7.1f Ge/s %7.1f GB/s %4.0f %%%s\n",
+                name.c_str(), operation, distribution.c_str(), n, timing.median * 1e3,
+                n / timing.median * 1e-9, rate * 1e-9, rate / bandwidth * 100,
+                timing.quiet ? "" : "  noisy");
+  }
+};
+
+constexpr double patience_seconds = 5, small_spread = 0.02;
+
+void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
+  const DeviceCompressor& device = Registered<DeviceCompressor>::find(cell.compressor->name);
+  const Values gradient = gradient_of(distribution, elements, 1);
+  const State start = starting_state(cell, distribution, elements);
+  const double bytes = check(run.runtime, device, cell, gradient, start);
+  for (const bool decode : {false, true}) {
+    const Timing timing =
+        timed_samples(run.runtime.sampler(device, cell.settings, gradient, start, decode),
+                      patience_seconds, small_spread);
+    const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
+    run.add(device.name, written_settings(*cell.compressor, cell.settings),
+            decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
+  }
+}
+
+// How many elements this cell sends, or its rank: what a baseline is told of its settings.
+std::size_t size_of(const Cell& cell, std::size_t elements) {
+  for (const Parameter& parameter : cell.compressor->parameters) {
+    if (parameter.name == "density")
+      return wanted(cell.settings.number("density"), elements);
+    if (parameter.name == "rank")
+      return static_cast<std::size_t>(cell.settings.number("rank"));
+  }
+  return 0;
+}
+
+const std::string published = "published-";
+
+// The published code of this compressor, where there is a chain of its operations.
+void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
+  const Compressor& compressor = *cell.compressor;
+  const auto found = Registered<DeviceBaseline>::all().find(published + compressor.name);
+  if (found == Registered<DeviceBaseline>::all().end())
+    return;
+  const Values gradient = gradient_of("gauss", elements, 1);
+  run.add(
+      compressor.name, written_settings(compressor, cell.settings), "encode-as-published", elements,
+      static_cast<double>(elements) * found->second.bytes_per_element,
+      compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes, "gauss",
+      timed_samples(run.runtime.baseline_sampler(found->second, gradient, size_of(cell, elements)),
+                    patience_seconds, small_spread));
+}
+
+// What a user would pick without us.
+void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
+  const Values gradient = gradient_of("gauss", elements, 1);
+  const std::size_t k = wanted(std::stod(density), elements);
+  for (const auto& [name, baseline] : Registered<DeviceBaseline>::all()) {
+    if (name.starts_with(published))
+      continue;
+    std::fprintf(stderr, "%s, %zu elements\n", name.c_str(), elements);
+    run.add(name, "density=" + density, "encode", elements,
+            static_cast<double>(elements) * baseline.bytes_per_element, 8 * static_cast<double>(k),
+            "gauss",
+            timed_samples(run.runtime.baseline_sampler(baseline, gradient, k), patience_seconds,
+                          small_spread));
+  }
+}
+
+}  // namespace
+
+CostTable measured_on_cuda(const CalibrateOptions& options) {
+  const DeviceRuntime& runtime = usable_runtime();
+  Run run{runtime, runtime.copy_bandwidth()};
+  for (const std::size_t elements : options.sizes) {
+    for (const Cell& cell : cells_of(options)) {
+      const std::string& name = cell.compressor->name;
+      if (!Registered<DeviceCompressor>::all().contains(name)) {
+        std::fprintf(stderr, "%s has no CUDA version: not measured\n", name.c_str());
+        continue;
+      }
+      for (const std::string& distribution : options.distributions) {
+        std::fprintf(stderr, "%s, %s, %zu elements\n", name.c_str(), distribution.c_str(),
+                     elements);
+        measure(cell, distribution, elements, run);
+      }
+      if (options.baselines)
+        measure_as_published(cell, elements, run);
+    }
+    if (options.baselines)
+      measure_baselines(elements, options.densities.back(), run);
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4g bytes/s read and written", run.bandwidth);
+  run.table.header = runtime.about();
+  run.table.header.insert(
+      run.table.header.end(),
+      {{"date", today()},
+       {"commit", commit()},
+       {"copy bandwidth", text},
+       {"provenance", "measured"},
+       {"method", "median of 3 to 31 samples; cache written over before each; " +
+                      std::to_string(run.noisy) + " of " + std::to_string(run.table.rows.size()) +
+                      " rows stayed noisy (quartiles more than 2 % apart)"}});
+  return run.table;
+}
+
+}  // namespace syncline

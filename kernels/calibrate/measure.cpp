@@ -1,0 +1,266 @@
+// Measuring on the CPU: every answer is compared with the reference first, then timed with cold
+// caches, encode and decode apart, beside what a user would reach for without us.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <unistd.h>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/calibrate/calibrate.h"
+#include "kernels/cpu/tiles.h"
+
+namespace syncline {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Writes more than a core's own caches hold. (Not more than the third level: on a shared host that
+// is not ours, and writing three times 480 MB for every sample would take longer than all
+// measurements.)
+constexpr std::size_t eviction_bytes = std::size_t{64} << 20;
+
+void evict() {
+  static std::vector<unsigned char> room(eviction_bytes);
+  static unsigned char value = 0;
+  ++value;
+  run_in_parallel(16, [](std::size_t part) {
+    std::memset(room.data() + part * eviction_bytes / 16, value, eviction_bytes / 16);
+  });
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+class Progress {  // one line on a terminal, rewritten; else a line when a compressor begins
+ public:
+  explicit Progress(std::size_t steps) : steps_(steps) {}
+  void show(const std::string& what) {
+    ++done_;
+    if (isatty(STDERR_FILENO) != 0)
+      std::fprintf(stderr, "\r[%zu/%zu, %.0f s] %-60s", done_, steps_, seconds_since(start_),
+                   what.c_str());
+    else if (done_ == 1 || done_ % 20 == 0 || done_ == steps_)
+      std::fprintf(stderr, "[%zu/%zu, %.0f s] %s\n", done_, steps_, seconds_since(start_),
+                   what.c_str());
+    if (done_ == steps_ && isatty(STDERR_FILENO) != 0)
+      std::fprintf(stderr, "\n");
+  }
+
+ private:
+  std::size_t steps_ = 0, done_ = 0;
+  Clock::time_point start_ = Clock::now();
+};
+
+void check(const Cell& cell, std::span<const float> gradient, const State& start) {
+  State plain = start, fast = start;
+  Message expected, got;
+  const Draw draw{1, 20, 0};
+  cell.compressor->reference.encode(cell.settings, gradient, draw, plain, expected);
+  cell.compressor->cpu.encode(cell.settings, gradient, draw, fast, got);
+  std::vector<float> a(gradient.size()), b(gradient.size());
+  cell.compressor->reference.decode(cell.settings, expected, Precision::fp32, draw, a);
+  cell.compressor->cpu.decode(cell.settings, got, Precision::fp32, draw, b);
+  if (expected != got || std::memcmp(a.data(), b.data(), 4 * a.size()) != 0)
+    throw std::runtime_error(
+        cell.compressor->name + " (" + written_settings(*cell.compressor, cell.settings) + ") at " +
+        std::to_string(gradient.size()) + " elements differs from its reference: not measured");
+}
+
+CostRow row_of(const std::string& name, const std::string& parameters, const std::string& operation,
+               std::size_t elements, const Timing& timing, double wire_bytes,
+               const std::string& distribution) {
+  return {name,          parameters, operation,  static_cast<double>(elements),
+          timing.median, timing.p10, timing.p90, wire_bytes,
+          distribution};
+}
+
+void report(const CostRow& row, double traffic, const Timing& timing, double copy_bandwidth) {
+  const double rate = traffic / row.seconds;
+  std::printf("%-22s %-9s %-11s %-38s %10.0f %9.3f ms %8.1f Me/s %6.1f GB/s %4.0f %%%s\n",
+              row.compressor.c_str(), row.operation.c_str(), row.distribution.c_str(),
+              row.parameters.substr(0, 38).c_str(), row.elements, row.seconds * 1e3,
+              row.elements / row.seconds * 1e-6, rate * 1e-9, rate / copy_bandwidth * 100,
+              timing.quiet ? "" : "  noisy");
+}
+
+struct Run {  // one table in the making
+  CostTable table;
+  double copy_bandwidth = 0;
+  int noisy = 0;
+
+  void add(const CostRow& row, double traffic, const Timing& timing) {
+    noisy += timing.quiet ? 0 : 1;
+    report(row, traffic, timing, copy_bandwidth);
+    table.rows.push_back(row);
+  }
+};
+
+void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
+  const Compressor& compressor = *cell.compressor;
+  const Values gradient = gradient_of(distribution, elements, 1);
+  const State start = starting_state(cell, distribution, elements);
+  check(cell, gradient, start);
+  State state = start;
+  Message message;
+  const Draw draw{1, 20, 0};
+  const auto encode = [&] {
+    compressor.cpu.encode(cell.settings, std::span<const float>(gradient), draw, state, message);
+  };
+  encode();  // sizes the buffers
+  const Timing encoding = timed([&] { state = start; }, encode);
+  const double bytes = static_cast<double>(message.size()), n = static_cast<double>(elements);
+  const std::string settings = written_settings(compressor, cell.settings);
+  run.add(row_of(compressor.name, settings, "encode", elements, encoding, bytes, distribution),
+          n * compressor.traffic.encode_bytes_per_element, encoding);
+  Values sum(elements);
+  const Timing decoding = timed(
+      [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });
+  run.add(row_of(compressor.name, settings, "decode", elements, decoding, bytes, distribution),
+          compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, decoding);
+}
+
+Timing timed_copy(const Values& from, Values& to) {
+  const std::size_t parts = static_cast<std::size_t>(threads());
+  return timed([] {},
+               [&] {
+                 run_in_parallel(parts, [&](std::size_t part) {
+                   const std::size_t begin = from.size() * part / parts;
+                   const std::size_t end = from.size() * (part + 1) / parts;
+                   std::memcpy(to.data() + begin, from.data() + begin, 4 * (end - begin));
+                 });
+               });
+}
+
+// What a user would pick without us: a copy, and the k largest by the standard library.
+void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
+  const Values g = gradient_of("gauss", elements, 1);
+  Values copy(elements);
+  const double n = static_cast<double>(elements);
+  const Timing copying = timed_copy(g, copy);
+  run.add(row_of("baseline-memcpy", "", "encode", elements, copying, 4 * n, "gauss"), 8 * n,
+          copying);
+  const std::size_t k = wanted(std::stod(density), elements);
+  const auto larger = [&](std::uint32_t a, std::uint32_t b) {
+    return magnitude_key(g[a]) > magnitude_key(g[b]);
+  };
+  std::vector<std::uint32_t> order(elements);
+  const auto in_order = [&] { std::iota(order.begin(), order.end(), 0u); };
+  const double bytes = 8 * static_cast<double>(k);
+  const Timing nth = timed(in_order, [&] {
+    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
+                     larger);
+  });
+  run.add(
+      row_of("baseline-nth-element", "density=" + density, "encode", elements, nth, bytes, "gauss"),
+      8 * n, nth);
+  const Timing sorting = timed(in_order, [&] { std::sort(order.begin(), order.end(), larger); });
+  run.add(
+      row_of("baseline-sort", "density=" + density, "encode", elements, sorting, bytes, "gauss"),
+      8 * n, sorting);
+}
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      return line.substr(line.find(": ") + 2);
+  return "unknown processor";
+}
+
+}  // namespace
+
+State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements) {
+  State state;
+  Message message;
+  const int steps = distribution == "steady" ? 10 : 1;
+  const Values gradient = gradient_of(distribution, elements, 100);
+  for (int step = 0; step < steps; ++step)
+    cell.compressor->cpu.encode(cell.settings, std::span<const float>(gradient),
+                                {1, static_cast<std::uint32_t>(step), 0}, state, message);
+  if (distribution != "steady")
+    std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+  return state;
+}
+
+Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
+                     double small_spread) {
+  constexpr std::size_t fewest = 7, most = 31;
+  std::vector<double> samples;
+  Timing timing;
+  const Clock::time_point begun = Clock::now();
+  while (samples.size() < most) {
+    samples.push_back(sample());
+    const bool impatient = seconds_since(begun) > patience_seconds;
+    if (samples.size() < (impatient ? 3 : fewest))
+      continue;
+    std::vector<double> sorted = samples;
+    std::sort(sorted.begin(), sorted.end());
+    timing = {quantile(sorted, 0.5), quantile(sorted, 0.1), quantile(sorted, 0.9), false};
+    timing.quiet = quantile(sorted, 0.75) - quantile(sorted, 0.25) < small_spread * timing.median;
+    if (timing.quiet || impatient)
+      break;
+  }
+  return timing;
+}
+
+Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
+  return timed_samples(
+      [&] {
+        prepare();
+        evict();
+        const Clock::time_point start = Clock::now();
+        work();
+        return seconds_since(start);
+      },
+      0.6, 0.1);
+}
+
+CostTable measured_on_cpu(const CalibrateOptions& options) {
+  if (options.threads > 0)
+    use_threads(options.threads);
+  Run run;
+  const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
+  const std::size_t copied = std::max(largest, std::size_t{1} << 22);
+  Values from(copied, 1.0f), to(copied);
+  run.copy_bandwidth = 8 * static_cast<double>(copied) / timed_copy(from, to).median;
+  const std::vector<Cell> cells = cells_of(options);
+  Progress progress(options.sizes.size() *
+                    (cells.size() * options.distributions.size() + (options.baselines ? 1 : 0)));
+  for (const std::size_t elements : options.sizes) {
+    for (const Cell& cell : cells)
+      for (const std::string& distribution : options.distributions) {
+        progress.show(cell.compressor->name + ", " + distribution + ", " +
+                      std::to_string(elements) + " elements");
+        measure(cell, distribution, elements, run);
+      }
+    if (options.baselines) {
+      progress.show("baselines, " + std::to_string(elements) + " elements");
+      measure_baselines(elements, options.densities.back(), run);
+    }
+  }
+  char bandwidth[64];
+  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s read and written", run.copy_bandwidth);
+  run.table.header = {
+      {"device", processor() + ", " + std::to_string(threads()) + " threads"},
+      {"driver", "none (CPU)"},
+      {"toolkit", std::string("g++ or clang, ") + __VERSION__},
+      {"date", today()},
+      {"commit", commit()},
+      {"copy bandwidth", bandwidth},
+      {"provenance", "measured"},
+      {"method", "median of 3 to 31 samples; 64 MiB written before each; " +
+                     std::to_string(run.noisy) + " of " + std::to_string(run.table.rows.size()) +
+                     " rows stayed noisy (quartiles more than 10 % apart)"}};
+  return run.table;
+}
+
+}  // namespace syncline

@@ -1,0 +1,113 @@
+// Tables for devices that are not at hand: traffic floors over bandwidth, plus launch costs. The
+// formula stands in the header of every table, and the provenance says `modelled`.
+#include <algorithm>
+
+#include "kernels/calibrate/calibrate.h"
+
+namespace syncline {
+namespace {
+
+struct ModelledDevice {
+  std::string name, sentence;
+  double bytes_per_second = 0;  // what a copy reaches, 88 to 90 % of nominal (kernels.md section 3)
+};
+
+const ModelledDevice& device_named(const std::string& name) {
+  static const std::vector<ModelledDevice> devices = {
+      {"h100", "NVIDIA H100 SXM, 80 GB HBM3", 3.0e12},
+      {"a100", "NVIDIA A100 SXM, 80 GB HBM2e", 1.75e12},
+      {"v100", "NVIDIA V100 SXM2, HBM2", 0.80e12}};
+  for (const ModelledDevice& device : devices)
+    if (device.name == name)
+      return device;
+  throw std::invalid_argument("no modelled device '" + name + "': allowed are h100, a100 or v100");
+}
+
+constexpr double launch_seconds = 3e-6;  // one kernel
+constexpr double sync_seconds = 15e-6;   // one host synchronisation of a published code
+
+double wire_bytes(const Compressor& compressor, const Settings& settings, std::size_t elements) {
+  return compressor.wire_bytes(settings, elements, Precision::fp32).bytes;
+}
+
+// What error feedback moves more or less per element than in `traffic`, where the setting is not
+// the usual one: what was left over is read and written; or u is written, and nothing read.
+double feedback_bytes(const Compressor& compressor, const Settings& settings) {
+  for (const Parameter& parameter : compressor.parameters)
+    if (parameter.name == "error-feedback" && settings.word(parameter.name) != parameter.fallback)
+      return parameter.fallback == "off" ? 8 : -4;
+  return 0;
+}
+
+}  // namespace
+
+double encode_bytes(const Cell& cell, std::size_t elements) {
+  const Compressor& compressor = *cell.compressor;
+  const Settings usual(compressor.parameters, {{"density", "0.01"}});  // those of `traffic`
+  return static_cast<double>(elements) * (compressor.traffic.encode_bytes_per_element +
+                                          feedback_bytes(compressor, cell.settings)) +
+         wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);
+}
+
+double decode_bytes(const Cell& cell, std::size_t elements) {
+  const Compressor& compressor = *cell.compressor;
+  const Traffic& traffic = compressor.traffic;
+  const double message = wire_bytes(compressor, cell.settings, elements);
+  const double selected = message / (compressor.sparse ? 8 : 4);  // shared draws send no indices
+  double scattered = selected * traffic.decode_sum_bytes_per_selected;
+  if (compressor.sparse)  // indices ascend, so a sector that holds several is moved once
+    scattered = std::min(scattered, 8.0 * static_cast<double>(elements));
+  return message + scattered + static_cast<double>(elements) * traffic.decode_sum_bytes_per_element;
+}
+
+CostTable modelled(const CalibrateOptions& options) {
+  const ModelledDevice& device = device_named(options.model);
+  CostTable table;
+  char bandwidth[64];
+  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s assumed", device.bytes_per_second);
+  // No date and no commit: the same program writes the same file, which a test checks.
+  table.header = {
+      {"device", device.sentence},
+      {"driver", "none"},
+      {"toolkit", "none"},
+      {"copy bandwidth", bandwidth},
+      {"provenance", "modelled"},
+      {"model", device.name},
+      {"command", options.command + " --out FILE"},
+      {"formula",
+       "seconds = kernels x 3e-6 + syncs x 15e-6 + bytes / copy bandwidth; kernels, syncs and "
+       "bytes from kernels/<compressor>.cpp (traffic)"},
+      {"encode",
+       "kernels of ours at their traffic floor: bytes = elements x bytes per element, which is at "
+       "density 0.01 and the other settings' defaults, + what the message is longer than at those"},
+      {"decode",
+       "one kernel, adds into a sum that is there, so zeroing it is not part: sparse: bytes = 72 "
+       "per selected element (8 message + a 32-byte sector read and written; randomk, which sends "
+       "no indices: 68), where indices ascend (all but randomk) no more than the message + 8 per "
+       "element; dense: bytes = 8 per element + message"},
+      {"encode-as-published",
+       "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
+       "the settings"}};
+  for (const Cell& cell : cells_of(options)) {
+    const Compressor& compressor = *cell.compressor;
+    const Traffic& traffic = compressor.traffic;
+    const std::string settings = written_settings(compressor, cell.settings);
+    for (const std::size_t elements : options.sizes) {
+      const double n = static_cast<double>(elements);
+      const double wire = wire_bytes(compressor, cell.settings, elements);
+      const auto add = [&](const std::string& operation, int kernels, int syncs, double bytes) {
+        const double seconds =
+            kernels * launch_seconds + syncs * sync_seconds + bytes / device.bytes_per_second;
+        table.rows.push_back(
+            {compressor.name, settings, operation, n, seconds, seconds, seconds, wire, "gauss"});
+      };
+      add("encode", traffic.encode_kernels, 0, encode_bytes(cell, elements));
+      add("decode", 1, 0, decode_bytes(cell, elements));
+      add("encode-as-published", traffic.published_kernels, traffic.published_syncs,
+          n * traffic.published_bytes_per_element);
+    }
+  }
+  return table;
+}
+
+}  // namespace syncline

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "kernels/calibrate/calibrate.h"
+
+namespace syncline {
+namespace {
+
+std::vector<std::string> list_of(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');)
+    parts.push_back(part);
+  return parts;
+}
+
+[[noreturn]] void refuse(const std::string& option, const std::string& value,
+                         const std::string& allowed) {
+  throw std::invalid_argument(option + " " + value + ": allowed are " + allowed);
+}
+
+// "65536", or "2^16".
+std::size_t size_of(const std::string& text) {
+  constexpr double largest = 1ull << 32;
+  double size = 0;
+  char* end = nullptr;
+  size = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '^' && size == 2)
+    size = std::exp2(std::strtod(end + 1, &end));
+  if (text.empty() || *end != '\0' || !(size >= 1) || size >= largest || size != std::floor(size))
+    refuse("--sizes", text, "whole numbers from 1 to 2^32 - 1, as 65536 or 2^16");
+  return static_cast<std::size_t>(size);
+}
+
+std::vector<std::string> names_in(const std::string& option, const std::string& value,
+                                  const std::vector<std::string>& allowed) {
+  for (const std::string& name : list_of(value))
+    if (std::find(allowed.begin(), allowed.end(), name) == allowed.end())
+      refuse(option, name, listed(allowed));
+  return list_of(value);
+}
+
+void set(CalibrateOptions& options, const std::string& option, const std::string& value) {
+  if (value.empty())
+    refuse(option, "''", "values; see --help");
+  if (option == "--device") {
+    options.device = names_in(option, value, {"cpu", "cuda"}).front();
+  } else if (option == "--out") {
+    options.out = value;
+  } else if (option == "--append") {
+    options.append = value;
+  } else if (option == "--model") {
+    options.model = names_in(option, value, {"h100", "a100", "v100"}).front();
+  } else if (option == "--compressors") {
+    options.compressors = names_in(option, value, Registered<Compressor>::names());
+  } else if (option == "--densities") {
+    options.densities = list_of(value);
+  } else if (option == "--bits") {
+    options.bits = list_of(value);
+  } else if (option == "--set") {
+    for (const std::string& part : list_of(value)) {
+      const std::size_t equals = part.find('=');
+      if (equals == std::string::npos)
+        refuse(option, part, "name=value, a parameter of a compressor; see --help");
+      options.set[part.substr(0, equals)].push_back(part.substr(equals + 1));
+    }
+  } else if (option == "--distributions") {
+    options.distributions = names_in(option, value, gradient_names());
+  } else if (option == "--baselines") {
+    options.baselines = names_in(option, value, {"on", "off"}).front() == "on";
+  } else if (option == "--threads") {
+    options.threads = static_cast<int>(
+        checked_number({.name = "--threads", .minimum = 1, .maximum = 1024, .whole = true}, value));
+  } else if (option == "--sizes") {
+    options.sizes.clear();
+    for (const std::string& size : list_of(value))
+      options.sizes.push_back(size_of(size));
+  } else {
+    throw std::invalid_argument("unknown option " + option + ": see --help for those there are");
+  }
+}
+
+// Each name must be a parameter of a chosen compressor, and not have an option of its own.
+void check_set(const CalibrateOptions& options) {
+  std::set<std::string> known;
+  for (const std::string& name : options.compressors)
+    for (const Parameter& parameter : Registered<Compressor>::find(name).parameters)
+      if (parameter.name != "density" && parameter.name != "bits")
+        known.insert(parameter.name);
+  for (const auto& [name, values] : options.set)
+    if (!known.contains(name))
+      refuse("--set", name,
+             known.empty() ? "none for these compressors" : listed({known.begin(), known.end()}));
+}
+
+// What the tables in profiles/ hold: the sizes and densities that simulations ask for, with room
+// around them.
+void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
+  options.sizes.clear();
+  for (int power = 0; power <= 28; power += 2)
+    options.sizes.push_back(std::size_t{1} << power);
+  options.densities = {"0.0001", "0.001", "0.01", "0.1", "0.25", "1"};
+  if (!all_compressors)
+    return;
+  options.bits = {"2", "4", "8"};
+  options.set = {{"quant-bucket", {"512", "128"}}, {"rank", {"1", "2", "4", "8"}}};
+}
+
+// Every combination of the values of these parameters.
+std::vector<std::map<std::string, std::string>> combinations(
+    const std::map<std::string, std::vector<std::string>>& values) {
+  std::vector<std::map<std::string, std::string>> all(1);
+  for (const auto& [name, choices] : values) {
+    std::vector<std::map<std::string, std::string>> longer;
+    for (const std::map<std::string, std::string>& one : all)
+      for (const std::string& choice : choices) {
+        longer.push_back(one);
+        longer.back()[name] = choice;
+      }
+    all = longer;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::string usage() {
+  return "syncline-calibrate measures what compressors cost on this device.\n"
+         "  --out FILE              the cost table to write (needed, unless --append)\n"
+         "  --append FILE           add the rows to this table instead\n"
+         "  --device cpu|cuda       default cpu\n"
+         "  --model h100|a100|v100  write a modelled table instead of measuring; sizes, densities\n"
+         "                          and settings are then by default those of kernels/profiles\n"
+         "  --compressors a,b       default all: " +
+         listed(Registered<Compressor>::names()) +
+         "\n"
+         "  --sizes 2^16,2^20       elements; default 2^8,2^12,2^16,2^18,2^20,2^22,2^24\n"
+         "  --densities 0.001,0.01  for those that take one (default these two)\n"
+         "  --bits 4                for those that take them (default 4)\n"
+         "  --set rank=2,rank=4     any other of their parameters; a name again is one more value\n"
+         "  --distributions gauss   of the gradients; default gauss,steady, out of " +
+         listed(gradient_names()) +
+         "\n"
+         "  --threads N             default: what the machine has\n"
+         "  --baselines on|off      memcpy, std::nth_element and std::sort too; default on\n";
+}
+
+CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
+  CalibrateOptions options;
+  options.compressors = Registered<Compressor>::names();
+  options.densities = {"0.001", "0.01"};
+  options.bits = {"4"};
+  options.distributions = {"gauss", "steady"};
+  for (const int power : {8, 12, 16, 18, 20, 22, 24})
+    options.sizes.push_back(std::size_t{1} << power);
+  const auto given = [&](const std::string& option) {
+    for (std::size_t i = 0; i < arguments.size(); i += 2)
+      if (arguments[i] == option)
+        return true;
+    return false;
+  };
+  if (given("--model"))  // whatever else is given then takes their place
+    set_defaults_of_model(options, !given("--compressors"));
+  if (given("--set"))
+    options.set.clear();
+  options.command = "syncline-calibrate";
+  for (std::size_t i = 0; i < arguments.size(); i += 2) {
+    if (i + 1 == arguments.size())
+      throw std::invalid_argument(arguments[i] + " needs a value");
+    set(options, arguments[i], arguments[i + 1]);
+    if (arguments[i] != "--out" && arguments[i] != "--append")
+      options.command += " " + arguments[i] + " " + arguments[i + 1];
+  }
+  if (options.out.empty() == options.append.empty())
+    throw std::invalid_argument("give one of --out FILE and --append FILE");
+  check_set(options);
+  cells_of(options);  // bad values are refused before anything runs
+  return options;
+}
+
+std::vector<Cell> cells_of(const CalibrateOptions& options) {
+  std::map<std::string, std::vector<std::string>> asked = options.set;
+  asked["density"] = options.densities;
+  asked["bits"] = options.bits;
+  std::vector<Cell> cells;
+  for (const std::string& name : options.compressors) {
+    const Compressor& compressor = Registered<Compressor>::find(name);
+    std::map<std::string, std::vector<std::string>> values;
+    for (const Parameter& parameter : compressor.parameters)
+      if (const auto found = asked.find(parameter.name); found != asked.end())
+        values.insert(*found);
+    for (const std::map<std::string, std::string>& given : combinations(values))
+      cells.push_back({&compressor, Settings(compressor.parameters, given)});
+  }
+  return cells;
+}
+
+}  // namespace syncline

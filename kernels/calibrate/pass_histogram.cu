@@ -1,0 +1,18 @@
+// The histogram pass by itself, to be measured next to the copy: add, moments, histogram.
+#include "kernels/gpu/device.cuh"
+
+namespace syncline {
+namespace {
+
+void run(const DeviceInput& input, std::size_t, const DeviceOutput&, void* workspace,
+         void* stream) {
+  add_sum_and_count(input, true, selection_room(workspace, input.elements), stream);
+}
+
+const Registered<DeviceBaseline> entry{{.name = "pass-histogram",
+                                        .bytes_per_element = 12,
+                                        .workspace_bytes = selection_bytes,
+                                        .run = run}};
+
+}  // namespace
+}  // namespace syncline

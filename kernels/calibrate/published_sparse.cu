@@ -1,0 +1,196 @@
+// The published sparsifiers as chains of operations (algorithms.md 1.1, 1.2, 6.4, 6.5).
+#include <cuda_runtime.h>
+#include <thrust/extrema.h>
+#include <thrust/scan.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+
+#include "kernels/arithmetic/normal.h"
+#include "kernels/calibrate/published.cuh"
+
+namespace syncline {
+namespace {
+
+double share_of(std::size_t k, std::ptrdiff_t n) {
+  return static_cast<double>(k) / static_cast<double>(n);
+}
+
+// All of b, largest first, and where each was. (By radix digits: thrust::sort_by_key is CUB's radix
+// sort of pairs for these types.)
+void sort_pairs(Published& p) {
+  thrust::sequence(p.on(), p.indices, p.indices + p.n);
+  thrust::sort_by_key(p.on(), p.b, p.b + p.n, p.indices, thrust::greater<float>());
+}
+
+// torch.topk's answer comes sorted, with 64-bit indices; here by a sort of everything, which is
+// what torch did with one long slice for a while.
+void run_topk(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+              void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  sort_pairs(p);
+  p.finish(static_cast<std::ptrdiff_t>(k));
+}
+
+// torch.randperm is a sort of n random keys; the first k of it are sent.
+void run_randomk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                 void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  const thrust::counting_iterator<std::int64_t> first(0);
+  p.add();
+  thrust::transform(p.on(), first, first + p.n, p.b, Uniform());
+  sort_pairs(p);
+  p.finish(static_cast<std::ptrdiff_t>(k));
+}
+
+struct Square {
+  __device__ float operator()(float x) const { return x * x; }
+};
+struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have it
+  double element_bits;
+  __device__ float operator()(float squares, std::int64_t i) const {
+    const double packets = ceil(static_cast<double>(i + 1) * element_bits / 512);
+    return static_cast<float>(squares / (576 * packets + 64));
+  }
+};
+
+// CAT: everything sorted, running sums, the best ratio of all, which the host reads.
+void run_cat(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
+             void* stream) {
+  Published p(input, output, workspace, stream);
+  const thrust::counting_iterator<std::int64_t> first(0);
+  p.add();
+  p.magnitudes();
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  sort_pairs(p);
+  thrust::transform(p.on(), p.b, p.b + p.n, p.a, Square());
+  thrust::inclusive_scan(p.on(), p.a, p.a + p.n, p.a);
+  const PerPacketCost ratio{32 + ceil(log2(static_cast<double>(p.n)))};
+  thrust::transform(p.on(), p.a, p.a + p.n, first, p.b, ratio);
+  p.finish(thrust::max_element(p.on(), p.b, p.b + p.n) - p.b + 1);
+}
+
+void run_threshold(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                   void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  p.finish(p.nonzero(static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2))));
+}
+
+void run_gaussiank(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                   void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  const float mean = p.mean(p.u, p.n), deviation = p.deviation(p.u, p.n, mean);
+  float t = mean + deviation * static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2));
+  p.magnitudes();
+  std::size_t count = 0;
+  for (int pass = 0; pass < 3; ++pass) {
+    count = static_cast<std::size_t>(p.nonzero(t));
+    if (3 * count >= 2 * k && 3 * count <= 4 * k)
+      break;
+    t *= 3 * count < 2 * k ? 0.5f : 1.5f;
+  }
+  p.finish(static_cast<std::ptrdiff_t>(count));
+}
+
+struct Strided {
+  std::int64_t step;
+  __device__ std::int64_t operator()(std::int64_t i) const { return i * step; }
+};
+
+// One hundredth is sampled and sorted; too many are sorted once more.
+void run_dgc(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+             void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  const std::ptrdiff_t step = p.n < 25600 ? 1 : 100, samples = p.n / step;
+  const auto places =
+      thrust::make_transform_iterator(thrust::counting_iterator<std::int64_t>(0), Strided{step});
+  thrust::gather(p.on(), places, places + samples, p.a, p.b);
+  thrust::sort(p.on(), p.b, p.b + samples, thrust::greater<float>());
+  float threshold = 0;
+  const std::ptrdiff_t rank = static_cast<std::ptrdiff_t>(k) / step;
+  cudaMemcpyAsync(&threshold, p.b + (rank < samples ? rank : samples - 1), sizeof threshold,
+                  cudaMemcpyDeviceToHost, p.stream);
+  cudaStreamSynchronize(p.stream);
+  std::ptrdiff_t count = p.nonzero(threshold);
+  if (3 * static_cast<std::size_t>(count) > 4 * k) {
+    thrust::gather(p.on(), p.indices, p.indices + count, p.a, p.b);
+    thrust::sort_by_key(p.on(), p.b, p.b + count, p.indices, thrust::greater<float>());
+    count = static_cast<std::ptrdiff_t>(k);
+  }
+  p.finish(count);
+}
+
+// Thirty counts of everything, each read by the host.
+void run_mstopk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                void* workspace, void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  p.magnitudes();
+  const float mean = p.mean(p.a, p.n);
+  const float top = thrust::reduce(p.on(), p.a, p.a + p.n, 0.0f, thrust::maximum<float>());
+  float low = 0, high = 1;
+  for (int round = 0; round < 30; ++round) {
+    const float ratio = low + (high - low) / 2;
+    const std::ptrdiff_t count =
+        thrust::count_if(p.on(), p.a, p.a + p.n, Above{mean + ratio * (top - mean)});
+    (static_cast<std::size_t>(count) <= k ? high : low) = ratio;
+  }
+  const std::ptrdiff_t count = p.nonzero(mean + low * (top - mean));
+  p.finish(static_cast<std::size_t>(count) < k ? count : static_cast<std::ptrdiff_t>(k));
+}
+
+struct Over {
+  float divisor;
+  __device__ float operator()(float x) const { return fabsf(x) / divisor; }
+};
+
+// The exponential fit in three stages.
+void run_sidco(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
+               void* stream) {
+  Published p(input, output, workspace, stream);
+  p.add();
+  const float norm = sqrtf(thrust::transform_reduce(p.on(), p.u, p.u + p.n, SquaredDistance{0},
+                                                    0.0f, thrust::plus<float>()));
+  thrust::transform(p.on(), p.u, p.u + p.n, p.a, Over{norm});
+  thrust::copy(p.on(), p.a, p.a + p.n, p.b);
+  const double density = share_of(k, p.n);
+  float threshold = -p.mean(p.b, p.n) * logf(0.25f);
+  std::ptrdiff_t left = p.n;
+  for (int stage = 1; stage < 3; ++stage) {
+    float* const kept = stage == 1 ? p.values : p.b;  // no place to compact into itself
+    const float* const from = stage == 1 ? p.b : p.values;
+    left = thrust::copy_if(p.on(), from, from + left, kept, Above{threshold}) - kept;
+    if (left == 0)
+      break;
+    const float least =
+        thrust::reduce(p.on(), kept, kept + left, 3.4e38f, thrust::minimum<float>());
+    threshold = least - (p.mean(kept, left) - least) * static_cast<float>(log(density / 0.25) / 2);
+  }
+  p.finish(p.nonzero(threshold));
+}
+
+DeviceBaseline chain(const char* name, double bytes,
+                     void (*run)(const DeviceInput&, std::size_t, const DeviceOutput&, void*,
+                                 void*)) {
+  return {
+      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
+}
+
+const Registered<DeviceBaseline> topk{chain("published-topk", 12.5, run_topk)};
+const Registered<DeviceBaseline> randomk{chain("published-randomk", 12.7, run_randomk)};
+const Registered<DeviceBaseline> cat{chain("published-cat", 16.4, run_cat)};
+const Registered<DeviceBaseline> threshold{chain("published-threshold", 12.1, run_threshold)};
+const Registered<DeviceBaseline> gaussiank{chain("published-gaussiank", 16.4, run_gaussiank)};
+const Registered<DeviceBaseline> dgc{chain("published-dgc", 12.8, run_dgc)};
+const Registered<DeviceBaseline> mstopk{chain("published-mstopk", 16.4, run_mstopk)};
+const Registered<DeviceBaseline> sidco{chain("published-sidco", 16.4, run_sidco)};
+
+}  // namespace
+}  // namespace syncline

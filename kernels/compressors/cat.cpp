@@ -1,0 +1,239 @@
+// CAT, communication-aware adaptive tuning (Khirirat, Magnusson, Aytekin, Johansson, arXiv
+// 2003.06377; algorithms.md 5): how much to send is chosen anew at every step, by improvement per
+// cost. Three rules: `sparsify` sends the T largest, `sign` the signs of the T largest and one
+// scale, `stochastic` keeps each element with a probability in proportion to it and is unbiased, so
+// it has no residual. Where the paper scales its step by sqrt(beta/T), the scale sent here is the
+// mean of the magnitudes, which is the same product without the smoothness constant.
+//
+// Only the top of the magnitudes has to be sorted: the walk ends soon, and takes more when it does
+// not.
+#include "kernels/compressors/cat.h"
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+
+#include "kernels/arithmetic/normal.h"
+#include "kernels/arithmetic/values.h"
+#include "kernels/cpu/select.h"
+#include "kernels/philox.h"
+
+namespace syncline {
+namespace {
+
+CatRule rule_of(const Settings& settings, std::size_t elements) {
+  CatRule rule{.name = settings.word("rule"),
+               .cost = {settings.word("cost"), settings.number("packet-cost"),
+                        settings.number("packet-bits"), settings.number("fixed-cost")}};
+  const double index_bits = elements > 1 ? static_cast<double>(std::bit_width(elements - 1)) : 1.0;
+  rule.element_bits = index_bits + (rule.name == "sign" ? 1 : 32);
+  rule.message_bits = rule.name == "sign" ? 32 : 0;
+  if (rule.cost.model == "packet")
+    rule.step = std::max<std::size_t>(
+        1, static_cast<std::size_t>(rule.cost.packet_bits / rule.element_bits));
+  return rule;
+}
+
+bool keeps_residual(const Settings& settings) {
+  return with_feedback(settings) && settings.word("rule") != "stochastic";
+}
+
+// Element i's chance under the stochastic rule, and what is sent of it if it has luck.
+double chance(float u, double unit) {
+  const double magnitude = std::fabs(u);
+  return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;
+}
+
+// The stochastic rule's message: kept values are divided by their chance; no residual stays.
+void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision precision,
+                State& state, Message& message) {
+  for (const std::uint32_t i : kept)
+    state.residual[i] = static_cast<float>(state.residual[i] / chance(state.residual[i], unit));
+  write_sparse_plainly(kept, precision, state.residual, message);
+  std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+}
+
+// The sign rule's message: the scale (fp32), T indices, then a bit per element.
+void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, State& state,
+                 Message& message) {
+  const std::size_t count = chosen.size();
+  const float scale =
+      count > 0 ? static_cast<float>(magnitudes / static_cast<double>(count)) : 0.0f;
+  message.assign(4 + 4 * count + 4 * ((count + 31) / 32), std::byte{0});
+  put_value(scale, Precision::fp32, message.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    float& u = state.residual[chosen[i]];
+    std::memcpy(message.data() + 4 + 4 * i, &chosen[i], 4);
+    if (u >= 0)
+      message[4 + 4 * count + i / 8] |= static_cast<std::byte>(1u << i % 8);
+    u = std::isfinite(scale) ? u - (u >= 0 ? scale : -scale) : 0.0f;
+  }
+}
+
+void finish(const Settings& settings, const CatWalk& walk, std::vector<std::uint32_t> chosen,
+            Precision precision, State& state, Message& message) {
+  if (settings.word("rule") == "sign")
+    write_signs(chosen, walk.best_sum(), state, message);
+  else if (settings.word("rule") == "stochastic")
+    write_kept(chosen, walk.unit(), precision, state, message);
+  else
+    write_sparse_plainly(chosen, precision, state.residual, message);
+}
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  add_plainly(gradient, keeps_residual(settings), state);
+  const Values& u = state.residual;
+  CatWalk walk(rule_of(settings, u.size()), moments_of(u), u.size());
+  Values sorted = u;
+  std::sort(sorted.begin(), sorted.end(),
+            [](float a, float b) { return magnitude_key(a) > magnitude_key(b); });
+  for (std::size_t i = 0; i < sorted.size() && !walk.finished(); ++i)
+    walk.next(absolute_value(sorted[i]));
+  std::vector<std::uint32_t> chosen;
+  if (settings.word("rule") != "stochastic")
+    chosen = largest_plainly(u, walk.best());
+  else
+    for (std::size_t i = 0; i < u.size(); ++i)
+      if (uniform(draw, i) < chance(u[i], walk.unit()))
+        chosen.push_back(static_cast<std::uint32_t>(i));
+  finish(settings, walk, chosen, gradient.precision(), state, message);
+}
+
+std::vector<std::uint32_t> listed_indices(const Picks& picks) {
+  std::vector<std::uint32_t> indices;
+  for (std::size_t t = 0; t < picks.counts.size(); ++t)
+    indices.insert(indices.end(), picks.tile(t).begin(), picks.tile(t).end());
+  return indices;
+}
+
+// Feeds the walk from sorted tops of growing size; leaves the picks of the last top.
+CatWalk walked(const CatRule& rule, const Moments& total, std::span<const float> u, Picks& picks) {
+  for (std::size_t top = std::min<std::size_t>(u.size(), 4096);;
+       top = std::min(u.size(), 8 * top)) {
+    CatWalk walk(rule, total, u.size());
+    if (top == 0)
+      return walk;
+    collect(u, certain_key(u, top), picks);
+    trim(top, picks);
+    std::vector<std::uint32_t> keys = keys_of(picks);
+    std::sort(keys.rbegin(), keys.rend());
+    for (std::size_t i = 0; i < keys.size() && !walk.finished(); ++i)
+      walk.next(std::bit_cast<float>(keys[i]));
+    if (walk.finished())
+      return walk;
+  }
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const std::size_t n = gradient.elements();
+  const bool feedback = keeps_residual(settings);
+  std::vector<Moments> tiles(tiles_of(n));
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
+  });
+  const float* u = state.residual.data();
+  Picks picks = room_for_picks(n, state.scratch);
+  const CatWalk walk = walked(rule_of(settings, n), in_order(tiles), state.residual, picks);
+  if (settings.word("rule") == "stochastic") {
+    const double unit = walk.unit();
+    for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
+      std::uint32_t kept = 0;
+      for (std::size_t i = begin; i < begin + count; ++i) {
+        picks.words[begin + kept] = static_cast<std::uint32_t>(i);
+        kept += uniform(draw, i) < chance(u[i], unit) ? 1u : 0u;
+      }
+      picks.counts[t] = kept;
+    });
+  } else {
+    trim(walk.best(), picks);
+  }
+  finish(settings, walk, listed_indices(picks), gradient.precision(), state, message);
+}
+
+void decode(const Settings& settings, std::span<const std::byte> message, Precision precision,
+            const Draw& draw, std::span<float> sum) {
+  if (settings.word("rule") != "sign") {
+    decode_sparse(settings, message, precision, draw, sum);
+    return;
+  }
+  const std::size_t words = message.size() / 4, count = words > 0 ? (words - 1) * 32 / 33 : 0;
+  expect_bytes("cat", message.size(), 4 * (1 + count + (count + 31) / 32));
+  const float scale = get_float(message.data());
+  std::vector<std::uint32_t> indices(count);
+  if (count > 0)  // memcpy wants no null pointers, not even for nothing
+    std::memcpy(indices.data(), message.data() + 4, 4 * count);
+  bool good = !(scale < 0) && (count == 0 || indices.back() < sum.size());
+  for (std::size_t i = 1; i < count; ++i)
+    good = good && indices[i - 1] < indices[i];
+  if (!good)
+    throw CorruptMessage("corrupt cat message: allowed are a scale from 0 and ascending indices");
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool set = (message[4 + 4 * count + i / 8] >> i % 8 & std::byte{1}) != std::byte{0};
+    sum[indices[i]] += set ? scale : -scale;
+  }
+}
+
+// T depends on the data; this is what a Gaussian gradient comes to, whose i-th largest magnitude is
+// taken at the middle of its n-th of the probability.
+WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
+  const double n = static_cast<double>(elements);
+  const double mean_magnitude = std::sqrt(2 / std::numbers::pi);
+  CatWalk walk(rule_of(settings, elements),
+               {.count = n, .absolute = n * mean_magnitude, .squares = n}, elements);
+  for (std::size_t i = 0; i < elements && !walk.finished(); ++i)
+    walk.next(-normal_quantile((static_cast<double>(i) + 0.5) / (2 * n)));
+  const std::size_t count = walk.best();
+  if (settings.word("rule") == "sign")
+    return {static_cast<double>(4 + 4 * count + 4 * ((count + 31) / 32)), false};
+  return {sparse_bytes(count, precision), false};
+}
+
+const Registered<Compressor> entry{{
+    .name = "cat",
+    .sentence = "as many of the largest elements as improve most per communicated bit",
+    .parameters = {{.name = "rule",
+                    .sentence = "what is sent of the T elements: values, signs, or a random choice",
+                    .fallback = "sparsify",
+                    .choices = {"sparsify", "sign", "stochastic"}},
+                   {.name = "cost",
+                    .sentence =
+                        "cost of T elements: bits, packets with a fixed cost, whole packets",
+                    .fallback = "packet",
+                    .choices = {"payload", "affine", "packet"},
+                    .changes_cost = false},
+                   {.name = "packet-cost",
+                    .sentence = "cost of one packet",
+                    .fallback = "576",
+                    .minimum = 1e-9,
+                    .maximum = 1e9,
+                    .changes_cost = false},
+                   {.name = "packet-bits",
+                    .sentence = "payload of one packet in bits",
+                    .fallback = "512",
+                    .minimum = 1,
+                    .maximum = 1e9,
+                    .changes_cost = false},
+                   {.name = "fixed-cost",
+                    .sentence = "cost of one message whatever it holds",
+                    .fallback = "64",
+                    .minimum = 0,
+                    .maximum = 1e12,
+                    .changes_cost = false},
+                   feedback_parameter("on")},
+    .sparse = true,
+    .feedback = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode},
+    .cpu = {encode, decode},
+    .traffic = {.encode_bytes_per_element = 16.4,
+                .encode_kernels = 4,
+                .published_bytes_per_element = 80,
+                .published_kernels = 9,
+                .published_syncs = 1,
+                .decode_sum_bytes_per_selected = 64},
+}};
+
+}  // namespace
+}  // namespace syncline

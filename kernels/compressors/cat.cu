@@ -1,0 +1,381 @@
+// CAT on a GPU, to the bit: one thread walks over sorted magnitudes (cat_walk.cuh). The walk nearly
+// always ends among the first few of them, so a short top of the tensor is selected and sorted
+// first. All is sorted only if the walk gets past that, which the device alone knows: both rounds
+// are enqueued, and the kernels of the second return at once. (A walk to the end of a large tensor,
+// as a fixed cost far above the packets' asks for, takes some 5 ns per element: it is as serial as
+// the rule is.)
+//
+// Equal magnitudes are the same addition whichever comes first, so only keys are sorted, by radix
+// digits in four passes. What is sent then follows from the key of rank T, as in topk.cu.
+#include <bit>
+#include <cuda_runtime.h>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/compressors/cat_walk.cuh"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+#include "kernels/gpu/lookback.cuh"
+
+namespace syncline::cat {
+namespace {
+
+Terms terms_of(const Settings& settings, std::size_t elements) {
+  const std::string &rule = settings.word("rule"), &cost = settings.word("cost");
+  Terms terms{
+      .rule = rule == "sign"         ? Rule::sign
+              : rule == "stochastic" ? Rule::stochastic
+                                     : Rule::sparsify,
+      .cost = cost == "payload"  ? Cost::payload
+              : cost == "affine" ? Cost::affine
+                                 : Cost::packet,
+      .packet_cost = settings.number("packet-cost"),
+      .packet_bits = settings.number("packet-bits"),
+      .fixed_cost = settings.number("fixed-cost"),
+      .element_bits = elements > 1 ? static_cast<double>(std::bit_width(elements - 1)) : 1.0,
+      .message_bits = rule == "sign" ? 32.0 : 0.0,
+      .step = 1};
+  terms.element_bits += terms.rule == Rule::sign ? 1 : 32;
+  if (terms.cost == Cost::packet)
+    terms.step =
+        std::max<std::size_t>(1, static_cast<std::size_t>(terms.packet_bits / terms.element_bits));
+  return terms;
+}
+
+constexpr std::size_t first_top = 65536, walk_bytes = 256;
+constexpr unsigned digits = 256;
+
+// Keys of the list above cut_key; as many as are equal to it follow them.
+__global__ void top_keys_kernel(Room room) {
+  const Selection& selection = *room.selection.selection;
+  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (first == 0)
+    room.walk->rest = selection.cut_key;
+  for (std::size_t i = first; i < selection.listed; i += std::size_t{gridDim.x} * blockDim.x) {
+    const std::uint32_t key = key_of_bits(room.selection.bits[i]);
+    if (key > selection.cut_key)
+      room.keys[atomicAdd(reinterpret_cast<unsigned long long*>(&room.walk->sorted), 1ull)] = key;
+  }
+}
+
+__global__ void all_keys_kernel(const float* u, std::size_t elements, Room room) {
+  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (room.walk->finished != 0)
+    return;
+  if (first == 0)
+    room.walk->sorted = elements;
+  for (std::size_t i = first; i < elements; i += std::size_t{gridDim.x} * blockDim.x)
+    room.keys[i] = magnitude_key(u[i]);
+}
+
+__device__ unsigned digit_of(std::uint32_t key, unsigned shift) {
+  return digits - 1 - (key >> shift) % digits;  // descending
+}
+
+__global__ void __launch_bounds__(block_threads) count_digits_kernel(Room room, unsigned shift) {
+  __shared__ unsigned counts[digits];
+  if (room.walk->finished != 0)
+    return;
+  const std::size_t count = room.walk->sorted, tiles = tiles_of(count);
+  for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    if (threadIdx.x < digits)
+      counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = tile * tile_elements + row * block_threads + threadIdx.x;
+      if (i < count)
+        atomicAdd(&counts[digit_of(room.keys[i], shift)], 1u);
+    }
+    __syncthreads();
+    if (threadIdx.x < digits)
+      room.table[threadIdx.x * tiles + tile] = counts[threadIdx.x];
+    __syncthreads();
+  }
+}
+
+// One block: each entry of the table becomes the sum of those before it.
+__global__ void __launch_bounds__(1024) sum_table_kernel(Room room) {
+  __shared__ unsigned sums[1024];
+  if (room.walk->finished != 0)
+    return;
+  const std::size_t size = digits * tiles_of(room.walk->sorted);
+  unsigned before = 0;
+  for (std::size_t begin = 0; begin < size; begin += 1024) {
+    const std::size_t i = begin + threadIdx.x;
+    const unsigned mine = i < size ? room.table[i] : 0;
+    sums[threadIdx.x] = mine;
+    __syncthreads();
+    for (unsigned step = 1; step < 1024; step *= 2) {
+      const unsigned more = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
+      __syncthreads();
+      sums[threadIdx.x] += more;
+      __syncthreads();
+    }
+    if (i < size)
+      room.table[i] = before + sums[threadIdx.x] - mine;
+    before += sums[1023];
+    __syncthreads();
+  }
+}
+
+// The lanes whose digit is this lane's, and what the first of them must add for all.
+struct Peers {
+  unsigned count, rank;
+};
+
+__device__ Peers peers_of(unsigned digit) {
+  const unsigned lane = threadIdx.x % 32, peers = __match_any_sync(all_lanes, digit);
+  return {static_cast<unsigned>(__popc(peers)),
+          static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))};
+}
+
+// Stable, as every pass of this sort has to be: a warp takes its rows in order, and a tile its
+// warps.
+__global__ void __launch_bounds__(block_threads) scatter_digits_kernel(Room room, unsigned shift) {
+  __shared__ unsigned places[warps][digits + 1];  // the last one is for lanes past the end
+  if (room.walk->finished != 0)
+    return;
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::size_t count = room.walk->sorted, tiles = tiles_of(count);
+  for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const std::size_t first = tile * tile_elements + warp * 32 * rows + lane;
+    for (unsigned i = threadIdx.x; i < warps * (digits + 1); i += blockDim.x)
+      places[i / (digits + 1)][i % (digits + 1)] = 0;
+    __syncthreads();
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      const unsigned digit = i < count ? digit_of(room.keys[i], shift) : digits;
+      const Peers peers = peers_of(digit);
+      if (peers.rank == 0)
+        places[warp][digit] += peers.count;
+      __syncwarp();
+    }
+    __syncthreads();
+    if (threadIdx.x < digits) {
+      unsigned next = room.table[threadIdx.x * tiles + tile];
+      for (unsigned w = 0; w < warps; ++w) {
+        const unsigned own = places[w][threadIdx.x];
+        places[w][threadIdx.x] = next;
+        next += own;
+      }
+    }
+    __syncthreads();
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      const std::uint32_t key = i < count ? room.keys[i] : 0;
+      const unsigned digit = i < count ? digit_of(key, shift) : digits;
+      const Peers peers = peers_of(digit);
+      const unsigned place = places[warp][digit] + peers.rank;
+      if (i < count)
+        room.other[place] = key;
+      __syncwarp();
+      if (peers.rank == 0)
+        places[warp][digit] += peers.count;
+      __syncwarp();
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void report_kernel(Room room, DeviceOutput output) {
+  *output.selected = room.walk->best;
+}
+
+// Element i's chance under the stochastic rule: cat.cpp's.
+__device__ double chance(float u, double unit) {
+  const double magnitude = fabs(static_cast<double>(u));
+  return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;
+}
+
+// The stochastic rule's message, in order: kept values are divided by their chance. No residual
+// stays.
+template <class Value>
+__global__ void __launch_bounds__(block_threads)
+    keep_kernel(float* u, std::size_t elements, Draw draw, Room room, DeviceOutput output) {
+  __shared__ TileCounts shared;
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const double unit = room.walk->unit;
+  const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
+  Selection* const selection = room.selection.selection;
+  std::uint32_t* const indices = reinterpret_cast<std::uint32_t*>(output.message);
+  for (std::uint32_t tile = next_tile(selection, shared); tile < tiles;
+       tile = next_tile(selection, shared)) {
+    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    unsigned ballots[rows];
+    unsigned found = 0;
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      ballots[row] =
+          __ballot_sync(all_lanes, i < elements && uniform(draw, i) < chance(u[i], unit));
+      found += __popc(ballots[row]);
+    }
+    const Place place = place_of(room.selection.status, shared, found);
+    std::size_t next = place.begin;
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      if ((ballots[row] >> lane & 1u) != 0) {
+        const std::size_t at = next + __popc(ballots[row] & ((1u << lane) - 1));
+        float value = static_cast<float>(u[i] / chance(u[i], unit));
+        indices[at] = static_cast<std::uint32_t>(i);
+        send_value<Value>(value, output.message + 4 * elements, at);
+      }
+      if (i < elements)
+        u[i] = 0;
+      next += __popc(ballots[row]);
+    }
+    if (tile == tiles - 1 && threadIdx.x == 0)
+      *output.selected = place.end;
+  }
+}
+
+// The sign rule's message lies in its room as it comes about: the indices, the values that were
+// taken off the residual, the scale, a bit per index.
+std::vector<MessagePart> sign_parts(std::size_t elements, std::uint64_t selected) {
+  return {{8 * elements, 4}, {0, 4 * selected}, {8 * elements + 4, 4 * ((selected + 31) / 32)}};
+}
+
+__global__ void signs_kernel(float* u, std::size_t elements, Room room, DeviceOutput output) {
+  const std::size_t count = room.walk->best;
+  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint32_t* const indices = reinterpret_cast<const std::uint32_t*>(output.message);
+  const float* const values = reinterpret_cast<const float*>(output.message + 4 * elements);
+  float* const scales = reinterpret_cast<float*>(output.message + 8 * elements);
+  std::uint32_t* const words = reinterpret_cast<std::uint32_t*>(scales + 1);
+  const float scale =
+      count > 0 ? static_cast<float>(room.walk->best_sum / static_cast<double>(count)) : 0.0f;
+  if (first == 0)
+    *scales = canonical(scale);
+  for (std::size_t i = first; i - lane < count; i += std::size_t{gridDim.x} * blockDim.x) {
+    const float value = i < count ? values[i] : -1.0f;
+    const unsigned word = __ballot_sync(all_lanes, value >= 0);
+    if (lane == 0)
+      words[i / 32] = word;
+    if (i < count)
+      u[indices[i]] = isfinite(scale) ? value - (value >= 0 ? scale : -scale) : 0.0f;
+  }
+}
+
+__global__ void unsign_kernel(const std::byte* message, std::size_t count, float* sum) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= count)
+    return;
+  const float scale = *reinterpret_cast<const float*>(message);
+  const std::uint32_t* const indices = reinterpret_cast<const std::uint32_t*>(message) + 1;
+  const bool set = (indices[count + i / 32] >> i % 32 & 1u) != 0;
+  sum[indices[i]] += set ? scale : -scale;
+}
+
+Room room_of(void* workspace, std::size_t elements) {
+  char* at = static_cast<char*>(workspace);
+  Room room;
+  room.walk = reinterpret_cast<Walk*>(at);
+  room.selection = selection_room(at += walk_bytes, elements);
+  room.keys = reinterpret_cast<std::uint32_t*>(at + selection_bytes(elements));
+  room.other = room.keys + elements;
+  room.table = room.other + elements;
+  return room;
+}
+
+// Four passes: the keys end where they began.
+void sort_keys(Room room, void* stream) {
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    launch(count_digits_kernel, persistent_blocks(), block_threads, stream, room, shift);
+    launch(sum_table_kernel, 1, 1024, stream, room);
+    launch(scatter_digits_kernel, persistent_blocks(), block_threads, stream, room, shift);
+    std::swap(room.keys, room.other);
+  }
+}
+
+// Leaves T in room.walk, and what it says of the selection.
+void find_best(const Terms& terms, const DeviceInput& input, const Room& room, void* stream) {
+  const std::size_t n = input.elements;
+  if (n > first_top) {
+    take_bin_of(first_top, room.selection, stream);
+    collect(input, false, room.selection, stream);
+    cut_list(input, first_top, room.selection, stream);
+    launch(top_keys_kernel, persistent_blocks(), block_threads, stream, room);
+    sort_keys(room, stream);
+    launch(walk_kernel, 1, walk_threads, stream, terms, first_top, n, room);
+  }
+  launch(all_keys_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room);
+  sort_keys(room, stream);
+  launch(walk_kernel, 1, walk_threads, stream, terms, n, n, room);
+}
+
+void keep_at_random(const DeviceInput& input, const Draw& draw, const Room& room,
+                    const DeviceOutput& output, void* stream) {
+  const cudaStream_t on = stream_of(stream);
+  cudaMemsetAsync(output.selected, 0, sizeof *output.selected, on);
+  cudaMemsetAsync(room.selection.status, 0, 8 * tiles_of(input.elements), on);
+  cudaMemsetAsync(&room.selection.selection->ticket, 0, 4, on);
+  const auto kernel = input.halves != nullptr ? keep_kernel<Half> : keep_kernel<float>;
+  launch(kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements, draw,
+         room, output);
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void* workspace, void* stream) {
+  const std::size_t n = input.elements;
+  const Terms terms = terms_of(settings, n);
+  const Room room = room_of(workspace, n);
+  const bool feedback = with_feedback(settings) && terms.rule != Rule::stochastic;
+  cudaMemsetAsync(room.walk, 0, sizeof(Walk), stream_of(stream));
+  add_sum_and_count(input, feedback, room.selection, stream);
+  if (n > 0)
+    find_best(terms, input, room, stream);
+  if (terms.rule == Rule::stochastic) {
+    keep_at_random(input, draw, room, output, stream);
+    return;
+  }
+  DeviceInput plain = input;  // signs are made of values in fp32
+  plain.halves = terms.rule == Rule::sign ? nullptr : input.halves;
+  collect(input, false, room.selection, stream);
+  write_band(plain, room.selection, output, sparse_room(settings, n), stream);
+  launch(report_kernel, 1, 1, stream, room, output);
+  if (terms.rule == Rule::sign)
+    launch(signs_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room,
+           output);
+}
+
+using SparseDecoder = decltype(decode_sparse_on_device);
+
+template <SparseDecoder decode_sparse>
+void decode_add(const Settings& settings, const std::byte* message, std::size_t bytes,
+                const Draw& draw, float* sum, std::size_t elements, void* workspace, void* stream) {
+  if (settings.word("rule") != "sign") {
+    decode_sparse(settings, message, bytes, draw, sum, elements, workspace, stream);
+    return;
+  }
+  const std::size_t count = (bytes / 4 - 1) * 32 / 33;
+  if (count > 0)
+    launch(unsign_kernel, blocks_of(count), 256, stream, message, count, sum);
+}
+
+std::size_t message_room(const Settings& settings, std::size_t elements) {
+  return sparse_room(settings, elements) + 4 + 4 * ((elements + 31) / 32);
+}
+
+std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
+                               std::uint64_t selected) {
+  return settings.word("rule") == "sign" ? sign_parts(elements, selected)
+                                         : sparse_parts(settings, elements, precision, selected);
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t elements) {
+  return walk_bytes + selection_bytes(elements) + 8 * elements + 4 * digits * tiles_of(elements);
+}
+
+const Registered<DeviceCompressor> entry{
+    {.name = "cat",
+     .halves = true,
+     .message_room = message_room,
+     .parts = parts,
+     .workspace_bytes = workspace_bytes,
+     .encode = encode,
+     .decode_add = decode_add<decode_sparse_on_device>,
+     .decode_add_halves = decode_add<decode_sparse_halves_on_device>}};
+
+}  // namespace
+}  // namespace syncline::cat

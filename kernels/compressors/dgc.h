@@ -1,0 +1,66 @@
+// DGC's settings and its decisions, shared by its versions (algorithms.md 6.3).
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/moments.h"
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+struct Dgc {
+  std::size_t k = 0;
+  std::size_t samples = 0;
+  std::size_t sample_k = 0;
+  float momentum = 0;
+  double clip = 0;   // the largest 2-norm of a gradient; 0: any
+  float factor = 1;  // what the gradient is multiplied by, to stay below that
+};
+
+// The paper's warm-up: a quarter, a sixteenth, ... is sent, four times for as many steps each,
+// until the density is reached.
+inline double warm_density(const Settings& settings, std::uint32_t step) {
+  const double density = settings.number("density");
+  const double steps = settings.number("warm-up");
+  if (!(density > 0) || step >= steps)
+    return density;
+  double warm = 0.25;
+  for (double stage = 1; stage <= 4.0 * step / steps; ++stage)
+    warm *= 0.25;
+  return std::max(density, warm);
+}
+
+inline Dgc dgc_of(const Settings& settings, std::size_t elements, std::uint32_t step) {
+  Dgc dgc;
+  const double density = warm_density(settings, step);
+  dgc.k = wanted(density, elements);
+  // A sample of a few elements says nothing about a tail.
+  dgc.samples =
+      std::min(elements, std::max<std::size_t>(wanted(settings.number("sample"), elements), 256));
+  dgc.sample_k = wanted(density, dgc.samples);
+  dgc.momentum = static_cast<float>(settings.number("momentum"));
+  dgc.clip = settings.number("clip-norm");
+  return dgc;
+}
+
+// Squares of fp32 values are infinite from 2^64 on; then n times the largest, which is more.
+constexpr double squared_norm(const Moments& moments) {
+  const double top = std::bit_cast<float>(moments.top);
+  return moments.squares < std::numeric_limits<double>::infinity() ? moments.squares
+                                                                   : moments.count * top * top;
+}
+
+// A norm that is not finite clips nothing: NaN and infinity go on as they are, and are sent first.
+constexpr float clipping_factor(double clip, double norm) {
+  return norm > clip && norm < std::numeric_limits<double>::infinity()
+             ? static_cast<float>(clip / norm)
+             : 1.0f;
+}
+
+// More than the hierarchical selection puts up with.
+constexpr bool too_many(std::size_t count, std::size_t k) {
+  return 3 * count > 4 * k;
+}
+
+}  // namespace syncline

@@ -1,0 +1,119 @@
+// MSTopK (Shi, Wang, Zhao et al., MLSys 2021; algorithms.md 6.4): bisect a threshold between the
+// mean and the largest magnitude for a fixed number of rounds; send everything above the last
+// threshold that let through no more than k, and fill up to exactly k with consecutive elements,
+// from a random offset, out of the band down to the last threshold that let through more.
+//
+// The published version counts the whole tensor in every round. A count is only ever compared with
+// k, and count(t) <= k exactly when t is above the (k+1)-th largest magnitude: so the fast version
+// finds that one exactly, and all rounds are then a few comparisons.
+#include "kernels/compressors/mstopk.h"
+
+#include "kernels/cpu/select.h"
+
+namespace syncline {
+namespace {
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  add_plainly(gradient, with_feedback(settings), state);
+  const Values& u = state.residual;
+  const std::size_t k = wanted(settings.number("density"), u.size());
+  const auto count = [&](std::uint32_t key) {
+    return static_cast<std::size_t>(
+        std::count_if(u.begin(), u.end(), [&](float x) { return magnitude_key(x) >= key; }));
+  };
+  std::vector<std::uint32_t> chosen;
+  if (k > 0) {
+    const Band band = bisect(moments_of(u), static_cast<int>(settings.number("rounds")),
+                             [&](std::uint32_t key) { return count(key) <= k; });
+    const std::size_t room = k - count(band.above);
+    const std::size_t first = random_offset(draw, count(band.from) - count(band.above), room);
+    std::size_t seen = 0;
+    for (std::size_t i = 0; i < u.size(); ++i) {
+      const std::uint32_t key = magnitude_key(u[i]);
+      const bool in_band = key >= band.from && key < band.above;
+      if (key >= band.above || (in_band && seen >= first && seen < first + room))
+        chosen.push_back(static_cast<std::uint32_t>(i));
+      seen += in_band ? 1 : 0;
+    }
+  }
+  write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
+}
+
+// The key of rank k + 1, 0 when there is none.
+std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw, Picks& picks) {
+  if (k >= u.size())
+    return 0;
+  const auto key_at = [&](std::size_t i) { return magnitude_key(u[i]); };
+  collect(u, probable_key(u.size(), k + 1, draw, key_at), picks);
+  if (picks.total() <= k)
+    collect(u, certain_key(u, k + 1), picks);
+  std::vector<std::uint32_t> keys = keys_of(picks);
+  return kth_largest(keys, k + 1).key;
+}
+
+// Of the picks, which reach band.from, leaves those that are sent.
+void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
+  const std::size_t tiles = picks.counts.size();
+  std::vector<std::size_t> above(tiles);
+  run_in_parallel(tiles, [&](std::size_t t) {
+    for (const std::uint32_t value : picks.values(t))
+      above[t] += key_of_bits(value) >= band.above ? 1u : 0u;
+  });
+  const std::size_t sure = std::accumulate(above.begin(), above.end(), std::size_t{0});
+  const std::size_t room = k - sure, first = random_offset(draw, picks.total() - sure, room);
+  std::size_t seen = 0;
+  for (std::size_t t = 0; t < tiles; ++t)
+    picks.leave(t, [&](std::uint32_t key) {
+      const bool in_band = key < band.above;
+      const bool stays = !in_band || (seen >= first && seen < first + room);
+      seen += in_band ? 1u : 0u;
+      return stays;
+    });
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
+  const bool feedback = with_feedback(settings);
+  std::vector<Moments> tiles(tiles_of(n));
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
+  });
+  Picks picks = room_for_picks(n, state.scratch);
+  if (k > 0) {
+    const std::uint32_t next = next_key(state.residual, k, draw, picks);
+    const Band band = bisect(in_order(tiles), static_cast<int>(settings.number("rounds")),
+                             [&](std::uint32_t key) { return k >= n || key > next; });
+    collect(state.residual, band.from, picks);
+    choose(band, k, draw, picks);
+  }
+  write_sparse(picks, gradient.precision(), state.residual, message);
+}
+
+const Registered<Compressor> entry{{
+    .name = "mstopk",
+    .sentence = "exactly density x n elements, nearly the largest, by bisecting a threshold",
+    .parameters = {density_parameter(),
+                   {.name = "rounds",
+                    .sentence = "halvings of the threshold's interval",
+                    .fallback = "30",
+                    .minimum = 1,
+                    .maximum = 60,
+                    .whole = true},
+                   feedback_parameter("on")},
+    .sparse = true,
+    .feedback = true,
+    .wire_bytes = bytes_at_density,
+    .reference = {encode_plainly, decode_sparse},
+    .cpu = {encode, decode_sparse},
+    .traffic = {.encode_bytes_per_element = 16.4,
+                .encode_kernels = 4,
+                .published_bytes_per_element = 175,
+                .published_kernels = 70,
+                .published_syncs = 30,
+                .decode_sum_bytes_per_selected = 64},
+}};
+
+}  // namespace
+}  // namespace syncline

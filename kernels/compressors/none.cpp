@@ -1,0 +1,65 @@
+// No compression: the gradient as it is. What every other compressor is compared with.
+#include "kernels/cpu/dense.h"
+
+namespace syncline {
+namespace {
+
+void encode_plainly(const Settings&, const Gradient& gradient, const Draw&, State&,
+                    Message& message) {
+  const std::size_t width = value_bytes(gradient.precision());
+  message.resize(gradient.elements() * width);
+  for (std::size_t i = 0; i < gradient.elements(); ++i)
+    std::memcpy(message.data() + width * i,
+                static_cast<const std::byte*>(gradient.data()) + width * i, width);
+}
+
+void encode(const Settings&, const Gradient& gradient, const Draw&, State&, Message& message) {
+  const std::size_t width = value_bytes(gradient.precision());
+  message.resize(gradient.elements() * width);
+  for_each_tile(gradient.elements(), [&](std::size_t, std::size_t begin, std::size_t count) {
+    std::memcpy(message.data() + width * begin,
+                static_cast<const std::byte*>(gradient.data()) + width * begin, width * count);
+  });
+}
+
+void decode_plainly(const Settings&, std::span<const std::byte> message, Precision precision,
+                    const Draw&, std::span<float> sum) {
+  const std::size_t width = value_bytes(precision);
+  expect_bytes("none", message.size(), width * sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] += get_value(message.data() + width * i, precision);
+}
+
+void decode(const Settings&, std::span<const std::byte> message, Precision precision, const Draw&,
+            std::span<float> sum) {
+  const std::size_t width = value_bytes(precision);
+  expect_bytes("none", message.size(), width * sum.size());
+  for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count; ++i)
+      sum[i] += get_value(message.data() + width * i, precision);
+  });
+}
+
+WireSize bytes(const Settings&, std::size_t elements, Precision precision) {
+  return {static_cast<double>(elements * value_bytes(precision)), true};
+}
+
+const Registered<Compressor> entry{{
+    .name = "none",
+    .sentence = "no compression: every element as it is",
+    .reducible = true,
+    .unbiased = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode_plainly},
+    .cpu = {encode, decode},
+    .add = add_values,
+    .traffic = {.encode_bytes_per_element = 8,
+                .encode_kernels = 1,
+                .published_bytes_per_element = 8,
+                .published_kernels = 1,
+                .published_syncs = 0,
+                .decode_sum_bytes_per_element = 8},
+}};
+
+}  // namespace
+}  // namespace syncline

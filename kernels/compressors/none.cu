@@ -1,0 +1,56 @@
+// No compression on a GPU: a copy, and a sum.
+#include <cuda_runtime.h>
+
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+template <class Value>
+__global__ void sum_values_kernel(const Value* values, float* sum, std::size_t elements) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < elements)
+    sum[i] += loaded(values, i);
+}
+
+void encode(const Settings&, const DeviceInput& input, const Draw&, const DeviceOutput& output,
+            void*, void* stream) {
+  with_gradient(input, [&](const auto* g) {
+    cudaMemcpyAsync(output.message, g, sizeof *g * input.elements, cudaMemcpyDeviceToDevice,
+                    stream_of(stream));
+  });
+}
+
+template <class Value>
+void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
+  if (elements > 0)
+    launch(sum_values_kernel<Value>, blocks_of(elements), 256, stream,
+           reinterpret_cast<const Value*>(message), sum, elements);
+}
+
+std::size_t message_room(const Settings&, std::size_t elements) {
+  return 4 * elements;
+}
+
+std::vector<MessagePart> parts(const Settings&, std::size_t elements, Precision precision,
+                               std::uint64_t) {
+  return {{0, value_bytes(precision) * elements}};
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t) {
+  return 0;
+}
+
+const Registered<DeviceCompressor> entry{{.name = "none",
+                                          .halves = true,
+                                          .message_room = message_room,
+                                          .parts = parts,
+                                          .workspace_bytes = workspace_bytes,
+                                          .encode = encode,
+                                          .decode_add = decode_add<float>,
+                                          .decode_add_halves = decode_add<Half>}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,274 @@
+// PowerSGD (Vogels, Karimireddy, Jaggi, NeurIPS 2019): one step of power iteration finds a rank-r
+// approximation P Q^T of u = g + e, starting from the last step's Q. P = u Q is summed over workers
+// and made orthonormal; Q = u^T P is summed; both are linear in u, so an all-reduce carries them.
+// What the approximation misses stays in the residual. P and Q travel in fp32 whatever the gradient
+// is.
+//
+// Sums have a fixed order: along a row 32 lanes as in moments.h; down a column, blocks of 64 rows
+// in float and the blocks in double.
+#include "kernels/compressors/powersgd.h"
+
+#include "kernels/cpu/dense.h"
+#include "kernels/cpu/feedback.h"
+
+namespace syncline {
+namespace {
+
+Shape shape_of(const Settings& settings, std::size_t elements) {
+  return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
+}
+
+std::size_t row_length(const Shape& s, std::size_t elements, std::size_t row) {
+  const std::size_t begin = std::min(row * s.columns, elements);
+  return std::min(s.columns, elements - begin);
+}
+
+void start_matrix(const Shape& s, const Draw& draw, State& state) {
+  if (state.matrix.size() == s.columns * s.rank)
+    return;
+  state.matrix.resize(s.columns * s.rank);
+  for (std::size_t i = 0; i < state.matrix.size(); ++i)
+    state.matrix[i] = first_entry(draw, i);
+}
+
+// Of Q, whose columns then lie one after the other: what runs along a row of u runs along one too.
+std::vector<float> transposed(std::span<const float> matrix, std::size_t columns) {
+  std::vector<float> result(matrix.size());
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    result[i % columns * (matrix.size() / columns) + i / columns] = matrix[i];
+  return result;
+}
+
+double in_lane_order(const float (&partial)[lanes]) {
+  double total = 0;
+  for (const float lane : partial)
+    total += lane;
+  return total;
+}
+
+double dot_plainly(const float* a, const float* b, std::size_t count) {
+  float partial[lanes] = {};
+  for (std::size_t j = 0; j < count; ++j)
+    partial[j % lanes] += a[j] * b[j];
+  return in_lane_order(partial);
+}
+
+// The same, half of the lanes in a vector.
+double dot(const float* a, const float* b, std::size_t count) {
+  Floats halves[2] = {};
+  const std::size_t whole = count - count % lanes;
+  for (std::size_t j = 0; j < whole; j += lanes) {
+    halves[0] += load(a + j) * load(b + j);
+    halves[1] += load(a + j + lane_width) * load(b + j + lane_width);
+  }
+  float partial[lanes];
+  std::memcpy(partial, halves, sizeof partial);
+  for (std::size_t j = whole; j < count; ++j)
+    partial[j - whole] += a[j] * b[j];
+  return in_lane_order(partial);
+}
+
+// What a row adds to Q = u^T P, which is transposed.
+void add_row(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
+  for (std::size_t c = 0; c < s.rank; ++c)
+    for (std::size_t j = 0; j < length; ++j)
+      q[c * s.columns + j] += u[j] * p[c];
+}
+
+// A row of P Q^T, with Q transposed.
+void row_of_product(const float* p, const float* q, const Shape& s, std::size_t length,
+                    float* row) {
+  std::fill(row, row + length, 0.0f);
+  for (std::size_t c = 0; c < s.rank; ++c)
+    for (std::size_t j = 0; j < length; ++j)
+      row[j] += p[c] * q[c * s.columns + j];
+}
+
+void put_floats(std::span<const float> values, std::byte* out) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    put_value(values[i], Precision::fp32, out + 4 * i);
+}
+
+std::vector<float> floats(std::span<const std::byte> bytes) {
+  std::vector<float> values(bytes.size() / 4);
+  if (!values.empty())
+    std::memcpy(values.data(), bytes.data(), 4 * values.size());
+  return values;
+}
+
+void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work) {
+  for (std::size_t i = 0; i < count; ++i)
+    work(i);
+}
+
+// What the two versions differ in: whether rows are run one after the other or in parallel, and how
+// two of them are multiplied.
+struct Manner {
+  void (*rows)(std::size_t count, const std::function<void(std::size_t)>& work);
+  double (*dot)(const float* a, const float* b, std::size_t count);
+};
+constexpr Manner plainly{one_by_one, dot_plainly}, fast{run_in_parallel, dot};
+
+void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message, const Manner& manner) {
+  const std::size_t n = gradient.elements();
+  const Shape s = shape_of(settings, n);
+  const bool feedback = with_feedback(settings);
+  fit(state.residual, n);
+  start_matrix(s, draw, state);
+  manner.rows(tiles_of(n), [&](std::size_t t) {
+    const std::size_t begin = t * tile_elements;
+    add_strip(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
+  });
+  const std::vector<float> q = transposed(state.matrix, s.rank);
+  std::vector<float> p(s.rows * s.rank);
+  manner.rows(s.rows, [&](std::size_t i) {
+    const float* row = state.residual.data() + std::min(i * s.columns, n);
+    for (std::size_t c = 0; c < s.rank; ++c)
+      p[i * s.rank + c] =
+          static_cast<float>(manner.dot(row, q.data() + c * s.columns, row_length(s, n, i)));
+  });
+  message.resize(4 * p.size());
+  put_floats(p, message.data());
+}
+
+void make_q(const Settings& settings, std::span<const std::byte> first_sum, State& state,
+            Message& message, const Manner& manner) {
+  const std::size_t n = state.residual.size();
+  const Shape s = shape_of(settings, n);
+  expect_bytes("powersgd", first_sum.size(), 4 * s.rows * s.rank);
+  std::vector<float> p = floats(first_sum);
+  orthogonalise(p, s.rows, s.rank);
+  float* u = state.residual.data();
+  const std::size_t blocks = (s.rows + block_rows - 1) / block_rows;
+  std::vector<std::vector<float>> partial(blocks, std::vector<float>(s.columns * s.rank));
+  manner.rows(blocks, [&](std::size_t b) {
+    for (std::size_t i = b * block_rows; i < std::min(s.rows, (b + 1) * block_rows); ++i)
+      add_row(u + std::min(i * s.columns, n), row_length(s, n, i), s, p.data() + i * s.rank,
+              partial[b].data());
+  });
+  std::vector<double> totals(s.columns * s.rank);
+  for (const std::vector<float>& block : partial)
+    for (std::size_t j = 0; j < totals.size(); ++j)
+      totals[j] += block[j];
+  const std::vector<float> q(totals.begin(), totals.end());
+  manner.rows(s.rows, [&](std::size_t i) {
+    float* row = u + std::min(i * s.columns, n);
+    std::vector<float> sent(row_length(s, n, i));
+    row_of_product(p.data() + i * s.rank, q.data(), s, sent.size(), sent.data());
+    for (std::size_t j = 0; j < sent.size(); ++j)
+      row[j] = std::isfinite(sent[j]) ? row[j] - sent[j] : 0.0f;
+  });
+  message.resize(4 * q.size());
+  put_floats(transposed(q, s.columns), message.data());
+}
+
+void remember(const Settings& settings, std::span<const std::byte> whole, State& state) {
+  const Shape s = shape_of(settings, state.residual.size());
+  expect_bytes("powersgd", whole.size(), 4 * (s.rows + s.columns) * s.rank);
+  state.matrix = floats(whole.subspan(4 * s.rows * s.rank));
+  for (const float value : state.matrix)
+    if (!std::isfinite(value)) {  // a diverged step must not end all later ones
+      state.matrix.clear();
+      return;
+    }
+}
+
+void encode_with(const Manner& manner, const Settings& settings, const Gradient& gradient,
+                 const Draw& draw, State& state, Message& message) {
+  make_p(settings, gradient, draw, state, message, manner);
+  Message second;
+  make_q(settings, message, state, second, manner);
+  message.insert(message.end(), second.begin(), second.end());
+  remember(settings, message, state);
+}
+
+void decode_with(const Manner& manner, const Settings& settings, std::span<const std::byte> message,
+                 std::span<float> sum) {
+  const std::size_t n = sum.size();
+  const Shape s = shape_of(settings, n);
+  expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
+  std::vector<float> p = floats(message.first(4 * s.rows * s.rank));
+  const std::vector<float> q = transposed(floats(message.subspan(4 * s.rows * s.rank)), s.rank);
+  orthogonalise(p, s.rows, s.rank);
+  manner.rows(s.rows, [&](std::size_t i) {
+    std::vector<float> row(row_length(s, n, i));
+    row_of_product(p.data() + i * s.rank, q.data(), s, row.size(), row.data());
+    for (std::size_t j = 0; j < row.size(); ++j)
+      sum[i * s.columns + j] += row[j];
+  });
+}
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  encode_with(plainly, settings, gradient, draw, state, message);
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  encode_with(fast, settings, gradient, draw, state, message);
+}
+
+void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
+                    const Draw&, std::span<float> sum) {
+  decode_with(plainly, settings, message, sum);
+}
+
+void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+            std::span<float> sum) {
+  decode_with(fast, settings, message, sum);
+}
+
+void first_half(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+                Message& message) {
+  make_p(settings, gradient, draw, state, message, fast);
+}
+
+void second_half(const Settings& settings, std::span<const std::byte> first_sum, State& state,
+                 Message& message) {
+  make_q(settings, first_sum, state, message, fast);
+}
+
+void add(const Settings& settings, Precision, std::span<std::byte> sum,
+         std::span<const std::byte> message) {
+  add_values(settings, Precision::fp32, sum, message);
+}
+
+WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
+  const Shape s = shape_of(settings, elements);
+  return {static_cast<double>(4 * (s.rows + s.columns) * s.rank), true};
+}
+
+const Registered<Compressor> entry{{
+    .name = "powersgd",
+    .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
+    .parameters = {{.name = "rank",
+                    .sentence = "rank of the approximation",
+                    .fallback = "4",
+                    .minimum = 1,
+                    .maximum = 64,
+                    .whole = true},
+                   feedback_parameter("on")},
+    .reducible = true,
+    .shared_draw = true,
+    .feedback = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode_plainly},
+    .cpu = {encode, decode},
+    .add = add,
+    .first_half = first_half,
+    .second_half = second_half,
+    .remember = remember,
+    .traffic =
+        {
+            .encode_bytes_per_element = 24,
+            .encode_kernels = 5,
+            .published_bytes_per_element = 40,
+            .published_kernels = 9,
+            .published_syncs = 0,
+            .decode_sum_bytes_per_element = 8,
+        },
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,233 @@
+// PowerSGD on a GPU: powersgd.cpp's sums in its order (kernels.md 4.7). A warp takes a row for P, a
+// thread takes a column of 64 rows for Q, one warp makes P orthonormal.
+#include <cstring>
+#include <cuda_runtime.h>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/compressors/powersgd.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+constexpr unsigned chunk = 4;  // columns of the factors that a thread keeps in registers
+
+struct Matrix {
+  float* u;
+  std::size_t elements;
+  Shape s;
+
+  __device__ std::size_t row_length(std::size_t row) const {
+    const std::size_t begin = row * s.columns;
+    return begin >= elements ? 0 : elements - begin < s.columns ? elements - begin : s.columns;
+  }
+};
+
+// P = u Q, and u = g + e on the way: the first chunk adds, the others read what its lane wrote.
+template <class Value>
+__global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::size_t row = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  if (row >= m.s.rows)
+    return;
+  const std::size_t begin = row * m.s.columns, length = m.row_length(row), rank = m.s.rank;
+  for (std::size_t first = 0; first < rank; first += chunk) {
+    float partial[chunk] = {};
+    for (std::size_t j = lane; j < length; j += 32) {
+      if (first == 0)
+        m.u[begin + j] = feedback ? loaded(g, begin + j) + m.u[begin + j] : loaded(g, begin + j);
+      const float value = m.u[begin + j];
+      for (unsigned c = 0; c < chunk; ++c)
+        if (first + c < rank)
+          partial[c] += value * q[j * rank + first + c];
+    }
+    for (unsigned c = 0; c < chunk; ++c) {
+      double total = 0;
+      for (unsigned from = 0; from < 32; ++from)
+        total += __shfl_sync(all_lanes, partial[c], from);
+      if (lane == 0 && first + c < rank)
+        p[row * rank + first + c] = canonical(static_cast<float>(total));
+    }
+  }
+}
+
+__device__ double warp_product(const double* columns, const Shape& s, std::size_t a,
+                               std::size_t b) {
+  double partial = 0, total = 0;
+  for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
+    partial += columns[i * s.rank + a] * columns[i * s.rank + b];
+  for (unsigned from = 0; from < 32; ++from)
+    total += __shfl_sync(all_lanes, partial, from);
+  return total;
+}
+
+// One warp. A lane only ever touches its own rows, so nothing has to be waited for.
+__global__ void orthogonalise_kernel(const float* p, Shape s, double* columns, float* out) {
+  for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
+    for (std::size_t c = 0; c < s.rank; ++c)
+      columns[i * s.rank + c] = p[i * s.rank + c];
+  for (std::size_t c = 0; c < s.rank; ++c) {
+    const double before = warp_product(columns, s, c, c);
+    for (std::size_t other = 0; other < c; ++other) {
+      const double dot = warp_product(columns, s, c, other);
+      for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
+        columns[i * s.rank + c] -= dot * columns[i * s.rank + other];
+    }
+    const double after = warp_product(columns, s, c, c);
+    const double scale = column_scale(before, after, sqrt(after));
+    for (std::size_t i = threadIdx.x; i < s.rows; i += 32) {
+      columns[i * s.rank + c] *= scale;
+      out[i * s.rank + c] = static_cast<float>(columns[i * s.rank + c]);
+    }
+  }
+}
+
+// What 64 rows add to Q = u^T P; blockIdx.y names them.
+__global__ void columns_kernel(Matrix m, const float* p, float* partial) {
+  const std::size_t j = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x, rank = m.s.rank;
+  if (j >= m.s.columns)
+    return;
+  const std::size_t begin = blockIdx.y * block_rows;
+  const std::size_t end = begin + block_rows < m.s.rows ? begin + block_rows : m.s.rows;
+  for (std::size_t first = 0; first < rank; first += chunk) {
+    float sum[chunk] = {};
+    for (std::size_t i = begin; i < end && j < m.row_length(i); ++i)
+      for (unsigned c = 0; c < chunk; ++c)
+        if (first + c < rank)
+          sum[c] += m.u[i * m.s.columns + j] * p[i * rank + first + c];
+    for (unsigned c = 0; c < chunk; ++c)
+      if (first + c < rank)
+        partial[(blockIdx.y * m.s.columns + j) * rank + first + c] = sum[c];
+  }
+}
+
+__global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t size, float* q) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= size)
+    return;
+  double total = 0;
+  for (std::size_t b = 0; b < blocks; ++b)
+    total += partial[b * size + i];
+  q[i] = canonical(static_cast<float>(total));
+}
+
+// u -= P Q^T, as encoders take off what was sent, or u += P Q^T.
+__global__ void product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= m.elements)
+    return;
+  const std::size_t row = i / m.s.columns, column = i % m.s.columns;
+  const float sent = low_rank(p + row * m.s.rank, q + column * m.s.rank, m.s.rank);
+  if (!take_off)
+    m.u[i] += sent;
+  else
+    m.u[i] = isfinite(sent) ? m.u[i] - sent : 0.0f;
+}
+
+// One block. A diverged step must not end all later ones: those begin anew.
+__global__ void remember_kernel(const float* q, std::size_t size, Draw draw, float* matrix) {
+  bool finite = true;
+  for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
+    finite = finite && isfinite(q[i]);
+  finite = __syncthreads_and(finite) != 0;
+  for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
+    matrix[i] = finite ? q[i] : first_entry(draw, i);
+}
+
+struct Room {
+  double* columns;
+  float *p, *partial;
+};
+
+std::size_t blocks_in(const Shape& s) {
+  return (s.rows + block_rows - 1) / block_rows;
+}
+
+Room room_of(const Shape& s, void* workspace) {
+  double* columns = static_cast<double*>(workspace);
+  float* p = reinterpret_cast<float*>(columns + s.rows * s.rank);
+  return {columns, p, p + s.rows * s.rank};
+}
+
+Shape shape_of(const Settings& settings, std::size_t elements) {
+  return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void* workspace, void* stream) {
+  const Shape s = shape_of(settings, input.elements);
+  if (input.elements == 0)
+    return;
+  const Matrix m{input.residual, input.elements, s};
+  const Room room = room_of(s, workspace);
+  const std::size_t size = s.columns * s.rank;
+  float* matrix = reinterpret_cast<float*>(input.memory);
+  float* p = reinterpret_cast<float*>(output.message);
+  float* q = p + s.rows * s.rank;
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(rows_kernel<Value>, static_cast<unsigned>((s.rows + 3) / 4), 128, stream, g,
+           with_feedback(settings), m, matrix, p);
+  });
+  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
+  const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));
+  launch(columns_kernel, grid, 256, stream, m, room.p, room.partial);
+  launch(sum_kernel, blocks_of(size), 256, stream, room.partial, blocks_in(s), size, q);
+  launch(product_kernel, blocks_of(m.elements), 256, stream, m, room.p, q, true);
+  launch(remember_kernel, 1, 1024, stream, q, size, draw, matrix);
+}
+
+void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
+                float* sum, std::size_t elements, void* workspace, void* stream) {
+  const Shape s = shape_of(settings, elements);
+  if (elements == 0)
+    return;
+  const Room room = room_of(s, workspace);
+  const float* p = reinterpret_cast<const float*>(message);
+  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
+  launch(product_kernel, blocks_of(elements), 256, stream, {sum, elements, s}, room.p,
+         p + s.rows * s.rank, false);
+}
+
+Message memory(const Settings& settings, std::size_t elements, const Draw& draw,
+               const State& state) {
+  const Shape s = shape_of(settings, elements);
+  std::vector<float> matrix = state.matrix;
+  if (matrix.size() != s.columns * s.rank) {
+    matrix.resize(s.columns * s.rank);
+    for (std::size_t i = 0; i < matrix.size(); ++i)
+      matrix[i] = first_entry(draw, i);
+  }
+  Message bytes(4 * matrix.size());
+  if (!bytes.empty())
+    std::memcpy(bytes.data(), matrix.data(), bytes.size());
+  return bytes;
+}
+
+void remember(const Message& bytes, State& state) {
+  state.matrix.resize(bytes.size() / 4);
+  if (!bytes.empty())
+    std::memcpy(state.matrix.data(), bytes.data(), bytes.size());
+}
+
+std::size_t message_room(const Settings& settings, std::size_t elements) {
+  const Shape s = shape_of(settings, elements);
+  return 4 * (s.rows + s.columns) * s.rank;
+}
+
+std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
+  const Shape s = shape_of(settings, elements);
+  return 12 * s.rows * s.rank + 4 * blocks_in(s) * s.columns * s.rank;
+}
+
+const Registered<DeviceCompressor> entry{{.name = "powersgd",
+                                          .halves = true,
+                                          .message_room = message_room,
+                                          .workspace_bytes = workspace_bytes,
+                                          .memory = memory,
+                                          .remember = remember,
+                                          .encode = encode,
+                                          .decode_add = decode_add}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,80 @@
+// PowerSGD's matrices (Vogels, Karimireddy, Jaggi, NeurIPS 2019). A flat tensor of n elements is
+// seen as the most nearly square matrix that holds it, row by row, zeros at the end, as PyTorch's
+// batched hook does: a bucket has no layers any more.
+#pragma once
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "kernels/arithmetic/moments.h"
+#include "kernels/philox.h"
+
+namespace syncline {
+
+inline constexpr std::size_t block_rows = 64;  // that u^T P sums in float
+inline constexpr double dependent = 1e-20;     // of its squared length is left: only rounding
+
+struct Shape {
+  std::size_t rows = 0, columns = 0, rank = 0;
+};
+
+inline Shape shape_of(std::size_t elements, std::size_t rank) {
+  if (elements == 0)
+    return {};
+  std::size_t rows = static_cast<std::size_t>(std::sqrt(static_cast<double>(elements)));
+  while (rows * rows < elements)
+    ++rows;
+  const std::size_t columns = (elements + rows - 1) / rows;
+  return {rows, columns, std::min(rank, columns)};
+}
+
+// Of two columns, in the order of moments.h: 32 running sums, then these one by one.
+inline double column_product(const std::vector<double>& columns, std::size_t rows, std::size_t rank,
+                             std::size_t a, std::size_t b) {
+  double partial[lanes] = {}, total = 0;
+  for (std::size_t i = 0; i < rows; ++i)
+    partial[i % lanes] += columns[i * rank + a] * columns[i * rank + b];
+  for (const double lane : partial)
+    total += lane;
+  return total;
+}
+
+// What a column of this squared length, once it had that one, is multiplied by.
+constexpr double column_scale(double before, double after, double length) {
+  return after <= dependent * before || after == 0 ? 0.0 : 1 / length;
+}
+
+// (Gram-Schmidt, as the authors have it, in double.) Columns of a rows x rank matrix, row by row;
+// a column that depends on those before it becomes zero.
+inline void orthogonalise(std::span<float> matrix, std::size_t rows, std::size_t rank) {
+  std::vector<double> columns(matrix.begin(), matrix.end());
+  for (std::size_t c = 0; c < rank; ++c) {
+    const double before = column_product(columns, rows, rank, c, c);
+    for (std::size_t other = 0; other < c; ++other) {
+      const double dot = column_product(columns, rows, rank, c, other);
+      for (std::size_t i = 0; i < rows; ++i)
+        columns[i * rank + c] -= dot * columns[i * rank + other];
+    }
+    const double after = column_product(columns, rows, rank, c, c);
+    const double scale = column_scale(before, after, std::sqrt(after));
+    for (std::size_t i = 0; i < rows; ++i)
+      columns[i * rank + c] *= scale;
+  }
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = static_cast<float>(columns[i]);
+}
+
+// Element i of the Q that a tensor starts with: the same on every worker and step.
+constexpr float first_entry(const Draw& draw, std::size_t i) {
+  return static_cast<float>(uniform({draw.seed, 0, draw.tensor}, i) - 0.5);
+}
+
+constexpr float low_rank(const float* p, const float* q, std::size_t rank) {
+  float sum = 0;
+  for (std::size_t c = 0; c < rank; ++c)
+    sum += p[c] * q[c];
+  return sum;
+}
+
+}  // namespace syncline

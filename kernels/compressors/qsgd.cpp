@@ -1,0 +1,308 @@
+// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, arXiv 1610.02132; algorithms.md 3): the gradient
+// is cut into buckets, each with a scale; every element is rounded at random to one of `levels`
+// steps of it, so that the expectation is the element. Defaults are what the paper's experiments
+// ran: 4 bits, buckets of 512, the largest magnitude as scale, codes of fixed width, no error
+// feedback. The theory's variant is norm = two with an Elias code.
+//
+// Message, fixed width: a scale (fp32) per bucket, then the codes: sign and level. Elias: bucket
+// after bucket, each from a byte boundary.
+#include "kernels/compressors/qsgd.h"
+
+#include "kernels/arithmetic/normal.h"
+#include "kernels/arithmetic/packing.h"
+#include "kernels/arithmetic/values.h"
+#include "kernels/cpu/feedback.h"
+#include "kernels/philox.h"
+
+namespace syncline {
+
+Qsgd qsgd_of(const Settings& settings) {
+  Qsgd qsgd;
+  qsgd.bits = static_cast<unsigned>(settings.number("bits"));
+  qsgd.levels = (1 << (qsgd.bits - 1)) - 1;
+  qsgd.bucket = static_cast<std::size_t>(std::stoul(settings.word("quant-bucket")));
+  qsgd.max_norm = settings.word("norm") == "max";
+  const std::string& coding = settings.word("coding");
+  qsgd.coding = coding == "fixed"    ? Coding::fixed
+                : coding == "sparse" ? Coding::sparse
+                                     : Coding::dense;
+  return qsgd;
+}
+
+void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::size_t count,
+                BitWriter& out) {
+  out.put({std::bit_cast<std::uint32_t>(scale), 32});
+  std::size_t last = 0;  // positions count from one
+  for (std::size_t i = 0; i < count; ++i)
+    if (qsgd.coding == Coding::dense || (codes[i] & (qsgd.sign_bit() - 1)) != 0) {
+      out.put(coded(qsgd, i + 1 - last, codes[i]));
+      last = i + 1;
+    }
+  if (qsgd.coding == Coding::sparse)
+    out.put(elias(static_cast<std::uint32_t>(count + 1 - last)));
+  out.align();
+}
+
+float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes) {
+  std::fill(codes, codes + count, std::uint8_t{0});
+  const float scale = read_bucket(qsgd, count, in, [&](std::size_t i, std::uint32_t code) {
+    codes[i] = static_cast<std::uint8_t>(code);
+  });
+  if (in.wrong() != nullptr)
+    throw CorruptMessage(std::string("corrupt qsgd message: ") + in.wrong());
+  return scale;
+}
+
+namespace {
+
+std::size_t buckets_of(const Qsgd& qsgd, std::size_t elements) {
+  return (elements + qsgd.bucket - 1) / qsgd.bucket;
+}
+
+float step_of(const Qsgd& qsgd, float scale) {
+  return scale / static_cast<float>(qsgd.levels);
+}
+
+float decoded(const Qsgd& qsgd, std::uint8_t code, float step) {
+  return from_level(code & (qsgd.sign_bit() - 1), (code & qsgd.sign_bit()) != 0, step);
+}
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t n = gradient.elements(), buckets = buckets_of(qsgd, n);
+  State unused;
+  State& kept = with_feedback(settings) ? state : unused;
+  add_plainly(gradient, with_feedback(settings), kept);
+  message.clear();
+  if (qsgd.coding == Coding::fixed)
+    message.assign(4 * buckets + packed_bytes(n, qsgd.bits), std::byte{0});
+  BitWriter bits(message);
+  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
+    const std::size_t begin = bucket * qsgd.bucket, count = std::min(qsgd.bucket, n - begin);
+    float* u = kept.residual.data() + begin;
+    const float scale = scale_plainly(qsgd, u, count);
+    const float inverse = inverse_unit(scale, qsgd.levels);
+    std::vector<std::uint8_t> codes(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t sign = u[i] < 0 ? qsgd.sign_bit() : 0;
+      codes[i] = static_cast<std::uint8_t>(
+          sign | level_of(u[i], inverse, qsgd.levels, random16(draw, begin + i)));
+      u[i] = left_behind(u[i], decoded(qsgd, codes[i], step_of(qsgd, scale)));
+      if (qsgd.coding == Coding::fixed)
+        put_code(codes[i], begin + i, qsgd.bits, message.data() + 4 * buckets);
+    }
+    if (qsgd.coding == Coding::fixed)
+      put_value(scale, Precision::fp32, message.data() + 4 * bucket);
+    else
+      put_bucket(qsgd, scale, codes.data(), count, bits);
+  }
+}
+
+// Codes of one bucket, and what stays behind of it in `rest` where that is wanted.
+void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random, std::size_t count,
+                     const float* u, std::uint8_t* codes, float* rest) {
+  const float inverse = inverse_unit(scale, qsgd.levels), step = step_of(qsgd, scale);
+  const std::size_t whole = count - count % lane_width;
+  const Floats zero = {};
+  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
+  for (std::size_t i = 0; i < whole; i += lane_width) {
+    const Floats v = load(u + i);
+    const Masks negative = v < zero, level = level_of(v, inverse, qsgd.levels, widened(random + i));
+    narrow(level | (negative & sign_bit), codes + i);
+    if (rest != nullptr) {
+      const Floats sent = from_level(level, negative, step);
+      store(keys_of(sent) < infinite_key ? v - sent : zero, rest + i);
+    }
+  }
+  for (std::size_t i = whole; i < count; ++i) {
+    const float v = u[i];
+    codes[i] = static_cast<std::uint8_t>(level_of(v, inverse, qsgd.levels, random[i]) |
+                                         (v < 0 ? qsgd.sign_bit() : 0u));
+    if (rest != nullptr)
+      rest[i] = left_behind(v, decoded(qsgd, codes[i], step));
+  }
+}
+
+// Scales and codes of one tile, which holds whole buckets: their sizes divide a tile.
+void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::size_t count,
+                   const float* u, float* scales, std::uint8_t* codes, float* rest) {
+  std::uint16_t random[tile_elements];
+  random16_tile(draw, begin, count, random);
+  for (std::size_t at = 0; at < count; at += qsgd.bucket) {
+    const std::size_t size = std::min(qsgd.bucket, count - at);
+    const float scale = scale_of(qsgd, u + at, size);
+    scales[at / qsgd.bucket] = scale;
+    quantise_bucket(qsgd, scale, random + at, size, u + at, codes + at,
+                    rest == nullptr ? nullptr : rest + at);
+  }
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t n = gradient.elements(), buckets = buckets_of(qsgd, n);
+  const bool feedback = with_feedback(settings), fixed = qsgd.coding == Coding::fixed;
+  if (feedback)
+    fit(state.residual, n);
+  if (fixed)
+    message.resize(4 * buckets + packed_bytes(n, qsgd.bits));
+  std::vector<Message> coded(fixed ? 0 : tiles_of(n));
+  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    float scratch[tile_elements], scales[tile_elements / 16];
+    std::uint8_t codes[tile_elements];
+    if (feedback)
+      add_strip(gradient, true, begin, count, state.residual.data());
+    float* rest = feedback ? state.residual.data() + begin : nullptr;
+    const float* u = feedback ? rest : gradient.tile(begin, count, scratch);
+    quantise_tile(qsgd, draw, begin, count, u, scales, codes, rest);
+    const std::size_t here = buckets_of(qsgd, count);
+    if (fixed) {
+      std::memcpy(message.data() + begin / qsgd.bucket * 4, scales, 4 * here);
+      pack(codes, count, qsgd.bits, message.data() + 4 * buckets + begin / 8 * qsgd.bits);
+      return;
+    }
+    BitWriter bits(coded[t]);
+    for (std::size_t b = 0; b < here; ++b)
+      put_bucket(qsgd, scales[b], codes + b * qsgd.bucket,
+                 std::min(qsgd.bucket, count - b * qsgd.bucket), bits);
+  });
+  if (fixed)
+    return;
+  message.clear();
+  for (const Message& part : coded)
+    message.insert(message.end(), part.begin(), part.end());
+}
+
+// Elias codes have no fixed places, so they are read in order, into scales and one code per byte.
+struct Codes {
+  std::vector<float> scales;
+  std::vector<std::uint8_t> codes;
+};
+
+Codes read_elias(const Qsgd& qsgd, std::span<const std::byte> message, std::size_t elements) {
+  Codes read{std::vector<float>(buckets_of(qsgd, elements)), std::vector<std::uint8_t>(elements)};
+  BitReader bits(message);
+  for (std::size_t b = 0; b < read.scales.size(); ++b)
+    read.scales[b] = get_bucket(qsgd, std::min(qsgd.bucket, elements - b * qsgd.bucket), bits,
+                                read.codes.data() + b * qsgd.bucket);
+  if (!bits.at_end())
+    throw CorruptMessage("corrupt qsgd message: bytes after the last bucket");
+  return read;
+}
+
+std::vector<float> read_scales(const Qsgd& qsgd, std::span<const std::byte> message,
+                               std::size_t elements) {
+  std::vector<float> scales(buckets_of(qsgd, elements));
+  expect_bytes("qsgd", message.size(), 4 * scales.size() + packed_bytes(elements, qsgd.bits));
+  for (std::size_t b = 0; b < scales.size(); ++b) {
+    scales[b] = get_float(message.data() + 4 * b);
+    if (scales[b] < 0)
+      throw CorruptMessage("corrupt qsgd message: a scale below zero");
+  }
+  return scales;
+}
+
+void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
+                    const Draw&, std::span<float> sum) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t n = sum.size();
+  Codes read;
+  if (qsgd.coding == Coding::fixed) {
+    read.scales = read_scales(qsgd, message, n);
+    for (std::size_t i = 0; i < n; ++i)
+      read.codes.push_back(get_code(message.data() + 4 * read.scales.size(), i, qsgd.bits));
+  } else {
+    read = read_elias(qsgd, message, n);
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    sum[i] += decoded(qsgd, read.codes[i], step_of(qsgd, read.scales[i / qsgd.bucket]));
+}
+
+void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+            std::span<float> sum) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t n = sum.size();
+  const bool fixed = qsgd.coding == Coding::fixed;
+  const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
+  Codes read;
+  if (fixed)
+    read.scales = read_scales(qsgd, message, n);
+  else
+    read = read_elias(qsgd, message, n);
+  for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
+    std::uint8_t unpacked[tile_elements];
+    const std::uint8_t* codes = unpacked;
+    if (fixed)
+      unpack(message.data() + 4 * read.scales.size() + begin / 8 * qsgd.bits, count, qsgd.bits,
+             unpacked);
+    else
+      codes = read.codes.data() + begin;
+    for (std::size_t at = 0; at < count; at += qsgd.bucket) {
+      const float step = step_of(qsgd, read.scales[(begin + at) / qsgd.bucket]);
+      const std::size_t end = std::min(at + qsgd.bucket, count);
+      std::size_t i = at;
+      for (; i + lane_width <= end; i += lane_width) {
+        const Masks code = widened(codes + i), level = code & (sign_bit - 1);
+        float* to = sum.data() + begin + i;
+        store(load(to) + from_level(level, (code & sign_bit) != 0, step), to);
+      }
+      for (; i < end; ++i)
+        sum[begin + i] += decoded(qsgd, codes[i], step);
+    }
+  });
+}
+
+// Fixed width: exact. Elias: what Gaussian gradients come to, by encoding one tile of them.
+WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
+  const Qsgd qsgd = qsgd_of(settings);
+  if (qsgd.coding == Coding::fixed)
+    return {static_cast<double>(4 * buckets_of(qsgd, elements) + packed_bytes(elements, qsgd.bits)),
+            true};
+  std::vector<float> sample(tile_elements);
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    sample[i] = static_cast<float>(normal_quantile((uniform(Draw{}, i) + 0x1p-25)));
+  State state;
+  Message message;
+  encode(settings, std::span<const float>(sample), Draw{}, state, message);
+  return {static_cast<double>(message.size() * elements) / static_cast<double>(sample.size()),
+          false};
+}
+
+const Registered<Compressor> entry{{
+    .name = "qsgd",
+    .sentence = "stochastic rounding to a few levels of each bucket's scale, unbiased",
+    .parameters = {{.name = "bits",
+                    .sentence = "bits per element with its sign: 2^(bits-1) - 1 levels",
+                    .fallback = "4",
+                    .minimum = 2,
+                    .maximum = 8,
+                    .whole = true},
+                   {.name = "quant-bucket",
+                    .sentence = "elements that share one scale",
+                    .fallback = "512",
+                    .choices = {"16", "32", "64", "128", "256", "512", "1024", "2048", "4096",
+                                "8192"}},
+                   {.name = "norm",
+                    .sentence = "a bucket's scale: its largest magnitude (max) or its 2-norm (two)",
+                    .fallback = "max",
+                    .choices = {"max", "two"}},
+                   {.name = "coding",
+                    .sentence = "fixed width, or an Elias code for sparse or for dense levels",
+                    .fallback = "fixed",
+                    .choices = {"fixed", "sparse", "dense"}},
+                   feedback_parameter("off")},
+    .unbiased = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode_plainly},
+    .cpu = {encode, decode},
+    .traffic = {.encode_bytes_per_element = 4.51,
+                .encode_kernels = 1,
+                .published_bytes_per_element = 25,
+                .published_kernels = 5,
+                .published_syncs = 0,
+                .decode_sum_bytes_per_element = 8},
+}};
+
+}  // namespace
+}  // namespace syncline

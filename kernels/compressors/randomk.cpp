@@ -1,0 +1,83 @@
+// Random-k: k elements chosen at random without replacement, with error feedback. Which ones
+// follows from (seed, step, tensor) alone, so workers that share those choose the same elements:
+// only values travel, no indices, and an all-reduce can sum them. In expectation ||u - C(u)||^2 =
+// (1 - k/n)
+// ||u||^2 (algorithms.md 1.4). Values are sent unscaled, as error feedback wants them.
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/permutation.h"
+#include "kernels/cpu/dense.h"
+#include "kernels/cpu/feedback.h"
+#include "kernels/cpu/sparse.h"
+
+namespace syncline {
+namespace {
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  add_plainly(gradient, with_feedback(settings), state);
+  const std::size_t n = gradient.elements(), width = value_bytes(gradient.precision());
+  message.resize(wanted(settings.number("density"), n) * width);
+  for (std::size_t i = 0; i * width < message.size(); ++i) {
+    float& u = state.residual[permuted(permutation(draw, n), i)];
+    put_value(u, gradient.precision(), message.data() + width * i);
+    u = sent_off(u, gradient.precision());
+  }
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const std::size_t n = gradient.elements(), width = value_bytes(gradient.precision());
+  const std::size_t k = wanted(settings.number("density"), n);
+  const bool feedback = with_feedback(settings);
+  const Precision precision = gradient.precision();
+  const Permutation order = permutation(draw, n);
+  message.resize(k * width);
+  add_then(gradient, feedback, state, [](std::size_t, std::size_t, std::size_t) {});
+  float* u = state.residual.data();
+  for_each_tile(k, [&](std::size_t, std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      const std::uint64_t element = permuted(order, i);
+      put_value(u[element], precision, message.data() + width * i);
+      u[element] = sent_off(u[element], precision);
+    }
+  });
+}
+
+void decode(const Settings& settings, std::span<const std::byte> message, Precision precision,
+            const Draw& draw, std::span<float> sum) {
+  const std::size_t width = value_bytes(precision);
+  const std::size_t k = wanted(settings.number("density"), sum.size());
+  expect_bytes("randomk", message.size(), k * width);
+  const Permutation order = permutation(draw, sum.size());
+  for_each_tile(k, [&](std::size_t, std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count; ++i)
+      sum[permuted(order, i)] += get_value(message.data() + width * i, precision);
+  });
+}
+
+WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
+  const std::size_t k = wanted(settings.number("density"), elements);
+  return {static_cast<double>(k * value_bytes(precision)), true};
+}
+
+const Registered<Compressor> entry{{
+    .name = "randomk",
+    .sentence = "elements chosen at random, the same on every worker, with error feedback",
+    .parameters = {density_parameter(), feedback_parameter("on")},
+    .reducible = true,
+    .shared_draw = true,
+    .feedback = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode},
+    .cpu = {encode, decode},
+    .add = add_values,
+    .traffic = {.encode_bytes_per_element = 12.7,
+                .encode_kernels = 2,
+                .published_bytes_per_element = 60,
+                .published_kernels = 12,
+                .published_syncs = 0,
+                .decode_sum_bytes_per_selected = 64},
+}};
+
+}  // namespace
+}  // namespace syncline

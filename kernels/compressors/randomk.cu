@@ -1,0 +1,79 @@
+// Random-k on a GPU: u = g + e, then a gather of the permutation's first k entries (permutation.h).
+#include <cuda_runtime.h>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/permutation.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+template <class Value>
+__global__ void add_kernel(const Value* g, float* u, std::size_t elements, bool feedback) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < elements)
+    u[i] = feedback ? loaded(g, i) + u[i] : loaded(g, i);
+}
+
+template <class Value>
+__global__ void gather_kernel(float* u, Permutation order, std::size_t k, std::byte* message) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < k)
+    send_value<Value>(u[permuted(order, i)], message, i);
+}
+
+template <class Value>
+__global__ void scatter_kernel(const Value* message, Permutation order, std::size_t k, float* sum) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i < k)
+    sum[permuted(order, i)] += loaded(message, i);
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void*, void* stream) {
+  const std::size_t k = wanted(settings.number("density"), input.elements);
+  if (input.elements > 0)
+    with_gradient(input, [&]<class Value>(const Value* g) {
+      launch(add_kernel<Value>, blocks_of(input.elements), 256, stream, g, input.residual,
+             input.elements, with_feedback(settings));
+    });
+  const auto gather = input.halves != nullptr ? gather_kernel<Half> : gather_kernel<float>;
+  if (k > 0)
+    launch(gather, blocks_of(k), 256, stream, input.residual, permutation(draw, input.elements), k,
+           output.message);
+}
+
+template <class Value>
+void decode_add(const Settings&, const std::byte* message, std::size_t bytes, const Draw& draw,
+                float* sum, std::size_t elements, void*, void* stream) {
+  const std::size_t k = bytes / sizeof(Value);
+  if (k > 0)
+    launch(scatter_kernel<Value>, blocks_of(k), 256, stream,
+           reinterpret_cast<const Value*>(message), permutation(draw, elements), k, sum);
+}
+
+std::size_t message_room(const Settings& settings, std::size_t elements) {
+  return 4 * wanted(settings.number("density"), elements);
+}
+
+std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
+                               std::uint64_t) {
+  return {{0, value_bytes(precision) * wanted(settings.number("density"), elements)}};
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t) {
+  return 0;
+}
+
+const Registered<DeviceCompressor> entry{{.name = "randomk",
+                                          .halves = true,
+                                          .message_room = message_room,
+                                          .parts = parts,
+                                          .workspace_bytes = workspace_bytes,
+                                          .encode = encode,
+                                          .decode_add = decode_add<float>,
+                                          .decode_add_halves = decode_add<Half>}};
+
+}  // namespace
+}  // namespace syncline

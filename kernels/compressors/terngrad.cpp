@@ -1,0 +1,131 @@
+// TernGrad (Wen, Xu, Yan, Wu, Wang, Chen, Li, NeurIPS 2017): every element becomes -s, 0 or +s at
+// random, so that the expectation is the element; s is the largest magnitude of the tensor. With
+// clip > 0 magnitudes are first limited to clip standard deviations, as the paper does with 2.5:
+// the scale shrinks, and so does the variance, but clipped elements are then biased. Off by
+// default.
+//
+// Message: s (fp32), then two bits per element: whether it is sent, and whether it is negative.
+#include "kernels/compressors/terngrad.h"
+
+#include "kernels/arithmetic/packing.h"
+#include "kernels/arithmetic/values.h"
+#include "kernels/cpu/feedback.h"
+#include "kernels/philox.h"
+
+namespace syncline {
+namespace {
+
+float scale_of(const Moments& moments, double clip) {
+  return ternary_scale(moments, clip, std::sqrt(ternary_variance(moments)));
+}
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                    State& state, Message& message) {
+  const std::size_t n = gradient.elements();
+  State unused;
+  State& kept = with_feedback(settings) ? state : unused;
+  add_plainly(gradient, with_feedback(settings), kept);
+  const float scale = scale_of(moments_of(kept.residual), settings.number("clip"));
+  message.assign(4 + packed_bytes(n, 2), std::byte{0});
+  put_value(scale, Precision::fp32, message.data());
+  for (std::size_t i = 0; i < n; ++i) {
+    float& u = kept.residual[i];
+    const std::uint8_t code = ternary_code(u, inverse_unit(scale, 1), random16(draw, i));
+    put_code(code, i, 2, message.data() + 4);
+    u = left_behind(u, from_ternary(code, scale));
+  }
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const std::size_t n = gradient.elements();
+  const bool feedback = with_feedback(settings);
+  if (feedback)
+    fit(state.residual, n);
+  message.resize(4 + packed_bytes(n, 2));
+  std::vector<Moments> tiles(tiles_of(n));
+  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    float scratch[tile_elements];
+    if (feedback)
+      add_strip(gradient, true, begin, count, state.residual.data());
+    tiles[t] = tile_moments(
+        feedback ? state.residual.data() + begin : gradient.tile(begin, count, scratch), count);
+  });
+  const float scale = scale_of(in_order(tiles), settings.number("clip"));
+  const float inverse = inverse_unit(scale, 1);
+  put_value(scale, Precision::fp32, message.data());
+  for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
+    float scratch[tile_elements];
+    std::uint16_t random[tile_elements];
+    std::uint8_t codes[tile_elements];
+    float* rest = feedback ? state.residual.data() + begin : nullptr;
+    const float* u = feedback ? rest : gradient.tile(begin, count, scratch);
+    random16_tile(draw, begin, count, random);
+    for (std::size_t i = 0; i < count; ++i)
+      codes[i] = ternary_code(u[i], inverse, random[i]);
+    for (std::size_t i = 0; feedback && i < count; ++i)
+      rest[i] = left_behind(rest[i], from_ternary(codes[i], scale));
+    pack(codes, count, 2, message.data() + 4 + begin / 4);
+  });
+}
+
+float checked_scale(std::span<const std::byte> message, std::size_t elements) {
+  expect_bytes("terngrad", message.size(), 4 + packed_bytes(elements, 2));
+  const float scale = get_float(message.data());
+  unsigned wrong = 0;  // negative, but not sent
+  for (const std::byte byte : message.subspan(4)) {
+    const unsigned bits = std::to_integer<unsigned>(byte);
+    wrong |= bits >> 1 & ~bits & 0x55u;
+  }
+  if (elements % 4 != 0)
+    wrong |= std::to_integer<unsigned>(message.back()) >> 2 * (elements % 4);
+  if (scale < 0 || wrong != 0)
+    throw CorruptMessage("corrupt terngrad message: allowed are a scale from 0 and codes 0, 1, 3");
+  return scale;
+}
+
+void decode_plainly(const Settings&, std::span<const std::byte> message, Precision, const Draw&,
+                    std::span<float> sum) {
+  const float scale = checked_scale(message, sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] += from_ternary(get_code(message.data() + 4, i, 2), scale);
+}
+
+void decode(const Settings&, std::span<const std::byte> message, Precision, const Draw&,
+            std::span<float> sum) {
+  const float scale = checked_scale(message, sum.size());
+  for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
+    std::uint8_t codes[tile_elements];
+    unpack(message.data() + 4 + begin / 4, count, 2, codes);
+    for (std::size_t i = 0; i < count; ++i)
+      sum[begin + i] += from_ternary(codes[i], scale);
+  });
+}
+
+WireSize bytes(const Settings&, std::size_t elements, Precision) {
+  return {static_cast<double>(4 + packed_bytes(elements, 2)), true};
+}
+
+const Registered<Compressor> entry{{
+    .name = "terngrad",
+    .sentence = "minus, zero or plus the largest magnitude, at random, unbiased",
+    .parameters = {{.name = "clip",
+                    .sentence = "limit of a magnitude in standard deviations; 0: no limit",
+                    .fallback = "0",
+                    .minimum = 0,
+                    .maximum = 1000},
+                   feedback_parameter("off")},
+    .unbiased = true,
+    .wire_bytes = bytes,
+    .reference = {encode_plainly, decode_plainly},
+    .cpu = {encode, decode},
+    .traffic = {.encode_bytes_per_element = 8.25,
+                .encode_kernels = 3,
+                .published_bytes_per_element = 30,
+                .published_kernels = 8,
+                .published_syncs = 2,
+                .decode_sum_bytes_per_element = 8},
+}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,118 @@
+// TernGrad on a GPU: moments, then quantise and pack (kernels.md 4.5). A warp takes a block of 256
+// elements, whose eight rows share one Philox call per lane; two ballots are the codes of a row.
+#include <cmath>
+#include <cuda_runtime.h>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/packing.h"
+#include "kernels/compressors/terngrad.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+__global__ void scale_kernel(const Selection* selection, double clip, float* scale) {
+  *scale = canonical(
+      ternary_scale(selection->moments, clip, sqrt(ternary_variance(selection->moments))));
+}
+
+// Bit j of the low half goes to bit 2 j.
+__device__ std::uint32_t spread(std::uint32_t bits) {
+  bits = (bits | bits << 8) & 0x00ff00ffu;
+  bits = (bits | bits << 4) & 0x0f0f0f0fu;
+  bits = (bits | bits << 2) & 0x33333333u;
+  return (bits | bits << 1) & 0x55555555u;
+}
+
+// Without feedback u is g and stays as it is.
+template <class Value>
+__global__ void ternary_kernel(const Value* u, float* residual, std::size_t elements, Draw draw,
+                               std::byte* message) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::size_t block = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  const std::size_t begin = block * random_block;
+  if (begin >= elements)
+    return;
+  const float scale = *reinterpret_cast<const float*>(message);
+  const float inverse = inverse_unit(scale, 1);
+  float values[batch];
+  load_sums(u, residual, begin + lane, left_of(begin + lane, elements), false, values);
+  const PhiloxWords words = random_words(draw, block * 32 + lane);
+#pragma unroll
+  for (unsigned slot = 0; slot < batch; ++slot) {
+    const std::size_t row = begin + slot * 32, i = row + lane;
+    if (row >= elements)
+      return;
+    std::uint32_t code = 0;
+    if (i < elements) {
+      const float value = values[slot];
+      code = ternary_code(value, inverse, words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
+      const float sent = from_ternary(code, scale);
+      if (residual != nullptr)
+        residual[i] = isfinite(sent) ? value - sent : 0.0f;
+    }
+    const std::uint32_t low = __ballot_sync(all_lanes, (code & 1u) != 0);
+    const std::uint32_t high = __ballot_sync(all_lanes, (code & 2u) != 0);
+    const unsigned half = lane / 4 * 16;  // lane j < 8 writes byte j of the row
+    const std::size_t left = elements - row < 32 ? elements - row : 32;
+    if (lane < packed_bytes(left, 2)) {
+      const std::uint32_t word = spread(low >> half & 0xffffu) | spread(high >> half & 0xffffu)
+                                                                     << 1;
+      message[4 + row / 4 + lane] = static_cast<std::byte>(word >> lane % 4 * 8);
+    }
+  }
+}
+
+__global__ void unternary_kernel(const std::byte* message, float* sum, std::size_t elements) {
+  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  if (i >= elements)
+    return;
+  const unsigned byte = static_cast<unsigned>(message[4 + i / 4]);
+  sum[i] += from_ternary(byte >> i % 4 * 2 & 3u, *reinterpret_cast<const float*>(message));
+}
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void* workspace, void* stream) {
+  const bool feedback = with_feedback(settings);
+  const SelectionRoom room = selection_room(workspace, input.elements);
+  DeviceInput summed = input;
+  summed.residual = feedback ? input.residual : nullptr;
+  add_and_sum(summed, feedback, room, stream);
+  launch(scale_kernel, 1, 1, stream, room.selection, settings.number("clip"),
+         reinterpret_cast<float*>(output.message));
+  if (input.elements == 0)
+    return;
+  const auto quantise = [&]<class Value>(const Value* u) {
+    launch(ternary_kernel<Value>, blocks_of(input.elements), 256, stream, u, summed.residual,
+           input.elements, draw, output.message);
+  };
+  if (feedback)
+    quantise(input.residual);
+  else
+    with_gradient(input, quantise);
+}
+
+void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
+  if (elements > 0)
+    launch(unternary_kernel, blocks_of(elements), 256, stream, message, sum, elements);
+}
+
+std::size_t message_room(const Settings&, std::size_t elements) {
+  return 4 + packed_bytes(elements, 2);
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t elements) {
+  return selection_bytes(elements);
+}
+
+const Registered<DeviceCompressor> entry{{.name = "terngrad",
+                                          .halves = true,
+                                          .message_room = message_room,
+                                          .workspace_bytes = workspace_bytes,
+                                          .encode = encode,
+                                          .decode_add = decode_add}};
+
+}  // namespace
+}  // namespace syncline

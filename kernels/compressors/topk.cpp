@@ -1,0 +1,47 @@
+// Top-k sparsification, exact: the k = max(floor(density * n), 1) elements of largest magnitude,
+// with error feedback (Shi, Chu, Cheung, See, arXiv 1911.08772). Of equal magnitudes the smallest
+// indices.
+//
+// The fast version reads the tensor once: a sample brackets the k-th magnitude from below, one pass
+// adds the residual and collects what reaches the bracket (about 1.2 k elements), and a radix
+// select on those finds the exact k. When the sample misled, a histogram bounds the threshold for
+// certain.
+#include "kernels/cpu/select.h"
+
+namespace syncline {
+namespace {
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
+                    Message& message) {
+  add_plainly(gradient, with_feedback(settings), state);
+  const std::size_t k = wanted(settings.number("density"), gradient.elements());
+  write_sparse_plainly(largest_plainly(state.residual, k), gradient.precision(), state.residual,
+                       message);
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  const std::size_t k = wanted(settings.number("density"), gradient.elements());
+  const Picks picks = add_and_pick_largest(gradient, with_feedback(settings), k, draw, state);
+  write_sparse(picks, gradient.precision(), state.residual, message);
+}
+
+const Registered<Compressor> entry{{
+    .name = "topk",
+    .sentence = "the elements of largest magnitude, exactly, with error feedback",
+    .parameters = {density_parameter(), feedback_parameter("on")},
+    .sparse = true,
+    .feedback = true,
+    .wire_bytes = bytes_at_density,
+    .reference = {encode_plainly, decode_sparse},
+    .cpu = {encode, decode_sparse},
+    .traffic = {.encode_bytes_per_element = 12.5,
+                .encode_kernels = 6,
+                .published_bytes_per_element = 49,
+                .published_kernels = 8,
+                .published_syncs = 0,
+                .decode_sum_bytes_per_selected = 64},
+}};
+
+}  // namespace
+}  // namespace syncline

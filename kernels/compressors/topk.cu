@@ -1,0 +1,42 @@
+// Exact top-k on a GPU: topk.cpp's algorithm. One pass over the tensor (12 bytes per element) adds
+// the residual and lists what reaches the sample's bracket; everything after works on that list.
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
+            const DeviceOutput& output, void* workspace, void* stream) {
+  const std::size_t k = wanted(settings.number("density"), input.elements);
+  const bool feedback = with_feedback(settings);
+  const SelectionRoom room = selection_room(workspace, input.elements);
+  const std::size_t message_room = sparse_room(settings, input.elements);
+  if (k == 0) {  // the residual still takes the gradient in
+    set_low_key(room, no_key, stream);
+    add_and_collect(input, feedback, room, stream);
+    write_list(input, room, output, message_room, stream);
+    return;
+  }
+  sample_low_key(input, feedback, k, draw, room, stream);
+  add_and_collect(input, feedback, room, stream);
+  ensure_collected(input, k, room, stream);
+  write_largest(input, k, room, output, message_room, stream);
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t elements) {
+  return selection_bytes(elements);
+}
+
+const Registered<DeviceCompressor> entry{{.name = "topk",
+                                          .halves = true,
+                                          .message_room = sparse_room,
+                                          .parts = sparse_parts,
+                                          .workspace_bytes = workspace_bytes,
+                                          .encode = encode,
+                                          .decode_add = decode_sparse_on_device,
+                                          .decode_add_halves = decode_sparse_halves_on_device}};
+
+}  // namespace
+}  // namespace syncline

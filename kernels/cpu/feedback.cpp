@@ -1,0 +1,51 @@
+#include "kernels/cpu/feedback.h"
+
+#include "kernels/arithmetic/lanes.h"
+
+namespace syncline {
+
+void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
+               float* residual) {
+  float scratch[strip_elements];
+  const float* g = gradient.tile(begin, count, scratch);
+  float* u = residual + begin;
+  const std::size_t part = count / strip_tiles / lane_width * lane_width;
+  for (std::size_t i = 0; i < part; i += lane_width)
+    for (std::size_t at = i; at < strip_tiles * part; at += part) {
+      __builtin_prefetch(g + at + elements_ahead);
+      __builtin_prefetch(u + at + elements_ahead);
+      store(feedback ? load(g + at) + load(u + at) : load(g + at), u + at);
+    }
+  for (std::size_t i = strip_tiles * part; i < count; ++i)
+    u[i] = feedback ? g[i] + u[i] : g[i];
+}
+
+void add_plainly(const Gradient& gradient, bool feedback, State& state) {
+  fit(state.residual, gradient.elements());
+  for (std::size_t i = 0; i < gradient.elements(); ++i)
+    state.residual[i] = feedback ? gradient.at(i) + state.residual[i] : gradient.at(i);
+}
+
+Values residual(const State& state) {
+  Values values = state.residual;
+  if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
+    for (float& value : values)
+      value -= value >= 0 ? state.sent_if_positive : state.sent_if_negative;
+  return values;
+}
+
+bool same_residual(const State& a, const State& b) {
+  const Values x = residual(a), y = residual(b);
+  const auto bits_at = [](const Values& values, std::size_t i) {
+    const float value = values.empty() ? 0.0f : values[i];
+    return value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u;
+  };
+  if (!x.empty() && !y.empty() && x.size() != y.size())
+    return false;
+  for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i)
+    if (bits_at(x, i) != bits_at(y, i))
+      return false;
+  return true;
+}
+
+}  // namespace syncline

@@ -1,0 +1,28 @@
+// Error feedback on a CPU: u = g + e, strip by strip.
+#pragma once
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/cpu/tiles.h"
+
+namespace syncline {
+
+// u = g + e, or u = g, in `residual`, for at most a strip.
+void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
+               float* residual);
+
+// The same for the whole tensor, in state.residual. Runs work(tile, begin, elements in it) for
+// every tile while the caches hold it.
+template <class Work>
+void add_then(const Gradient& gradient, bool feedback, State& state, const Work& work) {
+  fit(state.residual, gradient.elements());
+  for_each_strip(gradient.elements(), [&](std::size_t begin, std::size_t count) {
+    add_strip(gradient, feedback, begin, count, state.residual.data());
+    for (std::size_t at = 0; at < count; at += tile_elements)
+      work((begin + at) / tile_elements, begin + at, std::min(tile_elements, count - at));
+  });
+}
+
+// u for the whole tensor, plainly: what the reference versions start with.
+void add_plainly(const Gradient& gradient, bool feedback, State& state);
+
+}  // namespace syncline

@@ -1,0 +1,204 @@
+#include "kernels/cpu/signs.h"
+
+#include <cmath>
+
+#include "kernels/arithmetic/moments.h"
+#include "kernels/arithmetic/values.h"
+#include "kernels/cpu/feedback.h"
+
+namespace syncline {
+namespace {
+
+struct SignLanes {
+  float positive[lanes] = {}, negative[lanes] = {};
+  std::uint32_t positives[lanes] = {};
+};
+
+SignSums total_of(const SignLanes& partial, std::size_t count) {
+  SignSums sums;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    sums.positive += partial.positive[lane];
+    sums.negative += partial.negative[lane];
+    sums.positives += partial.positives[lane];
+  }
+  sums.negatives = static_cast<double>(count) - sums.positives;
+  return sums;
+}
+
+void count_in(float u, std::size_t lane, SignLanes& partial) {
+  partial.positive[lane] += u >= 0 ? u : 0.0f;
+  partial.negative[lane] += u >= 0 ? 0.0f : u;
+  partial.positives[lane] += u >= 0 ? 1u : 0u;
+}
+
+SignSums tile_sums_plainly(const float* u, std::size_t count) {
+  SignLanes partial;
+  for (std::size_t i = 0; i < count; ++i)
+    count_in(u[i], i % lanes, partial);
+  return total_of(partial, count);
+}
+
+// One tile's sums in the making.
+struct SignVectors {
+  Floats positive[2] = {}, negative[2] = {};
+  Masks positives[2] = {};
+};
+
+// u = g + r with r = c - (what was sent of c), where `u` holds c, of one element.
+float without_sent(float c, SignScales sent) {
+  return c - (c >= 0 ? sent.positive : sent.negative);
+}
+
+// The same of 32 elements, into the sums, and their signs.
+std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
+                       SignVectors& sums) {
+  const Floats zero = {}, if_positive = zero + sent.positive, if_negative = zero + sent.negative;
+  std::uint32_t word = 0;
+  for (std::size_t half = 0; half < 2; ++half) {
+    const std::size_t at = half * lane_width;
+    const Floats c = load(u + at);
+    const Floats rest = c - (c >= zero ? if_positive : if_negative);
+    const Floats sum = feedback ? load(g + at) + rest : load(g + at);
+    store(sum, u + at);
+    const Masks set = sum >= zero;
+    sums.positive[half] += set ? sum : zero;
+    sums.negative[half] += set ? zero : sum;
+    sums.positives[half] -= set;
+    word |= bits_of(set) << at;
+  }
+  return word;
+}
+
+// As many whole tiles as `streams`, `part` elements each, side by side: their sums and signs.
+template <std::size_t streams>
+void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t part, float* u,
+                  std::byte* out, SignSums* tiles) {
+  SignVectors sums[streams];
+  for (std::size_t i = 0; i < part / lanes * lanes; i += lanes)
+    for (std::size_t stream = 0; stream < streams; ++stream) {
+      const std::size_t at = stream * part + i;
+      for (std::size_t line = 0; line < lanes; line += lane_width) {
+        __builtin_prefetch(g + at + elements_ahead + line);
+        __builtin_prefetch(u + at + elements_ahead + line);
+      }
+      const std::uint32_t word = add_word(g + at, feedback, sent, u + at, sums[stream]);
+      std::memcpy(out + at / 8, &word, 4);
+    }
+  for (std::size_t stream = 0; stream < streams; ++stream) {
+    SignLanes partial;
+    std::memcpy(partial.positive, sums[stream].positive, sizeof partial.positive);
+    std::memcpy(partial.negative, sums[stream].negative, sizeof partial.negative);
+    std::memcpy(partial.positives, sums[stream].positives, sizeof partial.positives);
+    std::uint32_t word = 0;
+    const std::size_t begin = stream * part, end = begin + part;
+    const std::size_t whole = begin + part / lanes * lanes;
+    for (std::size_t i = whole; i < end; ++i) {
+      u[i] = feedback ? g[i] + without_sent(u[i], sent) : g[i];
+      count_in(u[i], i - whole, partial);
+      word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
+    }
+    if (whole < end)
+      std::memcpy(out + whole / 8, &word, 4);
+    tiles[stream] = total_of(partial, part);
+  }
+}
+
+// Writes the scales, and remembers them as what has been sent.
+void finish(const SignFormat& format, const SignSums& sums, bool feedback, State& state,
+            Message& message) {
+  const SignScales scales = format.scales_of(sums);
+  state.sent_if_positive = scales.positive;
+  state.sent_if_negative = scales.negative;
+  // A scale that is not finite would poison the residual for ever; the receivers have been told.
+  if (!std::isfinite(scales.positive) || !std::isfinite(scales.negative) || !feedback) {
+    state.sent_if_positive = state.sent_if_negative = 0;
+    if (feedback)
+      std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+  }
+  put_value(scales.positive, Precision::fp32, message.data());
+  if (format.scales == 2)
+    put_value(scales.negative, Precision::fp32, message.data() + 4);
+}
+
+SignScales checked_scales(const SignFormat& format, std::span<const std::byte> message,
+                          std::size_t elements) {
+  expect_bytes(format.name, message.size(), sign_bytes(format, elements));
+  SignScales scales{get_float(message.data())};
+  scales.negative = format.scales == 2 ? get_float(message.data() + 4) : -scales.positive;
+  const std::uint32_t spare = elements % 32 == 0 ? 0 : ~std::uint32_t{0} << elements % 32;
+  std::uint32_t last = 0;
+  if (elements > 0)
+    std::memcpy(&last, message.data() + message.size() - 4, 4);
+  if (scales.positive < 0 || scales.negative > 0 || (last & spare) != 0)
+    throw CorruptMessage("corrupt " + format.name +
+                         " message: allowed are scales of their sign and zeros after the end");
+  return scales;
+}
+
+}  // namespace
+
+void encode_signs_plainly(const SignFormat& format, const Gradient& gradient, bool feedback,
+                          State& state, Message& message) {
+  const std::size_t n = gradient.elements();
+  fit(state.residual, n);
+  state.residual = residual(state);
+  add_plainly(gradient, feedback, state);
+  message.assign(sign_bytes(format, n), std::byte{0});
+  for (std::size_t i = 0; i < n; ++i)
+    if (state.residual[i] >= 0)
+      message[4 * format.scales + i / 8] |= static_cast<std::byte>(1 << i % 8);
+  std::vector<SignSums> tiles;
+  for (std::size_t begin = 0; begin < n; begin += tile_elements)
+    tiles.push_back(
+        tile_sums_plainly(state.residual.data() + begin, std::min(tile_elements, n - begin)));
+  finish(format, in_order(tiles), feedback, state, message);
+}
+
+void encode_signs(const SignFormat& format, const Gradient& gradient, bool feedback, State& state,
+                  Message& message) {
+  const std::size_t n = gradient.elements();
+  fit(state.residual, n);
+  message.resize(sign_bytes(format, n));
+  const SignScales sent{state.sent_if_positive, state.sent_if_negative};
+  std::byte* words = message.data() + 4 * format.scales;
+  std::vector<SignSums> tiles(tiles_of(n));
+  for_each_strip(n, [&](std::size_t begin, std::size_t count) {
+    float scratch[strip_elements];
+    const float* g = gradient.tile(begin, count, scratch);
+    float* u = state.residual.data() + begin;
+    SignSums* sums = tiles.data() + begin / tile_elements;
+    if (count == strip_elements)
+      add_and_pack<strip_tiles>(g, feedback, sent, tile_elements, u, words + begin / 8, sums);
+    else
+      for (std::size_t at = 0; at < count; at += tile_elements)
+        add_and_pack<1>(g + at, feedback, sent, std::min(tile_elements, count - at), u + at,
+                        words + (begin + at) / 8, sums + at / tile_elements);
+  });
+  finish(format, in_order(tiles), feedback, state, message);
+}
+
+void decode_signs_plainly(const SignFormat& format, std::span<const std::byte> message,
+                          std::span<float> sum) {
+  const SignScales scales = checked_scales(format, message, sum.size());
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const bool set = (message[4 * format.scales + i / 8] >> i % 8 & std::byte{1}) != std::byte{0};
+    sum[i] += set ? scales.positive : scales.negative;
+  }
+}
+
+void decode_signs(const SignFormat& format, std::span<const std::byte> message,
+                  std::span<float> sum) {
+  const SignScales scales = checked_scales(format, message, sum.size());
+  const std::byte* words = message.data() + 4 * format.scales;
+  for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
+    for (std::size_t i = begin; i < begin + count; i += 32) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, words + i / 8, 4);
+      const std::size_t end = std::min<std::size_t>(32, begin + count - i);
+      for (std::size_t j = 0; j < end; ++j)
+        sum[i + j] += (word >> j & 1u) != 0 ? scales.positive : scales.negative;
+    }
+  });
+}
+
+}  // namespace syncline

@@ -1,0 +1,103 @@
+// What the sparsifiers share: finding every element whose magnitude reaches a threshold, and the
+// message they make of it: k indices (u32, ascending), then k values (fp32, or fp16 for fp16
+// gradients). 8 bytes per element sent, as the published codes count (algorithms.md 1.3).
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/lanes.h"
+#include "kernels/compressor.h"
+#include "kernels/cpu/feedback.h"
+#include "kernels/cpu/tiles.h"
+
+namespace syncline {
+
+// Indices chosen tile by tile, ascending, and copies of the values there, as bits: who looks at the
+// picks again need not fetch all of u again. Tile t's lie at [t * tile_elements], counts[t] of
+// them.
+struct Picks {
+  std::uint32_t* words = nullptr;
+  std::uint32_t* bits = nullptr;
+  std::vector<std::uint32_t> counts;
+
+  std::size_t total() const {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  }
+  std::span<std::uint32_t> tile(std::size_t t) const {
+    return {words + t * tile_elements, counts[t]};
+  }
+  std::span<std::uint32_t> values(std::size_t t) const {
+    return {bits + t * tile_elements, counts[t]};
+  }
+  // Of tile t, leaves those for whose key stays(key) holds.
+  template <class Stays>
+  void leave(std::size_t t, const Stays& stays) {
+    const std::span<std::uint32_t> indices = tile(t), copies = values(t);
+    std::uint32_t kept = 0;
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      const bool here = stays(key_of_bits(copies[i]));
+      indices[kept] = indices[i];
+      copies[kept] = copies[i];
+      kept += here ? 1u : 0u;
+    }
+    counts[t] = kept;
+  }
+};
+
+// Room for the picks of n elements. Throws when an index would not fit the message.
+Picks room_for_picks(std::size_t elements, Scratch& scratch);
+
+// Makes the elements of one tile with key >= threshold its picks.
+void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
+                  std::uint32_t threshold, Picks& picks);
+
+// The same for the whole tensor.
+void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks);
+
+// The keys of all picks.
+std::vector<std::uint32_t> keys_of(const Picks& picks);
+
+// Drops the picks whose key is below the threshold: a higher threshold needs no new pass.
+void raise(std::uint32_t threshold, Picks& picks);
+
+// The message of these picks; what is sent is taken off u, exactly (see sent_off).
+void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
+
+// The same from a plain list of ascending indices: the reference.
+void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision precision,
+                          std::span<float> u, Message& message);
+
+void decode_sparse(const Settings&, std::span<const std::byte> message, Precision precision,
+                   const Draw&, std::span<float> sum);
+
+constexpr double sparse_bytes(std::size_t selected, Precision precision) {
+  return static_cast<double>(selected * (4 + value_bytes(precision)));
+}
+
+inline Parameter density_parameter() {
+  return {.name = "density",
+          .sentence = "share of the elements that is sent",
+          .fallback = "0.001",
+          .minimum = 0,
+          .maximum = 1};
+}
+
+// Bytes when `density` of the elements is sent: by methods that keep to it, and by those that aim
+// at it and take anything from k - k / part to k + k / part elements.
+inline WireSize bytes_at_density(const Settings& settings, std::size_t elements,
+                                 Precision precision) {
+  return {sparse_bytes(wanted(settings.number("density"), elements), precision), true};
+}
+
+template <std::size_t part>
+WireSize bytes_near_density(const Settings& settings, std::size_t elements, Precision precision) {
+  const std::size_t k = wanted(settings.number("density"), elements);
+  return {sparse_bytes(k, precision), sparse_bytes(k - k / part, precision),
+          sparse_bytes(std::min(k + k / part, elements), precision)};
+}
+
+}  // namespace syncline

@@ -1,0 +1,46 @@
+// How a CPU runs a kernel: the elements are cut into tiles, and tiles are run by however many
+// threads there are. Thrust runs tiles and nothing else: its element-wise selections are some
+// twenty times slower with OpenMP (kernels.md, finding 9), and it stays out of every interface
+// because two objects with different Thrust back-ends do not link safely (kernels.md 4.9).
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+
+#include "kernels/arithmetic/order.h"
+
+namespace syncline {
+
+// Runs work(0) .. work(count - 1), in any order and in parallel. `work` must not throw.
+void run_in_parallel(std::size_t count, const std::function<void(std::size_t)>& work);
+
+// Runs work(tile, begin, elements in it) for every tile.
+template <class Work>
+void for_each_tile(std::size_t elements, const Work& work) {
+  run_in_parallel(tiles_of(elements), [&](std::size_t tile) {
+    const std::size_t begin = tile * tile_elements;
+    work(tile, begin, std::min(tile_elements, elements - begin));
+  });
+}
+
+// A core fetches faster along several places at once than along one: its prefetchers follow each
+// for itself. So what comes from memory is taken in strips, and walked along at four places.
+inline constexpr std::size_t strip_tiles = 4;
+inline constexpr std::size_t strip_elements = strip_tiles * tile_elements;
+inline constexpr std::size_t elements_ahead = 128;  // what to prefetch: eight lines on, by trial
+
+// Runs work(begin, elements in it) for every strip.
+template <class Work>
+void for_each_strip(std::size_t elements, const Work& work) {
+  run_in_parallel((elements + strip_elements - 1) / strip_elements, [&](std::size_t strip) {
+    const std::size_t begin = strip * strip_elements;
+    work(begin, std::min(strip_elements, elements - begin));
+  });
+}
+
+// Threads that run_in_parallel uses, and a way to change that (measurements name their threads).
+int threads();
+void use_threads(int count);
+
+}  // namespace syncline

@@ -1,0 +1,320 @@
+// The CUDA runtime, as tests and the calibrator see it.
+#include <cstring>
+#include <cuda_runtime.h>
+#include <memory>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+
+void check_cuda(int error, const char* what) {
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("CUDA: ") + what + ": " +
+                             cudaGetErrorString(static_cast<cudaError_t>(error)));
+}
+
+unsigned persistent_blocks() {
+  int device = 0, processors = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+             "cudaDeviceGetAttribute");
+  return static_cast<unsigned>(processors) * 2;
+}
+
+namespace {
+
+class DeviceBytes {  // owns device memory
+ public:
+  explicit DeviceBytes(std::size_t bytes) {
+    check_cuda(cudaMalloc(&data_, bytes > 0 ? bytes : 1), "cudaMalloc");
+  }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  ~DeviceBytes() { cudaFree(data_); }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  void* data_ = nullptr;
+};
+
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0)
+    check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
+// All the memory of one tensor's encodings.
+struct Memory {
+  Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
+         Precision of_gradient, std::size_t memory_bytes)
+      : room(compressor.message_room(settings, elements)),
+        precision(of_gradient),
+        gradient(value_bytes(precision) * elements),
+        residual(4 * elements),
+        sent(12),
+        message(room),
+        selected(8),
+        memory(memory_bytes),
+        workspace(compressor.workspace_bytes(settings, elements)) {}
+
+  DeviceInput input(std::size_t elements) const {
+    const bool halves = precision == Precision::fp16;
+    return {.gradient = halves ? nullptr : gradient.as<float>(),
+            .residual = residual.as<float>(),
+            .sent = sent.as<float>(),
+            .memory = memory.as<std::byte>(),
+            .elements = elements,
+            .halves = halves ? gradient.as<Half>() : nullptr};
+  }
+  DeviceOutput output() const { return {message.as<std::byte>(), selected.as<std::uint64_t>()}; }
+
+  std::size_t room;
+  Precision precision;
+  DeviceBytes gradient, residual, sent, message, selected, memory, workspace;
+};
+
+void put(const Memory& memory, const Gradient& gradient, const State& state,
+         const Message& remembered) {
+  const float sent[] = {state.sent_if_positive, state.sent_if_negative, 0};
+  copy_bytes(memory.gradient.as<void>(), gradient.data(),
+             value_bytes(memory.precision) * gradient.elements());
+  copy_bytes(memory.residual.as<void>(), state.residual.data(), 4 * state.residual.size());
+  copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
+  copy_bytes(memory.memory.as<void>(), remembered.data(), remembered.size());
+}
+
+Message remembered_by(const DeviceCompressor& compressor, const Settings& settings,
+                      std::size_t elements, const Draw& draw, const State& state) {
+  return compressor.memory ? compressor.memory(settings, elements, draw, state) : Message{};
+}
+
+void refuse_halves(const DeviceCompressor& compressor, Precision precision) {
+  if (precision == Precision::fp16 && !compressor.halves)
+    throw std::invalid_argument(compressor.name +
+                                " on a CUDA device: fp16 gradients: allowed is fp32");
+}
+
+void refuse_large(std::size_t elements) {
+  if (elements >= 1ull << 31)  // the look-back's counts have 31 bits
+    throw std::invalid_argument(std::to_string(elements) +
+                                " elements on a CUDA device: allowed are up to 2147483647");
+}
+
+Message fetched(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
+                const Memory& memory) {
+  std::uint64_t selected = 0;
+  copy_bytes(&selected, memory.selected.as<void>(), sizeof selected);
+  std::vector<MessagePart> parts = {{0, memory.room}};
+  if (compressor.parts)
+    parts = compressor.parts(settings, elements, memory.precision, selected);
+  Message message;
+  for (const MessagePart& part : parts) {
+    const std::size_t begin = message.size();
+    message.resize(begin + part.bytes);
+    copy_bytes(message.data() + begin, memory.message.as<std::byte>() + part.begin, part.bytes);
+  }
+  return message;
+}
+
+void encode(const DeviceCompressor& compressor, const Settings& settings, const Gradient& gradient,
+            const Draw& draw, State& state, Message& message) {
+  const std::size_t n = gradient.elements();
+  refuse_halves(compressor, gradient.precision());
+  refuse_large(n);
+  fit(state.residual, n);
+  message.clear();
+  Message remembered = remembered_by(compressor, settings, n, draw, state);
+  const Memory memory(compressor, settings, n, gradient.precision(), remembered.size());
+  put(memory, gradient, state, remembered);
+  compressor.encode(settings, memory.input(n), draw, memory.output(), memory.workspace.as<void>(),
+                    nullptr);
+  check_cuda(cudaGetLastError(), compressor.name.c_str());
+  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
+  message = fetched(compressor, settings, n, memory);
+  float sent[3] = {};
+  copy_bytes(sent, memory.sent.as<void>(), sizeof sent);
+  copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * n);
+  copy_bytes(remembered.data(), memory.memory.as<void>(), remembered.size());
+  if (compressor.remember)
+    compressor.remember(remembered, state);
+  state.sent_if_positive = sent[0];
+  state.sent_if_negative = sent[1];
+  if (sent[2] != 0)
+    std::fill(state.residual.begin(), state.residual.end(), 0.0f);
+}
+
+void decode_add(const DeviceCompressor& compressor, const Settings& settings,
+                const Message& message, Precision precision, const Draw& draw,
+                std::span<float> sum) {
+  refuse_halves(compressor, precision);
+  const bool other = precision == Precision::fp16 && compressor.decode_add_halves;
+  const auto& decode = other ? compressor.decode_add_halves : compressor.decode_add;
+  const DeviceBytes bytes(message.size()), values(sum.size_bytes()),
+      workspace(compressor.workspace_bytes(settings, sum.size()));
+  copy_bytes(bytes.as<void>(), message.data(), message.size());
+  copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
+  decode(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(), sum.size(),
+         workspace.as<void>(), nullptr);
+  check_cuda(cudaGetLastError(), compressor.name.c_str());
+  check_cuda(cudaDeviceSynchronize(), compressor.name.c_str());
+  copy_bytes(sum.data(), values.as<void>(), sum.size_bytes());
+}
+
+constexpr std::size_t eviction_bytes = std::size_t{256} << 20;  // more than any second-level cache
+
+// Seconds of `work` on the default stream, once, after the cache has been written over.
+double cold_seconds(const DeviceBytes& eviction, const std::function<void()>& work) {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  check_cuda(cudaEventCreate(&begin), "cudaEventCreate");
+  check_cuda(cudaEventCreate(&end), "cudaEventCreate");
+  cudaMemsetAsync(eviction.as<void>(), 1, eviction_bytes, nullptr);
+  cudaEventRecord(begin, nullptr);
+  work();
+  cudaEventRecord(end, nullptr);
+  check_cuda(cudaEventSynchronize(end), "cudaEventSynchronize");
+  float milliseconds = 0;
+  check_cuda(cudaEventElapsedTime(&milliseconds, begin, end), "cudaEventElapsedTime");
+  cudaEventDestroy(begin);
+  cudaEventDestroy(end);
+  return milliseconds * 1e-3;
+}
+
+// Everything one sampler keeps on the device. The state to start from lies there too: bringing it
+// from the host for every sample would take longer than the sample.
+struct Bench {
+  Bench(const DeviceCompressor& compressor, const Settings& settings,
+        std::span<const float> gradient, const Message& remembered)
+      : elements(gradient.size()),
+        memory(compressor, settings, elements, Precision::fp32, remembered.size()),
+        residual(4 * elements),
+        start_memory(remembered.size()),
+        sum(4 * elements),
+        eviction(eviction_bytes),
+        memory_bytes(remembered.size()) {
+    check_cuda(cudaMemset(sum.as<void>(), 0, 4 * elements), "cudaMemset");
+  }
+
+  void reset() const {
+    copy_bytes(memory.residual.as<void>(), residual.as<void>(), 4 * elements);
+    copy_bytes(memory.memory.as<void>(), start_memory.as<void>(), memory_bytes);
+    copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
+  }
+
+  std::size_t elements;
+  Memory memory;
+  DeviceBytes residual, start_memory, sum, eviction;
+  std::size_t memory_bytes;
+  float sent[3] = {};
+  std::unique_ptr<DeviceBytes> wire = {};
+  std::size_t wire_bytes = 0;
+};
+
+std::function<double()> sampler(const DeviceCompressor& compressor, const Settings& settings,
+                                std::span<const float> gradient, const State& state, bool decode) {
+  refuse_large(gradient.size());
+  const Draw draw{1, 20, 0};
+  State start = state;
+  fit(start.residual, gradient.size());
+  const Message remembered = remembered_by(compressor, settings, gradient.size(), draw, start);
+  const auto bench = std::make_shared<Bench>(compressor, settings, gradient, remembered);
+  put(bench->memory, gradient, start, remembered);
+  bench->sent[0] = start.sent_if_positive;
+  bench->sent[1] = start.sent_if_negative;
+  copy_bytes(bench->residual.as<void>(), start.residual.data(), 4 * gradient.size());
+  copy_bytes(bench->start_memory.as<void>(), remembered.data(), remembered.size());
+  const auto encode_once = [=] {
+    compressor.encode(settings, bench->memory.input(bench->elements), draw, bench->memory.output(),
+                      bench->memory.workspace.as<void>(), nullptr);
+  };
+  const auto decode_once = [=] {
+    compressor.decode_add(settings, bench->wire->as<std::byte>(), bench->wire_bytes, draw,
+                          bench->sum.as<float>(), bench->elements,
+                          bench->memory.workspace.as<void>(), nullptr);
+  };
+  encode_once();
+  const Message message = fetched(compressor, settings, bench->elements, bench->memory);
+  bench->wire = std::make_unique<DeviceBytes>(message.size());
+  bench->wire_bytes = message.size();
+  copy_bytes(bench->wire->as<void>(), message.data(), message.size());
+  if (decode)
+    decode_once();  // kernels are loaded at their first launch
+  return [=] {
+    bench->reset();
+    const double seconds = decode ? cold_seconds(bench->eviction, decode_once)
+                                  : cold_seconds(bench->eviction, encode_once);
+    check_cuda(cudaGetLastError(), compressor.name.c_str());
+    return seconds;
+  };
+}
+
+std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
+                                         std::span<const float> gradient, std::size_t k) {
+  const std::size_t bytes = gradient.size_bytes();
+  const auto make = [](std::size_t size) { return std::make_shared<DeviceBytes>(size); };
+  const auto values = make(bytes), residual = make(bytes), message = make(2 * bytes),
+             selected = make(8), workspace = make(baseline.workspace_bytes(gradient.size())),
+             eviction = make(eviction_bytes);
+  copy_bytes(values->as<void>(), gradient.data(), bytes);
+  const DeviceInput input{.gradient = values->as<float>(),
+                          .residual = residual->as<float>(),
+                          .elements = gradient.size()};
+  const DeviceOutput output{message->as<std::byte>(), selected->as<std::uint64_t>()};
+  // Copies of the pointers keep the memory; `input` and `output` only point there.
+  const auto run = [=,
+                    kept = std::vector{values, residual, message, selected, workspace, eviction}] {
+    check_cuda(cudaMemset(input.residual, 0, bytes), "cudaMemset");
+    const double seconds = cold_seconds(
+        *eviction, [&] { baseline.run(input, k, output, workspace->as<void>(), nullptr); });
+    check_cuda(cudaGetLastError(), baseline.name.c_str());
+    return seconds;
+  };
+  run();  // kernels are loaded at their first launch
+  return run;
+}
+
+double copy_bandwidth() {
+  const std::size_t bytes = std::size_t{1} << 30;
+  const DeviceBytes from(bytes), to(bytes), eviction(eviction_bytes);
+  double best = 1e9;
+  for (int sample = 0; sample < 10; ++sample)
+    best = std::min(best, cold_seconds(eviction, [&] {
+                      cudaMemcpyAsync(to.as<void>(), from.as<void>(), bytes,
+                                      cudaMemcpyDeviceToDevice, nullptr);
+                    }));
+  return 2 * static_cast<double>(bytes) / best;
+}
+
+std::string absence() {
+  int devices = 0;
+  const cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error != cudaSuccess)
+    return cudaGetErrorString(error);
+  return devices > 0 ? "" : "no CUDA device";
+}
+
+std::vector<std::pair<std::string, std::string>> about() {
+  cudaDeviceProp properties{};
+  int driver = 0, runtime = 0;
+  check_cuda(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
+  check_cuda(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  check_cuda(cudaRuntimeGetVersion(&runtime), "cudaRuntimeGetVersion");
+  return {{"device", properties.name},
+          {"driver", "CUDA " + std::to_string(driver)},
+          {"toolkit", "CUDA " + std::to_string(runtime)}};
+}
+
+const Registered<DeviceRuntime> entry{{.name = "cuda",
+                                       .absence = absence,
+                                       .about = about,
+                                       .copy_bandwidth = copy_bandwidth,
+                                       .encode = encode,
+                                       .decode_add = decode_add,
+                                       .sampler = sampler,
+                                       .baseline_sampler = baseline_sampler}};
+
+}  // namespace
+}  // namespace syncline

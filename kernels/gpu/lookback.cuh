@@ -1,0 +1,99 @@
+// Stable compaction in one pass by decoupled look-back (Merrill and Garland 2016; kernels.md 4.2).
+// Tiles are handed out by a ticket, so every tile before a running one is running or done, and
+// waiting for it cannot deadlock. Each tile publishes its own count, then the count of all up to
+// it.
+#pragma once
+
+#include "kernels/gpu/device.cuh"
+
+namespace syncline {
+
+// A status word: two bits of state, then two counts of 31 bits (plain selections use one of them).
+inline constexpr unsigned long long own_count = 1ull << 62, whole_count = 2ull << 62;
+inline constexpr unsigned long long count_bits = (1ull << 62) - 1;
+
+__device__ inline unsigned long long published(unsigned long long* status) {
+  return *reinterpret_cast<volatile unsigned long long*>(status);
+}
+
+// Run by one warp: the sum of the counts of all tiles before this one, whose own is `mine`.
+__device__ inline unsigned long long look_back(unsigned long long* status, std::uint32_t tile,
+                                               unsigned long long mine) {
+  const unsigned lane = threadIdx.x % 32;
+  if (lane == 0)
+    atomicExch(&status[tile], (tile == 0 ? whole_count : own_count) | mine);
+  unsigned long long before = 0;
+  for (std::int64_t last = static_cast<std::int64_t>(tile) - 1; last >= 0; last -= 32) {
+    const std::int64_t at = last - lane;
+    unsigned long long word = whole_count;  // before the first tile: nothing, and known
+    if (at >= 0)
+      while ((word = published(&status[at])) < own_count) {
+      }
+    const unsigned known = __ballot_sync(all_lanes, word >= whole_count);
+    const unsigned first = known != 0 ? __ffs(static_cast<int>(known)) - 1 : 31;
+    unsigned long long count = lane <= first ? word & count_bits : 0;
+    for (unsigned step = 16; step > 0; step /= 2)
+      count += __shfl_xor_sync(all_lanes, count, step);
+    before += count;
+    if (known != 0)
+      break;
+  }
+  if (lane == 0 && tile > 0)
+    atomicExch(&status[tile], whole_count | (before + mine));
+  return before;
+}
+
+// What one tile's threads share while they compact it.
+struct TileCounts {
+  std::uint32_t tile;
+  unsigned long long warp[warps];
+  unsigned long long before;
+};
+
+// The next tile, for the whole block.
+__device__ inline std::uint32_t next_tile(Selection* selection, TileCounts& shared) {
+  __syncthreads();
+  if (threadIdx.x == 0)
+    shared.tile = atomicAdd(&selection->ticket, 1u);
+  __syncthreads();
+  return shared.tile;
+}
+
+// Turns the counts of this tile's warps into where each warp's output starts; returns the total
+// too.
+struct Place {
+  unsigned long long begin, end;  // of this warp's first element, and of the whole tile
+};
+
+__device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
+                                 unsigned long long warp_count) {
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (lane == 0)
+    shared.warp[warp] = warp_count;
+  __syncthreads();
+  unsigned long long earlier = 0, total = 0;
+  for (unsigned w = 0; w < warps; ++w) {
+    earlier += w < warp ? shared.warp[w] : 0;
+    total += shared.warp[w];
+  }
+  if (warp == 0) {
+    const unsigned long long before = look_back(status, shared.tile, total);
+    if (lane == 0)
+      shared.before = before;
+  }
+  __syncthreads();
+  return {shared.before + earlier, shared.before + total};
+}
+
+// Sends number `listed` of the list as number `place` of the message, values of type Value.
+template <class Value>
+__device__ void send(float* u, const SelectionRoom& room, std::size_t listed, std::size_t place,
+                     const DeviceOutput& output, std::size_t message_room) {
+  const std::uint32_t i = room.list[listed];
+  float value = __uint_as_float(room.bits[listed]);
+  reinterpret_cast<std::uint32_t*>(output.message)[place] = i;
+  send_value<Value>(value, output.message + message_room / 2, place);
+  u[i] = value;
+}
+
+}  // namespace syncline

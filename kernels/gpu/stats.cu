@@ -1,0 +1,112 @@
+// One pass of 12 bytes per element: error feedback, the moments in the order of moments.h, and a
+// histogram of the magnitudes where that is wanted (kernels.md 4.1, K1).
+#include <cuda_runtime.h>
+
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+namespace {
+
+// Neighbours in a gradient often share a bin; odd and even lanes count apart (2.7 instead of 3.6
+// lanes of a warp meet in the worst bin, kernels.md 4.1).
+constexpr unsigned copies = 2;
+
+// One warp per tile, lane l takes elements l, l + 32, ....
+template <bool counting, class Value>
+__device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::size_t end,
+                             bool feedback, unsigned* counts) {
+  const unsigned lane = threadIdx.x % 32;
+  float sum = 0, absolute = 0, squares = 0;
+  std::uint32_t top = 0;
+  for (std::size_t first = begin + lane; first < end; first += 32 * batch) {
+    float values[batch];
+    const unsigned left = left_of(first, end);
+    load_sums(g, u, first, left, feedback, values);
+#pragma unroll
+    for (unsigned row = 0; row < batch; ++row) {
+      if (row * 32 >= left)
+        break;
+      const float value = values[row];
+      if (u != nullptr)
+        u[first + row * 32] = value;
+      const std::uint32_t key = magnitude_key(value);
+      sum += value;
+      absolute += absolute_value(value);
+      squares += value * value;
+      top = top > key ? top : key;
+      if (counting)
+        atomicAdd(&counts[bin_of(key) * copies + lane % copies], 1u);
+    }
+  }
+  Moments total{static_cast<double>(end - begin)};
+#pragma unroll 4
+  for (unsigned from = 0; from < 32; ++from)
+    total = total +
+            Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
+                    __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
+  return total;
+}
+
+// Histograms are private to a block and merged with integer atomics: no order changes the result.
+template <bool counting, class Value>
+__global__ void __launch_bounds__(block_threads, 2)
+    stats_kernel(const Value* g, float* u, std::size_t elements, bool feedback, Moments* tiles,
+                 unsigned* histogram) {
+  __shared__ unsigned counts[counting ? bins * copies : 1];
+  for (unsigned i = threadIdx.x; counting && i < bins * copies; i += blockDim.x)
+    counts[i] = 0;
+  __syncthreads();
+  const std::size_t all = tiles_of(elements);
+  for (std::size_t tile = blockIdx.x * std::size_t{warps} + threadIdx.x / 32; tile < all;
+       tile += std::size_t{gridDim.x} * warps) {
+    const std::size_t begin = tile * tile_elements;
+    const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
+    const Moments total = tile_sums<counting>(g, u, begin, end, feedback, counts);
+    if (threadIdx.x % 32 == 0)
+      tiles[tile] = total;
+  }
+  __syncthreads();
+  for (unsigned bin = threadIdx.x; counting && bin < bins; bin += blockDim.x) {
+    unsigned count = 0;
+    for (unsigned copy = 0; copy < copies; ++copy)
+      count += counts[bin * copies + copy];
+    if (count != 0)
+      atomicAdd(&histogram[bin], count);
+  }
+}
+
+__global__ void __launch_bounds__(256)
+    total_kernel(const Moments* tiles, std::size_t count, Selection* selection) {
+  const Moments total = total_in_order(tiles, count);
+  if (threadIdx.x == 0)
+    selection->moments = total;
+}
+
+void add_up(const SelectionRoom& room, std::size_t elements, void* stream) {
+  const std::size_t tiles = tiles_of(elements);
+  add_groups(room.tiles, tiles, stream);
+  launch(total_kernel, 1, 256, stream, room.tiles, tiles, room.selection);
+}
+
+}  // namespace
+
+void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(stats_kernel<false, Value>, persistent_blocks(), block_threads, stream, g,
+           input.residual, input.elements, feedback, room.tiles, nullptr);
+  });
+  add_up(room, input.elements, stream);
+}
+
+void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
+                       void* stream) {
+  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch(stats_kernel<true, Value>, persistent_blocks(), block_threads, stream, g, input.residual,
+           input.elements, feedback, room.tiles, room.histogram);
+  });
+  add_up(room, input.elements, stream);
+}
+
+}  // namespace syncline
