@@ -53,8 +53,9 @@ constexpr std::size_t sign_words(std::size_t elements) {
   return (elements + 31) / 32;
 }
 
-constexpr std::size_t sign_bytes(const SignFormat& format, std::size_t elements) {
-  return 4 * (format.scales + sign_words(elements));
+template <std::size_t scales>
+WireSize sign_bytes(const Settings&, std::size_t elements, Precision) {
+  return {static_cast<double>(4 * (scales + sign_words(elements))), true};
 }
 
 }  // namespace syncline

@@ -11,7 +11,7 @@ namespace {
 
 __global__ void key_kernel(const float* g, float* u, std::size_t elements, std::uint32_t* keys,
                            std::uint32_t* indices) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= elements)
     return;
   u[i] = g[i] + u[i];
@@ -20,7 +20,7 @@ __global__ void key_kernel(const float* g, float* u, std::size_t elements, std::
 }
 
 __global__ void take_kernel(const std::uint32_t* indices, std::size_t k, float* u, float* values) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= k)
     return;
   values[i] = u[indices[i]];

@@ -1,5 +1,5 @@
 // The histogram pass by itself, to be measured next to the copy: add, moments, histogram.
-#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {

@@ -110,29 +110,29 @@ void run_onebit(const DeviceInput& input, std::size_t, const DeviceOutput& outpu
   thrust::transform(p.on(), p.u, p.u + p.n, p.b, p.u, thrust::minus<float>());
 }
 
-// out = m q, out = m^T p, out = p q^T: one thread per element, and no library.
-__global__ void rows_kernel(const float* m, std::size_t n, Shape s, const float* q, float* out) {
-  const std::size_t at = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  const std::size_t i = at / s.rank, c = at % s.rank;
+// out = m q, or m^T q: one thread per element, and no library.
+template <bool transposed>
+__global__ void factor_kernel(const float* m, std::size_t n, Shape s, const float* q, float* out) {
+  const std::size_t length = transposed ? s.columns : s.rows;
+  const std::size_t terms = transposed ? s.rows : s.columns;
+  const std::size_t at = grid_thread();
+  const std::size_t i = transposed ? at % length : at / s.rank;
+  const std::size_t c = transposed ? at / length : at % s.rank;
+  if (i >= length || c >= s.rank)
+    return;
   float sum = 0;
-  for (std::size_t j = 0; i < s.rows && j < s.columns && i * s.columns + j < n; ++j)
-    sum += m[i * s.columns + j] * q[j * s.rank + c];
-  if (i < s.rows)
-    out[at] = sum;
+  for (std::size_t j = 0; j < terms; ++j) {
+    const std::size_t place = transposed ? j * s.columns + i : i * s.columns + j;
+    if (place >= n)
+      break;
+    sum += m[place] * q[j * s.rank + c];
+  }
+  out[i * s.rank + c] = sum;
 }
 
-__global__ void columns_kernel(const float* m, std::size_t n, Shape s, const float* p, float* out) {
-  const std::size_t at = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  const std::size_t c = at / s.columns, j = at % s.columns;
-  float sum = 0;
-  for (std::size_t i = 0; c < s.rank && i < s.rows && i * s.columns + j < n; ++i)
-    sum += m[i * s.columns + j] * p[i * s.rank + c];
-  if (c < s.rank)
-    out[j * s.rank + c] = sum;
-}
-
+// out = p q^T.
 __global__ void product_kernel(const float* p, const float* q, std::size_t n, Shape s, float* out) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < n)
     out[i] = low_rank(p + i / s.columns * s.rank, q + i % s.columns * s.rank, s.rank);
 }
@@ -140,7 +140,7 @@ __global__ void product_kernel(const float* p, const float* q, std::size_t n, Sh
 // What is left of column c without its share of column `other`, or, of itself, its share of 1.
 __global__ void reduce_column_kernel(float* p, Shape s, std::size_t c, std::size_t other,
                                      const float* product) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= s.rows)
     return;
   float& value = p[i * s.rank + c];
@@ -177,13 +177,13 @@ void run_powersgd(const DeviceInput& input, std::size_t k, const DeviceOutput& o
   p.add();
   thrust::transform(p.on(), first, first + static_cast<std::ptrdiff_t>(s.columns * s.rank), right,
                     Uniform());
-  launch(rows_kernel, blocks_of(s.rows * s.rank), 256, p.stream, p.u, n, s, right, left);
+  launch(factor_kernel<false>, blocks_of(s.rows * s.rank), 256, p.stream, p.u, n, s, right, left);
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t other = 0; other <= c; ++other) {
       launch(column_product_kernel, 1, 1024, p.stream, left, s, c, other, product);
       launch(reduce_column_kernel, blocks_of(s.rows), 256, p.stream, left, s, c, other, product);
     }
-  launch(columns_kernel, blocks_of(s.columns * s.rank), 256, p.stream, p.u, n, s, left, right);
+  launch(factor_kernel<true>, blocks_of(s.columns * s.rank), 256, p.stream, p.u, n, s, left, right);
   launch(product_kernel, blocks_of(n), 256, p.stream, left, right, n, s, p.a);
   thrust::transform(p.on(), p.u, p.u + p.n, p.a, p.u, thrust::minus<float>());
 }

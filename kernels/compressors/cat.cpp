@@ -1,5 +1,5 @@
 // CAT, communication-aware adaptive tuning (Khirirat, Magnusson, Aytekin, Johansson, arXiv
-// 2003.06377; algorithms.md 5): how much to send is chosen anew at every step, by improvement per
+// 2003.06377): how much to send is chosen anew at every step, by improvement per
 // cost. Three rules: `sparsify` sends the T largest, `sign` the signs of the T largest and one
 // scale, `stochastic` keeps each element with a probability in proportion to it and is unbiased, so
 // it has no residual. Where the paper scales its step by sqrt(beta/T), the scale sent here is the
@@ -18,31 +18,8 @@
 #include "kernels/cpu/select.h"
 #include "kernels/philox.h"
 
-namespace syncline {
+namespace syncline::cat {
 namespace {
-
-CatRule rule_of(const Settings& settings, std::size_t elements) {
-  CatRule rule{.name = settings.word("rule"),
-               .cost = {settings.word("cost"), settings.number("packet-cost"),
-                        settings.number("packet-bits"), settings.number("fixed-cost")}};
-  const double index_bits = elements > 1 ? static_cast<double>(std::bit_width(elements - 1)) : 1.0;
-  rule.element_bits = index_bits + (rule.name == "sign" ? 1 : 32);
-  rule.message_bits = rule.name == "sign" ? 32 : 0;
-  if (rule.cost.model == "packet")
-    rule.step = std::max<std::size_t>(
-        1, static_cast<std::size_t>(rule.cost.packet_bits / rule.element_bits));
-  return rule;
-}
-
-bool keeps_residual(const Settings& settings) {
-  return with_feedback(settings) && settings.word("rule") != "stochastic";
-}
-
-// Element i's chance under the stochastic rule, and what is sent of it if it has luck.
-double chance(float u, double unit) {
-  const double magnitude = std::fabs(u);
-  return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;
-}
 
 // The stochastic rule's message: kept values are divided by their chance; no residual stays.
 void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision precision,
@@ -57,8 +34,7 @@ void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision p
 void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, State& state,
                  Message& message) {
   const std::size_t count = chosen.size();
-  const float scale =
-      count > 0 ? static_cast<float>(magnitudes / static_cast<double>(count)) : 0.0f;
+  const float scale = sign_scale(magnitudes, count);
   message.assign(4 + 4 * count + 4 * ((count + 31) / 32), std::byte{0});
   put_value(scale, Precision::fp32, message.data());
   for (std::size_t i = 0; i < count; ++i) {
@@ -70,12 +46,12 @@ void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, St
   }
 }
 
-void finish(const Settings& settings, const CatWalk& walk, std::vector<std::uint32_t> chosen,
+void finish(const Settings& settings, const Walk& walk, std::vector<std::uint32_t> chosen,
             Precision precision, State& state, Message& message) {
   if (settings.word("rule") == "sign")
-    write_signs(chosen, walk.best_sum(), state, message);
+    write_signs(chosen, walk.best_sum, state, message);
   else if (settings.word("rule") == "stochastic")
-    write_kept(chosen, walk.unit(), precision, state, message);
+    write_kept(chosen, walk.best_unit, precision, state, message);
   else
     write_sparse_plainly(chosen, precision, state.residual, message);
 }
@@ -84,18 +60,19 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
                     State& state, Message& message) {
   add_plainly(gradient, keeps_residual(settings), state);
   const Values& u = state.residual;
-  CatWalk walk(rule_of(settings, u.size()), moments_of(u), u.size());
+  Walk walk(terms_of(settings, u.size()), moments_of(u).absolute, u.size());
   Values sorted = u;
   std::sort(sorted.begin(), sorted.end(),
             [](float a, float b) { return magnitude_key(a) > magnitude_key(b); });
-  for (std::size_t i = 0; i < sorted.size() && !walk.finished(); ++i)
-    walk.next(absolute_value(sorted[i]));
+  const auto magnitude_at = [&](std::size_t i) -> double { return absolute_value(sorted[i]); };
+  while (!walk.finished)
+    walk.next(magnitude_at(walk.count), magnitude_at);
   std::vector<std::uint32_t> chosen;
   if (settings.word("rule") != "stochastic")
-    chosen = largest_plainly(u, walk.best());
+    chosen = largest_plainly(u, walk.best);
   else
     for (std::size_t i = 0; i < u.size(); ++i)
-      if (uniform(draw, i) < chance(u[i], walk.unit()))
+      if (uniform(draw, i) < chance(u[i], walk.best_unit))
         chosen.push_back(static_cast<std::uint32_t>(i));
   finish(settings, walk, chosen, gradient.precision(), state, message);
 }
@@ -108,19 +85,22 @@ std::vector<std::uint32_t> listed_indices(const Picks& picks) {
 }
 
 // Feeds the walk from sorted tops of growing size; leaves the picks of the last top.
-CatWalk walked(const CatRule& rule, const Moments& total, std::span<const float> u, Picks& picks) {
+Walk walked(const Terms& terms, double absolute, std::span<const float> u, Picks& picks) {
   for (std::size_t top = std::min<std::size_t>(u.size(), 4096);;
        top = std::min(u.size(), 8 * top)) {
-    CatWalk walk(rule, total, u.size());
+    Walk walk(terms, absolute, u.size());
     if (top == 0)
       return walk;
     collect(u, certain_key(u, top), picks);
     trim(top, picks);
     std::vector<std::uint32_t> keys = keys_of(picks);
     std::sort(keys.rbegin(), keys.rend());
-    for (std::size_t i = 0; i < keys.size() && !walk.finished(); ++i)
-      walk.next(std::bit_cast<float>(keys[i]));
-    if (walk.finished())
+    const auto magnitude_at = [&](std::size_t i) -> double {
+      return std::bit_cast<float>(keys[i]);
+    };
+    while (!walk.finished && walk.count < keys.size())
+      walk.next(magnitude_at(walk.count), magnitude_at);
+    if (walk.finished)
       return walk;
   }
 }
@@ -135,9 +115,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   });
   const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
-  const CatWalk walk = walked(rule_of(settings, n), in_order(tiles), state.residual, picks);
+  const Walk walk = walked(terms_of(settings, n), in_order(tiles).absolute, state.residual, picks);
   if (settings.word("rule") == "stochastic") {
-    const double unit = walk.unit();
+    const double unit = walk.best_unit;
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
       std::uint32_t kept = 0;
       for (std::size_t i = begin; i < begin + count; ++i) {
@@ -147,7 +127,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
       picks.counts[t] = kept;
     });
   } else {
-    trim(walk.best(), picks);
+    trim(walk.best, picks);
   }
   finish(settings, walk, listed_indices(picks), gradient.precision(), state, message);
 }
@@ -180,11 +160,13 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
 WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
   const double n = static_cast<double>(elements);
   const double mean_magnitude = std::sqrt(2 / std::numbers::pi);
-  CatWalk walk(rule_of(settings, elements),
-               {.count = n, .absolute = n * mean_magnitude, .squares = n}, elements);
-  for (std::size_t i = 0; i < elements && !walk.finished(); ++i)
-    walk.next(-normal_quantile((static_cast<double>(i) + 0.5) / (2 * n)));
-  const std::size_t count = walk.best();
+  const auto magnitude_at = [=](std::size_t i) {
+    return -normal_quantile((static_cast<double>(i) + 0.5) / (2 * n));
+  };
+  Walk walk(terms_of(settings, elements), n * mean_magnitude, elements);
+  while (!walk.finished)
+    walk.next(magnitude_at(walk.count), magnitude_at);
+  const std::size_t count = walk.best;
   if (settings.word("rule") == "sign")
     return {static_cast<double>(4 + 4 * count + 4 * ((count + 31) / 32)), false};
   return {sparse_bytes(count, precision), false};
@@ -236,4 +218,4 @@ const Registered<Compressor> entry{{
 }};
 
 }  // namespace
-}  // namespace syncline
+}  // namespace syncline::cat

@@ -12,58 +12,36 @@
 
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/cat_walk.cuh"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
 #include "kernels/gpu/lookback.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline::cat {
 namespace {
 
-Terms terms_of(const Settings& settings, std::size_t elements) {
-  const std::string &rule = settings.word("rule"), &cost = settings.word("cost");
-  Terms terms{
-      .rule = rule == "sign"         ? Rule::sign
-              : rule == "stochastic" ? Rule::stochastic
-                                     : Rule::sparsify,
-      .cost = cost == "payload"  ? Cost::payload
-              : cost == "affine" ? Cost::affine
-                                 : Cost::packet,
-      .packet_cost = settings.number("packet-cost"),
-      .packet_bits = settings.number("packet-bits"),
-      .fixed_cost = settings.number("fixed-cost"),
-      .element_bits = elements > 1 ? static_cast<double>(std::bit_width(elements - 1)) : 1.0,
-      .message_bits = rule == "sign" ? 32.0 : 0.0,
-      .step = 1};
-  terms.element_bits += terms.rule == Rule::sign ? 1 : 32;
-  if (terms.cost == Cost::packet)
-    terms.step =
-        std::max<std::size_t>(1, static_cast<std::size_t>(terms.packet_bits / terms.element_bits));
-  return terms;
-}
-
-constexpr std::size_t first_top = 65536, walk_bytes = 256;
+constexpr std::size_t first_top = 65536, answer_bytes = 256;
 constexpr unsigned digits = 256;
 
 // Keys of the list above cut_key; as many as are equal to it follow them.
 __global__ void top_keys_kernel(Room room) {
   const Selection& selection = *room.selection.selection;
-  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t first = grid_thread();
   if (first == 0)
-    room.walk->rest = selection.cut_key;
-  for (std::size_t i = first; i < selection.listed; i += std::size_t{gridDim.x} * blockDim.x) {
+    room.answer->rest = selection.cut_key;
+  for (std::size_t i = first; i < selection.listed; i += grid_threads()) {
     const std::uint32_t key = key_of_bits(room.selection.bits[i]);
     if (key > selection.cut_key)
-      room.keys[atomicAdd(reinterpret_cast<unsigned long long*>(&room.walk->sorted), 1ull)] = key;
+      room.keys[atomicAdd(reinterpret_cast<unsigned long long*>(&room.answer->sorted), 1ull)] = key;
   }
 }
 
 __global__ void all_keys_kernel(const float* u, std::size_t elements, Room room) {
-  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  if (room.walk->finished != 0)
+  const std::size_t first = grid_thread();
+  if (room.answer->finished != 0)
     return;
   if (first == 0)
-    room.walk->sorted = elements;
-  for (std::size_t i = first; i < elements; i += std::size_t{gridDim.x} * blockDim.x)
+    room.answer->sorted = elements;
+  for (std::size_t i = first; i < elements; i += grid_threads())
     room.keys[i] = magnitude_key(u[i]);
 }
 
@@ -73,9 +51,9 @@ __device__ unsigned digit_of(std::uint32_t key, unsigned shift) {
 
 __global__ void __launch_bounds__(block_threads) count_digits_kernel(Room room, unsigned shift) {
   __shared__ unsigned counts[digits];
-  if (room.walk->finished != 0)
+  if (room.answer->finished != 0)
     return;
-  const std::size_t count = room.walk->sorted, tiles = tiles_of(count);
+  const std::size_t count = room.answer->sorted, tiles = tiles_of(count);
   for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     if (threadIdx.x < digits)
       counts[threadIdx.x] = 0;
@@ -95,9 +73,9 @@ __global__ void __launch_bounds__(block_threads) count_digits_kernel(Room room, 
 // One block: each entry of the table becomes the sum of those before it.
 __global__ void __launch_bounds__(1024) sum_table_kernel(Room room) {
   __shared__ unsigned sums[1024];
-  if (room.walk->finished != 0)
+  if (room.answer->finished != 0)
     return;
-  const std::size_t size = digits * tiles_of(room.walk->sorted);
+  const std::size_t size = digits * tiles_of(room.answer->sorted);
   unsigned before = 0;
   for (std::size_t begin = 0; begin < size; begin += 1024) {
     const std::size_t i = begin + threadIdx.x;
@@ -123,21 +101,21 @@ struct Peers {
 };
 
 __device__ Peers peers_of(unsigned digit) {
-  const unsigned lane = threadIdx.x % 32, peers = __match_any_sync(all_lanes, digit);
+  const unsigned peers = __match_any_sync(all_lanes, digit);
   return {static_cast<unsigned>(__popc(peers)),
-          static_cast<unsigned>(__popc(peers & ((1u << lane) - 1)))};
+          static_cast<unsigned>(__popc(peers & lanes_below()))};
 }
 
 // Stable, as every pass of this sort has to be: a warp takes its rows in order, and a tile its
 // warps.
 __global__ void __launch_bounds__(block_threads) scatter_digits_kernel(Room room, unsigned shift) {
   __shared__ unsigned places[warps][digits + 1];  // the last one is for lanes past the end
-  if (room.walk->finished != 0)
+  if (room.answer->finished != 0)
     return;
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const std::size_t count = room.walk->sorted, tiles = tiles_of(count);
+  const unsigned warp = threadIdx.x / 32;
+  const std::size_t count = room.answer->sorted, tiles = tiles_of(count);
   for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    const std::size_t first = tile * tile_elements + warp * 32 * rows + lane;
+    const std::size_t first = first_in_tile(tile);
     for (unsigned i = threadIdx.x; i < warps * (digits + 1); i += blockDim.x)
       places[i / (digits + 1)][i % (digits + 1)] = 0;
     __syncthreads();
@@ -177,13 +155,7 @@ __global__ void __launch_bounds__(block_threads) scatter_digits_kernel(Room room
 }
 
 __global__ void report_kernel(Room room, DeviceOutput output) {
-  *output.selected = room.walk->best;
-}
-
-// Element i's chance under the stochastic rule: cat.cpp's.
-__device__ double chance(float u, double unit) {
-  const double magnitude = fabs(static_cast<double>(u));
-  return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;
+  *output.selected = room.answer->best;
 }
 
 // The stochastic rule's message, in order: kept values are divided by their chance. No residual
@@ -192,14 +164,14 @@ template <class Value>
 __global__ void __launch_bounds__(block_threads)
     keep_kernel(float* u, std::size_t elements, Draw draw, Room room, DeviceOutput output) {
   __shared__ TileCounts shared;
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const double unit = room.walk->unit;
+  const unsigned lane = lane_of_warp();
+  const double unit = room.answer->unit;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
   Selection* const selection = room.selection.selection;
   std::uint32_t* const indices = reinterpret_cast<std::uint32_t*>(output.message);
   for (std::uint32_t tile = next_tile(selection, shared); tile < tiles;
        tile = next_tile(selection, shared)) {
-    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    const std::size_t first = first_in_tile(tile);
     unsigned ballots[rows];
     unsigned found = 0;
 #pragma unroll
@@ -215,7 +187,7 @@ __global__ void __launch_bounds__(block_threads)
     for (unsigned row = 0; row < rows; ++row) {
       const std::size_t i = first + row * 32;
       if ((ballots[row] >> lane & 1u) != 0) {
-        const std::size_t at = next + __popc(ballots[row] & ((1u << lane) - 1));
+        const std::size_t at = next + __popc(ballots[row] & lanes_below());
         float value = static_cast<float>(u[i] / chance(u[i], unit));
         indices[at] = static_cast<std::uint32_t>(i);
         send_value<Value>(value, output.message + 4 * elements, at);
@@ -236,18 +208,17 @@ std::vector<MessagePart> sign_parts(std::size_t elements, std::uint64_t selected
 }
 
 __global__ void signs_kernel(float* u, std::size_t elements, Room room, DeviceOutput output) {
-  const std::size_t count = room.walk->best;
-  const std::size_t first = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-  const unsigned lane = threadIdx.x % 32;
+  const std::size_t count = room.answer->best;
+  const std::size_t first = grid_thread();
+  const unsigned lane = lane_of_warp();
   const std::uint32_t* const indices = reinterpret_cast<const std::uint32_t*>(output.message);
   const float* const values = reinterpret_cast<const float*>(output.message + 4 * elements);
   float* const scales = reinterpret_cast<float*>(output.message + 8 * elements);
   std::uint32_t* const words = reinterpret_cast<std::uint32_t*>(scales + 1);
-  const float scale =
-      count > 0 ? static_cast<float>(room.walk->best_sum / static_cast<double>(count)) : 0.0f;
+  const float scale = sign_scale(room.answer->best_sum, count);
   if (first == 0)
     *scales = canonical(scale);
-  for (std::size_t i = first; i - lane < count; i += std::size_t{gridDim.x} * blockDim.x) {
+  for (std::size_t i = first; i - lane < count; i += grid_threads()) {
     const float value = i < count ? values[i] : -1.0f;
     const unsigned word = __ballot_sync(all_lanes, value >= 0);
     if (lane == 0)
@@ -258,7 +229,7 @@ __global__ void signs_kernel(float* u, std::size_t elements, Room room, DeviceOu
 }
 
 __global__ void unsign_kernel(const std::byte* message, std::size_t count, float* sum) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= count)
     return;
   const float scale = *reinterpret_cast<const float*>(message);
@@ -270,8 +241,8 @@ __global__ void unsign_kernel(const std::byte* message, std::size_t count, float
 Room room_of(void* workspace, std::size_t elements) {
   char* at = static_cast<char*>(workspace);
   Room room;
-  room.walk = reinterpret_cast<Walk*>(at);
-  room.selection = selection_room(at += walk_bytes, elements);
+  room.answer = reinterpret_cast<Answer*>(at);
+  room.selection = selection_room(at += answer_bytes, elements);
   room.keys = reinterpret_cast<std::uint32_t*>(at + selection_bytes(elements));
   room.other = room.keys + elements;
   room.table = room.other + elements;
@@ -288,7 +259,7 @@ void sort_keys(Room room, void* stream) {
   }
 }
 
-// Leaves T in room.walk, and what it says of the selection.
+// Leaves T in room.answer, and what it says of the selection.
 void find_best(const Terms& terms, const DeviceInput& input, const Room& room, void* stream) {
   const std::size_t n = input.elements;
   if (n > first_top) {
@@ -306,10 +277,8 @@ void find_best(const Terms& terms, const DeviceInput& input, const Room& room, v
 
 void keep_at_random(const DeviceInput& input, const Draw& draw, const Room& room,
                     const DeviceOutput& output, void* stream) {
-  const cudaStream_t on = stream_of(stream);
-  cudaMemsetAsync(output.selected, 0, sizeof *output.selected, on);
-  cudaMemsetAsync(room.selection.status, 0, 8 * tiles_of(input.elements), on);
-  cudaMemsetAsync(&room.selection.selection->ticket, 0, 4, on);
+  cudaMemsetAsync(output.selected, 0, sizeof *output.selected, stream_of(stream));
+  begin_look_back(room.selection, tiles_of(input.elements), stream);
   const auto kernel = input.halves != nullptr ? keep_kernel<Half> : keep_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements, draw,
          room, output);
@@ -320,9 +289,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   const std::size_t n = input.elements;
   const Terms terms = terms_of(settings, n);
   const Room room = room_of(workspace, n);
-  const bool feedback = with_feedback(settings) && terms.rule != Rule::stochastic;
-  cudaMemsetAsync(room.walk, 0, sizeof(Walk), stream_of(stream));
-  add_sum_and_count(input, feedback, room.selection, stream);
+  cudaMemsetAsync(room.answer, 0, sizeof *room.answer, stream_of(stream));
+  add_sum_and_count(input, keeps_residual(settings), room.selection, stream);
   if (n > 0)
     find_best(terms, input, room, stream);
   if (terms.rule == Rule::stochastic) {
@@ -339,18 +307,20 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
            output);
 }
 
-using SparseDecoder = decltype(decode_sparse_on_device);
+using Decoder = decltype(DeviceCompressor::decode_add);
 
-template <SparseDecoder decode_sparse>
-void decode_add(const Settings& settings, const std::byte* message, std::size_t bytes,
-                const Draw& draw, float* sum, std::size_t elements, void* workspace, void* stream) {
-  if (settings.word("rule") != "sign") {
-    decode_sparse(settings, message, bytes, draw, sum, elements, workspace, stream);
-    return;
-  }
-  const std::size_t count = (bytes / 4 - 1) * 32 / 33;
-  if (count > 0)
-    launch(unsign_kernel, blocks_of(count), 256, stream, message, count, sum);
+// The sign rule's messages, and those that every sparsifier makes.
+Decoder decoder_of_signs_and(const Decoder& decode_sparse) {
+  return [=](const Settings& settings, const std::byte* message, std::size_t bytes,
+             const Draw& draw, float* sum, std::size_t elements, void* workspace, void* stream) {
+    if (settings.word("rule") != "sign") {
+      decode_sparse(settings, message, bytes, draw, sum, elements, workspace, stream);
+      return;
+    }
+    const std::size_t count = (bytes / 4 - 1) * 32 / 33;
+    if (count > 0)
+      launch(unsign_kernel, blocks_of(count), 256, stream, message, count, sum);
+  };
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {
@@ -364,18 +334,20 @@ std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, P
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return walk_bytes + selection_bytes(elements) + 8 * elements + 4 * digits * tiles_of(elements);
+  return answer_bytes + selection_bytes(elements) + 8 * elements + 4 * digits * tiles_of(elements);
 }
 
-const Registered<DeviceCompressor> entry{
-    {.name = "cat",
-     .halves = true,
-     .message_room = message_room,
-     .parts = parts,
-     .workspace_bytes = workspace_bytes,
-     .encode = encode,
-     .decode_add = decode_add<decode_sparse_on_device>,
-     .decode_add_halves = decode_add<decode_sparse_halves_on_device>}};
+DeviceCompressor cat_on_device() {
+  DeviceCompressor device = sparsifier_on_device("cat", encode);
+  device.message_room = message_room;
+  device.parts = parts;
+  device.workspace_bytes = workspace_bytes;
+  device.decode_add = decoder_of_signs_and(device.decode_add);
+  device.decode_add_halves = decoder_of_signs_and(device.decode_add_halves);
+  return device;
+}
+
+const Registered<DeviceCompressor> entry{cat_on_device()};
 
 }  // namespace
 }  // namespace syncline::cat

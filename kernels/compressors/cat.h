@@ -1,106 +1,148 @@
-// The decision of CAT (Khirirat, Magnusson, Aytekin, Johansson, arXiv 2003.06377; algorithms.md 5):
-// how many elements T to send, so that the guaranteed improvement per communicated bit is largest.
+// The decision of CAT (Khirirat, Magnusson, Aytekin, Johansson, arXiv 2003.06377): how many
+// elements T to send, so that the guaranteed improvement per communicated bit is largest. One text
+// for CPU and GPU: the walk is a chain of additions in double, whose order decides where it ends.
 #pragma once
 
-#include <cmath>
-#include <string>
-#include <vector>
+#include <algorithm>
+#include <bit>
 
+#include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/moments.h"
 
-namespace syncline {
+namespace syncline::cat {
 
-struct CatCost {  // C(T), for the technology at hand
-  std::string model;
+enum class Rule { sparsify, sign, stochastic };
+enum class Cost { payload, affine, packet };
+
+struct Terms {
+  Rule rule = Rule::sparsify;
+  Cost cost = Cost::packet;
   double packet_cost = 0, packet_bits = 1, fixed_cost = 0;
-
-  double of(double payload_bits) const {
-    if (model == "payload")
-      return payload_bits;
-    const double packets = payload_bits / packet_bits;
-    return packet_cost * (model == "packet" ? std::ceil(packets) : packets) + fixed_cost;
-  }
-};
-
-struct CatRule {
-  std::string name;         // sparsify, sign or stochastic
   double element_bits = 0;  // of one index and value
   double message_bits = 0;  // once per message
   std::size_t step = 1;     // T is a multiple of this: a packet's worth of elements
-  CatCost cost;
 };
+
+inline Terms terms_of(const Settings& settings, std::size_t elements) {
+  const std::string &rule = settings.word("rule"), &cost = settings.word("cost");
+  Terms terms{.rule = rule == "sign"         ? Rule::sign
+                      : rule == "stochastic" ? Rule::stochastic
+                                             : Rule::sparsify,
+              .cost = cost == "payload"  ? Cost::payload
+                      : cost == "affine" ? Cost::affine
+                                         : Cost::packet,
+              .packet_cost = settings.number("packet-cost"),
+              .packet_bits = settings.number("packet-bits"),
+              .fixed_cost = settings.number("fixed-cost")};
+  const double index_bits = elements > 1 ? static_cast<double>(std::bit_width(elements - 1)) : 1.0;
+  terms.element_bits = index_bits + (terms.rule == Rule::sign ? 1 : 32);
+  terms.message_bits = terms.rule == Rule::sign ? 32 : 0;
+  if (terms.cost == Cost::packet)
+    terms.step =
+        std::max<std::size_t>(1, static_cast<std::size_t>(terms.packet_bits / terms.element_bits));
+  return terms;
+}
+
+inline bool keeps_residual(const Settings& settings) {
+  return with_feedback(settings) && settings.word("rule") != "stochastic";
+}
+
+constexpr double whole_packets(double packets) {  // std::ceil is not constexpr
+  const double whole = static_cast<double>(static_cast<std::uint64_t>(packets));
+  return whole < packets ? whole + 1 : whole;
+}
+
+// C(T), for the technology at hand.
+constexpr double cost_of(const Terms& terms, double payload_bits) {
+  if (terms.cost == Cost::payload)
+    return payload_bits;
+  const double packets = payload_bits / terms.packet_bits;
+  return terms.packet_cost * (terms.cost == Cost::packet ? whole_packets(packets) : packets) +
+         terms.fixed_cost;
+}
 
 // Walks T upward over magnitudes in descending order, and stops when the improvement per cost first
 // drops (as the public implementation does): both alpha(T) and the costs make one peak. Feed it
-// with `next`; `finished` once T is known.
-class CatWalk {
- public:
-  CatWalk(const CatRule& rule, const Moments& total, std::size_t elements)
-      : rule_(rule), total_(total), elements_(elements) {}
+// with `next` until it has finished; `best` is T then.
+struct Walk {
+  Terms terms;
+  double absolute = 0;  // sum over the whole tensor
+  std::size_t elements = 0;
+  std::size_t count = 0, best = 0, saturated = 0;
+  double sum = 0, squares = 0, certain_sum = 0, certain_squares = 0;
+  double best_ratio = 0;
+  double best_sum = 0;  // of the T largest magnitudes
+  // Stochastic rule: keep element j with probability min(1, |g_j| / unit); the `saturated` largest
+  // are certain, the others share what is left of T.
+  double best_unit = 0;
+  bool finished = false;
 
-  // The element of the next rank; after the last one, finish().
-  void next(double magnitude) {
-    if (finished_)
-      return;
-    sorted_.push_back(magnitude);
-    sum_ += magnitude;
-    squares_ += magnitude * magnitude;
-    if (sorted_.size() % rule_.step == 0 || sorted_.size() == elements_)
-      judge();
+  constexpr Walk(const Terms& t, double magnitudes, std::size_t n)
+      : terms(t), absolute(magnitudes), elements(n), finished(n == 0) {}
+
+  // The magnitude of the next rank. `at(i)` is that of rank i, from 0, of those that have been.
+  template <class At>
+  constexpr void next(double magnitude, const At& at) {
+    ++count;
+    sum += magnitude;
+    squares += magnitude * magnitude;
+    if (count % terms.step == 0 || count == elements)
+      judge(at);
+    finished = finished || count == elements;
   }
 
-  bool finished() const { return finished_ || sorted_.size() == elements_; }
-  std::size_t best() const { return best_; }
-  double best_sum() const { return best_sum_; }  // of the best T magnitudes
-
-  // Stochastic rule: keep element j with probability min(1, |g_j| / unit()); the `saturated`
-  // largest are certain, the others share what is left of T.
-  double unit() const { return best_unit_; }
-
- private:
-  void judge() {
-    const double count = static_cast<double>(sorted_.size());
-    const double payload = count * rule_.element_bits + rule_.message_bits;
+  template <class At>
+  constexpr void judge(const At& at) {
+    const double sent = static_cast<double>(count);
     double unit = 0;
-    const double ratio = improvement(count, unit) / rule_.cost.of(payload);
-    if (!(ratio > best_ratio_) && best_ > 0) {
-      finished_ = true;
+    const double ratio = improvement(sent, at, unit) /
+                         cost_of(terms, sent * terms.element_bits + terms.message_bits);
+    if (!(ratio > best_ratio) && best > 0) {
+      finished = true;
       return;
     }
-    best_ratio_ = ratio;
-    best_ = sorted_.size();
-    best_sum_ = sum_;
-    best_unit_ = unit;
+    best_ratio = ratio;
+    best = count;
+    best_sum = sum;
+    best_unit = unit;
   }
 
   // alpha(T), beta(T) or omega(T), each times what does not depend on T.
-  double improvement(double count, double& unit) {
-    if (rule_.name == "sparsify")
-      return squares_;
-    if (rule_.name == "sign")
-      return sum_ * sum_ / count;
-    while (saturated_ < sorted_.size() &&
-           (count - static_cast<double>(saturated_)) * sorted_[saturated_] >= tail()) {
-      certain_sum_ += sorted_[saturated_];
-      certain_squares_ += sorted_[saturated_] * sorted_[saturated_];
-      ++saturated_;
+  template <class At>
+  constexpr double improvement(double sent, const At& at, double& unit) {
+    if (terms.rule == Rule::sparsify)
+      return squares;
+    if (terms.rule == Rule::sign)
+      return sum * sum / sent;
+    while (saturated < count) {
+      const double magnitude = at(saturated);
+      if (!((sent - static_cast<double>(saturated)) * magnitude >= tail()))
+        break;
+      certain_sum += magnitude;
+      certain_squares += magnitude * magnitude;
+      ++saturated;
     }
-    const double shared = count - static_cast<double>(saturated_);
+    const double shared = sent - static_cast<double>(saturated);
     unit = shared > 0 ? tail() / shared : 0;
-    const double spread = certain_squares_ + (shared > 0 ? tail() * tail() / shared : 0);
+    const double spread = certain_squares + (shared > 0 ? tail() * tail() / shared : 0);
     return spread > 0 ? 1 / spread : 0;
   }
 
-  double tail() const { return std::max(total_.absolute - certain_sum_, 0.0); }
-
-  CatRule rule_;
-  Moments total_;
-  std::size_t elements_ = 0;
-  std::vector<double> sorted_;
-  double sum_ = 0, squares_ = 0, certain_sum_ = 0, certain_squares_ = 0;
-  std::size_t saturated_ = 0, best_ = 0;
-  double best_ratio_ = 0, best_sum_ = 0, best_unit_ = 0;
-  bool finished_ = false;
+  constexpr double tail() const {
+    const double rest = absolute - certain_sum;
+    return rest < 0.0 ? 0.0 : rest;
+  }
 };
 
-}  // namespace syncline
+// Element i's chance under the stochastic rule. What is kept is divided by it.
+constexpr double chance(float u, double unit) {
+  const double magnitude = absolute_value(u);
+  return magnitude >= unit ? (magnitude > 0 ? 1.0 : 0.0) : magnitude / unit;
+}
+
+// The one scale of the sign rule: the mean of the T largest magnitudes.
+constexpr float sign_scale(double best_sum, std::size_t best) {
+  return best > 0 ? static_cast<float>(best_sum / static_cast<double>(best)) : 0.0f;
+}
+
+}  // namespace syncline::cat

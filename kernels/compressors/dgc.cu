@@ -6,8 +6,8 @@
 
 #include "kernels/arithmetic/sample.h"
 #include "kernels/compressors/dgc.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 template <class Value>
 __global__ void sample_kernel(const Value* g, const float* u, std::size_t elements, Draw draw,
                               std::size_t samples, std::uint32_t* keys) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= samples)
     return;
   const std::size_t at = sampled_element(draw, elements, samples, i);
@@ -30,7 +30,7 @@ __global__ void factor_kernel(const Selection* selection, double clip, float* fa
 template <class Value>
 __global__ void sum_kernel(const Value* g, float* velocity, float* u, std::size_t elements,
                            float momentum, const float* factor) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= elements)
     return;
   float v = factor != nullptr ? *factor * loaded(g, i) : loaded(g, i);
@@ -60,8 +60,7 @@ __global__ void report_kernel(Selection* selection, DeviceOutput output) {
 // Momentum factor masking: what was sent carries no momentum on.
 __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
   const std::uint32_t* indices = reinterpret_cast<const std::uint32_t*>(output.message);
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < *output.selected;
-       i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = grid_thread(); i < *output.selected; i += grid_threads())
     velocity[indices[i]] = 0;
 }
 
@@ -138,20 +137,17 @@ void remember(const Message& velocity, State& state) {
     std::memcpy(state.momentum.data(), velocity.data(), velocity.size());
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements) + sizeof(float);  // the factor of clipping
+DeviceCompressor dgc_on_device() {
+  DeviceCompressor device = sparsifier_on_device("dgc", encode);
+  device.workspace_bytes = [](const Settings&, std::size_t elements) {
+    return selection_bytes(elements) + sizeof(float);  // the factor of clipping
+  };
+  device.memory = memory;
+  device.remember = remember;
+  return device;
 }
 
-const Registered<DeviceCompressor> entry{{.name = "dgc",
-                                          .halves = true,
-                                          .message_room = sparse_room,
-                                          .parts = sparse_parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .memory = memory,
-                                          .remember = remember,
-                                          .encode = encode,
-                                          .decode_add = decode_sparse_on_device,
-                                          .decode_add_halves = decode_sparse_halves_on_device}};
+const Registered<DeviceCompressor> entry{dgc_on_device()};
 
 }  // namespace
 }  // namespace syncline

@@ -6,8 +6,8 @@
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/normal.h"
 #include "kernels/compressors/gaussiank.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -25,18 +25,13 @@ __global__ void __launch_bounds__(block_threads)
   unsigned long long counts[gaussian_masks] = {};
   for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
     keys[mask] = key_above(selection->threshold * mask_factor(mask));
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < elements;
-       i += std::size_t{gridDim.x} * blockDim.x) {
+  for (std::size_t i = grid_thread(); i < elements; i += grid_threads()) {
     const std::uint32_t key = magnitude_key(u[i]);
     for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
       counts[mask] += key >= keys[mask] ? 1 : 0;
   }
-  for (std::size_t mask = 0; mask < gaussian_masks; ++mask) {
-    for (unsigned step = 16; step > 0; step /= 2)
-      counts[mask] += __shfl_xor_sync(all_lanes, counts[mask], step);
-    if (threadIdx.x % 32 == 0 && counts[mask] != 0)
-      atomicAdd(&selection->counts[mask], counts[mask]);
-  }
+  for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
+    add_counts(&selection->counts[mask], counts[mask]);
 }
 
 __global__ void decide_kernel(Selection* selection, std::size_t k) {
@@ -59,18 +54,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
   write_list(input, room, output, sparse_room(settings, input.elements), stream);
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements);
-}
-
-const Registered<DeviceCompressor> entry{{.name = "gaussiank",
-                                          .halves = true,
-                                          .message_room = sparse_room,
-                                          .parts = sparse_parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .encode = encode,
-                                          .decode_add = decode_sparse_on_device,
-                                          .decode_add_halves = decode_sparse_halves_on_device}};
+const Registered<DeviceCompressor> entry{sparsifier_on_device("gaussiank", encode)};
 
 }  // namespace
 }  // namespace syncline

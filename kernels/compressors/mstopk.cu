@@ -5,8 +5,8 @@
 
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/mstopk.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -25,13 +25,9 @@ __global__ void bisect_kernel(Selection* selection, int rounds, bool all) {
 __global__ void __launch_bounds__(block_threads) count_above_kernel(SelectionRoom room) {
   const std::uint32_t above = room.selection->above_key;
   unsigned long long count = 0;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-       i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = grid_thread(); i < room.selection->listed; i += grid_threads())
     count += key_of_bits(room.bits[i]) >= above ? 1 : 0;
-  for (unsigned step = 16; step > 0; step /= 2)
-    count += __shfl_xor_sync(all_lanes, count, step);
-  if (threadIdx.x % 32 == 0 && count != 0)
-    atomicAdd(&room.selection->counts[0], count);
+  add_counts(&room.selection->counts[0], count);
 }
 
 __global__ void offset_kernel(Selection* selection, std::size_t k, Draw draw) {
@@ -66,18 +62,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   count_selected(room, output, k, stream);
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements);
-}
-
-const Registered<DeviceCompressor> entry{{.name = "mstopk",
-                                          .halves = true,
-                                          .message_room = sparse_room,
-                                          .parts = sparse_parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .encode = encode,
-                                          .decode_add = decode_sparse_on_device,
-                                          .decode_add_halves = decode_sparse_halves_on_device}};
+const Registered<DeviceCompressor> entry{sparsifier_on_device("mstopk", encode)};
 
 }  // namespace
 }  // namespace syncline

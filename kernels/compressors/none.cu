@@ -9,7 +9,7 @@ namespace {
 
 template <class Value>
 __global__ void sum_values_kernel(const Value* values, float* sum, std::size_t elements) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < elements)
     sum[i] += loaded(values, i);
 }
@@ -39,15 +39,10 @@ std::vector<MessagePart> parts(const Settings&, std::size_t elements, Precision 
   return {{0, value_bytes(precision) * elements}};
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t) {
-  return 0;
-}
-
 const Registered<DeviceCompressor> entry{{.name = "none",
                                           .halves = true,
                                           .message_room = message_room,
                                           .parts = parts,
-                                          .workspace_bytes = workspace_bytes,
                                           .encode = encode,
                                           .decode_add = decode_add<float>,
                                           .decode_add_halves = decode_add<Half>}};

@@ -27,8 +27,8 @@ struct Matrix {
 // P = u Q, and u = g + e on the way: the first chunk adds, the others read what its lane wrote.
 template <class Value>
 __global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t row = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  const unsigned lane = lane_of_warp();
+  const std::size_t row = grid_warp();
   if (row >= m.s.rows)
     return;
   const std::size_t begin = row * m.s.columns, length = m.row_length(row), rank = m.s.rank;
@@ -43,9 +43,7 @@ __global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float
           partial[c] += value * q[j * rank + first + c];
     }
     for (unsigned c = 0; c < chunk; ++c) {
-      double total = 0;
-      for (unsigned from = 0; from < 32; ++from)
-        total += __shfl_sync(all_lanes, partial[c], from);
+      const double total = ordered_sum(partial[c]);
       if (lane == 0 && first + c < rank)
         p[row * rank + first + c] = canonical(static_cast<float>(total));
     }
@@ -54,12 +52,10 @@ __global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float
 
 __device__ double warp_product(const double* columns, const Shape& s, std::size_t a,
                                std::size_t b) {
-  double partial = 0, total = 0;
+  double partial = 0;
   for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
     partial += columns[i * s.rank + a] * columns[i * s.rank + b];
-  for (unsigned from = 0; from < 32; ++from)
-    total += __shfl_sync(all_lanes, partial, from);
-  return total;
+  return ordered_sum(partial);
 }
 
 // One warp. A lane only ever touches its own rows, so nothing has to be waited for.
@@ -85,7 +81,7 @@ __global__ void orthogonalise_kernel(const float* p, Shape s, double* columns, f
 
 // What 64 rows add to Q = u^T P; blockIdx.y names them.
 __global__ void columns_kernel(Matrix m, const float* p, float* partial) {
-  const std::size_t j = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x, rank = m.s.rank;
+  const std::size_t j = grid_thread(), rank = m.s.rank;
   if (j >= m.s.columns)
     return;
   const std::size_t begin = blockIdx.y * block_rows;
@@ -103,7 +99,7 @@ __global__ void columns_kernel(Matrix m, const float* p, float* partial) {
 }
 
 __global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t size, float* q) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= size)
     return;
   double total = 0;
@@ -114,7 +110,7 @@ __global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t
 
 // u -= P Q^T, as encoders take off what was sent, or u += P Q^T.
 __global__ void product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= m.elements)
     return;
   const std::size_t row = i / m.s.columns, column = i % m.s.columns;
@@ -166,8 +162,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   float* p = reinterpret_cast<float*>(output.message);
   float* q = p + s.rows * s.rank;
   with_gradient(input, [&]<class Value>(const Value* g) {
-    launch(rows_kernel<Value>, static_cast<unsigned>((s.rows + 3) / 4), 128, stream, g,
-           with_feedback(settings), m, matrix, p);
+    launch(rows_kernel<Value>, blocks_of_warps(s.rows), 128, stream, g, with_feedback(settings), m,
+           matrix, p);
   });
   launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
   const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));

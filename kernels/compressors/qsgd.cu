@@ -10,9 +10,9 @@
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/qsgd.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
 #include "kernels/gpu/lookback.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -45,12 +45,9 @@ __device__ float bucket_scale(const Shape& shape, float squares, std::uint32_t t
     }
     scale = __uint_as_float(top);
   } else {
-    double total = 0;
-    for (unsigned from = 0; from < 32; ++from)
-      total += __shfl_sync(all_lanes, squares, from);
-    scale = static_cast<float>(sqrt(total));
+    scale = static_cast<float>(sqrt(ordered_sum(squares)));
   }
-  return scale == scale ? scale : __int_as_float(0x7fc00000);
+  return canonical(scale);
 }
 
 // The codes of eight neighbouring lanes side by side, in each of the eight.
@@ -64,7 +61,7 @@ __device__ Word packed_eight(unsigned code, unsigned bits) {
 
 // A row of 32 codes. Eight of them make `bits` bytes; the lane of each byte writes it.
 __device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std::size_t present) {
-  const unsigned lane = threadIdx.x % 32, byte = lane / 8 * bits + lane % 8;
+  const unsigned lane = lane_of_warp(), byte = lane / 8 * bits + lane % 8;
   const std::uint64_t word =
       bits <= 4 ? packed_eight<std::uint32_t>(code, bits) : packed_eight<std::uint64_t>(code, bits);
   if (lane % 8 < bits && byte < packed_bytes(present, bits))
@@ -75,10 +72,11 @@ __device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std:
 constexpr unsigned kept_batches = 2;
 
 template <class Value>
-__global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Draw draw,
-                                float* scales, unsigned char* codes) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t bucket = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+__global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
+    quantise_kernel(const Value* g, float* residual, Shape shape, Draw draw, float* scales,
+                    unsigned char* codes) {
+  const unsigned lane = lane_of_warp();
+  const std::size_t bucket = grid_warp();
   if (bucket >= shape.buckets)
     return;
   const std::size_t begin = bucket * shape.qsgd.bucket;
@@ -150,7 +148,7 @@ __global__ void quantise_kernel(const Value* g, float* residual, Shape shape, Dr
 }
 
 __global__ void dequantise_kernel(const std::byte* message, Shape shape, float* sum) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= shape.elements)
     return;
   const float scale = reinterpret_cast<const float*>(message)[i / shape.qsgd.bucket];
@@ -200,12 +198,12 @@ struct Rows {
 
   // What this lane adds in this row, to be asked for in order.
   __device__ Bits bits(unsigned row) {
-    const unsigned lane = threadIdx.x % 32, i = row + lane;
+    const unsigned i = row + lane_of_warp();
     const unsigned code = i < count ? code_at(codes, begin + i, shape) : 0;
     if (shape.qsgd.coding == Coding::dense)
       return i < count ? coded(shape.qsgd, 1, code) : Bits{};
     const bool coding = i == count || (code & (shape.qsgd.sign_bit() - 1)) != 0;
-    const unsigned all = __ballot_sync(all_lanes, coding), lower = all & ((1u << lane) - 1);
+    const unsigned all = __ballot_sync(all_lanes, coding), lower = all & lanes_below();
     const unsigned before = lower != 0 ? row + std::bit_width(lower) : last;
     if (all != 0)
       last = row + std::bit_width(all);
@@ -235,7 +233,7 @@ __device__ unsigned byte_of(const RowWords& words, unsigned i) {
 
 // One warp writes one bucket.
 __device__ void write_bucket(Rows rows, float scale, RowWords& words, unsigned char* out) {
-  const unsigned lane = threadIdx.x % 32;
+  const unsigned lane = lane_of_warp();
   if (lane < 4)
     out[lane] = static_cast<unsigned char>(__float_as_uint(scale) >> (24 - 8 * lane));
   out += 4;
@@ -280,8 +278,7 @@ __global__ void __launch_bounds__(block_threads)
     Rows counted = rows;
     for (unsigned row = 0; bucket < shape.buckets && row < rows.end(); row += 32)
       bits += counted.bits(row).count;
-    for (unsigned step = 16; step > 0; step /= 2)
-      bits += __shfl_xor_sync(all_lanes, bits, step);
+    bits = warp_sum(bits);
     const Place place =
         place_of(room.places, shared, bucket < shape.buckets ? 4 + (bits + 7) / 8 : 0);
     if (bucket < shape.buckets)
@@ -298,7 +295,7 @@ static_assert(most_coded_bytes({8, 127, 8192, true, Coding::dense}, 8192) < 6553
 // How many bytes a whole bucket that began at byte i would have; 0: none can begin there.
 __global__ void measure_kernel(const std::byte* message, std::size_t bytes, Qsgd qsgd,
                                std::uint16_t* lengths) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= bytes)
     return;
   BitReader in({message + i, bytes - i});
@@ -327,7 +324,7 @@ __global__ void __launch_bounds__(block_threads)
 
 // From a bucket's place in the message to fixed width. A thread per bucket: buckets share no byte.
 __global__ void unpack_kernel(const std::byte* message, std::size_t bytes, Shape shape, Room room) {
-  const std::size_t bucket = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t bucket = grid_thread();
   if (bucket >= shape.buckets)
     return;
   const std::size_t begin = bucket * shape.qsgd.bucket, left = shape.elements - begin;

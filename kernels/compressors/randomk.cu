@@ -11,21 +11,21 @@ namespace {
 
 template <class Value>
 __global__ void add_kernel(const Value* g, float* u, std::size_t elements, bool feedback) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < elements)
     u[i] = feedback ? loaded(g, i) + u[i] : loaded(g, i);
 }
 
 template <class Value>
 __global__ void gather_kernel(float* u, Permutation order, std::size_t k, std::byte* message) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < k)
     send_value<Value>(u[permuted(order, i)], message, i);
 }
 
 template <class Value>
 __global__ void scatter_kernel(const Value* message, Permutation order, std::size_t k, float* sum) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < k)
     sum[permuted(order, i)] += loaded(message, i);
 }
@@ -62,15 +62,10 @@ std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, P
   return {{0, value_bytes(precision) * wanted(settings.number("density"), elements)}};
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t) {
-  return 0;
-}
-
 const Registered<DeviceCompressor> entry{{.name = "randomk",
                                           .halves = true,
                                           .message_room = message_room,
                                           .parts = parts,
-                                          .workspace_bytes = workspace_bytes,
                                           .encode = encode,
                                           .decode_add = decode_add<float>,
                                           .decode_add_halves = decode_add<Half>}};

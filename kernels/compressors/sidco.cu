@@ -6,8 +6,8 @@
 
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/sidco.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -30,12 +30,11 @@ __device__ bool has_stage(const Chain& chain, int stage) {
 __global__ void exceedance_kernel(const float* u, std::size_t elements, Chain chain, int stage) {
   if (!has_stage(chain, stage))
     return;
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  const std::size_t begin = tile * tile_elements;
+  const unsigned lane = lane_of_warp();
+  const std::size_t tile = grid_warp();
+  const auto [begin, end] = warp_tile(tile, elements);
   if (begin >= elements)
     return;
-  const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
   const std::uint32_t from = chain.room.selection->low_key;
   float absolute = 0, squares = 0;
   std::uint32_t count = 0, nearness = 0;
@@ -50,12 +49,12 @@ __global__ void exceedance_kernel(const float* u, std::size_t elements, Chain ch
     const std::uint32_t distance = reached ? no_key - key : 0u;
     nearness = nearness > distance ? nearness : distance;
   }
-  Exceedances total{};
-  for (unsigned lane_from = 0; lane_from < 32; ++lane_from)
-    total = total + Exceedances{static_cast<double>(__shfl_sync(all_lanes, count, lane_from)),
-                                __shfl_sync(all_lanes, absolute, lane_from),
-                                __shfl_sync(all_lanes, squares, lane_from),
-                                __shfl_sync(all_lanes, nearness, lane_from)};
+  const Exceedances total = ordered_sums(Exceedances{}, [&](unsigned from) {
+    return Exceedances{static_cast<double>(__shfl_sync(all_lanes, count, from)),
+                       __shfl_sync(all_lanes, absolute, from),
+                       __shfl_sync(all_lanes, squares, from),
+                       __shfl_sync(all_lanes, nearness, from)};
+  });
   if (lane == 0)
     reinterpret_cast<Exceedances*>(chain.room.tiles)[tile] = total;
 }
@@ -70,19 +69,17 @@ __global__ void __launch_bounds__(256) stage_kernel(std::size_t tiles, Chain cha
 }
 
 __global__ void logarithm_kernel(const float* u, std::size_t elements, Chain chain) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  const std::size_t begin = tile * tile_elements;
+  const unsigned lane = lane_of_warp();
+  const std::size_t tile = grid_warp();
+  const auto [begin, end] = warp_tile(tile, elements);
   if (begin >= elements)
     return;
-  const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
   const Moments& moments = chain.room.selection->moments;
   const double mean = moments.absolute / moments.count;
-  double sum = 0, total = 0;
+  double sum = 0;
   for (std::size_t i = begin + lane; i < end; i += 32)
     sum += fit_logarithm(u[i], mean);
-  for (unsigned from = 0; from < 32; ++from)
-    total += __shfl_sync(all_lanes, sum, from);
+  const double total = ordered_sum(sum);
   if (lane == 0)
     reinterpret_cast<double*>(chain.room.tiles)[tile] = total;
 }
@@ -104,7 +101,7 @@ __global__ void adapt_kernel(Chain chain, std::size_t k) {
 
 void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
-  const unsigned blocks = static_cast<unsigned>((tiles + 3) / 4);
+  const unsigned blocks = blocks_of_warps(tiles);
   if (chain.sidco.fit == Fit::gamma) {
     launch(logarithm_kernel, blocks, 128, stream, input.residual, input.elements, chain);
     add_groups(reinterpret_cast<double*>(chain.room.tiles), tiles, stream);
@@ -150,20 +147,14 @@ void remember(const Message& bytes, State& state) {
   state.kept_share = memory.kept_share;
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements);
+DeviceCompressor sidco_on_device() {
+  DeviceCompressor device = sparsifier_on_device("sidco", encode);
+  device.memory = memory;
+  device.remember = remember;
+  return device;
 }
 
-const Registered<DeviceCompressor> entry{{.name = "sidco",
-                                          .halves = true,
-                                          .message_room = sparse_room,
-                                          .parts = sparse_parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .memory = memory,
-                                          .remember = remember,
-                                          .encode = encode,
-                                          .decode_add = decode_sparse_on_device,
-                                          .decode_add_halves = decode_sparse_halves_on_device}};
+const Registered<DeviceCompressor> entry{sidco_on_device()};
 
 }  // namespace
 }  // namespace syncline

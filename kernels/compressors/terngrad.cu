@@ -6,8 +6,8 @@
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/terngrad.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -29,8 +29,8 @@ __device__ std::uint32_t spread(std::uint32_t bits) {
 template <class Value>
 __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elements, Draw draw,
                                std::byte* message) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t block = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+  const unsigned lane = lane_of_warp();
+  const std::size_t block = grid_warp();
   const std::size_t begin = block * random_block;
   if (begin >= elements)
     return;
@@ -65,7 +65,7 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
 }
 
 __global__ void unternary_kernel(const std::byte* message, float* sum, std::size_t elements) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i >= elements)
     return;
   const unsigned byte = static_cast<unsigned>(message[4 + i / 4]);

@@ -1,8 +1,8 @@
 // Exact top-k on a GPU: topk.cpp's algorithm. One pass over the tensor (12 bytes per element) adds
 // the residual and lists what reaches the sample's bracket; everything after works on that list.
 #include "kernels/arithmetic/feedback.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -25,18 +25,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   write_largest(input, k, room, output, message_room, stream);
 }
 
-std::size_t workspace_bytes(const Settings&, std::size_t elements) {
-  return selection_bytes(elements);
-}
-
-const Registered<DeviceCompressor> entry{{.name = "topk",
-                                          .halves = true,
-                                          .message_room = sparse_room,
-                                          .parts = sparse_parts,
-                                          .workspace_bytes = workspace_bytes,
-                                          .encode = encode,
-                                          .decode_add = decode_sparse_on_device,
-                                          .decode_add_halves = decode_sparse_halves_on_device}};
+const Registered<DeviceCompressor> entry{sparsifier_on_device("topk", encode)};
 
 }  // namespace
 }  // namespace syncline

@@ -9,6 +9,10 @@
 namespace syncline {
 namespace {
 
+std::size_t bytes_of(const SignFormat& format, std::size_t elements) {
+  return 4 * (format.scales + sign_words(elements));
+}
+
 struct SignLanes {
   float positive[lanes] = {}, negative[lanes] = {};
   std::uint32_t positives[lanes] = {};
@@ -122,7 +126,7 @@ void finish(const SignFormat& format, const SignSums& sums, bool feedback, State
 
 SignScales checked_scales(const SignFormat& format, std::span<const std::byte> message,
                           std::size_t elements) {
-  expect_bytes(format.name, message.size(), sign_bytes(format, elements));
+  expect_bytes(format.name, message.size(), bytes_of(format, elements));
   SignScales scales{get_float(message.data())};
   scales.negative = format.scales == 2 ? get_float(message.data() + 4) : -scales.positive;
   const std::uint32_t spare = elements % 32 == 0 ? 0 : ~std::uint32_t{0} << elements % 32;
@@ -135,15 +139,13 @@ SignScales checked_scales(const SignFormat& format, std::span<const std::byte> m
   return scales;
 }
 
-}  // namespace
-
-void encode_signs_plainly(const SignFormat& format, const Gradient& gradient, bool feedback,
-                          State& state, Message& message) {
+void encode_plainly(const SignFormat& format, const Gradient& gradient, bool feedback, State& state,
+                    Message& message) {
   const std::size_t n = gradient.elements();
   fit(state.residual, n);
   state.residual = residual(state);
   add_plainly(gradient, feedback, state);
-  message.assign(sign_bytes(format, n), std::byte{0});
+  message.assign(bytes_of(format, n), std::byte{0});
   for (std::size_t i = 0; i < n; ++i)
     if (state.residual[i] >= 0)
       message[4 * format.scales + i / 8] |= static_cast<std::byte>(1 << i % 8);
@@ -154,11 +156,11 @@ void encode_signs_plainly(const SignFormat& format, const Gradient& gradient, bo
   finish(format, in_order(tiles), feedback, state, message);
 }
 
-void encode_signs(const SignFormat& format, const Gradient& gradient, bool feedback, State& state,
-                  Message& message) {
+void encode(const SignFormat& format, const Gradient& gradient, bool feedback, State& state,
+            Message& message) {
   const std::size_t n = gradient.elements();
   fit(state.residual, n);
-  message.resize(sign_bytes(format, n));
+  message.resize(bytes_of(format, n));
   const SignScales sent{state.sent_if_positive, state.sent_if_negative};
   std::byte* words = message.data() + 4 * format.scales;
   std::vector<SignSums> tiles(tiles_of(n));
@@ -177,8 +179,8 @@ void encode_signs(const SignFormat& format, const Gradient& gradient, bool feedb
   finish(format, in_order(tiles), feedback, state, message);
 }
 
-void decode_signs_plainly(const SignFormat& format, std::span<const std::byte> message,
-                          std::span<float> sum) {
+void decode_plainly(const SignFormat& format, std::span<const std::byte> message,
+                    std::span<float> sum) {
   const SignScales scales = checked_scales(format, message, sum.size());
   for (std::size_t i = 0; i < sum.size(); ++i) {
     const bool set = (message[4 * format.scales + i / 8] >> i % 8 & std::byte{1}) != std::byte{0};
@@ -186,8 +188,7 @@ void decode_signs_plainly(const SignFormat& format, std::span<const std::byte> m
   }
 }
 
-void decode_signs(const SignFormat& format, std::span<const std::byte> message,
-                  std::span<float> sum) {
+void decode(const SignFormat& format, std::span<const std::byte> message, std::span<float> sum) {
   const SignScales scales = checked_scales(format, message, sum.size());
   const std::byte* words = message.data() + 4 * format.scales;
   for_each_tile(sum.size(), [&](std::size_t, std::size_t begin, std::size_t count) {
@@ -199,6 +200,25 @@ void decode_signs(const SignFormat& format, std::span<const std::byte> message,
         sum[i + j] += (word >> j & 1u) != 0 ? scales.positive : scales.negative;
     }
   });
+}
+
+template <auto encode, auto decode>
+Codec codec(const SignFormat& format) {
+  return {
+      [=](const Settings& settings, const Gradient& gradient, const Draw&, State& state,
+          Message& message) { encode(format, gradient, with_feedback(settings), state, message); },
+      [=](const Settings&, std::span<const std::byte> message, Precision, const Draw&,
+          std::span<float> sum) { decode(format, message, sum); }};
+}
+
+}  // namespace
+
+Codec signs_plainly(const SignFormat& format) {
+  return codec<encode_plainly, decode_plainly>(format);
+}
+
+Codec signs(const SignFormat& format) {
+  return codec<encode, decode>(format);
 }
 
 }  // namespace syncline

@@ -47,6 +47,11 @@ void copy_bytes(void* to, const void* from, std::size_t bytes) {
     check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
 }
 
+std::size_t workspace_bytes(const DeviceCompressor& compressor, const Settings& settings,
+                            std::size_t elements) {
+  return compressor.workspace_bytes ? compressor.workspace_bytes(settings, elements) : 0;
+}
+
 // All the memory of one tensor's encodings.
 struct Memory {
   Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
@@ -59,7 +64,7 @@ struct Memory {
         message(room),
         selected(8),
         memory(memory_bytes),
-        workspace(compressor.workspace_bytes(settings, elements)) {}
+        workspace(workspace_bytes(compressor, settings, elements)) {}
 
   DeviceInput input(std::size_t elements) const {
     const bool halves = precision == Precision::fp16;
@@ -154,7 +159,7 @@ void decode_add(const DeviceCompressor& compressor, const Settings& settings,
   const bool other = precision == Precision::fp16 && compressor.decode_add_halves;
   const auto& decode = other ? compressor.decode_add_halves : compressor.decode_add;
   const DeviceBytes bytes(message.size()), values(sum.size_bytes()),
-      workspace(compressor.workspace_bytes(settings, sum.size()));
+      workspace(workspace_bytes(compressor, settings, sum.size()));
   copy_bytes(bytes.as<void>(), message.data(), message.size());
   copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
   decode(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(), sum.size(),

@@ -44,9 +44,85 @@ void launch(void (*kernel)(Parameters...), dim3 grid, unsigned threads, void* st
   cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-// Blocks of 256 threads, one per element.
+// Blocks of 256 threads, one per element; of 128 threads, one warp per tile, row or whatever else;
+// and as many blocks as keep the device busy, whose threads go on to further elements.
 inline unsigned blocks_of(std::size_t elements) {
   return static_cast<unsigned>((elements + 255) / 256);
+}
+inline unsigned blocks_of_warps(std::size_t tasks) {
+  return static_cast<unsigned>((tasks + 3) / 4);
+}
+unsigned persistent_blocks();
+
+// This thread's number in the grid, how many threads that has, and the same of its warps.
+__device__ inline std::size_t grid_thread() {
+  return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+}
+__device__ inline std::size_t grid_threads() {
+  return std::size_t{gridDim.x} * blockDim.x;
+}
+__device__ inline std::size_t grid_warp() {
+  return blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
+}
+__device__ inline std::size_t grid_warps() {
+  return std::size_t{gridDim.x} * (blockDim.x / 32);
+}
+__device__ inline unsigned lane_of_warp() {
+  return threadIdx.x % 32;
+}
+
+// A bit for every lane before this one.
+__device__ inline unsigned lanes_below() {
+  return (1u << lane_of_warp()) - 1;
+}
+
+// The elements of a tile that one warp takes, lane l those at l, l + 32, ...: the order of order.h.
+struct WarpTile {
+  std::size_t begin, end;  // begin >= end: there is no such tile
+};
+__device__ inline WarpTile warp_tile(std::size_t tile, std::size_t elements) {
+  const std::size_t begin = tile * tile_elements;
+  return {begin, begin + tile_elements < elements ? begin + tile_elements : elements};
+}
+
+// Where this lane begins in a tile that a block takes together: every warp has `rows` rows of it,
+// one after the other.
+__device__ inline std::size_t first_in_tile(std::size_t tile) {
+  return tile * tile_elements + threadIdx.x / 32 * 32 * rows + lane_of_warp();
+}
+
+// The sum of a number per lane, in every lane. For whole numbers: they do not mind the order.
+template <class Count>
+__device__ Count warp_sum(Count mine) {
+  for (unsigned step = 16; step > 0; step /= 2)
+    mine += __shfl_xor_sync(all_lanes, mine, step);
+  return mine;
+}
+
+// Adds a count per lane to a counter that all warps share.
+__device__ inline void add_counts(unsigned long long* counter, unsigned long long mine) {
+  mine = warp_sum(mine);
+  if (lane_of_warp() == 0 && mine != 0)
+    atomicAdd(counter, mine);
+}
+
+// total + part(0) + ... + part(31) in this order, as order.h has it. `part` asks a lane for its
+// share.
+template <class Sums, class Part>
+__device__ Sums ordered_sums(Sums total, const Part& part) {
+#pragma unroll 4
+  for (unsigned lane = 0; lane < 32; ++lane)
+    total = total + part(lane);
+  return total;
+}
+
+// The same of one number per lane, in double.
+template <class Value>
+__device__ double ordered_sum(Value mine) {
+  double total = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    total += __shfl_sync(all_lanes, mine, lane);
+  return total;
 }
 
 // One NaN, as put_value has it.
@@ -156,99 +232,6 @@ __device__ Sums total_in_order(const Sums* tiles, std::size_t count) {
     __syncthreads();
   }
   return total;
-}
-
-// Blocks that keep the device busy with persistent kernels.
-unsigned persistent_blocks();
-
-// Device memory that a chain of selections works in. All counts stay there.
-struct Selection {
-  std::uint32_t low_key;    // everything collected reaches it
-  std::uint32_t cut_key;    // the k-th largest key, digit by digit
-  std::uint32_t fallback;   // 1: the sample misled, collect again
-  std::uint32_t ticket;     // the next tile of a look-back pass
-  std::uint64_t rank;       // what is left of k inside the digits chosen so far
-  std::uint64_t listed;     // collected
-  std::uint32_t above_key;  // all of the list that reach it are sent
-  std::uint32_t band_key;   // and, from here to there, `rank` in a row after the first `skip`
-  std::uint64_t skip;
-  std::uint64_t listed_sent;  // what is sent of the list
-  std::uint64_t selected;     // sent
-  Moments moments;
-  double threshold;
-  unsigned long long counts[8];
-};
-
-// Where the parts of a selection's workspace lie.
-struct SelectionRoom {
-  Selection* selection = nullptr;
-  std::uint32_t* list = nullptr;         // indices collected, ascending
-  std::uint32_t* bits = nullptr;         // and the values there: gathering them costs a sector each
-  unsigned long long* status = nullptr;  // of the tiles of a look-back pass
-  unsigned* histogram = nullptr;         // 2048 counts, zero between uses
-  std::uint32_t* sample = nullptr;       // keys
-  std::size_t samples = 0;               // how many
-  Moments* tiles = nullptr;              // one per tile
-};
-
-inline constexpr std::size_t sample_strata = std::size_t{1} << 13, sample_neighbours = 8;
-inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
-
-std::size_t selection_bytes(std::size_t elements);
-SelectionRoom selection_room(void* workspace, std::size_t elements);
-
-// u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass.
-void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
-                     void* stream);
-// Only the list, of what is in the residual; with `only_fallback`, only if the flag is up.
-void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room, void* stream);
-// Everything collected from now on reaches `key`.
-void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream);
-// low_key from a sample of g + e, or 0 for small tensors.
-void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
-                    const SelectionRoom& room, void* stream);
-// If fewer than k were collected: low_key from a histogram of everything, and collect again.
-void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                      void* stream);
-// cut_key: the key of rank k of the sample (which becomes low_key), or of the list; rank: how many
-// that equal it.
-void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
-void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
-// Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.
-void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream);
-// Writes the k largest of the list, ties by smallest index, and takes them off the residual.
-void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                   const DeviceOutput& output, std::size_t message_room, void* stream);
-// Tells the host how many were sent: what was listed, or `most` of it.
-void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
-                    void* stream);
-// Writes the whole list.
-void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream);
-// u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
-void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream);
-// The same, and the histogram of the magnitudes, in one pass.
-void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
-                       void* stream);
-// low_key: the lower edge of the histogram's bin that holds rank k; uses the histogram up.
-void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream);
-
-void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                             const Draw&, float* sum, std::size_t elements, void* workspace,
-                             void* stream);
-void decode_sparse_halves_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                                    const Draw&, float* sum, std::size_t elements, void* workspace,
-                                    void* stream);
-
-// Indices and values, each half of it: a sparse message cannot hold more than every element.
-inline std::size_t sparse_room(const Settings&, std::size_t elements) {
-  return 8 * elements;
-}
-
-inline std::vector<MessagePart> sparse_parts(const Settings&, std::size_t elements,
-                                             Precision precision, std::uint64_t selected) {
-  return {{0, 4 * selected}, {4 * elements, value_bytes(precision) * selected}};
 }
 
 }  // namespace syncline

@@ -41,6 +41,7 @@ struct DeviceCompressor {
   std::function<std::vector<MessagePart>(const Settings&, std::size_t elements, Precision,
                                          std::uint64_t selected)>
       parts = {};
+  // What it works in, beside these. Empty: nothing.
   std::function<std::size_t(const Settings&, std::size_t elements)> workspace_bytes = {};
   // What the method remembers beside the residual, as the device keeps it, and back. Both are empty
   // where nothing is.

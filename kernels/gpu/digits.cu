@@ -5,8 +5,8 @@
 #include <cuda_runtime.h>
 
 #include "kernels/arithmetic/sample.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/lookback.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 template <class Value>
 __global__ void sample_kernel(const Value* g, const float* u, std::size_t elements, bool feedback,
                               Draw draw, std::uint32_t* keys) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   std::size_t at = sampled_element(draw, elements, sample_strata, i / sample_neighbours);
   if (at > elements - sample_neighbours)
     at = elements - sample_neighbours;
@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(block_threads)
   const std::size_t total = from == Keys::sample ? room.samples
                             : from == Keys::list ? room.selection->listed
                                                  : elements;
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x; i < total;
-       i += std::size_t{gridDim.x} * blockDim.x) {
+  for (std::size_t i = grid_thread(); i < total; i += grid_threads()) {
     const std::uint32_t key = from == Keys::sample ? room.sample[i]
                               : from == Keys::list ? key_of_bits(room.bits[i])
                                                    : magnitude_key(u[i]);
@@ -132,8 +131,8 @@ template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
   __shared__ TileCounts shared;
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const unsigned lower = (1u << lane) - 1;
+  const unsigned lane = lane_of_warp();
+  const unsigned lower = lanes_below();
   const std::uint32_t above_key = room.selection->above_key, band_key = room.selection->band_key;
   const unsigned long long skip = room.selection->skip, wanted = room.selection->rank;
   const unsigned long long listed = room.selection->listed;
@@ -141,7 +140,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       static_cast<std::uint32_t>((listed + tile_elements - 1) / tile_elements);
   for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
        tile = next_tile(room.selection, shared)) {
-    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    const std::size_t first = first_in_tile(tile);
     unsigned above[rows], band[rows];
     unsigned long long found = 0;  // above in the high half, the band in the low one
 #pragma unroll
@@ -212,8 +211,7 @@ void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room
 
 void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
                 std::size_t message_room, void* stream) {
-  cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * 8, stream_of(stream));
-  cudaMemsetAsync(&room.selection->ticket, 0, 4, stream_of(stream));
+  begin_look_back(room, tiles_of(input.elements), stream);
   const auto kernel = input.halves != nullptr ? trim_kernel<Half> : trim_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
          message_room);

@@ -4,7 +4,7 @@
 // it.
 #pragma once
 
-#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 
@@ -19,7 +19,7 @@ __device__ inline unsigned long long published(unsigned long long* status) {
 // Run by one warp: the sum of the counts of all tiles before this one, whose own is `mine`.
 __device__ inline unsigned long long look_back(unsigned long long* status, std::uint32_t tile,
                                                unsigned long long mine) {
-  const unsigned lane = threadIdx.x % 32;
+  const unsigned lane = lane_of_warp();
   if (lane == 0)
     atomicExch(&status[tile], (tile == 0 ? whole_count : own_count) | mine);
   unsigned long long before = 0;
@@ -31,10 +31,7 @@ __device__ inline unsigned long long look_back(unsigned long long* status, std::
       }
     const unsigned known = __ballot_sync(all_lanes, word >= whole_count);
     const unsigned first = known != 0 ? __ffs(static_cast<int>(known)) - 1 : 31;
-    unsigned long long count = lane <= first ? word & count_bits : 0;
-    for (unsigned step = 16; step > 0; step /= 2)
-      count += __shfl_xor_sync(all_lanes, count, step);
-    before += count;
+    before += warp_sum(lane <= first ? word & count_bits : 0);
     if (known != 0)
       break;
   }
@@ -67,7 +64,7 @@ struct Place {
 
 __device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
                                  unsigned long long warp_count) {
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
   if (lane == 0)
     shared.warp[warp] = warp_count;
   __syncthreads();

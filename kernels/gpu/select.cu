@@ -1,9 +1,9 @@
 // Passes over the tensor on a GPU: add, and list what reaches a key (kernels.md 4.2).
 #include <cuda_runtime.h>
 
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
 #include "kernels/gpu/lookback.cuh"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -19,13 +19,13 @@ __global__ void __launch_bounds__(block_threads, 2)
   __shared__ TileCounts shared;
   if (only_fallback && room.selection->fallback == 0)
     return;
-  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const unsigned lane = lane_of_warp();
   const std::uint32_t low_key = room.selection->low_key;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
   const bool from_u = g == nullptr || feedback;
   for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
        tile = next_tile(room.selection, shared)) {
-    const std::size_t first = std::size_t{tile} * tile_elements + warp * 32 * rows + lane;
+    const std::size_t first = first_in_tile(tile);
     float values[rows], left[rows];
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(block_threads, 2)
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
       if ((ballots[row] >> lane & 1u) != 0) {
-        const std::size_t at = next + __popc(ballots[row] & ((1u << lane) - 1));
+        const std::size_t at = next + __popc(ballots[row] & lanes_below());
         room.list[at] = static_cast<std::uint32_t>(first + row * 32);
         room.bits[at] = __float_as_uint(values[row]);
       }
@@ -73,8 +73,7 @@ void launch_collect(const Value* g, const DeviceInput& input, bool feedback, boo
   const std::size_t tiles = tiles_of(input.elements);
   if (tiles == 0)  // no tile will say so
     cudaMemsetAsync(&room.selection->listed, 0, sizeof room.selection->listed, stream_of(stream));
-  cudaMemsetAsync(room.status, 0, tiles * sizeof(unsigned long long), stream_of(stream));
-  cudaMemsetAsync(&room.selection->ticket, 0, sizeof(std::uint32_t), stream_of(stream));
+  begin_look_back(room, tiles, stream);
   launch(collect_kernel<Value>, persistent_blocks(), block_threads, stream, g, input.residual,
          input.elements, feedback, only_fallback, room);
 }
@@ -91,21 +90,21 @@ __global__ void count_kernel(Selection* selection, DeviceOutput output, std::uin
 template <class Value>
 __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput output,
                                  std::size_t message_room) {
-  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
-       i < room.selection->listed; i += std::size_t{gridDim.x} * blockDim.x)
+  for (std::size_t i = grid_thread(); i < room.selection->listed; i += grid_threads())
     send<Value>(u, room, i, i, output, message_room);
 }
 
 template <class Value>
 __global__ void scatter_kernel(const std::byte* message, std::size_t count, float* sum) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < count)  // indices are distinct, so no atomics
     sum[reinterpret_cast<const std::uint32_t*>(message)[i]] +=
         loaded(reinterpret_cast<const Value*>(message + 4 * count), i);
 }
 
 template <class Value>
-void scatter(const std::byte* message, std::size_t bytes, float* sum, void* stream) {
+void decode_sparse(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
+                   float* sum, std::size_t, void*, void* stream) {
   const std::size_t count = bytes / (4 + sizeof(Value));
   if (count > 0)
     launch(scatter_kernel<Value>, blocks_of(count), 256, stream, message, count, sum);
@@ -161,14 +160,16 @@ void write_list(const DeviceInput& input, const SelectionRoom& room, const Devic
   count_selected(room, output, input.elements, stream);
 }
 
-void decode_sparse_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                             const Draw&, float* sum, std::size_t, void*, void* stream) {
-  scatter<float>(message, bytes, sum, stream);
-}
-
-void decode_sparse_halves_on_device(const Settings&, const std::byte* message, std::size_t bytes,
-                                    const Draw&, float* sum, std::size_t, void*, void* stream) {
-  scatter<Half>(message, bytes, sum, stream);
+DeviceCompressor sparsifier_on_device(const std::string& name,
+                                      decltype(DeviceCompressor::encode) encode) {
+  return {.name = name,
+          .halves = true,
+          .message_room = sparse_room,
+          .parts = sparse_parts,
+          .workspace_bytes = [](const Settings&, std::size_t n) { return selection_bytes(n); },
+          .encode = std::move(encode),
+          .decode_add = decode_sparse<float>,
+          .decode_add_halves = decode_sparse<Half>};
 }
 
 }  // namespace syncline

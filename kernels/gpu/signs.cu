@@ -2,7 +2,10 @@
 // tile; its lanes add in the order of signs.cpp, and a ballot is 32 signs.
 #include <cuda_runtime.h>
 
-#include "kernels/gpu/signs.cuh"
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/signs.h"
+#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/signs.h"
 
 namespace syncline {
 namespace {
@@ -10,12 +13,11 @@ namespace {
 template <class Value>
 __global__ void sign_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
                             const float* sent, std::uint32_t* words, SignSums* tiles) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::size_t tile = blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-  const std::size_t begin = tile * tile_elements;
+  const unsigned lane = lane_of_warp();
+  const std::size_t tile = grid_warp();
+  const auto [begin, end] = warp_tile(tile, elements);
   if (begin >= elements)
     return;
-  const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
   const float if_positive = sent[0], if_negative = sent[1];
   const bool forget = sent[2] != 0;
   float positive = 0, negative = 0;
@@ -47,11 +49,10 @@ __global__ void sign_kernel(const Value* g, float* u, std::size_t elements, bool
     if (lane < batch && rows_begin + lane * 32 < end)
       words[rows_begin / 32 + lane] = mine;
   }
-  SignSums sums{};
-  for (unsigned from = 0; from < 32; ++from)
-    sums = sums + SignSums{__shfl_sync(all_lanes, positive, from),
-                           __shfl_sync(all_lanes, negative, from),
-                           static_cast<double>(__shfl_sync(all_lanes, positives, from)), 0};
+  SignSums sums = ordered_sums(SignSums{}, [&](unsigned from) {
+    return SignSums{__shfl_sync(all_lanes, positive, from), __shfl_sync(all_lanes, negative, from),
+                    static_cast<double>(__shfl_sync(all_lanes, positives, from)), 0};
+  });
   sums.negatives = static_cast<double>(end - begin) - sums.positives;
   if (lane == 0)
     tiles[tile] = sums;
@@ -75,43 +76,54 @@ __global__ void __launch_bounds__(256)
 
 __global__ void unsign_kernel(const std::uint32_t* words, const float* message, bool two,
                               float* sum, std::size_t elements) {
-  const std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+  const std::size_t i = grid_thread();
   if (i < elements)
     sum[i] += (words[i / 32] >> i % 32 & 1u) != 0 ? message[0] : two ? message[1] : -message[0];
 }
 
-}  // namespace
-
-void encode_signs_on_device(std::size_t scales, bool feedback, const DeviceInput& input,
-                            const DeviceOutput& output, void* workspace, void* stream) {
+void encode(std::size_t scales, bool feedback, const DeviceInput& input, const DeviceOutput& output,
+            void* workspace, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
   float* message = reinterpret_cast<float*>(output.message);
   SignSums* sums = static_cast<SignSums*>(workspace);
   if (tiles > 0)
     with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(sign_kernel<Value>, static_cast<unsigned>((tiles + 3) / 4), 128, stream, g,
-             input.residual, input.elements, feedback, input.sent,
+      launch(sign_kernel<Value>, blocks_of_warps(tiles), 128, stream, g, input.residual,
+             input.elements, feedback, input.sent,
              reinterpret_cast<std::uint32_t*>(message + scales), sums);
     });
   add_groups(sums, tiles, stream);
   launch(scale_kernel, 1, 256, stream, sums, tiles, scales == 2, feedback, message, input.sent);
 }
 
-void decode_signs_on_device(std::size_t scales, const std::byte* message, float* sum,
-                            std::size_t elements, void* stream) {
+void decode_add(std::size_t scales, const std::byte* message, float* sum, std::size_t elements,
+                void* stream) {
   const float* floats = reinterpret_cast<const float*>(message);
   if (elements > 0)
-    launch(unsign_kernel, static_cast<unsigned>((elements + 255) / 256), 256, stream,
+    launch(unsign_kernel, blocks_of(elements), 256, stream,
            reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
            elements);
 }
 
-std::size_t sign_room(std::size_t scales, std::size_t elements) {
-  return 4 * (scales + sign_words(elements));
-}
+}  // namespace
 
-std::size_t sign_workspace(std::size_t elements) {
-  return (tiles_of(elements) + 1) * sizeof(SignSums);
+DeviceCompressor sign_method_on_device(const std::string& name, std::size_t scales) {
+  return {.name = name,
+          .halves = true,
+          .message_room = [=](const Settings&,
+                              std::size_t elements) { return 4 * (scales + sign_words(elements)); },
+          .workspace_bytes =
+              [](const Settings&, std::size_t elements) {
+                return (tiles_of(elements) + 1) * sizeof(SignSums);
+              },
+          .encode =
+              [=](const Settings& settings, const DeviceInput& input, const Draw&,
+                  const DeviceOutput& output, void* workspace, void* stream) {
+                encode(scales, with_feedback(settings), input, output, workspace, stream);
+              },
+          .decode_add = [=](const Settings&, const std::byte* message, std::size_t, const Draw&,
+                            float* sum, std::size_t elements, void*,
+                            void* stream) { decode_add(scales, message, sum, elements, stream); }};
 }
 
 }  // namespace syncline

@@ -2,8 +2,8 @@
 // histogram of the magnitudes where that is wanted (kernels.md 4.1, K1).
 #include <cuda_runtime.h>
 
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/device.h"
+#include "kernels/gpu/selection.cuh"
 
 namespace syncline {
 namespace {
@@ -14,14 +14,14 @@ constexpr unsigned copies = 2;
 
 // One warp per tile, lane l takes elements l, l + 32, ....
 template <bool counting, class Value>
-__device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::size_t end,
-                             bool feedback, unsigned* counts) {
-  const unsigned lane = threadIdx.x % 32;
+__device__ Moments tile_sums(const Value* g, float* u, WarpTile tile, bool feedback,
+                             unsigned* counts) {
+  const unsigned lane = lane_of_warp();
   float sum = 0, absolute = 0, squares = 0;
   std::uint32_t top = 0;
-  for (std::size_t first = begin + lane; first < end; first += 32 * batch) {
+  for (std::size_t first = tile.begin + lane; first < tile.end; first += 32 * batch) {
     float values[batch];
-    const unsigned left = left_of(first, end);
+    const unsigned left = left_of(first, tile.end);
     load_sums(g, u, first, left, feedback, values);
 #pragma unroll
     for (unsigned row = 0; row < batch; ++row) {
@@ -39,13 +39,10 @@ __device__ Moments tile_sums(const Value* g, float* u, std::size_t begin, std::s
         atomicAdd(&counts[bin_of(key) * copies + lane % copies], 1u);
     }
   }
-  Moments total{static_cast<double>(end - begin)};
-#pragma unroll 4
-  for (unsigned from = 0; from < 32; ++from)
-    total = total +
-            Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
-                    __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
-  return total;
+  return ordered_sums(Moments{static_cast<double>(tile.end - tile.begin)}, [&](unsigned from) {
+    return Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
+                   __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
+  });
 }
 
 // Histograms are private to a block and merged with integer atomics: no order changes the result.
@@ -58,12 +55,9 @@ __global__ void __launch_bounds__(block_threads, 2)
     counts[i] = 0;
   __syncthreads();
   const std::size_t all = tiles_of(elements);
-  for (std::size_t tile = blockIdx.x * std::size_t{warps} + threadIdx.x / 32; tile < all;
-       tile += std::size_t{gridDim.x} * warps) {
-    const std::size_t begin = tile * tile_elements;
-    const std::size_t end = begin + tile_elements < elements ? begin + tile_elements : elements;
-    const Moments total = tile_sums<counting>(g, u, begin, end, feedback, counts);
-    if (threadIdx.x % 32 == 0)
+  for (std::size_t tile = grid_warp(); tile < all; tile += grid_warps()) {
+    const Moments total = tile_sums<counting>(g, u, warp_tile(tile, elements), feedback, counts);
+    if (lane_of_warp() == 0)
       tiles[tile] = total;
   }
   __syncthreads();

@@ -1,5 +1,5 @@
-// kernels/calibrate/baseline_torch.py: its rows are those of a cost table, and what it cannot do it says in
-// one line. Measures only where there is PyTorch; what it refuses, it refuses without.
+// kernels/calibrate/baseline_torch.py: its rows are those of a cost table, and what it cannot do it
+// says in one line. Measures only where there is PyTorch; what it refuses, it refuses without.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
