@@ -19,8 +19,8 @@ struct KeyOf {
   __device__ std::uint32_t operator()(float value) const { return magnitude_key(value); }
 };
 
-void run(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
-         void* stream) {
+void run_thrust_sort(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                     void* workspace, void* stream) {
   const auto on = thrust::cuda::par.on(static_cast<cudaStream_t>(stream));
   const std::size_t n = input.elements;
   float* u = input.residual;
@@ -35,14 +35,14 @@ void run(const DeviceInput& input, std::size_t k, const DeviceOutput& output, vo
   thrust::scatter(on, zero, zero + static_cast<std::ptrdiff_t>(k), indices, u);
 }
 
-std::size_t workspace_bytes(std::size_t elements) {
+std::size_t thrust_workspace(std::size_t elements) {
   return 8 * elements;
 }
 
-const Registered<DeviceBaseline> entry{{.name = "baseline-thrust-sort",
-                                        .bytes_per_element = 12.5,
-                                        .workspace_bytes = workspace_bytes,
-                                        .run = run}};
+const Registered<DeviceBaseline> thrust_sort{{.name = "baseline-thrust-sort",
+                                              .bytes_per_element = 12.5,
+                                              .workspace_bytes = thrust_workspace,
+                                              .run = run_thrust_sort}};
 
 }  // namespace
 }  // namespace syncline

@@ -1,6 +1,6 @@
 // What the "as published" chains share: one Thrust call per framework operation, temporaries of a
-// whole tensor, and a stop for the host wherever the published code reads a number (kernels.md
-// section 2). The chains cost what the published codes cost; they are not held to their bits.
+// whole tensor, and a stop for the host wherever the published code reads a number. The chains cost
+// what the published codes cost; they are not held to their bits.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -110,5 +110,13 @@ struct Published {
   Arena arena;
   cudaStream_t stream;
 };
+
+// The entry of one: its name, the bytes per element that the task needs, and what runs it.
+inline DeviceBaseline published_chain(const char* name, double bytes,
+                                      void (*run)(const DeviceInput&, std::size_t,
+                                                  const DeviceOutput&, void*, void*)) {
+  return {
+      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
+}
 
 }  // namespace syncline

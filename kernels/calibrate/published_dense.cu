@@ -1,5 +1,5 @@
-// The published quantisers as chains of operations (GRACE's; kernels.md section 2). Codes leave as
-// a byte each, unpacked, as theirs do.
+// The published quantisers as chains of operations (as in GRACE, github.com/sands-lab/grace). Codes
+// leave as a byte each, unpacked, as theirs do.
 #include <cuda_runtime.h>
 
 #include "kernels/calibrate/published.cuh"
@@ -188,18 +188,12 @@ void run_powersgd(const DeviceInput& input, std::size_t k, const DeviceOutput& o
   thrust::transform(p.on(), p.u, p.u + p.n, p.a, p.u, thrust::minus<float>());
 }
 
-DeviceBaseline chain(const char* name, double bytes,
-                     void (*run)(const DeviceInput&, std::size_t, const DeviceOutput&, void*,
-                                 void*)) {
-  return {
-      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
-}
-
-const Registered<DeviceBaseline> qsgd{chain("published-qsgd", 4.51, run_qsgd)};
-const Registered<DeviceBaseline> terngrad{chain("published-terngrad", 8.25, run_terngrad)};
-const Registered<DeviceBaseline> efsign{chain("published-efsign", 12.13, run_efsign)};
-const Registered<DeviceBaseline> onebit{chain("published-onebit", 12.13, run_onebit)};
-const Registered<DeviceBaseline> powersgd{chain("published-powersgd", 16, run_powersgd)};
+const Registered<DeviceBaseline> qsgd{published_chain("published-qsgd", 4.51, run_qsgd)};
+const Registered<DeviceBaseline> terngrad{
+    published_chain("published-terngrad", 8.25, run_terngrad)};
+const Registered<DeviceBaseline> efsign{published_chain("published-efsign", 12.13, run_efsign)};
+const Registered<DeviceBaseline> onebit{published_chain("published-onebit", 12.13, run_onebit)};
+const Registered<DeviceBaseline> powersgd{published_chain("published-powersgd", 16, run_powersgd)};
 
 }  // namespace
 }  // namespace syncline

@@ -1,4 +1,5 @@
-// The published sparsifiers as chains of operations (algorithms.md 1.1, 1.2, 6.4, 6.5).
+// The published sparsifiers as chains of operations (as in GaussianK-SGD,
+// github.com/hclhkbu/GaussianK-SGD, and, for SIDCo, its authors' code; MSTopK after the paper).
 #include <cuda_runtime.h>
 #include <thrust/extrema.h>
 #include <thrust/scan.h>
@@ -176,21 +177,16 @@ void run_sidco(const DeviceInput& input, std::size_t k, const DeviceOutput& outp
   p.finish(p.nonzero(threshold));
 }
 
-DeviceBaseline chain(const char* name, double bytes,
-                     void (*run)(const DeviceInput&, std::size_t, const DeviceOutput&, void*,
-                                 void*)) {
-  return {
-      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
-}
-
-const Registered<DeviceBaseline> topk{chain("published-topk", 12.5, run_topk)};
-const Registered<DeviceBaseline> randomk{chain("published-randomk", 12.7, run_randomk)};
-const Registered<DeviceBaseline> cat{chain("published-cat", 16.4, run_cat)};
-const Registered<DeviceBaseline> threshold{chain("published-threshold", 12.1, run_threshold)};
-const Registered<DeviceBaseline> gaussiank{chain("published-gaussiank", 16.4, run_gaussiank)};
-const Registered<DeviceBaseline> dgc{chain("published-dgc", 12.8, run_dgc)};
-const Registered<DeviceBaseline> mstopk{chain("published-mstopk", 16.4, run_mstopk)};
-const Registered<DeviceBaseline> sidco{chain("published-sidco", 16.4, run_sidco)};
+const Registered<DeviceBaseline> topk{published_chain("published-topk", 12.5, run_topk)};
+const Registered<DeviceBaseline> randomk{published_chain("published-randomk", 12.7, run_randomk)};
+const Registered<DeviceBaseline> cat{published_chain("published-cat", 16.4, run_cat)};
+const Registered<DeviceBaseline> threshold{
+    published_chain("published-threshold", 12.1, run_threshold)};
+const Registered<DeviceBaseline> gaussiank{
+    published_chain("published-gaussiank", 16.4, run_gaussiank)};
+const Registered<DeviceBaseline> dgc{published_chain("published-dgc", 12.8, run_dgc)};
+const Registered<DeviceBaseline> mstopk{published_chain("published-mstopk", 16.4, run_mstopk)};
+const Registered<DeviceBaseline> sidco{published_chain("published-sidco", 16.4, run_sidco)};
 
 }  // namespace
 }  // namespace syncline
