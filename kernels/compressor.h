@@ -90,8 +90,7 @@ struct State {
   Values momentum;            // DGC's momentum correction
   std::vector<float> matrix;  // PowerSGD's Q, the start of the next power iteration
   // Sign methods write g + e into `residual` and learn their scale only after that pass, so what
-  // was sent is taken off when the residual is next read (kernels.md 4.6): saves one pass of 8
-  // bytes.
+  // was sent is taken off when the residual is next read: saves one pass of 8 bytes.
   float sent_if_positive = 0;
   float sent_if_negative = 0;
   int stages = 0;         // SIDCo: how many fits in a row
@@ -124,8 +123,8 @@ struct Codec {
   Decode decode = {};
 };
 
-// What a GPU must at least move, for the modelled cost tables (kernels.md section 3). Encoding is
-// at density 0.01 and the other settings' defaults.
+// What a GPU must at least move, for the modelled cost tables (README.md has the floors). Encoding
+// is at density 0.01 and the other settings' defaults.
 struct Traffic {
   double encode_bytes_per_element = 0;  // ours
   int encode_kernels = 0;

@@ -1,6 +1,5 @@
 // Cost tables: what one device took for one operation of one compressor, and the bytes it made. The
-// calibrator writes them, simulations read them; nothing else connects the two (DESIGN.md, section
-// 3).
+// calibrator writes them, simulations read them; nothing else connects the two (README.md).
 //
 // A file is a header of `# key: value` lines, then CSV. `parameters` is a list of name=value
 // separated by spaces; a row speaks for every setting that agrees with those it names.

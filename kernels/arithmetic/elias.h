@@ -1,7 +1,7 @@
-// The recursive (omega) code of Elias, as QSGD uses it (arXiv 1610.02132, appendix; algorithms.md
-// 3.2): write a final 0; while k > 1, prepend the binary form of k, and go on with the number of
-// bits just prepended less one. The printed encoder stops at k = 0; only stopping at 1, the
-// standard code, is what the printed decoder reads.
+// The recursive (omega) code of Elias, as QSGD uses it (arXiv 1610.02132, appendix A): write a
+// final 0; while k > 1, prepend the binary form of k, and go on with the number of bits just
+// prepended less one. The printed encoder stops at k = 0; only stopping at 1, the standard code, is
+// what the printed decoder reads.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Sixteen values at a time on a CPU, as the compilers' own vector types (g++ and clang; they become
 // whatever registers there are). Sums over tiles need it: their order is fixed (moments.h), which
-// forbids the compiler the reordering that it would vectorise by, and kernels.md 4.10 forbids
-// fast-math.
+// forbids the compiler the reordering that it would vectorise by, and fast-math, which would allow
+// it, drops denormals and the tests for NaN.
 #pragma once
 
 #include <bit>

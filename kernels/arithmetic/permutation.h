@@ -1,8 +1,7 @@
 // A random permutation of 0 .. n-1 that is computed, not stored: a Feistel network over the next
 // even power of two, walked until it lands below n (Luby and Rackoff 1988; Black and Rogaway 2002).
 // Any entry costs the same, and the first k entries are k distinct elements: exact sampling without
-// replacement, where a published code draws with replacement (kernels.md 4.10) and others sort n
-// random numbers.
+// replacement, where GRACE draws with replacement and torch.randperm sorts n random numbers.
 #pragma once
 
 #include <bit>

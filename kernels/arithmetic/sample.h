@@ -5,8 +5,8 @@
 
 namespace syncline {
 
-// The elements a sample looks at: one at random out of each of m equal strata (kernels.md 4.2), so
-// layered tensors are covered in proportion.
+// The elements a sample looks at: one at random out of each of m equal strata, so that a tensor
+// made of layers of different scale is covered in proportion.
 constexpr std::size_t sampled_element(const Draw& draw, std::size_t elements, std::size_t samples,
                                       std::size_t stratum) {
   const std::uint64_t begin = std::uint64_t{stratum} * elements / samples;

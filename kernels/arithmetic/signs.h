@@ -1,6 +1,7 @@
 // What the sign methods mean: one bit per element (set: u >= 0), preceded by one or two scales, and
 // a residual that is kept lazily: the bits do not depend on the scale, so one pass of 12.13 bytes
-// per element does everything (kernels.md 4.6). Message: scales (fp32), then 32 signs per word.
+// per element does everything (g and e read, u and a bit written). Message: scales (fp32), then 32
+// signs per word.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@ namespace {
 
 struct ModelledDevice {
   std::string name, sentence;
-  double bytes_per_second = 0;  // what a copy reaches, 88 to 90 % of nominal (kernels.md section 3)
+  double bytes_per_second = 0;  // what a copy reaches, some 88 % of nominal (README.md)
 };
 
 const ModelledDevice& device_named(const std::string& name) {
@@ -76,7 +76,7 @@ CostTable modelled(const CalibrateOptions& options) {
       {"command", options.command + " --out FILE"},
       {"formula",
        "seconds = kernels x 3e-6 + syncs x 15e-6 + bytes / copy bandwidth; kernels, syncs and "
-       "bytes from kernels/<compressor>.cpp (traffic)"},
+       "bytes from kernels/compressors/<compressor>.cpp (traffic)"},
       {"encode",
        "kernels of ours at their traffic floor: bytes = elements x bytes per element, which is at "
        "density 0.01 and the other settings' defaults, + what the message is longer than at those"},

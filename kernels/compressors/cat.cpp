@@ -1,9 +1,9 @@
 // CAT, communication-aware adaptive tuning (Khirirat, Magnusson, Aytekin, Johansson, arXiv
-// 2003.06377): how much to send is chosen anew at every step, by improvement per
-// cost. Three rules: `sparsify` sends the T largest, `sign` the signs of the T largest and one
-// scale, `stochastic` keeps each element with a probability in proportion to it and is unbiased, so
-// it has no residual. Where the paper scales its step by sqrt(beta/T), the scale sent here is the
-// mean of the magnitudes, which is the same product without the smoothness constant.
+// 2003.06377): how much to send is chosen anew at every step, by improvement per cost. Three rules:
+// `sparsify` sends the T largest, `sign` the signs of the T largest and one scale, `stochastic`
+// keeps each element with a probability in proportion to it and is unbiased, so it has no residual.
+// Where the paper scales its step by sqrt(beta/T), the scale sent here is the mean of the
+// magnitudes, which is the same product without the smoothness constant.
 //
 // Only the top of the magnitudes has to be sorted: the walk ends soon, and takes more when it does
 // not.

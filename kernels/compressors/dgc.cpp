@@ -1,7 +1,8 @@
-// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018; algorithms.md 6.3). The
-// threshold is that of a sample: the sample's own top fraction, as the paper wants it and unlike a
-// published code that takes the full k (algorithms.md 1.2). Where it lets through more than 4k/3,
-// the k largest of those are taken, exactly (hierarchical selection); fewer are sent as they are.
+// Deep Gradient Compression (Lin, Han, Mao, Wang, Dally, ICLR 2018). The threshold is that of a
+// sample: the sample's own top fraction, as the paper wants it and unlike the code of
+// GaussianK-SGD, which takes rank k of a sample of 0.01 n elements. Where it lets through more than
+// 4k/3, the k largest of those are taken, exactly (hierarchical selection); fewer are sent as they
+// are.
 //
 // Momentum correction (momentum > 0): u = m u + g is summed into the residual instead of g, and
 // both are cleared where an element is sent (momentum factor masking). Without it this is plain

@@ -1,7 +1,7 @@
 // DGC on a GPU: the threshold is the exact order statistic of the sample, the list comes from one
-// pass, and too long a list is cut to its k largest by radix digits, never by a sort (kernels.md
-// 4.4). With momentum correction, a pass of 20 bytes per element first makes the sums; with
-// clipping, one of 4 bytes before that finds the norm.
+// pass, and too long a list is cut to its k largest by radix digits, never by a sort. With momentum
+// correction, a pass of 20 bytes per element first makes the sums; with clipping, one of 4 bytes
+// before that finds the norm.
 #include <cuda_runtime.h>
 
 #include "kernels/arithmetic/sample.h"

@@ -1,4 +1,4 @@
-// DGC's settings and its decisions, shared by its versions (algorithms.md 6.3).
+// DGC's settings and its decisions, shared by its versions (dgc.cpp names the paper).
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,9 @@
-// Gaussian_k as its authors run it (Shi et al., arXiv 1911.08772; algorithms.md 1.1). The gradient
-// is taken for a bell curve: t = mean + deviation * quantile(1 - density / 2), select |u| > t; when
-// that is fewer than 2k/3, t halves; more than 4k/3, t grows by half; three masks at most, and the
-// last one that was evaluated is sent, so a third change of t has no effect. How much is sent
-// depends on the data: nothing at all for a tensor whose moments are not finite.
+// Gaussian_k as its authors run it (Shi, Chu, Cheung, See, arXiv 1911.08772, and their code,
+// github.com/hclhkbu/GaussianK-SGD). The gradient is taken for a bell curve: t = mean + deviation *
+// quantile(1 - density / 2), select |u| > t; when that is fewer than 2k/3, t halves; more than
+// 4k/3, t grows by half; three masks at most, and the last one that was evaluated is sent, so a
+// third change of t has no effect. How much is sent depends on the data: nothing at all for a
+// tensor whose moments are not finite.
 //
 // The paper's text reads as the one-sided quantile(1 - density); the released code is two-sided,
 // and so is the default here. Two passes: sums; then what is above the threshold. A higher one

@@ -1,5 +1,5 @@
-// The decisions of Gaussian_k, shared by every version of it (arXiv 1911.08772; the authors' code,
-// algorithms.md 1.1): a threshold from the normal quantile, then at most three masks.
+// The decisions of Gaussian_k, shared by every version of it (gaussiank.cpp names the paper): a
+// threshold from the normal quantile, then at most three masks.
 #pragma once
 
 #include <cmath>

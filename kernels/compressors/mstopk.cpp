@@ -1,7 +1,8 @@
-// MSTopK (Shi, Wang, Zhao et al., MLSys 2021; algorithms.md 6.4): bisect a threshold between the
-// mean and the largest magnitude for a fixed number of rounds; send everything above the last
-// threshold that let through no more than k, and fill up to exactly k with consecutive elements,
-// from a random offset, out of the band down to the last threshold that let through more.
+// MSTopK (Shi, Zhou, Song et al., "Towards Scalable Distributed Training of Deep Learning on Public
+// Cloud Clusters", MLSys 2021): bisect a threshold between the mean and the largest magnitude for a
+// fixed number of rounds; send everything above the last threshold that let through no more than k,
+// and fill up to exactly k with consecutive elements, from a random offset, out of the band down to
+// the last threshold that let through more.
 //
 // The published version counts the whole tensor in every round. A count is only ever compared with
 // k, and count(t) <= k exactly when t is above the (k+1)-th largest magnitude: so the fast version

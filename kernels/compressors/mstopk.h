@@ -1,4 +1,4 @@
-// The bisection of MSTopK (algorithms.md 6.4), shared by every version of it.
+// The bisection of MSTopK (mstopk.cpp names the paper), shared by every version of it.
 #pragma once
 
 #include "kernels/arithmetic/moments.h"

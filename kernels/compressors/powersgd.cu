@@ -1,5 +1,5 @@
-// PowerSGD on a GPU: powersgd.cpp's sums in its order (kernels.md 4.7). A warp takes a row for P, a
-// thread takes a column of 64 rows for Q, one warp makes P orthonormal.
+// PowerSGD on a GPU: powersgd.cpp's sums in its order. A warp takes a row for P, a thread takes a
+// column of 64 rows for Q, one warp makes P orthonormal.
 #include <cstring>
 #include <cuda_runtime.h>
 

@@ -1,8 +1,8 @@
-// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, arXiv 1610.02132; algorithms.md 3): the gradient
-// is cut into buckets, each with a scale; every element is rounded at random to one of `levels`
-// steps of it, so that the expectation is the element. Defaults are what the paper's experiments
-// ran: 4 bits, buckets of 512, the largest magnitude as scale, codes of fixed width, no error
-// feedback. The theory's variant is norm = two with an Elias code.
+// QSGD (Alistarh, Grubic, Li, Tomioka, Vojnovic, NeurIPS 2017, arXiv 1610.02132): the gradient is
+// cut into buckets, each with a scale; every element is rounded at random to one of `levels` steps
+// of it, so that the expectation is the element. Defaults are what the paper's experiments ran: 4
+// bits, buckets of 512, the largest magnitude as scale, codes of fixed width, no error feedback.
+// The theory's variant is norm = two with an Elias code.
 //
 // Message, fixed width: a scale (fp32) per bucket, then the codes: sign and level. Elias: bucket
 // after bucket, each from a byte boundary.

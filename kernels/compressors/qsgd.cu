@@ -1,5 +1,5 @@
-// QSGD on a GPU. Codes of fixed width: one pass, a warp per bucket (kernels.md 4.5). Lane l takes
-// elements l, l + 32, ...; eight rows share one Philox call per lane.
+// QSGD on a GPU. Codes of fixed width: one pass, a warp per bucket. Lane l takes elements l, l +
+// 32, ...; eight rows share one Philox call per lane.
 //
 // Elias codes: the same pass into the workspace, then one that finds the place of every bucket by
 // look-back and writes its bits. Decoding has to find the buckets in the message: for every byte,

@@ -1,8 +1,8 @@
 // Random-k: k elements chosen at random without replacement, with error feedback. Which ones
 // follows from (seed, step, tensor) alone, so workers that share those choose the same elements:
-// only values travel, no indices, and an all-reduce can sum them. In expectation ||u - C(u)||^2 =
-// (1 - k/n)
-// ||u||^2 (algorithms.md 1.4). Values are sent unscaled, as error feedback wants them.
+// only values travel, no indices, and an all-reduce can sum them. Every element is sent with
+// probability k/n, so the expectation of ||u - C(u)||^2 is (1 - k/n) ||u||^2. Values are sent
+// unscaled, as error feedback wants them.
 #include "kernels/arithmetic/keys.h"
 #include "kernels/arithmetic/permutation.h"
 #include "kernels/cpu/dense.h"

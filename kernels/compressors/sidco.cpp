@@ -1,15 +1,15 @@
-// SIDCo (Abdelmoniem, Elzanaty, Alouini, Canini, MLSys 2021; algorithms.md 6.5): fit a sparsity-
-// inducing distribution to |u| and take its quantile as threshold. One fit is poor far out in the
-// tail, so the next stages fit only what exceeded the threshold before: the first stage keeps a
-// quarter, the others share the rest of the way. Every five encodings the number of stages moves by
-// one when the achieved count is off by more than 20 %: up when too few were sent, down when too
-// many.
+// SIDCo (Abdelmoniem, Elzanaty, Alouini, Canini, MLSys 2021; settings as in the authors' code,
+// github.com/sands-lab/SIDCo): fit a sparsity-inducing distribution to |u| and take its quantile as
+// threshold. One fit is poor far out in the tail, so later fits look only at what exceeded the
+// threshold before: the first stage keeps a quarter, and the others share the rest of the way
+// equally. Every five encodings the number of stages goes up by one when the number sent was more
+// than 20 % too small, and down by one when it was more than 20 % too large.
 //
-// Exponential fit: t = -mean ln r. Generalised Pareto by moments: shape a = (1 - m^2/v) / 2, scale
-// b = m (m^2/v + 1) / 2, t = b/a (r^-a - 1). The paper normalises by the 2-norm first; both rules
-// are homogeneous, so that changes nothing. Gamma
-// (the authors' first stage only; Pareto goes on): shape and scale from the mean and the mean
-// logarithm, in one pass more.
+// r is the share to keep, m and v the mean and variance of |u|. Exponential fit: t = -m ln r.
+// Generalised Pareto, by moments: shape a = (1 - m^2/v) / 2, scale b = m (m^2/v + 1) / 2, t = b/a
+// (r^-a - 1). Gamma, by the mean and the mean logarithm, which is one more pass: only for the first
+// stage, as in the authors' code, with Pareto after it. The paper first divides by the 2-norm;
+// these rules give the same elements without that.
 #include "kernels/compressors/sidco.h"
 
 #include "kernels/cpu/sparse.h"

@@ -1,6 +1,6 @@
-// SIDCo's fits and decisions, shared by its versions (MLSys 2021; the authors' code, algorithms.md
-// 6.5). Logarithms of settings come from the host once; the rest is elementary.h, so that every
-// device gets the same threshold.
+// SIDCo's fits and decisions (sidco.cpp names the paper), shared by its versions. Logarithms of
+// settings come from the host once; the rest is elementary.h, so that every device gets the same
+// threshold.
 #pragma once
 
 #include <algorithm>

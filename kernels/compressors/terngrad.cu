@@ -1,5 +1,5 @@
-// TernGrad on a GPU: moments, then quantise and pack (kernels.md 4.5). A warp takes a block of 256
-// elements, whose eight rows share one Philox call per lane; two ballots are the codes of a row.
+// TernGrad on a GPU: moments, then quantise and pack. A warp takes a block of 256 elements, whose
+// eight rows share one Philox call per lane; two ballots are the codes of a row.
 #include <cmath>
 #include <cuda_runtime.h>
 

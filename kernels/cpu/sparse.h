@@ -1,6 +1,7 @@
 // What the sparsifiers share: finding every element whose magnitude reaches a threshold, and the
 // message they make of it: k indices (u32, ascending), then k values (fp32, or fp16 for fp16
-// gradients). 8 bytes per element sent, as the published codes count (algorithms.md 1.3).
+// gradients). 8 bytes per element sent, as the published codes count: two all-gathers, of fp32 and
+// of int32.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // How a CPU runs a kernel: the elements are cut into tiles, and tiles are run by however many
 // threads there are. Thrust runs tiles and nothing else: its element-wise selections are some
-// twenty times slower with OpenMP (kernels.md, finding 9), and it stays out of every interface
-// because two objects with different Thrust back-ends do not link safely (kernels.md 4.9).
+// twenty times slower with OpenMP (its scan is serial there), and it stays out of every interface
+// because objects with different Thrust back-ends define the same symbols differently.
 #pragma once
 
 #include <algorithm>

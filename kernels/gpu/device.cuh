@@ -1,5 +1,5 @@
 // Pieces that the CUDA kernels share. Hand-written, without CUB or Thrust headers: those cost eight
-// seconds of compilation each (kernels.md 6.2).
+// seconds of compilation in every file.
 #pragma once
 
 #include <cstdint>

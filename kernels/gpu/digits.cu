@@ -1,6 +1,5 @@
 // Exact selection on a GPU: a bracket from a sample, the k-th largest by radix digits, and the
-// stable compaction of what was listed: the algorithm of select.cpp, kernel by kernel (kernels.md
-// section 4).
+// stable compaction of what was listed: the algorithm of select.cpp, kernel by kernel.
 #include <cmath>
 #include <cuda_runtime.h>
 

@@ -1,7 +1,7 @@
-// Stable compaction in one pass by decoupled look-back (Merrill and Garland 2016; kernels.md 4.2).
-// Tiles are handed out by a ticket, so every tile before a running one is running or done, and
-// waiting for it cannot deadlock. Each tile publishes its own count, then the count of all up to
-// it.
+// Stable compaction in one pass by decoupled look-back (Merrill and Garland, "Single-pass Parallel
+// Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Tiles are handed out by a ticket, so
+// every tile before a running one is running or done, and waiting for it cannot deadlock. Each tile
+// publishes its own count, then the count of all up to it.
 #pragma once
 
 #include "kernels/gpu/selection.cuh"

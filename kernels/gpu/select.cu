@@ -1,4 +1,4 @@
-// Passes over the tensor on a GPU: add, and list what reaches a key (kernels.md 4.2).
+// Passes over the tensor on a GPU: add, and list what reaches a key.
 #include <cuda_runtime.h>
 
 #include "kernels/gpu/device.h"

@@ -1,5 +1,5 @@
-// The sign methods on a GPU: one pass of 12.13 bytes per element (kernels.md 4.6). A warp takes a
-// tile; its lanes add in the order of signs.cpp, and a ballot is 32 signs.
+// The sign methods on a GPU: one pass of 12.13 bytes per element. A warp takes a tile; its lanes
+// add in the order of signs.cpp, and a ballot is 32 signs.
 #include <cuda_runtime.h>
 
 #include "kernels/arithmetic/feedback.h"

@@ -1,5 +1,5 @@
 // One pass of 12 bytes per element: error feedback, the moments in the order of moments.h, and a
-// histogram of the magnitudes where that is wanted (kernels.md 4.1, K1).
+// histogram of the magnitudes where that is wanted.
 #include <cuda_runtime.h>
 
 #include "kernels/gpu/device.h"
@@ -8,8 +8,9 @@
 namespace syncline {
 namespace {
 
-// Neighbours in a gradient often share a bin; odd and even lanes count apart (2.7 instead of 3.6
-// lanes of a warp meet in the worst bin, kernels.md 4.1).
+// Neighbours in a gradient often fall into one bin, where their atomics wait for one another: odd
+// and even lanes count apart. (Of a warp's 32 Gaussian values 3.6 fall into the fullest bin on
+// average; with two copies 2.7 do.)
 constexpr unsigned copies = 2;
 
 // One warp per tile, lane l takes elements l, l + 32, ....

@@ -100,7 +100,7 @@ TEST(Moments, VectorsAndThePlainLoopAgreeToTheBit) {
     }
 }
 
-// kernels.md, finding 10: one float sum over 2^24 elements lost enough to select 13 % too many.
+// One float sum over 2^24 elements was off by enough for a threshold that selected 13 % too many.
 TEST(Moments, AreRightOverManyElements) {
   const std::size_t n = std::size_t{1} << 22;
   std::vector<float> x = gauss(n, 1);
@@ -118,7 +118,8 @@ TEST(Moments, AreRightOverManyElements) {
 TEST(NormalQuantile, PublishedValues) {
   EXPECT_EQ(normal_quantile(0.5), 0);
   EXPECT_NEAR(normal_quantile(0.975), 1.959963984540054, 1e-14);
-  EXPECT_NEAR(normal_quantile(1 - 0.0005), 3.290526731491926, 1e-11);  // algorithms.md 1.1
+  EXPECT_NEAR(normal_quantile(1 - 0.0005), 3.290526731491926,
+              1e-11);  // Gaussian_k at density 0.001
   EXPECT_NEAR(normal_quantile(0.999), 3.090232306167813, 1e-12);
   for (const double p : {1e-12, 1e-6, 0.01, 0.3, 0.9})
     EXPECT_NEAR(std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / 2 / p, 1, 1e-12) << p;
