@@ -125,7 +125,7 @@ struct Codec {
 
 // What a GPU must at least move, for the modelled cost tables (README.md has the floors). Encoding
 // is at density 0.01 and the other settings' defaults.
-struct Traffic {
+struct MemoryTraffic {
   double encode_bytes_per_element = 0;  // ours
   int encode_kernels = 0;
   double published_bytes_per_element = 0;  // the published code, with its framework temporaries
@@ -150,6 +150,14 @@ struct WireSize {
   WireSize(double size, bool is_exact) : bytes(size), exact(is_exact), low(size), high(size) {}
   WireSize(double size, double fewest, double most)
       : bytes(size), exact(false), low(fewest), high(most) {}
+};
+
+// What a compressor that weighs what it sends against what sending costs asks of a simulation: its
+// cost model is the simulated network's, unless one of these parameters is given.
+struct NetworkCost {
+  std::vector<std::string> parameters = {};  // that describe the model, its name first; empty: none
+  // The settings where a message of b bytes costs what `start_bytes` + b bytes take to move.
+  Settings (*settings)(const Settings&, double start_bytes) = nullptr;
 };
 
 struct Compressor {
@@ -186,7 +194,17 @@ struct Compressor {
       second_half = {};
   std::function<void(const Settings&, std::span<const std::byte> whole_sum, State&)> remember = {};
 
-  Traffic traffic = {};
+  MemoryTraffic traffic = {};
+
+  // What a simulation has to know of it beside the above.
+  NetworkCost network_cost = {};
+  // Whose rows of a cost table say how long its messages take to read, where that depends on how
+  // much was sent: those of a density with as many elements. Empty: its own.
+  std::string read_as = {};
+  // Densities of the first epochs, as its authors warm up.
+  std::vector<double> warm_up_densities = {};
+  // The parameter that counts the steps of a warm-up of its own, which no simulation follows.
+  std::string own_warm_up = {};
 };
 
 }  // namespace syncline

@@ -301,6 +301,19 @@ double CostTable::seconds(const Compressor& compressor, const Settings& settings
   return found.seconds;
 }
 
+double CostTable::lowest_density(const Compressor& compressor) const {
+  double lowest = 1;
+  bool any = false;
+  for (const CostRow& row : rows) {
+    const std::size_t at = row.parameters.find("density=");
+    if (row.compressor != compressor.name || at == std::string::npos)
+      continue;
+    lowest = std::min(lowest, std::stod(row.parameters.substr(at + 8)));
+    any = true;
+  }
+  return any ? lowest : 0;
+}
+
 std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const {
   std::string problem;
   std::vector<CostQuestion> unanswered;

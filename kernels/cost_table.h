@@ -49,6 +49,9 @@ struct CostTable {
   double seconds(const Compressor& compressor, const Settings& settings,
                  const std::string& operation, double elements) const;
 
+  // The lowest density of this compressor's rows; 0 where none names one.
+  double lowest_density(const Compressor& compressor) const;
+
   // Empty where all of these have an answer. Else one line: the first that has none, how many more
   // there are, and the command that measures whatever it takes to answer them all.
   std::string lacking(const std::vector<CostQuestion>& questions) const;

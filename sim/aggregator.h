@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-struct AggregatorState;  // sim/engine.h
+struct AggregatorState;  // sim/engine/aggregator_state.h
 
 class Aggregator {
  public:

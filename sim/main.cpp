@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "kernels/compressor.h"
-#include "sim/commands.h"
-#include "sim/options.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/process.h"
+#include "sim/options/options.h"
 #include "sim/plan.h"
-#include "sim/process.h"
 #include "sim/schedule.h"
 
 namespace syncline {
@@ -17,7 +17,7 @@ namespace {
 
 struct Command {
   std::string sentence;
-  int (*main)(const std::vector<std::string>& words);
+  int (*main)(const std::vector<std::string>& arguments);
 };
 
 const std::map<std::string, Command>& commands() {
@@ -85,29 +85,30 @@ void print_help() {
       "  --jobs N             processes at a time [all cores]");
 }
 
-int dispatch(const std::vector<std::string>& words) {
-  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+int dispatch(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
     print_help();
-    return words.empty() ? 2 : 0;
+    return arguments.empty() ? 2 : 0;
   }
-  if (words[0] == "--version") {
+  if (arguments[0] == "--version") {
     std::puts("syncline " SYNCLINE_VERSION);
     return 0;
   }
-  for (const std::string& word : words)
-    if (word == "--help" || word == "-h") {
+  for (const std::string& argument : arguments)
+    if (argument == "--help" || argument == "-h") {
       print_help();
       return 0;
     }
-  const auto command = commands().find(words[0]);
+  const auto command = commands().find(arguments[0]);
   if (command == commands().end()) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : commands())
       names.push_back(name);
-    throw std::invalid_argument("unknown command '" + words[0] + "': allowed are " + listed(names) +
-                                " (see --help)");
+    throw std::invalid_argument("unknown command '" + arguments[0] + "': allowed are " +
+                                listed(names) + " (see --help)");
   }
-  return command->second.main({words.begin() + 1, words.end()});
+  return command->second.main({arguments.begin() + 1, arguments.end()});
 }
 
 }  // namespace

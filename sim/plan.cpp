@@ -23,13 +23,12 @@ Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t by
 }
 
 // A ring all-reduce of these bytes, before the messages are read.
-void append_beside(Plan& plan, int workers, std::uint64_t bytes, int rank) {
-  constexpr int group_beside = -2;
+void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank) {
+  constexpr int group_of_small_tensors = -2;
   if (bytes == 0 || workers == 1)
     return;
-  const bool reads_last = plan.size() > 1 && plan.back().messages > 0;
-  plan.insert(plan.end() - (reads_last ? 1 : 0),
-              ring_all_reduce(place_among_all(workers, rank), bytes, group_beside));
+  plan.insert(plan.end() - (last_work(plan) != nullptr ? 1 : 0),
+              ring_all_reduce(place_among_all(workers, rank), bytes, group_of_small_tensors));
 }
 
 bool even(const Topology& topology) {
@@ -101,38 +100,33 @@ Phase fused_rounds(std::span<const Phase> rounds, const Topology& topology, int 
 
 }  // namespace
 
-Phase compress(std::uint64_t elements, int messages) {
-  return {
-      .name = "compress", .sends = {}, .receives = {}, .messages = messages, .elements = elements};
+const Work* first_work(const Plan& plan) {
+  return plan.empty() ? nullptr : std::get_if<Work>(&plan.front());
 }
 
-Phase decompress(std::uint64_t elements, int messages) {
-  return {.name = "decompress",
-          .sends = {},
-          .receives = {},
-          .messages = messages,
-          .elements = elements};
+const Work* last_work(const Plan& plan) {
+  return plan.size() < 2 ? nullptr : std::get_if<Work>(&plan.back());
 }
 
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank) {
   Plan plan;
   if (exchange.carries != Exchange::Carries::sums) {
-    if (payload.bytes > 0 || payload.beside == 0)
+    if (payload.bytes > 0 || payload.small_bytes == 0)
       plan = exchange.plan(topology, settings, payload, rank);
-    append_beside(plan, topology.workers(), payload.beside, rank);
+    append_small_tensors(plan, topology.workers(), payload.small_bytes, rank);
     return plan;
   }
   for (int round = 0; round < payload.rounds; ++round) {
     Payload part = payload;
-    part.bytes = share(payload.bytes + payload.beside, payload.rounds, round);
+    part.bytes = share(payload.bytes + payload.small_bytes, payload.rounds, round);
     const Plan one = exchange.plan(topology, settings, part, rank);
     plan.insert(plan.end(), one.begin(), one.end());
   }
   if (payload.elements == 0 || plan.empty() || rank >= topology.workers())
     return plan;
-  plan.insert(plan.begin(), compress(payload.elements));
-  plan.push_back(decompress(payload.elements, 1));
+  plan.insert(plan.begin(), encode(payload.elements));
+  plan.push_back(decode(payload.elements));
   return plan;
 }
 
@@ -220,10 +214,10 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
   for (int s = 1; s < workers; ++s) {
     const int to = (rank + s) % workers;
     const int from = (rank + workers - s) % workers;
-    plan.push_back({.name = name,
-                    .sends = {{to, bytes(rank, to)}},
-                    .receives = {{from, bytes(from, rank)}},
-                    .round = true});
+    plan.push_back(Phase{.name = name,
+                         .sends = {{to, bytes(rank, to)}},
+                         .receives = {{from, bytes(from, rank)}},
+                         .round = true});
   }
 }
 
@@ -231,15 +225,25 @@ Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank) {
   if (!even(topology) || rank >= topology.workers())
     return plan;
   Plan fused;
-  for (auto phase = plan.begin(); phase != plan.end();) {
-    const auto end = std::find_if(
-        phase, plan.end(), [&](const Phase& p) { return !p.round || p.name != phase->name; });
-    if (end - phase > 1)
-      fused.push_back(fused_rounds({phase, end}, topology, rank));
+  std::vector<Phase> rounds;  // that follow each other under one name
+  const auto fuse = [&] {
+    if (rounds.size() > 1)
+      fused.emplace_back(fused_rounds(rounds, topology, rank));
     else
-      fused.push_back(*phase);
-    phase = std::max(end, phase + 1);
+      fused.insert(fused.end(), rounds.begin(), rounds.end());
+    rounds.clear();
+  };
+  for (const auto& action : plan) {
+    const Phase* phase = std::get_if<Phase>(&action);
+    const bool is_round = phase != nullptr && phase->round;
+    if (!is_round || (!rounds.empty() && rounds.front().name != phase->name))
+      fuse();
+    if (is_round)
+      rounds.push_back(*phase);
+    else
+      fused.push_back(action);
   }
+  fuse();
   return fused;
 }
 

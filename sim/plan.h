@@ -1,22 +1,35 @@
 // What one rank does in one collective, as data. An exchange is a pure function that makes a Plan,
-// so its volumes and its partners are tested without the engine; sim/stream.cpp carries Plans out.
+// so its volumes and its partners are tested without the engine; sim/engine/stream.cpp carries
+// Plans out.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "kernels/registry.h"
 
 namespace syncline {
 
+// One gradient transfer: neighbouring tensors, in the order in which backward produces them.
+struct Bucket {
+  int index = 0;  // 0 is produced first
+  std::uint64_t parameters = 0;
+  std::uint64_t small_parameters = 0;  // of these, in tensors too small to compress
+  double forward_flop = 0;             // per sample; backward costs twice this
+  int tensors = 0;
+  std::string first;  // names of its first and last layer, in backward order
+  std::string last;
+};
+
 // What is averaged: one bucket's gradient, and the message that stands for it.
 struct Payload {
   std::uint64_t bytes = 0;  // of one worker's message; of the gradient where nothing compresses
   std::uint64_t dense_bytes = 0;  // of the gradient that it stands for
-  std::uint64_t beside = 0;       // bytes of small tensors that are sent as they are
+  std::uint64_t small_bytes = 0;  // of small tensors, which are sent as they are
   std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
   bool summable = true;           // messages can be added as they are (Compressor::reducible)
   int rounds = 1;  // of an all-reduce: PowerSGD's second factor needs the first's sum
@@ -51,16 +64,31 @@ struct Phase {
   int group = 0;
   int group_size = 0;
   bool round = false;  // one of an all-to-all's, which follow each other: see with_fused_rounds
-  // A phase of work instead of transfers: this many messages of so many elements are made
-  // ("compress") or added into a sum ("decompress"), one after the other.
-  int messages = 0;
-  std::uint64_t elements = 0;
 };
 
-Phase compress(std::uint64_t elements, int messages = 1);
-Phase decompress(std::uint64_t elements, int messages);
+// A compressor's work: messages of so many gradient values each are made (encode) or added into a
+// sum (decode), one after the other.
+struct Work {
+  enum class Kind { encode, decode } kind = Kind::encode;
+  std::uint64_t elements = 0;
+  int messages = 1;
+};
 
-using Plan = std::vector<Phase>;
+inline Work encode(std::uint64_t elements) {
+  return {.kind = Work::Kind::encode, .elements = elements};
+}
+
+inline Work decode(std::uint64_t elements, int messages = 1) {
+  return {.kind = Work::Kind::decode, .elements = elements, .messages = messages};
+}
+
+// What a rank does, one after the other: it moves data, or works on messages.
+using Plan = std::vector<std::variant<Phase, Work>>;
+
+// The work that a plan begins with, and ends with: a worker's compute stream does these. Null where
+// it is a transfer, or the plan has nothing else.
+const Work* first_work(const Plan& plan);
+const Work* last_work(const Plan& plan);
 
 // Who takes part: workers are the ranks from 0, node by node; servers follow.
 struct Topology {
@@ -86,14 +114,14 @@ struct Exchange {
   enum class Carries { sums, any, sparse } carries = Carries::sums;
   // The part of `rank` in averaging the payload over all workers. Throws std::invalid_argument
   // where the exchange cannot serve this topology. Empty when there is nothing to do. An exchange
-  // that does not carry sums also says where messages are made and read: work that comes first or
-  // last is done by the worker's compute stream, work in between by its communication stream.
+  // that does not carry sums also says where messages are made and read; work in between transfers
+  // is done by the worker's communication stream.
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
 };
 
 // The whole plan: exchanges that carry sums get one message made before and one read after, and go
-// round as often as the payload needs, with an even part of it each time. With others, what is sent
-// beside the messages goes round a ring of its own after them.
+// round as often as the payload needs, with an even part of it each time. With others, small
+// tensors go round a ring of their own after the messages.
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank);
 

@@ -1,16 +1,34 @@
 // Everything that defines one simulation. Its fields are the options of the command line and of the
-// configuration files, under the same words; sim/options.cpp says what each allows.
+// configuration files, as values: sim/options/ reads the text, and nothing after it does.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "kernels/compressor.h"
 #include "kernels/registry.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
 
 namespace syncline {
 
+struct Network;  // sim/setup/network.h
+
+// How tensors are fused into buckets.
+struct Fusion {
+  enum class Kind {
+    bytes,  // neighbours until a bucket has that many
+    all,    // one bucket
+    merged  // as MG-WFBP merges: so that the last exchange ends earliest
+  } kind = Kind::bytes;
+  double bytes = 26214400;  // of kind `bytes`; 0: a bucket per tensor
+};
+
+// Pointers to registered things are set by resolve() (sim/options/resolve.h) and never null after
+// it, but for `compressor`.
 struct Scenario {
   std::string platform;                 // path of a SimGrid XML file
   std::optional<int> workers;           // none: every worker host of the platform
@@ -19,24 +37,30 @@ struct Scenario {
 
   std::string model;  // path of a model CSV
   int batch = 32;     // samples per worker and iteration
-  std::string precision = "fp32";
+  Precision precision = Precision::fp32;
   std::optional<double> throughput;  // samples/s of one worker alone
   std::string device;                // empty: each host's own `device` property
   std::string cost_table;            // path of that device's; only where something compresses
   std::optional<double> efficiency;  // fraction of the host's peak speed
 
-  std::string schedule = "bsp";
+  const Schedule* schedule = nullptr;
   Settings schedule_settings;
-  std::string exchange;
+  const Exchange* exchange = nullptr;
   Settings exchange_settings;
+  const Exchange* dense_exchange = nullptr;  // what compression is held against: bsp's
   bool overlap = true;
-  std::string bucket_bytes = "26214400";  // bytes, `all` or `merged`
-  std::string compressor = "none";
-  Settings compressor_settings;
-  bool network_prices = false;    // CAT's cost model is the simulated network's
-  std::uint64_t dense_below = 0;  // tensors of fewer values are sent as they are
+  Fusion fusion;
 
-  std::string network = "exact";
+  const Compressor* compressor = nullptr;  // null: gradients are sent as they are
+  Settings compressor_settings;
+  const Compressor* read_as = nullptr;    // whose rows price reading: its own, or another's
+  bool network_prices = false;            // its cost model is the simulated network's
+  std::vector<double> warm_up_densities;  // of the first epochs
+  int epoch_iterations = 1;               // of these
+  bool compressed_pulls = false;          // servers answer with compressed differences
+  std::uint64_t dense_below = 0;          // tensors of fewer values are sent as they are
+
+  const Network* network = nullptr;
   std::optional<double> bandwidth_factor;  // instead of the network model's own
   std::optional<double> latency_factor;
   double step_overhead_s = 0;
@@ -47,10 +71,8 @@ struct Scenario {
   int warmup = 1;
   std::uint64_t seed = 1;
 
-  // Every option with its value as written or by default: what a result records.
-  std::map<std::string, std::string> words;
-
-  int gradient_value_bytes() const { return precision == "fp16" ? 2 : 4; }
+  // Every option as it was written or by default: for results and their names only.
+  std::map<std::string, std::string> written;
 };
 
 }  // namespace syncline

@@ -28,6 +28,14 @@ struct Schedule {
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
+
+  // Whom its workers send gradients to.
+  enum class Partners { each_other, servers, aggregators };
+  Partners partners() const {
+    return aggregator != nullptr ? Partners::aggregators
+           : server != nullptr   ? Partners::servers
+                                 : Partners::each_other;
+  }
 };
 
 // Of schedules with servers: what comes back from them.

@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-struct ServerState;  // sim/engine.h
+struct ServerState;  // sim/engine/server_state.h
 
 // A worker's gradient of one bucket, arrived.
 struct Push {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +50,5 @@ struct Trace {
   std::vector<int> on_worker;
   std::vector<bool> one_core;  // by worker
 };
-
-std::string_view name_of(Stream stream);
-
-// One row a line, sorted by (start, rank, stream, order), times with twelve significant digits.
-void write_csv(const Trace& trace, std::ostream& out);
 
 }  // namespace syncline

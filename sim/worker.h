@@ -5,12 +5,12 @@
 #include <span>
 
 #include "kernels/registry.h"
-#include "sim/model.h"
+#include "sim/plan.h"
 #include "sim/schedule.h"
 
 namespace syncline {
 
-struct WorkerState;  // sim/engine.h
+struct WorkerState;  // sim/engine/worker_state.h
 
 class Worker {
  public:

@@ -51,7 +51,7 @@ double encode_bytes(const Cell& cell, std::size_t elements) {
 
 double decode_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
-  const Traffic& traffic = compressor.traffic;
+  const MemoryTraffic& traffic = compressor.traffic;
   const double message = wire_bytes(compressor, cell.settings, elements);
   const double selected = message / (compressor.sparse ? 8 : 4);  // shared draws send no indices
   double scattered = selected * traffic.decode_sum_bytes_per_selected;
@@ -90,7 +90,7 @@ CostTable modelled(const CalibrateOptions& options) {
        "the settings"}};
   for (const Cell& cell : cells_of(options)) {
     const Compressor& compressor = *cell.compressor;
-    const Traffic& traffic = compressor.traffic;
+    const MemoryTraffic& traffic = compressor.traffic;
     const std::string settings = written_settings(compressor, cell.settings);
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);

@@ -172,6 +172,14 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
   return {sparse_bytes(count, precision), false};
 }
 
+// In bytes of this network: only ratios of costs matter to the rule.
+Settings priced_by_network(const Settings& settings, double start_bytes) {
+  return settings.with("cost", "affine")
+      .with("packet-bits", 8)
+      .with("packet-cost", 1)
+      .with("fixed-cost", start_bytes);
+}
+
 const Registered<Compressor> entry{{
     .name = "cat",
     .sentence = "as many of the largest elements as improve most per communicated bit",
@@ -215,6 +223,9 @@ const Registered<Compressor> entry{{
                 .published_kernels = 9,
                 .published_syncs = 1,
                 .decode_sum_bytes_per_selected = 64},
+    .network_cost = {.parameters = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
+                     .settings = priced_by_network},
+    .read_as = "topk",
 }};
 
 }  // namespace

@@ -176,6 +176,8 @@ const Registered<Compressor> entry{{
                 .published_kernels = 20,
                 .published_syncs = 4,
                 .decode_sum_bytes_per_selected = 64},
+    .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
+    .own_warm_up = "warm-up",
 }};
 
 }  // namespace

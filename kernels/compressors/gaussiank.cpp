@@ -87,6 +87,7 @@ const Registered<Compressor> entry{{
                 .published_kernels = 14,
                 .published_syncs = 5,
                 .decode_sum_bytes_per_selected = 64},
+    .warm_up_densities = {0.015625, 0.004},
 }};
 
 }  // namespace

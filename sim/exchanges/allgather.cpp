@@ -28,10 +28,10 @@ Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
 
   Plan plan;
   if (paired && rank % 2 == 0)
-    return {{.name = "fold", .sends = {{rank + 1, message(rank)}}, .receives = {}},
-            {.name = "unfold", .sends = {}, .receives = {{rank + 1, all - message(rank)}}}};
+    return {Phase{.name = "fold", .sends = {{rank + 1, message(rank)}}, .receives = {}},
+            Phase{.name = "unfold", .sends = {}, .receives = {{rank + 1, all - message(rank)}}}};
   if (paired)
-    plan.push_back({.name = "fold", .sends = {}, .receives = {{rank - 1, message(rank - 1)}}});
+    plan.push_back(Phase{.name = "fold", .sends = {}, .receives = {{rank - 1, message(rank - 1)}}});
 
   const int place = paired ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
@@ -45,13 +45,13 @@ Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
   for (int distance = 1; distance < core; distance *= 2) {
     const int first = place & ~(distance - 1);
     const int partner = rank_at(place ^ distance);
-    plan.push_back({.name = "all-gather",
-                    .sends = {{partner, held(first, distance)}},
-                    .receives = {{partner, held(first ^ distance, distance)}}});
+    plan.push_back(Phase{.name = "all-gather",
+                         .sends = {{partner, held(first, distance)}},
+                         .receives = {{partner, held(first ^ distance, distance)}}});
   }
   if (paired)
     plan.push_back(
-        {.name = "unfold", .sends = {{rank - 1, all - message(rank - 1)}}, .receives = {}});
+        Phase{.name = "unfold", .sends = {{rank - 1, all - message(rank - 1)}}, .receives = {}});
   return plan;
 }
 
@@ -66,8 +66,8 @@ Plan allgather(const Topology& topology, const Settings& settings, const Payload
   Plan plan = settings.word("algorithm") == "ring" ? around_the_ring(n, messages, rank)
                                                    : doubling(n, messages, rank);
   if (payload.elements > 0) {
-    plan.insert(plan.begin(), compress(payload.elements));
-    plan.push_back(decompress(payload.elements, n));
+    plan.insert(plan.begin(), encode(payload.elements));
+    plan.push_back(decode(payload.elements, n));
   }
   return plan;
 }

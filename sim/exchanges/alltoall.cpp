@@ -17,16 +17,16 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
 
   Plan plan;
   if (compressed)
-    plan.push_back(compress(payload.elements));
+    plan.push_back(encode(payload.elements));
   append_all_to_all(plan, "all-to-all", n, rank,
                     [&](int from, int to) { return share(payload.message_of(from), n, to); });
   if (compressed) {
-    plan.push_back(decompress(part, n));
-    plan.push_back(compress(part));
+    plan.push_back(decode(part, n));
+    plan.push_back(encode(part));
   }
   plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
   if (compressed)
-    plan.push_back(decompress(payload.elements, 1));
+    plan.push_back(decode(payload.elements));
   return plan;
 }
 

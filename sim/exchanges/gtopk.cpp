@@ -25,17 +25,17 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
 
   Plan plan;
   const auto send = [&](std::string_view name, int to) {
-    plan.push_back({.name = name, .sends = {{to, payload.bytes}}, .receives = {}});
+    plan.push_back(Phase{.name = name, .sends = {{to, payload.bytes}}, .receives = {}});
   };
   const auto receive = [&](std::string_view name, int from) {
-    plan.push_back({.name = name, .sends = {}, .receives = {{from, payload.bytes}}});
+    plan.push_back(Phase{.name = name, .sends = {}, .receives = {{from, payload.bytes}}});
   };
   const auto read = [&] {  // a merge, or the result
     if (compressed)
-      plan.push_back(decompress(payload.elements, 1));
+      plan.push_back(decode(payload.elements));
   };
   if (compressed)
-    plan.push_back(compress(payload.elements));
+    plan.push_back(encode(payload.elements));
 
   const bool paired = rank < 2 * pairs;
   if (paired && rank % 2 == 1) {

@@ -20,35 +20,34 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
 
   Plan plan;
   if (rank < 2 * pairs && rank % 2 == 0)
-    return {{.name = "fold", .sends = {{rank + 1, bytes}}, .receives = {}},
-            {.name = "unfold", .sends = {}, .receives = {{rank + 1, bytes}}}};
+    return {Phase{.name = "fold", .sends = {{rank + 1, bytes}}, .receives = {}},
+            Phase{.name = "unfold", .sends = {}, .receives = {{rank + 1, bytes}}}};
   if (rank < 2 * pairs)
-    plan.push_back({.name = "fold", .sends = {}, .receives = {{rank - 1, bytes}}});
+    plan.push_back(Phase{.name = "fold", .sends = {}, .receives = {{rank - 1, bytes}}});
 
   const int place = rank < 2 * pairs ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
 
   std::uint64_t begin = 0;  // the part this rank is still responsible for
   std::uint64_t end = bytes;
-  std::vector<Transfer> kept;  // per round: the partner and what this rank keeps
+  std::vector<Transfer> kept, given;  // per round: the partner, and what this rank keeps or gives
   for (int distance = core / 2; distance >= 1; distance /= 2) {
     const int partner = rank_at(place ^ distance);
     const std::uint64_t middle = begin + (end - begin) / 2;
     const bool low = (place & distance) == 0;
     const std::uint64_t mine = low ? middle - begin : end - middle;
     const std::uint64_t theirs = end - begin - mine;
-    plan.push_back({.name = "halve", .sends = {{partner, theirs}}, .receives = {{partner, mine}}});
+    plan.push_back(
+        Phase{.name = "halve", .sends = {{partner, theirs}}, .receives = {{partner, mine}}});
     kept.push_back({partner, mine});
+    given.push_back({partner, theirs});
     (low ? end : begin) = middle;
   }
   // Doubling walks the same rounds back: give what was kept, get what was given away.
-  const std::size_t first = plan.size() - kept.size();
-  for (std::size_t round = kept.size(); round-- > 0;) {
-    const Transfer given = plan[first + round].sends[0];
-    plan.push_back({.name = "double", .sends = {kept[round]}, .receives = {given}});
-  }
+  for (std::size_t round = kept.size(); round-- > 0;)
+    plan.push_back(Phase{.name = "double", .sends = {kept[round]}, .receives = {given[round]}});
   if (rank < 2 * pairs)
-    plan.push_back({.name = "unfold", .sends = {{rank - 1, bytes}}, .receives = {}});
+    plan.push_back(Phase{.name = "unfold", .sends = {{rank - 1, bytes}}, .receives = {}});
   return plan;
 }
 

@@ -8,6 +8,7 @@
 // cannot be added are all-gathered there. A single node then compresses nothing. `in-node =
 // compressed` compresses first and reads last, for messages that can be added.
 #include <stdexcept>
+#include <utility>
 
 #include "sim/plan.h"
 
@@ -40,7 +41,7 @@ Plan dense_in_node(const GridPlace& place, const Payload& payload) {
   const std::uint64_t elements = largest_share(payload.elements, place.inside.size);
   if (!alone)
     plan.push_back(ring_reduce_scatter(place.inside, payload.dense_bytes, place.inside_group));
-  plan.push_back(compress(elements));
+  plan.push_back(encode(elements));
   if (payload.summable) {
     for (int round = 0; round < payload.rounds; ++round) {
       const std::uint64_t bytes = share(payload.bytes, payload.rounds, round);
@@ -48,10 +49,11 @@ Plan dense_in_node(const GridPlace& place, const Payload& payload) {
     }
   } else {
     const std::uint64_t all = static_cast<std::uint64_t>(nodes) * part_of(place, payload.bytes);
-    plan.push_back(ring_all_gather(place.across, all, place.across_group));
-    plan.back().name = "all-gather-across";
+    Phase across = ring_all_gather(place.across, all, place.across_group);
+    across.name = "all-gather-across";
+    plan.emplace_back(std::move(across));
   }
-  plan.push_back(decompress(elements, payload.summable ? 1 : nodes));
+  plan.push_back(decode(elements, payload.summable ? 1 : nodes));
   if (!alone)
     plan.push_back(ring_all_gather(place.inside, payload.dense_bytes, place.inside_group));
   return plan;
@@ -72,10 +74,10 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
   if (!payload.summable)
     throw std::invalid_argument(
         "in-node = compressed: this compressor's messages cannot be added: choose in-node = dense");
-  plan.push_back(compress(payload.elements));
+  plan.push_back(encode(payload.elements));
   for (int round = 0; round < payload.rounds; ++round)
     append_all_reduce(plan, place, share(payload.bytes, payload.rounds, round));
-  plan.push_back(decompress(payload.elements, 1));
+  plan.push_back(decode(payload.elements));
   return plan;
 }
 

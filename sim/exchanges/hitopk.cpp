@@ -24,7 +24,7 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   if (m > 1)
     plan.push_back(ring_reduce_scatter(place.inside, payload.dense_bytes, place.inside_group));
   if (payload.elements > 0)
-    plan.push_back(compress(largest_share(payload.elements, m)));
+    plan.push_back(encode(largest_share(payload.elements, m)));
   if (nodes > 1) {
     Phase across =
         ring_all_gather(place.across, gathered(place.inside.position), place.across_group);
@@ -38,7 +38,7 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
     plan.push_back(ring_all_gather(place.inside, parts, place.inside_group));
   }
   if (payload.elements > 0)
-    plan.push_back(decompress(largest_share(payload.elements, m), nodes * m));
+    plan.push_back(decode(largest_share(payload.elements, m), nodes * m));
   return plan;
 }
 

@@ -21,15 +21,15 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
 
   Plan plan;
   if (compressed)
-    plan.push_back(compress(payload.elements));
+    plan.push_back(encode(payload.elements));
   append_all_to_all(plan, "split", n, rank, region);
   if (compressed)
-    plan.push_back(decompress(largest_share(payload.elements, n), n));
+    plan.push_back(decode(largest_share(payload.elements, n), n));
   if (settings.word("balance") == "on")
     append_all_to_all(plan, "balance", n, rank, region);
   plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
   if (compressed)
-    plan.push_back(decompress(payload.elements, 1));
+    plan.push_back(decode(payload.elements));
   return plan;
 }
 

@@ -17,9 +17,9 @@
 namespace syncline {
 namespace {
 
-std::vector<Transfer> transfers(const std::vector<Transfer>& whole, int rounds, int first,
+std::vector<Transfer> transfers(const std::vector<Transfer>& pushes, int rounds, int first,
                                 int last) {
-  std::vector<Transfer> part = whole;
+  std::vector<Transfer> part = pushes;
   for (Transfer& transfer : part) {
     const std::uint64_t bytes = transfer.bytes;
     transfer.bytes = shares(bytes, rounds, first, last);
@@ -28,24 +28,24 @@ std::vector<Transfer> transfers(const std::vector<Transfer>& whole, int rounds, 
 }
 
 // One push, rounds - 1 steps of push-and-pull, one pull, for a worker; the mirror for a server.
-void append_pipeline(Plan& plan, const std::vector<Transfer>& whole, int rounds, bool server,
+void append_pipeline(Plan& plan, const std::vector<Transfer>& pushes, int rounds, bool server,
                      int members) {
   const auto phase = [&](std::string_view name, std::vector<Transfer> up,
                          std::vector<Transfer> down, int steps) {
     if (server)
       std::swap(up, down);
-    plan.push_back({.name = name,
-                    .sends = std::move(up),
-                    .receives = std::move(down),
-                    .steps = steps,
-                    .group = -1,
-                    .group_size = steps > 1 ? members : 0});
+    plan.push_back(Phase{.name = name,
+                         .sends = std::move(up),
+                         .receives = std::move(down),
+                         .steps = steps,
+                         .group = -1,
+                         .group_size = steps > 1 ? members : 0});
   };
-  phase("push", transfers(whole, rounds, 0, 1), {}, 1);
+  phase("push", transfers(pushes, rounds, 0, 1), {}, 1);
   if (rounds > 1)
-    phase("push-pull", transfers(whole, rounds, 1, rounds), transfers(whole, rounds, 0, rounds - 1),
-          rounds - 1);
-  phase("pull", {}, transfers(whole, rounds, rounds - 1, rounds), 1);
+    phase("push-pull", transfers(pushes, rounds, 1, rounds),
+          transfers(pushes, rounds, 0, rounds - 1), rounds - 1);
+  phase("pull", {}, transfers(pushes, rounds, rounds - 1, rounds), 1);
 }
 
 Plan ps(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
@@ -67,13 +67,13 @@ Plan ps(const Topology& topology, const Settings& settings, const Payload& paylo
   };
 
   Plan plan;
-  std::vector<Transfer> whole;
+  std::vector<Transfer> pushes;  // of the whole buffer
   if (rank >= workers) {
     if (alone)
       return {};
     for (int w = 0; w < workers; ++w)
-      whole.push_back({w, pushed(w, rank - workers)});
-    append_pipeline(plan, whole, rounds, true, topology.ranks());
+      pushes.push_back({w, pushed(w, rank - workers)});
+    append_pipeline(plan, pushes, rounds, true, topology.ranks());
     return plan;
   }
 
@@ -85,8 +85,8 @@ Plan ps(const Topology& topology, const Settings& settings, const Payload& paylo
     plan.push_back(ring_reduce_scatter(inside, bytes, node));
   if (!alone) {
     for (int s = 0; s < topology.servers; ++s)
-      whole.push_back({workers + s, pushed(rank, s)});
-    append_pipeline(plan, whole, rounds, false, topology.ranks());
+      pushes.push_back({workers + s, pushed(rank, s)});
+    append_pipeline(plan, pushes, rounds, false, topology.ranks());
   }
   if (in_node)
     plan.push_back(ring_all_gather(inside, bytes, node));

@@ -10,11 +10,14 @@
 #include <utility>
 
 #include "kernels/compressor.h"
-#include "sim/bounds.h"
+#include "sim/commands/process.h"
+#include "sim/engine/simulation.h"
+#include "sim/options/resolve.h"
 #include "sim/plan.h"
-#include "sim/process.h"
+#include "sim/report/trace_csv.h"
 #include "sim/schedule.h"
-#include "sim/simulation.h"
+#include "sim/setup/platform.h"
+#include "sim/setup/setup.h"
 
 namespace syncline {
 namespace {
@@ -103,13 +106,15 @@ Scenario resolved(Options options) {
 
 std::string predictions(const Scenario& scenario) {
   const Setup setup = prepare(scenario);
-  Routes routes(setup.cluster.rank_hosts);
-  const std::map<int, double> loads = link_bytes_per_iteration(setup, routes);
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  const std::map<int, double> loads =
+      link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
-  if (setup.compression.on() && Registered<Schedule>::find(scenario.schedule).server == nullptr) {
-    const BreakEven even = break_even(setup, routes, bucket_times(setup, routes));
+  if (setup.traffic.compression.on() && scenario.schedule->server == nullptr) {
+    const BreakEven even =
+        break_even(setup, routes, bucket_times(setup.traffic, routes, setup.buckets));
     out << number(iteration_seconds(setup, even.compressed, 1)) << ' '
-        << number(iteration_seconds(even.rival, even.dense, 1)) << ' '
+        << number(iteration_seconds(setup, even.dense, 1)) << ' '
         << static_cast<int>(even.without_overlap.pays) << ' '
         << number(even.without_overlap.bandwidth) << ' ' << static_cast<int>(even.with_overlap.pays)
         << ' ' << number(even.with_overlap.bandwidth) << '\n';

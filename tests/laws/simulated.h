@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/bounds.h"
-#include "sim/options.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
+#include "sim/setup/break_even.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -54,7 +53,7 @@ std::vector<std::string> exchanges_for(const std::string& compressor);
 // table of 1e-9 and 1e-10 seconds per element, unless given.
 Simulated simulated(Options options);
 
-// What closed forms say of a scenario without simulating it (sim/bounds.h).
+// What closed forms say of a scenario without simulating it (sim/setup/bounds.h).
 struct Predicted {
   std::map<std::string, double> link_bytes;  // of one iteration, by link
   // Where the schedule averages and something compresses:

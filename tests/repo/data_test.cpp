@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cost_table.h"
-#include "sim/files.h"
-#include "sim/model.h"
-#include "sim/options.h"
+#include "sim/options/expand.h"
+#include "sim/setup/files.h"
+#include "sim/setup/model.h"
 
 namespace syncline {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/cluster.h"
+#include "sim/setup/cluster.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

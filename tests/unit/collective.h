@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,39 @@ struct Collective {
 
 inline std::size_t at(int i) {
   return static_cast<std::size_t>(i);
+}
+
+// What a rank does at one place of its plan, as a trace would name it: transfers, or work.
+struct Action {
+  std::string_view name;
+  std::vector<Transfer> sends;
+  std::vector<Transfer> receives;
+  int steps = 1;
+  int group = 0;
+  int group_size = 0;
+  int messages = 0;            // of work
+  std::uint64_t elements = 0;  // of each of these
+};
+using Actions = std::vector<Action>;
+
+inline Actions actions_of(const Plan& plan) {
+  Actions actions;
+  for (const auto& action : plan)
+    if (const Phase* phase = std::get_if<Phase>(&action))
+      actions.push_back({phase->name, phase->sends, phase->receives, phase->steps, phase->group,
+                         phase->group_size});
+    else if (const Work* work = std::get_if<Work>(&action))
+      actions.push_back({.name = work->kind == Work::Kind::encode ? "compress" : "decompress",
+                         .messages = work->messages,
+                         .elements = work->elements});
+  return actions;
+}
+
+inline std::vector<Actions> actions_of(const std::vector<Plan>& plans) {
+  std::vector<Actions> all;
+  for (const Plan& plan : plans)
+    all.push_back(actions_of(plan));
+  return all;
 }
 
 using Given = std::map<std::string, std::string>;
@@ -145,7 +179,7 @@ void for_each_compressed(const std::string& exchange, Check check, const Given& 
 // set out. Calls `learn(knowledge, message, from, to, the receiver's phase, bytes)` for each; the
 // bytes are those of the whole phase.
 template <class Learn>
-void play(const std::vector<Plan>& plans, std::vector<std::uint64_t>& knows, Learn learn) {
+void play(const std::vector<Actions>& plans, std::vector<std::uint64_t>& knows, Learn learn) {
   struct Place {
     std::size_t phase = 0;
     int step = 0;
@@ -161,7 +195,7 @@ void play(const std::vector<Plan>& plans, std::vector<std::uint64_t>& knows, Lea
       Place& place = places[at(rank)];
       if (place.phase == plans[at(rank)].size())
         continue;
-      const Phase& phase = plans[at(rank)][place.phase];
+      const Action& phase = plans[at(rank)][place.phase];
       if (!place.sent)
         for (const Transfer& send : phase.sends)
           sent[{rank, send.peer}].push_back(knows[at(rank)]);
@@ -186,7 +220,7 @@ void play(const std::vector<Plan>& plans, std::vector<std::uint64_t>& knows, Lea
 
 inline std::uint64_t sent_by(const Plan& plan) {
   std::uint64_t bytes = 0;
-  for (const Phase& phase : plan)
+  for (const Action& phase : actions_of(plan))
     for (const Transfer& send : phase.sends)
       bytes += send.bytes;
   return bytes;
@@ -194,7 +228,7 @@ inline std::uint64_t sent_by(const Plan& plan) {
 
 inline std::uint64_t received_by(const Plan& plan) {
   std::uint64_t bytes = 0;
-  for (const Phase& phase : plan)
+  for (const Action& phase : actions_of(plan))
     for (const Transfer& receive : phase.receives)
       bytes += receive.bytes;
   return bytes;
@@ -202,7 +236,7 @@ inline std::uint64_t received_by(const Plan& plan) {
 
 inline int steps_of(const Plan& plan) {
   int steps = 0;
-  for (const Phase& phase : plan)
+  for (const Action& phase : actions_of(plan))
     steps += phase.messages > 0 ? 0 : phase.steps;
   return steps;
 }

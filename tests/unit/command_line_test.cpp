@@ -7,7 +7,7 @@
 #include <regex>
 #include <sys/inotify.h>
 
-#include "sim/csv.h"
+#include "sim/setup/csv.h"
 #include "tests/unit/program.h"
 #include "tests/unit/words.h"
 

@@ -1,5 +1,5 @@
 // What compresses, what it is priced by, and which combinations a sweep leaves out.
-#include "sim/compression.h"
+#include "sim/setup/compression.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +8,9 @@
 
 #include "kernels/compressor.h"
 #include "kernels/philox.h"
-#include "sim/options.h"
+#include "sim/options/expand.h"
+#include "sim/options/resolve.h"
+#include "sim/setup/files.h"
 #include "tests/unit/program.h"
 #include "tests/unit/words.h"
 
@@ -24,8 +26,8 @@ GivenOptions given(const std::map<std::string, std::string>& words) {
 }
 
 std::string word(const Scenario& scenario, const std::string& key) {
-  const auto found = scenario.words.find(key);
-  return found == scenario.words.end() ? "" : found->second;
+  const auto found = scenario.written.find(key);
+  return found == scenario.written.end() ? "" : found->second;
 }
 
 TEST(DeviceOf, IsTheTablesNameWithoutItsProvenance) {
@@ -38,9 +40,9 @@ TEST(DeviceOf, IsTheTablesNameWithoutItsProvenance) {
 
 TEST(TopKSgdScenario, IsExactTopKGatheredInOneBufferUnlessToldOtherwise) {
   const Scenario plain = resolve(given({{"schedule", "topk-sgd"}}));
-  EXPECT_EQ(plain.compressor, "topk");
-  EXPECT_EQ(plain.exchange, "allgather");
-  EXPECT_EQ(plain.bucket_bytes, "all");
+  EXPECT_EQ(plain.compressor->name, "topk");
+  EXPECT_EQ(plain.exchange->name, "allgather");
+  EXPECT_EQ(plain.fusion.kind, Fusion::Kind::all);
   EXPECT_EQ(word(plain, "compressor"), "topk");
   EXPECT_EQ(word(plain, "density"), "0.001");
   EXPECT_EQ(word(plain, "bucket-bytes"), "all");
@@ -48,17 +50,18 @@ TEST(TopKSgdScenario, IsExactTopKGatheredInOneBufferUnlessToldOtherwise) {
                                        {"compressor", "gaussiank"},
                                        {"exchange", "gtopk"},
                                        {"bucket-bytes", "0"}}));
-  EXPECT_EQ(told.compressor, "gaussiank");
-  EXPECT_EQ(told.exchange, "gtopk");
-  EXPECT_EQ(told.bucket_bytes, "0");
+  EXPECT_EQ(told.compressor->name, "gaussiank");
+  EXPECT_EQ(told.exchange->name, "gtopk");
+  EXPECT_EQ(told.fusion.kind, Fusion::Kind::bytes);
+  EXPECT_EQ(told.fusion.bytes, 0);
 }
 
 TEST(BspScenario, GathersWhatCannotBeAdded) {
-  EXPECT_EQ(resolve(given({})).exchange, "ring");
-  EXPECT_EQ(resolve(given({{"compressor", "topk"}})).exchange, "allgather");
-  EXPECT_EQ(resolve(given({{"compressor", "qsgd"}})).exchange, "allgather");
-  EXPECT_EQ(resolve(given({{"compressor", "powersgd"}})).exchange, "ring");
-  EXPECT_EQ(resolve(given({{"compressor", "topk"}, {"schedule", "asp"}})).exchange, "ps");
+  EXPECT_EQ(resolve(given({})).exchange->name, "ring");
+  EXPECT_EQ(resolve(given({{"compressor", "topk"}})).exchange->name, "allgather");
+  EXPECT_EQ(resolve(given({{"compressor", "qsgd"}})).exchange->name, "allgather");
+  EXPECT_EQ(resolve(given({{"compressor", "powersgd"}})).exchange->name, "ring");
+  EXPECT_EQ(resolve(given({{"compressor", "topk"}, {"schedule", "asp"}})).exchange->name, "ps");
 }
 
 TEST(CatScenario, IsPricedByTheNetworkUnlessACostIsGiven) {
@@ -78,7 +81,7 @@ TEST(CompressorSweep, LeavesOutWhatCannotBeAndSaysSo) {
       expand(given({{"compressor", "none,topk,qsgd"}, {"schedule", "bsp,topk-sgd"}}));
   std::vector<std::pair<std::string, std::string>> cells;
   for (const Scenario& cell : sweep.cells)
-    cells.emplace_back(cell.schedule, cell.compressor);
+    cells.emplace_back(cell.schedule->name, word(cell, "compressor"));
   std::ranges::sort(cells);
   EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
                        {"bsp", "none"}, {"bsp", "qsgd"}, {"bsp", "topk"}, {"topk-sgd", "topk"}}));
@@ -91,7 +94,7 @@ TEST(CompressorSweep, LeavesOutExchangesThatCannotCarryIt) {
       expand(given({{"compressor", "none,topk,powersgd"}, {"exchange", "ring,gtopk"}}));
   std::vector<std::pair<std::string, std::string>> cells;
   for (const Scenario& cell : sweep.cells)
-    cells.emplace_back(cell.exchange, cell.compressor);
+    cells.emplace_back(cell.exchange->name, word(cell, "compressor"));
   std::ranges::sort(cells);
   EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
                        {"gtopk", "topk"}, {"ring", "none"}, {"ring", "powersgd"}}));
@@ -102,7 +105,7 @@ TEST(CompressorSweep, SharesADensityAmongThoseThatHaveOne) {
   const Sweep sweep = expand(given({{"compressor", "none,topk,qsgd"}, {"density", "0.01,0.1"}}));
   ASSERT_EQ(sweep.cells.size(), 4U);  // none and qsgd once
   for (const Scenario& cell : sweep.cells)
-    EXPECT_EQ(word(cell, "density").empty(), cell.compressor != "topk");
+    EXPECT_EQ(word(cell, "density").empty(), word(cell, "compressor") != "topk");
 }
 
 TEST(CompressorSweep, RunsWhatIsLeftAndTellsWhatIsNot) {

@@ -1,10 +1,10 @@
-#include "sim/compute.h"
+#include "sim/setup/compute.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "sim/csv.h"
-#include "sim/files.h"
+#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
 #include "tests/unit/words.h"
 
 namespace syncline {
@@ -58,7 +58,7 @@ TEST(ComputeTimes, TakeAMeasuredRowBeforeTheEfficiency) {
 }
 
 TEST(ComputeTimes, TakeTheRowOfThePrecision) {
-  const Scenario scenario{.batch = 64, .precision = "fp16", .device = "v100"};
+  const Scenario scenario{.batch = 64, .precision = Precision::fp16, .device = "v100"};
   const ComputeTimes times =
       compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp16"));

@@ -1,4 +1,4 @@
-#include "sim/csv.h"
+#include "sim/setup/csv.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@ std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages(const Collec
                                                                     bool as_sent) {
   std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> said;
   for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& transfer : as_sent ? phase.sends : phase.receives)
         said[as_sent ? Pair{rank, transfer.peer} : Pair{transfer.peer, rank}].emplace_back(
             phase.steps, transfer.bytes);
@@ -27,7 +27,8 @@ std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages(const Collec
 // Carries plans out step by step, as early as messages and groups allow.
 class Play {
  public:
-  explicit Play(const std::vector<Plan>& plans) : plans_(plans), players_(plans.size()) {}
+  explicit Play(const std::vector<Plan>& plans)
+      : plans_(actions_of(plans)), players_(plans.size()) {}
 
   // False when somebody waits for ever.
   bool ends() {
@@ -66,7 +67,7 @@ class Play {
     Player& player = players_[at(rank)];
     if (player.phase == plans_[at(rank)].size())
       return false;
-    const Phase& phase = plans_[at(rank)][player.phase];
+    const Action& phase = plans_[at(rank)][player.phase];
     if (player.step == 0 && !player.posted && phase.steps > 1 && phase.group_size > 1) {
       Group& group = groups_[phase.group];
       if (!player.arrived) {
@@ -94,7 +95,7 @@ class Play {
     return true;
   }
 
-  void post(int rank, const Phase& phase, Player& player) {
+  void post(int rank, const Action& phase, Player& player) {
     player.posted = moved_ = true;
     player.messages.clear();
     for (const Transfer& send : phase.sends)
@@ -103,7 +104,7 @@ class Play {
       player.messages.push_back({{receive.peer, rank}, received_[{receive.peer, rank}]++, false});
   }
 
-  const std::vector<Plan>& plans_;
+  std::vector<Actions> plans_;
   std::vector<Player> players_;
   std::map<Pair, int> sent_;
   std::map<Pair, int> received_;
@@ -173,7 +174,7 @@ TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
     std::map<int, std::set<int>> sizes;
     std::map<int, std::map<int, std::vector<int>>> members;  // by group: their phases' steps
     for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
-      for (const Phase& phase : all.plans[at(rank)]) {
+      for (const Action& phase : actions_of(all.plans[at(rank)])) {
         if (phase.group_size == 0)
           continue;
         sizes[phase.group].insert(phase.group_size);
@@ -192,7 +193,7 @@ TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
   for_all_of(GetParam(), [](const Collective& all) {
     const int ranks = static_cast<int>(all.plans.size());
     for (int rank = 0; rank < ranks; ++rank)
-      for (const Phase& phase : all.plans[at(rank)]) {
+      for (const Action& phase : actions_of(all.plans[at(rank)])) {
         EXPECT_GE(phase.steps, 1);
         EXPECT_FALSE(phase.name.empty());
         for (const auto& transfers : {phase.sends, phase.receives})
@@ -208,7 +209,7 @@ TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
 TEST_P(EveryExchange, WorksOnlyOnWhatIsCompressed) {
   for_all_of(GetParam(), [](const Collective& all) {
     for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
-      for (const Phase& phase : all.plans[at(rank)]) {
+      for (const Action& phase : actions_of(all.plans[at(rank)])) {
         const bool work = phase.name == "compress" || phase.name == "decompress";
         EXPECT_EQ(phase.messages > 0, work);
         EXPECT_EQ(phase.elements > 0, work);
@@ -248,10 +249,9 @@ TEST_P(EveryExchange, BringsEverybodysGradientToEverybody) {
         std::vector<std::uint64_t> knows(all.plans.size());
         for (int worker = 0; worker < workers; ++worker)
           knows[at(worker)] = std::uint64_t{1} << worker;
-        play(all.plans, knows,
-             [](std::uint64_t& mind, std::uint64_t message, int, int, const Phase&, std::uint64_t) {
-               mind |= message;
-             });
+        play(actions_of(all.plans), knows,
+             [](std::uint64_t& mind, std::uint64_t message, int, int, const Action&,
+                std::uint64_t) { mind |= message; });
         for (int worker = 0; worker < workers; ++worker)
           EXPECT_EQ(knows[at(worker)], (std::uint64_t{1} << workers) - 1) << "worker " << worker;
       }

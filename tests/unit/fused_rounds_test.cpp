@@ -24,9 +24,9 @@ bool even(const Topology& topology) {
 
 // By node of the other end.
 std::map<int, std::uint64_t> bytes_by_node(const Collective& all, const Plan& plan,
-                                           std::vector<Transfer> Phase::*which) {
+                                           std::vector<Transfer> Action::*which) {
   std::map<int, std::uint64_t> bytes;
-  for (const Phase& phase : plan)
+  for (const Action& phase : actions_of(plan))
     if (phase.name == "all-to-all" || phase.name == "split" || phase.name == "balance")
       for (const Transfer& transfer : phase.*which)
         bytes[all.topology.node_of[at(transfer.peer)]] += transfer.bytes;
@@ -57,7 +57,7 @@ TEST_P(FusedRounds, KeepEveryWorkersBytesAndSteps) {
 TEST_P(FusedRounds, KeepTheBytesBetweenNodes) {
   for_each([](const Collective& all, const std::vector<Plan>& plans) {
     for (int rank = 0; rank < all.topology.workers(); ++rank)
-      for (const auto which : {&Phase::sends, &Phase::receives}) {
+      for (const auto which : {&Action::sends, &Action::receives}) {
         std::map<int, std::uint64_t> rounds = bytes_by_node(all, all.plans[at(rank)], which);
         std::map<int, std::uint64_t> flows = bytes_by_node(all, plans[at(rank)], which);
         const int node = all.topology.node_of[at(rank)];
@@ -76,13 +76,14 @@ TEST_P(FusedRounds, AreFewFlowsThatTheirReceiversExpect) {
         EXPECT_EQ(plans[rank].size(), all.plans[rank].size());
         continue;
       }
-      for (std::size_t i = 0; i < plans[rank].size(); ++i) {
-        const Phase& phase = plans[rank][i];
+      const Actions own = actions_of(plans[rank]);
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const Action& phase = own[i];
         EXPECT_LE(phase.sends.size(), 16U);
         std::set<int> peers;
         for (const Transfer& send : phase.sends) {
           EXPECT_TRUE(peers.insert(send.peer).second) << "two flows to one worker";
-          const std::vector<Transfer>& other = plans[at(send.peer)][i].receives;
+          const std::vector<Transfer> other = actions_of(plans[at(send.peer)])[i].receives;
           EXPECT_EQ(std::ranges::count(other, static_cast<int>(rank), &Transfer::peer), 1);
         }
       }
@@ -99,8 +100,9 @@ TEST(OtherPlans, HaveNoRoundsToFuse) {
     if (name != "alltoall" && name != "oktopk")
       for_each_collective(name, [](const Collective& all) {
         for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank) {
-          const Plan& plan = all.plans[at(rank)];
-          const Plan same = with_fused_rounds(plan, all.topology, rank);
+          const Actions plan = actions_of(all.plans[at(rank)]);
+          const Actions same =
+              actions_of(with_fused_rounds(all.plans[at(rank)], all.topology, rank));
           ASSERT_EQ(same.size(), plan.size());
           for (std::size_t i = 0; i < plan.size(); ++i)
             EXPECT_EQ(same[i].sends.size(), plan[i].sends.size());
@@ -112,7 +114,7 @@ TEST(OtherPlans, HaveNoRoundsToFuse) {
 TEST(ManyRounds, GoToEightEvenlySpacedNodes) {
   const Collective all =
       collective("alltoall", make_topology(std::vector<int>(1025, 1), 0), 1025 * 1000);
-  const Plan plan = with_fused_rounds(all.plans[3], all.topology, 3);
+  const Actions plan = actions_of(with_fused_rounds(all.plans[3], all.topology, 3));
   ASSERT_EQ(plan.front().sends.size(), 8U);
   for (int i = 0; i < 8; ++i) {
     const Transfer& send = plan.front().sends[at(i)];

@@ -1,4 +1,4 @@
-#include "sim/model.h"
+#include "sim/setup/model.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "sim/csv.h"
-#include "sim/files.h"
+#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/words.h"
 

@@ -1,7 +1,7 @@
 // What SimGrid says before it gives up, made fit for a user.
 #include <gtest/gtest.h>
 
-#include "sim/process.h"
+#include "sim/commands/process.h"
 
 namespace syncline {
 namespace {

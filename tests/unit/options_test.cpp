@@ -1,9 +1,9 @@
-#include "sim/options.h"
-
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 
+#include "sim/options/resolve.h"
+#include "sim/setup/network.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/words.h"
 
@@ -130,15 +130,17 @@ TEST(ConfigFile, KnowsItsNeighbours) {
 
 TEST(Resolve, FillsInDefaults) {
   const Scenario scenario = resolve(given({}));
-  EXPECT_EQ(scenario.schedule, "bsp");
-  EXPECT_EQ(scenario.exchange, "ring");
+  EXPECT_EQ(scenario.schedule->name, "bsp");
+  EXPECT_EQ(scenario.exchange->name, "ring");
   EXPECT_EQ(scenario.batch, 32);
   EXPECT_EQ(scenario.warmup, 1);
   EXPECT_EQ(scenario.iterations, 10);
   EXPECT_EQ(scenario.seed, 1U);
   EXPECT_EQ(scenario.servers, 0);
-  EXPECT_EQ(scenario.network, "exact");
-  EXPECT_EQ(scenario.bucket_bytes, "26214400");
+  EXPECT_EQ(scenario.network->name, "exact");
+  EXPECT_EQ(scenario.fusion.kind, Fusion::Kind::bytes);
+  EXPECT_EQ(scenario.fusion.bytes, 26214400);
+  EXPECT_EQ(scenario.compressor, nullptr);
   EXPECT_TRUE(scenario.overlap);
   EXPECT_FALSE(scenario.every_step);
   EXPECT_FALSE(scenario.workers || scenario.throughput || scenario.efficiency);
@@ -147,8 +149,8 @@ TEST(Resolve, FillsInDefaults) {
 }
 
 TEST(Resolve, TakesTheSchedulesExchange) {
-  EXPECT_EQ(resolve(given({{"schedule", "asp"}})).exchange, "ps");
-  EXPECT_EQ(resolve(given({{"exchange", "tree"}})).exchange, "tree");
+  EXPECT_EQ(resolve(given({{"schedule", "asp"}})).exchange->name, "ps");
+  EXPECT_EQ(resolve(given({{"exchange", "tree"}})).exchange->name, "tree");
 }
 
 TEST(Resolve, ReadsEveryOption) {
@@ -167,14 +169,14 @@ TEST(Resolve, ReadsEveryOption) {
   EXPECT_EQ(scenario.workers_per_node, 2);
   EXPECT_EQ(scenario.servers, 4);
   EXPECT_EQ(scenario.batch, 5);
-  EXPECT_EQ(scenario.gradient_value_bytes(), 2);
+  EXPECT_EQ(scenario.precision, Precision::fp16);
   EXPECT_EQ(scenario.throughput, 1000);
   EXPECT_EQ(scenario.device, "k80");
   EXPECT_EQ(scenario.efficiency, 0.5);
   EXPECT_EQ(scenario.schedule_settings.number("staleness"), 7);
   EXPECT_FALSE(scenario.overlap);
-  EXPECT_EQ(scenario.bucket_bytes, "merged");
-  EXPECT_EQ(scenario.network, "lv08");
+  EXPECT_EQ(scenario.fusion.kind, Fusion::Kind::merged);
+  EXPECT_EQ(scenario.network->name, "lv08");
   EXPECT_EQ(scenario.bandwidth_factor, 0.9);
   EXPECT_EQ(scenario.latency_factor, 2);
   EXPECT_EQ(scenario.step_overhead_s, 1e-6);
@@ -184,7 +186,7 @@ TEST(Resolve, ReadsEveryOption) {
   EXPECT_EQ(scenario.warmup, 0);
   EXPECT_EQ(scenario.seed, 12345678901U);
   for (const char* key : {"workers", "staleness", "seed", "exchange", "schedule"})
-    EXPECT_FALSE(scenario.words.at(key).empty()) << key;
+    EXPECT_FALSE(scenario.written.at(key).empty()) << key;
 }
 
 // What a bad value of one option is answered with.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "tests/unit/collective.h"
+
 namespace syncline {
 namespace {
 
@@ -147,7 +149,8 @@ TEST(PlanOf, MakesAndReadsOneMessageAroundAnExchangeThatAdds) {
   const auto names = [&](const std::string& exchange, const Payload& given, int rank) {
     const Exchange& found = Registered<Exchange>::find(exchange);
     std::string text;
-    for (const Phase& phase : plan_of(found, topology, Settings(found.parameters, {}), given, rank))
+    for (const Action& phase :
+         actions_of(plan_of(found, topology, Settings(found.parameters, {}), given, rank)))
       text += std::string(phase.name) + " ";
     return text;
   };

@@ -1,4 +1,4 @@
-#include "sim/process.h"
+#include "sim/commands/process.h"
 
 #include <algorithm>
 #include <array>

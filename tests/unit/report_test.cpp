@@ -1,5 +1,5 @@
 // Figures of traces that are small enough to be worked out by hand.
-#include "sim/report.h"
+#include "sim/report/report.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

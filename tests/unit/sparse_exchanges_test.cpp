@@ -13,12 +13,12 @@
 namespace syncline {
 namespace {
 
-using Work = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
+using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
 
 // What of the plan is work: messages and elements.
-Work work_of(const Plan& plan) {
-  Work work;
-  for (const Phase& phase : plan)
+Works work_of(const Actions& plan) {
+  Works work;
+  for (const Action& phase : plan)
     if (phase.messages > 0)
       work.emplace_back(phase.name, phase.messages, phase.elements);
   return work;
@@ -26,7 +26,7 @@ Work work_of(const Plan& plan) {
 
 void expect_no_work_for_dense(const std::string& exchange) {
   for_each_collective(exchange, [](const Collective& all) {
-    for (const Plan& plan : all.plans)
+    for (const Actions& plan : actions_of(all.plans))
       EXPECT_TRUE(work_of(plan).empty());
   });
 }
@@ -53,10 +53,11 @@ Topology flat(int workers) {
 
 // Bytes of a plan's phases of one name.
 std::uint64_t sent_in(const Plan& plan, std::string_view name) {
-  Plan part;
-  std::ranges::copy_if(plan, std::back_inserter(part),
-                       [&](const Phase& phase) { return phase.name == name; });
-  return sent_by(part);
+  std::uint64_t bytes = 0;
+  for (const Action& phase : actions_of(plan))
+    for (const Transfer& send : phase.sends)
+      bytes += phase.name == name ? send.bytes : 0;
+  return bytes;
 }
 
 // Plays the phases whose name begins so, in which every rank starts with the piece of its own
@@ -67,20 +68,21 @@ void expect_gathers(const Collective& all, std::string_view beginning,
   std::vector<std::uint64_t> has(all.plans.size());
   for (int rank = 0; rank < all.topology.workers(); ++rank)
     has[at(rank)] = one(rank);
-  std::map<const Phase*, std::uint64_t> brought;
-  play(
-      all.plans, has,
-      [&](std::uint64_t& mine, std::uint64_t message, int, int, const Phase& phase, std::uint64_t) {
-        if (!phase.name.starts_with(beginning))
-          return;
-        for (int piece = 0; piece < all.topology.workers(); ++piece)
-          if ((message & ~mine & one(piece)) != 0)
-            brought[&phase] += bytes_of(piece);
-        mine |= message;
-      });
+  const std::vector<Actions> plans = actions_of(all.plans);
+  std::map<const Action*, std::uint64_t> brought;
+  play(plans, has,
+       [&](std::uint64_t& mine, std::uint64_t message, int, int, const Action& phase,
+           std::uint64_t) {
+         if (!phase.name.starts_with(beginning))
+           return;
+         for (int piece = 0; piece < all.topology.workers(); ++piece)
+           if ((message & ~mine & one(piece)) != 0)
+             brought[&phase] += bytes_of(piece);
+         mine |= message;
+       });
   for (int rank = 0; rank < all.topology.workers(); ++rank) {
     EXPECT_EQ(has[at(rank)], everybody(all)) << "rank " << rank;
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : plans[at(rank)])
       if (phase.name.starts_with(beginning) && !phase.receives.empty()) {
         ASSERT_EQ(phase.receives.size(), 1U);
         EXPECT_EQ(phase.receives[0].bytes, brought[&phase]) << "rank " << rank;
@@ -120,13 +122,13 @@ TEST_P(AllGather, MakesOneMessageAndReadsAll) {
       "allgather",
       [](const Collective& all) {
         const int n = all.topology.workers();
-        for (const Plan& plan : all.plans) {
+        for (const Actions& plan : actions_of(all.plans)) {
           if (n == 1)
             continue;
           EXPECT_EQ(plan.front().name, "compress");
           EXPECT_EQ(plan.back().name, "decompress");
-          EXPECT_EQ(work_of(plan), (Work{{"compress", 1, all.payload.elements},
-                                         {"decompress", n, all.payload.elements}}));
+          EXPECT_EQ(work_of(plan), (Works{{"compress", 1, all.payload.elements},
+                                          {"decompress", n, all.payload.elements}}));
         }
       },
       given);
@@ -154,7 +156,7 @@ TEST(GTopK, SendsOneMessageUpAndOneDownForEachWorkerButTheRoot) {
     const int n = all.topology.workers();
     EXPECT_EQ(sent_by_all(all), 2 * at(n - 1) * all.bytes);
     for (const Plan& plan : all.plans)
-      for (const Phase& phase : plan) {
+      for (const Action& phase : actions_of(plan)) {
         EXPECT_LE(phase.sends.size() + phase.receives.size(), 1U);
         for (const auto& transfers : {phase.sends, phase.receives})
           for (const Transfer& transfer : transfers)
@@ -182,8 +184,8 @@ TEST(GTopK, MergesEverybodyOnceAndTellsEverybody) {
     std::vector<std::uint64_t> merged;
     for (int rank = 0; rank < n; ++rank)
       merged.push_back(one(rank));
-    play(all.plans, merged,
-         [&](std::uint64_t& mine, std::uint64_t message, int from, int to, const Phase& phase,
+    play(actions_of(all.plans), merged,
+         [&](std::uint64_t& mine, std::uint64_t message, int from, int to, const Action& phase,
              std::uint64_t) {
            if (phase.name == "fold" || phase.name == "reduce") {
              EXPECT_EQ(mine & message, 0U) << "merged twice";
@@ -203,10 +205,10 @@ TEST(GTopK, ReadsEachMessageThatItMergesBeforeTheNextPhaseAndTheResult) {
   expect_no_work_for_dense("gtopk");
   for_each_compressed("gtopk", [](const Collective& all) {
     int merges = 0;
-    for (const Plan& plan : all.plans) {
+    for (const Actions& plan : actions_of(all.plans)) {
       if (plan.empty())
         continue;
-      Work expected{{"compress", 1, all.payload.elements}};
+      Works expected{{"compress", 1, all.payload.elements}};
       for (std::size_t i = 0; i < plan.size(); ++i)
         if ((plan[i].name == "fold" || plan[i].name == "reduce") && !plan[i].receives.empty()) {
           EXPECT_EQ(plan[i + 1].name, "decompress");
@@ -259,11 +261,11 @@ TEST(HiTopK, SelectsFromItsShareAndReadsAllSelections) {
   for_each_compressed("hitopk", [](const Collective& all) {
     const auto m = at(static_cast<int>(all.topology.nodes[0].size()));
     const std::uint64_t part = up(all.payload.elements, m);
-    for (const Plan& plan : all.plans) {
+    for (const Actions& plan : actions_of(all.plans)) {
       if (plan.empty())
         continue;
       EXPECT_EQ(work_of(plan),
-                (Work{{"compress", 1, part}, {"decompress", all.topology.workers(), part}}));
+                (Works{{"compress", 1, part}, {"decompress", all.topology.workers(), part}}));
       EXPECT_EQ(plan[m > 1 ? 1 : 0].name, "compress");
       EXPECT_EQ(plan.back().name, "decompress");
     }
@@ -283,7 +285,7 @@ void expect_splits(const Collective& all, std::string_view name) {
   for (int rank = 0; rank < n; ++rank) {
     std::set<int> to;
     std::set<int> from;
-    for (const Phase& phase : all.plans[at(rank)]) {
+    for (const Action& phase : actions_of(all.plans[at(rank)])) {
       if (phase.name != name)
         continue;
       ASSERT_TRUE(phase.sends.size() == 1 && phase.receives.size() == 1 && phase.steps == 1);
@@ -353,12 +355,12 @@ TEST(OkTopK, SelectsFromAllMergesItsRegionAndReadsTheResult) {
   for_each_compressed("oktopk", [](const Collective& all) {
     const int n = all.topology.workers();
     const std::uint64_t elements = all.payload.elements;
-    for (const Plan& plan : all.plans) {
+    for (const Actions& plan : actions_of(all.plans)) {
       if (plan.empty())
         continue;
-      EXPECT_EQ(work_of(plan), (Work{{"compress", 1, elements},
-                                     {"decompress", n, up(elements, at(n))},
-                                     {"decompress", 1, elements}}));
+      EXPECT_EQ(work_of(plan), (Works{{"compress", 1, elements},
+                                      {"decompress", n, up(elements, at(n))},
+                                      {"decompress", 1, elements}}));
       EXPECT_EQ(plan[at(n)].name, "decompress");  // after n - 1 splits
     }
   });
@@ -390,13 +392,13 @@ TEST(AllToAll, CompressesTwice) {
   for_each_compressed("alltoall", [](const Collective& all) {
     const int n = all.topology.workers();
     const std::uint64_t part = up(all.payload.elements, at(n));
-    for (const Plan& plan : all.plans) {
+    for (const Actions& plan : actions_of(all.plans)) {
       if (plan.empty())
         continue;
-      EXPECT_EQ(work_of(plan), (Work{{"compress", 1, all.payload.elements},
-                                     {"decompress", n, part},
-                                     {"compress", 1, part},
-                                     {"decompress", 1, all.payload.elements}}));
+      EXPECT_EQ(work_of(plan), (Works{{"compress", 1, all.payload.elements},
+                                      {"decompress", n, part},
+                                      {"compress", 1, part},
+                                      {"decompress", 1, all.payload.elements}}));
       EXPECT_EQ(plan.front().name, "compress");
       EXPECT_EQ(plan[at(n)].name, "decompress");
       EXPECT_EQ(plan[at(n) + 1].name, "compress");

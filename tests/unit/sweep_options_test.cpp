@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "sim/options.h"
+#include "sim/options/expand.h"
+#include "sim/options/options.h"
+#include "sim/options/resolve.h"
 #include "tests/unit/words.h"
 
 namespace syncline {
@@ -76,7 +78,7 @@ std::vector<Words> cells_of(const Sweep& sweep) {
   for (const Scenario& scenario : sweep.cells) {
     cells.emplace_back();
     for (const std::string& option : sweep.swept)
-      cells.back().push_back(scenario.words.contains(option) ? scenario.words.at(option) : "");
+      cells.back().push_back(scenario.written.contains(option) ? scenario.written.at(option) : "");
   }
   return cells;
 }
@@ -112,9 +114,9 @@ TEST(Sweep, LeavesOutWhatCannotBeAndSaysSo) {
 TEST(Sweep, SharesOneSettingAmongSchedulesThatUseIt) {
   const Sweep sweep = expand(given({{"schedule", "bsp,ssp,inhad"}, {"staleness", "4"}}));
   ASSERT_EQ(sweep.cells.size(), 3U);
-  EXPECT_FALSE(sweep.cells[0].words.contains("staleness"));
-  EXPECT_EQ(sweep.cells[1].words.at("staleness"), "4");
-  EXPECT_EQ(sweep.cells[2].words.at("staleness"), "4");
+  EXPECT_FALSE(sweep.cells[0].written.contains("staleness"));
+  EXPECT_EQ(sweep.cells[1].written.at("staleness"), "4");
+  EXPECT_EQ(sweep.cells[2].written.at("staleness"), "4");
 }
 
 TEST(Sweep, RefusesAValueThatNoCellUses) {

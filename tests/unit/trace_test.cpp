@@ -1,11 +1,11 @@
-#include "sim/trace.h"
-
 #include <gtest/gtest.h>
 #include <sstream>
 #include <vector>
 
-#include "sim/csv.h"
-#include "sim/result.h"
+#include "sim/report/result.h"
+#include "sim/report/trace_csv.h"
+#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/words.h"
 
@@ -64,7 +64,7 @@ TEST(TraceCsv, NamesEveryStream) {
 TEST(WriteWhole, ReplacesTheFileAndLeavesNothingBeside) {
   const TemporaryFolder folder;
   const std::string path = folder.write("result.json", "old and longer");
-  write_whole(path, "new");
+  write_atomically(path, "new");
   EXPECT_EQ(text_of(path), "new");
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
@@ -73,8 +73,8 @@ TEST(WriteWhole, ReplacesTheFileAndLeavesNothingBeside) {
 TEST(WriteWhole, NamesThePathThatCannotBeWritten) {
   const TemporaryFolder folder;
   const std::string below_a_file = folder.write("file", "") + "/result.json";
-  expect_mentions(error_of([&] { write_whole(below_a_file, "text"); }), {below_a_file});
-  expect_mentions(error_of([&] { write_whole(folder.path(), "text"); }), {folder.path()});
+  expect_mentions(error_of([&] { write_atomically(below_a_file, "text"); }), {below_a_file});
+  expect_mentions(error_of([&] { write_atomically(folder.path(), "text"); }), {folder.path()});
   const std::filesystem::directory_iterator files(folder.path());
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "a temporary file was left";
 }

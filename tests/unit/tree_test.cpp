@@ -65,7 +65,7 @@ TEST(TreeExchange, PipelinesChunks) {
 // what its sender has: on the way up a sum of others, on the way down everything.
 void expect_everybody_added_once_and_told(const Topology& topology) {
   const int n = topology.workers();
-  const std::vector<Plan> plans = trees(topology, 7, 1000).plans;
+  const std::vector<Actions> plans = actions_of(trees(topology, 7, 1000).plans);
   const std::uint64_t everybody = (std::uint64_t{1} << n) - 1;
   std::map<std::uint64_t, std::vector<std::uint64_t>> has;  // by bytes, by rank
   for (int rank = 0; rank < n; ++rank) {
@@ -85,7 +85,7 @@ void expect_everybody_added_once_and_told(const Topology& topology) {
     for (int rank = 0; rank < n; ++rank) {
       if (place[at(rank)] == plans[at(rank)].size())
         continue;
-      const Phase& phase = plans[at(rank)][place[at(rank)]];
+      const Action& phase = plans[at(rank)][place[at(rank)]];
       ASSERT_EQ(phase.steps, 1);
       if (!posted[at(rank)])
         for (const Transfer& send : phase.sends)
@@ -128,7 +128,7 @@ TEST(TreeExchange, LeavesANodeAsOftenAsATreeOverNodesHasEdges) {
     const Collective all = trees(make_topology(std::vector<int>(at(nodes), 8), 0), 1000, 1000);
     std::uint64_t between = 0;
     for (int rank = 0; rank < all.topology.workers(); ++rank)
-      for (const Phase& phase : all.plans[at(rank)])
+      for (const Action& phase : actions_of(all.plans[at(rank)]))
         for (const Transfer& send : phase.sends)
           if (all.topology.node_of[at(send.peer)] != all.topology.node_of[at(rank)])
             between += send.bytes;
@@ -140,7 +140,7 @@ TEST(TreeExchange, LeavesANodeAsOftenAsATreeOverNodesHasEdges) {
 std::map<int, std::map<int, std::uint64_t>> pushed(const Collective& all) {
   std::map<int, std::map<int, std::uint64_t>> bytes;
   for (int rank = 0; rank < all.topology.workers(); ++rank)
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& send : phase.sends)
         if (send.peer >= all.topology.workers())
           bytes[all.topology.node_of[at(rank)]][send.peer] += send.bytes;
@@ -193,7 +193,7 @@ TEST(ParameterServer, PullsAPartitionWhileTheNextIsPushed) {
   const Plan& worker = all.plans[0];
   EXPECT_EQ(steps_of(worker), 5);
   int both_ways = 0;
-  for (const Phase& phase : worker)
+  for (const Action& phase : actions_of(worker))
     both_ways += !phase.sends.empty() && !phase.receives.empty() ? phase.steps : 0;
   EXPECT_EQ(both_ways, 3);
 }

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <regex>
 
-#include "sim/csv.h"
+#include "sim/setup/csv.h"
 #include "tests/unit/program.h"
 #include "tests/unit/words.h"
 

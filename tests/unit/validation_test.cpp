@@ -1,4 +1,4 @@
-#include "sim/validation.h"
+#include "sim/report/validation.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ TEST(RingExchange, SendsTwoNMinusOneOverN) {
 TEST(RingExchange, LeavesEachNodeOnce) {
   const Collective all = collective("ring", make_topology({4, 4, 4}, 0), 1200);
   for (int rank = 0; rank < 12; ++rank)
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& send : phase.sends)
         EXPECT_EQ(send.peer, (rank + 1) % 12);
 }
@@ -42,7 +42,7 @@ TEST(RingExchange, LeavesEachNodeOnce) {
 std::vector<std::uint64_t> leaving(const Collective& all) {
   std::vector<std::uint64_t> bytes(all.topology.nodes.size());
   for (int rank = 0; rank < all.topology.workers(); ++rank)
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& send : phase.sends) {
         const int node = all.topology.node_of[at(rank)];
         if (send.peer >= all.topology.workers() || all.topology.node_of[at(send.peer)] != node)
@@ -72,7 +72,7 @@ TEST(HierarchicalExchange, SendsTwoNMinusOneOverNOutOfEachNode) {
 TEST(HierarchicalExchange, MeetsTheSamePlaceOfOtherNodes) {
   const Collective all = collective("hierarchical", make_topology({3, 3, 3}, 0), 900);
   for (int rank = 0; rank < 9; ++rank)
-    for (const Phase& phase : all.plans[at(rank)])
+    for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& send : phase.sends)
         EXPECT_TRUE(send.peer / 3 == rank / 3 || send.peer % 3 == rank % 3)
             << rank << " to " << send.peer;
@@ -88,7 +88,7 @@ TEST(HierarchicalExchange, RefusesUnevenNodesAndSaysHowMany) {
 // What each phase sends, or its messages and elements.
 std::string written(const Plan& plan) {
   std::string text;
-  for (const Phase& phase : plan) {
+  for (const Action& phase : actions_of(plan)) {
     text += text.empty() ? "" : ", ";
     text += phase.name;
     text += phase.messages > 0
@@ -184,19 +184,20 @@ struct Buffer {
 
 // Between phases of one name all messages of that round are exchanged; pairs answer for the same
 // part, and the lower rank keeps the lower half.
-void play_halving(const std::vector<Plan>& plans, std::vector<Buffer>& buffers) {
+void play_halving(const std::vector<Plan>& all_plans, std::vector<Buffer>& buffers) {
+  const std::vector<Actions> plans = actions_of(all_plans);
   std::vector<std::size_t> place(plans.size());
   for (bool moved = true; moved;) {
     moved = false;
     for (int rank = 0; rank < static_cast<int>(plans.size()); ++rank) {
       if (place[at(rank)] == plans[at(rank)].size())
         continue;
-      const Phase& phase = plans[at(rank)][place[at(rank)]];
+      const Action& phase = plans[at(rank)][place[at(rank)]];
       const Transfer& transfer = phase.sends.empty() ? phase.receives[0] : phase.sends[0];
       const int peer = transfer.peer;
       if (place[at(peer)] == plans[at(peer)].size())
         continue;
-      const Phase& theirs = plans[at(peer)][place[at(peer)]];
+      const Action& theirs = plans[at(peer)][place[at(peer)]];
       const bool meets = theirs.name == phase.name &&
                          (theirs.sends.empty() ? theirs.receives[0] : theirs.sends[0]).peer == rank;
       if (!meets || phase.sends.empty() || (!phase.receives.empty() && peer < rank))

@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <cstdio>
+#include <sstream>
+
+#include "sim/commands/commands.h"
+#include "sim/commands/process.h"
+#include "sim/commands/sweep.h"
+#include "sim/options/expand.h"
+#include "sim/options/given.h"
+#include "sim/options/options.h"
+#include "sim/schedule.h"
+#include "sim/setup/bounds.h"
+#include "sim/setup/break_even.h"
+#include "sim/setup/network.h"
+#include "sim/setup/setup.h"
+
+namespace syncline {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[1024];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+std::string explain_buckets(const Setup& setup) {
+  std::string text = format("\nbuckets, in backward order (%zu of %zu tensors)\n",
+                            setup.buckets.size(), setup.model.layers.size());
+  text += "  bucket  tensors       bytes  backward ms  layers\n";
+  for (const Bucket& bucket : setup.buckets) {
+    if (bucket.index == 20 && setup.buckets.size() > 24) {
+      text += format("  ... and %zu more\n", setup.buckets.size() - 20);
+      break;
+    }
+    const std::string names =
+        bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : std::string());
+    text += format("  %6d  %7d  %10llu  %11.3f  %s\n", bucket.index, bucket.tensors,
+                   static_cast<unsigned long long>(setup.traffic.bytes_of(bucket)),
+                   1e3 * setup.compute.backward_s(0, bucket.forward_flop), names.c_str());
+  }
+  return text;
+}
+
+std::string described(const BreakEven::Where& where, const PlatformLink* link) {
+  using Pays = BreakEven::Pays;
+  if (where.pays == Pays::always)
+    return "compression is faster at any bandwidth";
+  if (where.pays == Pays::never)
+    return "compression is slower at any bandwidth";
+  std::string text = format("%.4g times this scenario's", where.bandwidth);
+  if (link != nullptr)
+    text += format(", %.4g Gbit/s on %s", where.bandwidth * link->bandwidth_Bps * 8e-9,
+                   link->name.c_str());
+  return text + (where.pays == Pays::below ? "; compression is faster below"
+                                           : "; compression is faster above");
+}
+
+// From which bandwidth on it would be faster not to compress.
+std::string explain_break_even(const Setup& setup, Routes& routes,
+                               const std::vector<ExchangeTime>& times) {
+  const BreakEven even = break_even(setup, routes, times);
+  const PlatformLink* busiest = nullptr;
+  double busiest_s = 0;
+  for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes, setup.buckets))
+    if (const PlatformLink& l = routes.links()[static_cast<std::size_t>(link)];
+        bytes / l.bandwidth_Bps > busiest_s) {
+      busiest = &l;
+      busiest_s = bytes / l.bandwidth_Bps;
+    }
+  std::string text =
+      "\nbreak-even bandwidth against bsp, ring and no compressor, with the same buckets and "
+      "overlap\n";
+  text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
+  text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";
+  text += "  as this scenario overlaps    " + described(even.with_overlap, busiest) + "\n";
+  text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
+                 iteration_seconds(setup, even.dense, 1));
+  return text;
+}
+
+// What no schedule can beat, and what the exchange alone takes, without simulating.
+std::string explain_bounds(const Setup& setup, Routes& routes) {
+  const double compute_s = std::ranges::max(setup.compute.solo_s);
+  const auto loads = link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
+  std::vector<std::pair<double, int>> busiest;  // seconds, link
+  for (const auto& [link, bytes] : loads)
+    busiest.emplace_back(bytes / routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps,
+                         link);
+  std::ranges::sort(busiest, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second < b.second;
+  });
+
+  std::string text = "\nlinks, bytes of one iteration of all workers (the five busiest)\n";
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, busiest.size()); ++i) {
+    const PlatformLink& link = routes.links()[static_cast<std::size_t>(busiest[i].second)];
+    text += format("  %-28s %14.0f B / %.4g B/s = %.6f s\n", link.name.c_str(),
+                   loads.at(busiest[i].second), link.bandwidth_Bps, busiest[i].first);
+  }
+  if (setup.traffic.partners == Schedule::Partners::aggregators)
+    text += "  and what nodes and servers send each other, which depends on the run\n";
+  if (busiest.empty())
+    text += "  none: nothing crosses the network\n";
+
+  const double link_s = busiest.empty() ? 0 : busiest.front().first;
+  text += "\nbounds, seconds per iteration\n";
+  text += format("  computation, slowest worker  %.6f\n", compute_s);
+  text += format("  busiest link                 %.6f\n", link_s);
+  text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
+  if (setup.traffic.partners != Schedule::Partners::each_other)
+    return text;
+  ExchangeTime sum;
+  const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
+  for (const ExchangeTime& time : times) {
+    sum.compress_s += time.compress_s;
+    sum.fixed_s += time.fixed_s;
+    sum.between_s += time.between_s;
+    sum.bytes_s += time.bytes_s;
+    sum.decompress_s += time.decompress_s;
+  }
+  text += format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)\n",
+                 sum.exchange_s(), sum.fixed_s, sum.bytes_s);
+  if (setup.traffic.compression.on())
+    text += format("  compressing, decompressing   %.6f %.6f, and %.6f within the exchange\n",
+                   sum.compress_s, sum.decompress_s, sum.between_s);
+  text += format("  without overlap              %.6f\n",
+                 compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
+  text += format("  bucket after bucket          %.6f\n", iteration_seconds(setup, times, 1));
+  return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times)
+                                                : std::string());
+}
+
+std::string explain(const Scenario& scenario) {
+  const Setup setup = prepare(scenario);
+  const Topology& topology = setup.traffic.cluster.topology;
+  std::string text = "scenario\n";
+  for (const Option& option : scenario_options())
+    if (const auto word = scenario.written.find(option.name);
+        word != scenario.written.end() && !word->second.empty())
+      text += format("  %-20s %s\n", option.name.c_str(), word->second.c_str());
+
+  text +=
+      format("\ncluster\n  %d workers on %zu nodes (", topology.workers(), topology.nodes.size());
+  for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
+    text += format("%s%zu", i == 0 ? "" : " ", topology.nodes[i].size());
+  text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
+  const bool serves = scenario.exchange->uses_servers;
+  if (serves)
+    text += format("  %d servers, %s\n", topology.servers,
+                   scenario.servers > 0 ? "on hosts of their own" : "one on each node");
+  text += format("  worker 0 is %s, worker %d is %s\n",
+                 setup.traffic.cluster.workers.front().name.c_str(), topology.workers() - 1,
+                 setup.traffic.cluster.workers.back().name.c_str());
+
+  text +=
+      format("\nmodel\n  %s: %llu parameters, %llu bytes of gradient, %.4g GFLOP forward per %s\n",
+             setup.model.name.c_str(), static_cast<unsigned long long>(setup.model.parameters()),
+             static_cast<unsigned long long>(setup.model_bytes()), setup.model.forward_flop() / 1e9,
+             setup.model.sample.c_str());
+  text += format("  computation %.6f s per iteration on worker 0 (%s)\n",
+                 setup.compute.solo_s.front(), setup.compute.source.c_str());
+  if (setup.traffic.compression.on())
+    text += format("  compression priced by %s\n", setup.traffic.compression.provenance().c_str());
+  text += format("  network %s: %s\n", scenario.network->name.c_str(),
+                 scenario.network->sentence.c_str());
+  text += explain_buckets(setup);
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  return text + explain_bounds(setup, routes);
+}
+
+}  // namespace
+
+int explain_command(const std::vector<std::string>& arguments) {
+  const Sweep sweep = expand(merged_with_file(parse_command_line(arguments, {})));
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    const Scenario& scenario = sweep.cells[i];
+    std::string text;
+    run_children({[&] { return explain(scenario); }}, 1, [&](std::size_t, const Outcome& outcome) {
+      if (!outcome.ok)
+        throw std::runtime_error(error_of(scenario, outcome));
+      text = outcome.output;
+      return true;
+    });
+    std::printf("%s%s", i == 0 ? "" : "\n----\n\n", text.c_str());
+  }
+  for (const std::string& note : sweep.left_out)
+    std::fprintf(stderr, "left out: %s\n", note.c_str());
+  return 0;
+}
+
+}  // namespace syncline

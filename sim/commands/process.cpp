@@ -1,0 +1,222 @@
+#include "sim/commands/process.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <poll.h>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace syncline {
+namespace {
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void note_interrupt(int) {
+  interrupted = 1;
+}
+
+// Signals end the children first, and this program when it knows that they have ended.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action = {};
+    action.sa_handler = note_interrupt;
+    sigaction(SIGINT, &action, &old_interrupt_);
+    sigaction(SIGTERM, &action, &old_terminate_);
+  }
+  ~InterruptGuard() {
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+  }
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+ private:
+  struct sigaction old_interrupt_ = {};
+  struct sigaction old_terminate_ = {};
+};
+
+struct Child {
+  std::size_t job = 0;
+  pid_t pid = -1;
+  std::array<int, 2> pipes{-1, -1};  // what it returned; what it printed
+  std::array<std::string, 2> texts;
+};
+
+void write_all(int file, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR)
+      return;
+    done += written > 0 ? static_cast<std::size_t>(written) : 0;
+  }
+}
+
+[[noreturn]] void be_child(const std::function<std::string()>& job, int result, int printed) {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the parent is killed outright
+  dup2(printed, STDOUT_FILENO);
+  dup2(printed, STDERR_FILENO);
+  std::string answer;
+  try {
+    answer = "+" + job();
+  } catch (const std::exception& error) {
+    answer = "-" + std::string(error.what());
+  } catch (...) {  // or it would run on as a second parent
+    answer = "-something that is no std::exception was thrown";
+  }
+  write_all(result, answer);
+  _exit(0);  // no destructors: the engine takes long to tear down, and the process ends anyway
+}
+
+Child start(const std::function<std::string()>& job, std::size_t number) {
+  std::array<int, 2> result{};
+  std::array<int, 2> printed{};
+  if (pipe(result.data()) != 0 || pipe(printed.data()) != 0)
+    throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  const pid_t pid = fork();
+  if (pid < 0)
+    throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
+  if (pid == 0) {
+    close(result[0]);
+    close(printed[0]);
+    be_child(job, result[1], printed[1]);
+  }
+  close(result[1]);
+  close(printed[1]);
+  return {.job = number, .pid = pid, .pipes = {result[0], printed[0]}, .texts = {}};
+}
+
+// Blanks and line ends become single blanks; runs of asterisks, with which SimGrid frames, go.
+std::string in_one_line(const std::string& text) {
+  static const std::regex frame(R"(\*{3,})");
+  static const std::regex blanks(R"(\s+)");
+  const std::string line = std::regex_replace(std::regex_replace(text, frame, ""), blanks, " ");
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+Outcome outcome_of(const Child& child, int status) {
+  const std::string& answer = child.texts[0];
+  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (ended_well && answer.starts_with('+'))
+    return {.ok = true, .output = answer.substr(1), .error = ""};
+  if (ended_well && !answer.empty())
+    return {.ok = false, .output = "", .error = in_one_line(answer.substr(1))};
+  std::string why = one_line(child.texts[1]);
+  if (why.empty())
+    why = WIFSIGNALED(status) ? std::string("stopped by signal: ") + strsignal(WTERMSIG(status))
+                              : "stopped without a word";
+  return {.ok = false, .output = "", .error = why, .aborted = true};
+}
+
+void end_all(std::vector<Child>& children) {
+  for (Child& child : children)
+    kill(child.pid, SIGKILL);
+  for (Child& child : children) {
+    waitpid(child.pid, nullptr, 0);
+    for (const int file : child.pipes)
+      if (file >= 0)
+        close(file);
+  }
+  children.clear();
+}
+
+// Reads what there is; true when both ends are closed.
+bool read_from(Child& child, const std::vector<pollfd>& polled) {
+  for (std::size_t i = 0; i < child.pipes.size(); ++i) {
+    const auto ready = std::ranges::find_if(
+        polled, [&](const pollfd& file) { return file.fd == child.pipes[i] && file.revents != 0; });
+    if (child.pipes[i] < 0 || ready == polled.end())
+      continue;
+    std::array<char, 65536> buffer{};
+    const ssize_t count = read(child.pipes[i], buffer.data(), buffer.size());
+    if (count > 0) {
+      child.texts[i].append(buffer.data(), static_cast<std::size_t>(count));
+    } else if (count == 0 || errno != EINTR) {
+      close(child.pipes[i]);
+      child.pipes[i] = -1;
+    }
+  }
+  return child.pipes[0] < 0 && child.pipes[1] < 0;
+}
+
+}  // namespace
+
+void run_children(const std::vector<std::function<std::string()>>& jobs, int at_once,
+                  const std::function<bool(std::size_t, Outcome)>& ended,
+                  const std::function<void()>& tick) {
+  const InterruptGuard guard;
+  std::vector<Child> children;
+  std::size_t next = 0;
+  while (next < jobs.size() || !children.empty()) {
+    while (next < jobs.size() && children.size() < static_cast<std::size_t>(at_once)) {
+      children.push_back(start(jobs[next], next));
+      ++next;
+    }
+    std::vector<pollfd> polled;
+    for (const Child& child : children)
+      for (const int file : child.pipes)
+        if (file >= 0)
+          polled.push_back({.fd = file, .events = POLLIN, .revents = 0});
+    poll(polled.data(), polled.size(), 500);
+    if (interrupted != 0) {
+      end_all(children);
+      interrupted = 0;
+      throw Interrupted();
+    }
+    for (std::size_t i = 0; i < children.size();) {
+      if (!read_from(children[i], polled)) {
+        ++i;
+        continue;
+      }
+      const Child child = children[i];
+      children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
+      int status = 0;
+      waitpid(child.pid, &status, 0);
+      if (!ended(child.job, outcome_of(child, status))) {
+        end_all(children);
+        return;
+      }
+    }
+    tick();
+  }
+}
+
+std::string run_child(const std::function<std::string()>& job) {
+  std::string output;
+  run_children({job}, 1, [&](std::size_t, const Outcome& outcome) {
+    if (!outcome.ok)
+      throw std::runtime_error((outcome.aborted ? "SimGrid refuses it: " : "") + outcome.error);
+    output = outcome.output;
+    return true;
+  });
+  return output;
+}
+
+std::string one_line(const std::string& printed) {
+  // "[0.000000] ./src/x.cpp:123: [topic/CRITICAL] What happened" and "Parse error at file:3: What"
+  static const std::regex decoration(
+      R"(^(\[[^\]]*\]\s*)*(\S*/src/\S+:\d+:\s*)?(\[[^\]]*/(CRITICAL|ERROR)\]\s*)?)");
+  static const std::regex noise(
+      R"(^(Backtrace|  ->|Aborted|terminate called|See https|\s*$|.*Display all variables).*)");
+  std::istringstream lines(printed);
+  std::string line;
+  while (std::getline(lines, line)) {
+    line = std::regex_replace(line, decoration, "", std::regex_constants::format_first_only);
+    if (!std::regex_match(line, noise))
+      return line;
+  }
+  return "";
+}
+
+}  // namespace syncline

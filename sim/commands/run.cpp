@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "sim/commands/commands.h"
+#include "sim/commands/sweep.h"
+#include "sim/options/expand.h"
+#include "sim/options/given.h"
+#include "sim/report/result.h"
+#include "sim/setup/files.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+// The folder of --out. It is made before anything is simulated, so that an unwritable place is told
+// at once; what was made goes away again when nothing has been put into it.
+class OutFolder {
+ public:
+  explicit OutFolder(const std::string& path) : path_(path) {
+    if (path.empty())
+      return;
+    for (fs::path part = fs::absolute(path); !fs::exists(part); part = part.parent_path())
+      made_.push_back(part);
+    std::error_code error;
+    fs::create_directories(path, error);
+    if (error)
+      throw std::runtime_error("--out " + path + ": cannot be made: " + error.message());
+    write_atomically(path + "/.writable", "");
+    fs::remove(path + "/.writable");
+  }
+  ~OutFolder() {
+    std::error_code not_empty;
+    if (!path_.empty())  // a child that was killed may have been writing its trace
+      for (const fs::directory_entry& entry : fs::directory_iterator(path_, not_empty))
+        if (entry.path().extension().string().starts_with(".part"))
+          fs::remove(entry.path(), not_empty);
+    for (const fs::path& part : made_)
+      fs::remove(part, not_empty);
+  }
+  OutFolder(const OutFolder&) = delete;
+  OutFolder& operator=(const OutFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::vector<fs::path> made_;  // innermost first
+};
+
+// A cell that an earlier run has finished, if it is this cell.
+bool read_finished(const std::string& path, const Scenario& scenario, Json& result) {
+  std::ifstream file(path);
+  if (!file)
+    return false;
+  result = Json::parse(file, nullptr, false);
+  return result.is_object() && result.value("schema", 0) == result_schema &&
+         result.value("inputs", "") == inputs_of(scenario) && result.contains("scenario") &&
+         result["scenario"] == Json(scenario.written);
+}
+
+}  // namespace
+
+int run_command(const std::vector<std::string>& arguments) {
+  const CommandLine line = parse_command_line(
+      arguments, {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}});
+  const Sweep sweep = expand(merged_with_file(line));
+  const int jobs = jobs_of(line);
+  const bool keep = line.flags.contains("out");
+  const bool trace = line.flags.contains("trace");
+  const bool resume = line.flags.contains("resume");
+  if (!keep && (trace || resume))
+    throw std::invalid_argument(std::string(trace ? "--trace" : "--resume") +
+                                " needs --out DIR: that is where cells are kept");
+  const OutFolder out(keep ? line.flags.at("out") : "");
+
+  std::vector<Json> results(sweep.cells.size());
+  std::vector<std::size_t> numbers;  // of the cells to simulate
+  std::vector<SweepCell> cells;
+  std::vector<std::string> paths(sweep.cells.size());
+  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    const Json options_only{{"scenario", sweep.cells[i].written}};
+    paths[i] = out.path() + "/" + cell_name(options_only, sweep.swept);
+    const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
+    if (resume && (!trace || fs::exists(trace_path)) &&
+        read_finished(paths[i] + ".json", sweep.cells[i], results[i]))
+      continue;
+    numbers.push_back(i);
+    cells.push_back({sweep.cells[i], trace_path});
+  }
+  const auto simulated = simulate_all(cells, jobs, [&](std::size_t i, const Json& result) {
+    if (keep)
+      write_atomically(paths[numbers[i]] + ".json", result.dump(2) + "\n");
+  });
+  std::vector<std::string> errors;
+  for (std::size_t i = 0; i < simulated.size(); ++i) {
+    results[numbers[i]] = simulated[i].result;
+    const std::string& error = simulated[i].error;
+    if (!error.empty() && std::ranges::find(errors, error) == errors.end())
+      errors.push_back(error);
+  }
+  std::erase_if(results, [](const Json& result) { return result.is_null(); });
+  if (results.empty())
+    throw std::runtime_error(errors.front());
+  if (keep)
+    write_atomically(out.path() + "/results.csv", results_csv(results));
+
+  for (const std::string& note : sweep.left_out)
+    std::fprintf(stderr, "left out: %s\n", note.c_str());
+  for (const std::string& error : errors)
+    std::fprintf(stderr, "syncline: cells left out: %s\n", error.c_str());
+  const int code = errors.empty() ? 0 : 2;
+  if (sweep.swept.empty()) {
+    std::fputs(full_report(results.front()).c_str(), stdout);
+    return code;
+  }
+  std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
+  std::vector<std::string> warned;
+  for (const Json& result : results)
+    for (const Json& warning : result["figures"]["warnings"])
+      if (std::ranges::find(warned, warning.get<std::string>()) == warned.end()) {
+        warned.push_back(warning);
+        std::printf("warning (%s): %s\n", cell_name(result, sweep.swept).c_str(),
+                    warned.back().c_str());
+      }
+  return code;
+}
+
+}  // namespace syncline

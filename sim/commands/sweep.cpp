@@ -1,0 +1,118 @@
+#include "sim/commands/sweep.h"
+
+#include <chrono>
+#include <cstdio>
+#include <sstream>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "sim/commands/process.h"
+#include "sim/engine/simulation.h"
+#include "sim/report/report.h"
+#include "sim/report/result.h"
+#include "sim/report/trace_csv.h"
+#include "sim/setup/files.h"
+#include "sim/setup/network.h"
+#include "sim/setup/platform.h"
+#include "sim/setup/setup.h"
+
+namespace syncline {
+namespace {
+
+std::string simulate_cell(const SweepCell& cell) {
+  const Scenario& scenario = cell.scenario;
+  const Setup setup = prepare(scenario);
+  const Trace trace = simulate(setup);
+  if (!cell.trace_path.empty()) {
+    std::ostringstream text;
+    write_csv(trace, text);
+    write_atomically(cell.trace_path, text.str());
+  }
+  const Report report = make_report(trace, scenario.batch, scenario.warmup, scenario.iterations);
+  return to_json(scenario,
+                 {.compute = setup.compute.source,
+                  .compression = setup.traffic.compression.provenance(),
+                  .network = scenario.network->sentence,
+                  .simgrid = simgrid_version(),
+                  .inputs = inputs_of(scenario)},
+                 report)
+      .dump();
+}
+
+// A line that is rewritten while cells end, on a terminal only.
+class Progress {
+ public:
+  explicit Progress(std::size_t total) : total_(total) {}
+  ~Progress() { clear(); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::size_t done) {
+    if (!terminal_ || total_ < 2)
+      return;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
+    std::fprintf(stderr, "\r\033[K%zu of %zu cells", done, total_);
+    if (done > 0)
+      std::fprintf(
+          stderr, ", about %.0f s left",
+          elapsed.count() / static_cast<double>(done) * static_cast<double>(total_ - done));
+  }
+  void clear() {
+    if (terminal_ && total_ > 1)
+      std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  std::size_t total_;
+  bool terminal_ = isatty(STDERR_FILENO) == 1;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+std::vector<CellResult> simulate_all(
+    const std::vector<SweepCell>& cells, int at_once,
+    const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
+  std::vector<CellResult> results(cells.size());
+  std::vector<std::function<std::string()>> jobs;
+  for (const SweepCell& cell : cells)
+    jobs.emplace_back([&cell] { return simulate_cell(cell); });
+
+  Progress progress(cells.size());
+  std::size_t done = 0;
+  run_children(
+      jobs, at_once,
+      [&](std::size_t i, const Outcome& outcome) {
+        if (outcome.ok) {
+          results[i].result = nlohmann::ordered_json::parse(outcome.output);
+          ended(i, results[i].result);
+        } else {
+          results[i].error = error_of(cells[i].scenario, outcome);
+        }
+        progress.show(++done);
+        return true;
+      },
+      [&] { progress.show(done); });
+  progress.clear();
+  return results;
+}
+
+std::string inputs_of(const Scenario& scenario) {
+  std::vector<std::string> paths{scenario.platform, scenario.model,
+                                 data_root() + "/models/throughput.csv"};
+  if (!scenario.cost_table.empty())
+    paths.push_back(scenario.cost_table);
+  else if (scenario.compressor != nullptr)  // whichever the hosts' devices choose
+    for (const std::string& name : names_in("kernels/profiles", ".csv"))
+      paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
+  return fingerprint(paths);
+}
+
+std::string error_of(const Scenario& scenario, const Outcome& outcome) {
+  // A job that throws says what it is about; what SimGrid prints before it aborts does not.
+  return outcome.aborted
+             ? "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error
+             : outcome.error;
+}
+
+}  // namespace syncline

@@ -1,0 +1,77 @@
+// What the engine's actors wait with: SimGrid runs one at a time, so plain containers are enough.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+namespace syncline {
+
+namespace sg = simgrid::s4u;
+
+// One actor that sleeps until it is told to look again: it looks, waits, and looks again. Two
+// cannot wait on the same one.
+class Wakeup {
+ public:
+  void wait() {
+    waiting_ = true;
+    semaphore_->acquire();
+    waiting_ = false;
+  }
+  void wake() {
+    if (waiting_) {
+      waiting_ = false;
+      semaphore_->release();
+    }
+  }
+
+ private:
+  sg::SemaphorePtr semaphore_ = sg::Semaphore::create(0);
+  bool waiting_ = false;
+};
+
+struct Run;
+
+// An actor that does jobs, first in, first out, until the run is over.
+struct Jobs {
+  Run& run;
+  std::deque<std::function<void()>> waiting;
+  Wakeup wakeup;  // a job has come, or the run is over
+
+  void add(std::function<void()> job);
+  void main();
+};
+
+// Messages that a server or an aggregator has not looked at yet.
+template <class Message>
+struct Inbox {
+  std::deque<Message> messages;
+  Wakeup wakeup;
+
+  void add(Message message) {
+    messages.push_back(std::move(message));
+    wakeup.wake();
+  }
+};
+
+// The next message, or none once `over`.
+template <class Message, class Over>
+std::optional<Message> next_in(Inbox<Message>& inbox, Over over) {
+  while (inbox.messages.empty()) {
+    if (over())
+      return std::nullopt;
+    inbox.wakeup.wait();
+  }
+  Message message = std::move(inbox.messages.front());
+  inbox.messages.pop_front();
+  return message;
+}
+
+inline std::size_t index(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace syncline

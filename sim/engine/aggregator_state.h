@@ -1,0 +1,41 @@
+// What is behind the verbs of a node's aggregator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "sim/aggregator.h"
+#include "sim/engine/actors.h"
+#include "sim/plan.h"
+#include "sim/server.h"
+
+namespace syncline {
+
+struct AggregatorState {
+  Run& run;
+  int node;
+  Inbox<Aggregator::Event> events;
+  std::deque<std::function<void()>> arrived;             // parameters to decompress first
+  std::vector<NodeMessage::Gradient> gradients;          // ever; read_version unused
+  std::vector<std::vector<std::int64_t>> read_versions;  // of each gradient, by server
+  std::vector<std::size_t> pulled;     // by server: gradients in the sums sent to it
+  std::vector<std::size_t> delivered;  // by server: gradients in the sums it has
+  std::vector<std::int64_t> versions;  // by server: of the parameters here
+  std::vector<std::size_t> contained;  // by server: gradients in these
+  int rounds = 0;                      // in which every worker of the node has contributed
+  std::vector<int> contributions;      // by worker of the node
+  int working = 0;                     // workers of the node that have not ended
+  bool said_last = false;              // its servers know that they have
+
+  int rank() const;
+  bool finished() const;
+  void report(bool last);
+  void tell_if_finished();
+  // On one message of a shard's part of the model.
+  void work(Work::Kind kind);
+};
+
+}  // namespace syncline

@@ -1,0 +1,225 @@
+// The parts of a run that all verbs share: its actors, its messages, its books.
+#include "sim/engine/run.h"
+
+#include <utility>
+
+namespace syncline {
+
+Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_hosts) {
+  const Cluster& cluster = setup.traffic.cluster;
+  const Topology& topology = cluster.topology;
+  for (const std::string& host : cluster.rank_hosts)
+    hosts.push_back(sg::Host::by_name(host));
+  postboxes_.resize(hosts.size());
+  trace.rank_names = cluster.rank_names;
+  trace.workers = topology.workers();
+  trace.servers = topology.servers;
+  std::unordered_map<const sg::Host*, int> worker_on;
+  for (int rank = 0; rank < topology.workers(); ++rank)
+    worker_on.emplace(hosts[index(rank)], rank);
+  for (const sg::Host* host : hosts) {
+    const auto worker = worker_on.find(host);
+    trace.on_worker.push_back(worker == worker_on.end() ? -1 : worker->second);
+  }
+  for (const HostFacts& host : cluster.workers)
+    trace.one_core.push_back(host.cores == 1);
+
+  // The books of servers and aggregators grow with nodes times servers: only where they are used.
+  const Schedule& schedule = *setup.scenario.schedule;
+  const bool serves = schedule.server != nullptr;
+  const std::size_t shards = serves ? index(topology.servers) : 0;
+  const std::size_t buckets = setup.buckets.size();
+  for (int rank = 0; rank < topology.workers(); ++rank) {
+    workers.push_back(std::unique_ptr<WorkerState>(
+        new WorkerState{.run = *this, .rank = rank, .stream = {.run = *this, .rank = rank}}));
+    workers.back()->read_version.assign(shards, std::vector<std::int64_t>(buckets));
+  }
+  for (int shard = 0; shard < topology.servers; ++shard)
+    if (serves)
+      servers.push_back(std::unique_ptr<ServerState>(new ServerState{
+          .run = *this,
+          .shard = shard,
+          .versions = std::vector<std::int64_t>(buckets),
+          .applied = std::vector<std::vector<int>>(buckets, std::vector<int>(workers.size())),
+          .slowest = std::vector<int>(buckets),
+          .received = std::vector<std::size_t>(topology.nodes.size())}));
+    else if (setup.traffic.exchange->uses_servers)
+      server_streams.push_back(std::unique_ptr<StreamState>(
+          new StreamState{.run = *this, .rank = topology.workers() + shard}));
+  if (schedule.aggregator == nullptr)
+    return;
+  for (std::size_t node = 0; node < topology.nodes.size(); ++node)
+    aggregators.push_back(std::unique_ptr<AggregatorState>(
+        new AggregatorState{.run = *this,
+                            .node = static_cast<int>(node),
+                            .pulled = std::vector<std::size_t>(shards),
+                            .delivered = std::vector<std::size_t>(shards),
+                            .versions = std::vector<std::int64_t>(shards),
+                            .contained = std::vector<std::size_t>(shards),
+                            .contributions = std::vector<int>(topology.nodes[node].size()),
+                            .working = static_cast<int>(topology.nodes[node].size())}));
+}
+
+// A message in flight. It keeps its own transfer alive: nobody waits for it on the sending side.
+struct Run::Letter {
+  int from;
+  double set_out_s;
+  std::function<void(double)> arrived;
+  sg::CommPtr transfer;
+};
+
+void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
+  if (!apart(from, to)) {
+    arrived(sg::Engine::get_clock());
+    return;
+  }
+  if (sg::this_actor::get_host() != hosts[index(from)]) {
+    // SimGrid sends from where the sender is, so somebody over there does it.
+    start("sender", from, [this, from, to, bytes, arrived = std::move(arrived)]() mutable {
+      post(from, to, bytes, std::move(arrived))->wait();
+    });
+    return;
+  }
+  post(from, to, bytes, std::move(arrived));
+}
+
+sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
+  on_the_wire(from, to, bytes);
+  Postbox& box = postboxes_[index(to)];
+  if (box.mailbox == nullptr)
+    box.mailbox = sg::Mailbox::by_name("to " + std::to_string(to));
+  if (box.free_couriers == 0)
+    start("courier", to, [this, to] { carry(to); });
+  else
+    --box.free_couriers;
+  ++postboxes_[index(from)].in_flight;
+  auto letter = std::make_unique<Letter>();
+  letter->from = from;
+  letter->set_out_s = sg::Engine::get_clock();
+  letter->arrived = std::move(arrived);
+  Letter* sent = letter.get();
+  sent->transfer = box.mailbox->put_async(letter.release(), bytes);
+  return sent->transfer;
+}
+
+void Run::carry(int to) {
+  sg::Actor::self()->daemonize();
+  Postbox& box = postboxes_[index(to)];
+  for (;;) {
+    const std::unique_ptr<Letter> letter(box.mailbox->get<Letter>());
+    if (setup.scenario.step_overhead_s > 0)
+      sg::this_actor::sleep_for(setup.scenario.step_overhead_s);
+    letter->arrived(letter->set_out_s);
+    ++box.free_couriers;
+    Postbox& sender = postboxes_[index(letter->from)];
+    if (--sender.in_flight == 0)
+      sender.settled.wake();
+  }
+}
+
+void Run::settle(int rank) {
+  Postbox& box = postboxes_[index(rank)];
+  while (box.in_flight > 0)
+    box.settled.wait();
+}
+
+void Run::send(int from, int to, std::uint64_t bytes, std::string_view verb,
+               std::function<void()> arrived) {
+  const std::uint64_t on_wire = apart(from, to) ? bytes : 0;
+  deliver(
+      from, to, on_wire,
+      [this, from, to, on_wire, verb, arrived = std::move(arrived)](double set_out_s) {
+        add_row(set_out_s,
+                {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = on_wire});
+        add_row(set_out_s,
+                {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = on_wire});
+        arrived();
+      });
+}
+
+void Run::one_has_ended(int rank) {
+  settle(rank);  // SimGrid ends the transfers of an actor with it
+  if (--acting > 0)
+    return;
+  for (const auto& worker : workers) {
+    worker->stream.jobs.wakeup.wake();
+    worker->compressing.wakeup.wake();
+  }
+  for (const auto& stream : server_streams)
+    stream->jobs.wakeup.wake();
+}
+
+StreamState& Run::stream_of(int rank) {
+  const auto i = static_cast<std::size_t>(rank);
+  return i < workers.size() ? workers[i]->stream : *server_streams[i - workers.size()];
+}
+
+std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {
+  const std::pair alike(setup.traffic.compression.stage(iteration), bucket.index);
+  if (const auto known = alike_.find(alike); known != alike_.end())
+    return known->second;
+  const std::pair own(iteration, bucket.index);
+  if (const auto known = drawn_.find(own); known != drawn_.end())
+    return known->second;
+  auto payload = std::make_shared<const Payload>(setup.traffic.payload_of(bucket, iteration));
+  if (payload->messages.empty()) {
+    alike_.emplace(alike, payload);
+  } else {
+    drawn_.emplace(own, payload);
+    if (drawn_.size() > 8 * setup.buckets.size())  // few iterations are under way at a time
+      drawn_.erase(drawn_.begin());
+  }
+  return payload;
+}
+
+std::uint64_t Run::on_the_wire(int from, int to, std::uint64_t bytes) {
+  if (!apart(from, to))
+    return 0;
+  bytes_between[static_cast<std::uint64_t>(from) * hosts.size() + static_cast<std::uint64_t>(to)] +=
+      static_cast<double>(bytes);
+  ++trace.flows;
+  return bytes;
+}
+
+void Run::add_row(double start_s, Row row) {
+  row.start_s = start_s;
+  row.end_s = sg::Engine::get_clock();
+  trace.rows.push_back(row);
+}
+
+void Run::work(const Work& work, Row row) {
+  row.verb = work.kind == Work::Kind::encode ? "compress" : "decompress";
+  const double start_s = sg::Engine::get_clock();
+  const double seconds = setup.traffic.compression.seconds(row.rank, work, row.iteration);
+  if (seconds > 0 && trace.on_worker[index(row.rank)] >= 0)
+    sg::this_actor::execute(seconds * hosts[index(row.rank)]->get_speed());
+  else if (seconds > 0)
+    sg::this_actor::sleep_for(seconds);
+  add_row(start_s, row);
+}
+
+void Run::work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row row) {
+  const std::uint64_t elements = setup.traffic.shard_of(bucket);
+  if (setup.traffic.compression.on() && elements > 0 && messages > 0)
+    work({.kind = kind, .elements = elements, .messages = messages}, row);
+}
+
+void Run::start(const std::string& name, int rank, std::function<void()> main) {
+  const auto guarded = [this, main = std::move(main)] {
+    try {
+      main();
+    } catch (const std::exception& problem) {
+      // SimGrid's own way of stopping actors is no std::exception and passes through.
+      if (error.empty())
+        error = problem.what();
+      sg::Actor::kill_all();
+    }
+  };
+#if SIMGRID_VERSION_MAJOR >= 4
+  hosts[index(rank)]->add_actor(name, guarded);
+#else
+  sg::Actor::create(name, hosts[index(rank)], guarded);
+#endif
+}
+
+}  // namespace syncline

@@ -1,0 +1,309 @@
+#include "sim/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/run.h"
+
+namespace syncline {
+namespace {
+
+const Setup& setup_of(const WorkerState& state) {
+  return state.run.setup;
+}
+
+const Cluster& cluster_of(const WorkerState& state) {
+  return setup_of(state).traffic.cluster;
+}
+
+Row compute_row(const WorkerState& state, std::string_view verb, int bucket = -1) {
+  return {.verb = verb,
+          .stream = Stream::compute,
+          .rank = state.rank,
+          .bucket = bucket,
+          .iteration = state.iteration};
+}
+
+// Computes what takes the worker's host so long by itself; its speed may change meanwhile.
+void compute(WorkerState& state, double solo_s, const Row& row) {
+  const double start_s = sg::Engine::get_clock();
+  const double seconds = solo_s * state.slowdown;
+  if (seconds > 0)
+    sg::this_actor::execute(seconds * cluster_of(state).workers[index(state.rank)].speed_flops);
+  state.run.add_row(start_s, row);
+}
+
+// Blocks the compute stream until `ready`, and says so in the trace.
+template <class Ready>
+void wait_until(WorkerState& state, Ready ready) {
+  const double start_s = sg::Engine::get_clock();
+  while (!ready())
+    state.wakeup.wait();
+  if (sg::Engine::get_clock() > start_s)
+    state.run.add_row(start_s, compute_row(state, "wait"));
+}
+
+// Starts what a finished bucket needs: now, or with `overlap = off` when backward has ended.
+void when_due(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
+  state.deferred.push_back(std::move(start));
+  const bool ended = bucket.index + 1 == static_cast<int>(setup_of(state).buckets.size());
+  if (!ended && !setup_of(state).scenario.overlap)
+    return;
+  for (const std::function<void()>& waiting : std::exchange(state.deferred, {}))
+    waiting();
+}
+
+// Does this work (null: there is none), then goes on with `then`: on the compute stream, or on the
+// second core if there is one.
+void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int iteration,
+               std::function<void()> then) {
+  if (work == nullptr) {
+    then();
+    return;
+  }
+  const bool second_core = compresses_on_second_core(state);
+  const Row row{.stream = second_core ? Stream::compression : Stream::compute,
+                .rank = state.rank,
+                .bucket = bucket.index,
+                .iteration = iteration};
+  auto job = [&state, work = *work, row, then = std::move(then)] {
+    state.run.work(work, row);
+    then();
+  };
+  if (second_core)
+    state.compressing.add(std::move(job));
+  else
+    job();
+}
+
+// One average or answer less to wait for.
+void one_is_here(WorkerState& state) {
+  if (--state.outstanding == 0)
+    state.wakeup.wake();
+}
+
+// The message of this bucket has arrived: its decompression waits for the compute stream, unless
+// there is a second core or nothing to do.
+void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
+                        const Bucket& bucket, int iteration) {
+  auto job = [&state, plan, &bucket, iteration] {
+    work_then(state, last_work(*plan), bucket, iteration, [&state] { one_is_here(state); });
+  };
+  if (last_work(*plan) == nullptr || compresses_on_second_core(state)) {
+    job();
+    return;
+  }
+  state.arrived.push_back(std::move(job));
+  state.wakeup.wake();
+}
+
+// A message to every shard, each its part; returns when all are there.
+void push_to_servers(WorkerState& state, const Bucket& bucket, int iteration,
+                     std::uint64_t message_bytes) {
+  const int servers = cluster_of(state).topology.servers;
+  const double start_s = sg::Engine::get_clock();
+  Row row{.verb = "push",
+          .stream = Stream::communication,
+          .rank = state.rank,
+          .bucket = bucket.index,
+          .iteration = iteration};
+  int under_way = servers;
+  for (int s = 0; s < servers; ++s) {
+    ServerState& server = *state.run.servers[index(s)];
+    const std::uint64_t bytes =
+        state.run.apart(state.rank, server.rank()) ? share(message_bytes, servers, s) : 0;
+    row.bytes_sent += bytes;
+    const Push push{.worker = state.rank,
+                    .bucket = bucket.index,
+                    .iteration = iteration,
+                    .read_version = state.read_version[index(s)][index(bucket.index)]};
+    state.run.deliver(state.rank, server.rank(), bytes,
+                      [&state, &server, &under_way, push, bytes](double set_out_s) {
+                        state.run.add_row(set_out_s, {.verb = "receive",
+                                                      .stream = Stream::messages,
+                                                      .rank = server.rank(),
+                                                      .bucket = push.bucket,
+                                                      .iteration = push.iteration,
+                                                      .bytes_received = bytes});
+                        server.pushes.add(push);
+                        if (--under_way == 0)
+                          state.stream.wakeup.wake();
+                      });
+  }
+  while (under_way > 0)
+    state.stream.wakeup.wait();
+  state.run.add_row(start_s, row);
+}
+
+AggregatorState& node_of(const WorkerState& state) {
+  const int node = cluster_of(state).topology.node_of[static_cast<std::size_t>(state.rank)];
+  return *state.run.aggregators[static_cast<std::size_t>(node)];
+}
+
+// A copy inside the node, of the whole model.
+void copy(WorkerState& state, int from, int to, std::string_view verb) {
+  const double start_s = sg::Engine::get_clock();
+  const std::uint64_t bytes =
+      state.run.apart(from, to) ? setup_of(state).model_bytes() : std::uint64_t{0};
+  bool here = false;
+  state.run.deliver(from, to, bytes, [&](double) {
+    here = true;
+    state.wakeup.wake();
+  });
+  wait_until(state, [&] { return here; });
+  const bool out = from == state.rank;
+  state.run.add_row(start_s, {.verb = verb,
+                              .stream = Stream::communication,
+                              .rank = state.rank,
+                              .iteration = state.iteration,
+                              .bytes_sent = out ? bytes : 0,
+                              .bytes_received = out ? 0 : bytes});
+  const int other = out ? to : from;
+  state.run.add_row(start_s, {.verb = verb,
+                              .stream = Stream::messages,
+                              .rank = other,
+                              .iteration = state.iteration,
+                              .bytes_sent = out ? 0 : bytes,
+                              .bytes_received = out ? bytes : 0});
+}
+
+}  // namespace
+
+bool compresses_on_second_core(const WorkerState& worker) {
+  return setup_of(worker).traffic.compression.on() &&
+         cluster_of(worker).workers[index(worker.rank)].cores > 1;
+}
+
+void add_answer(WorkerState& worker, double set_out_s, std::uint64_t bytes) {
+  const double now_s = sg::Engine::get_clock();
+  if (worker.answers && set_out_s > worker.answers->end_s) {
+    worker.run.trace.rows.push_back(*worker.answers);
+    worker.answers.reset();
+  }
+  if (!worker.answers)
+    worker.answers = {.start_s = set_out_s,
+                      .verb = "pull",
+                      .stream = Stream::messages,
+                      .rank = worker.rank,
+                      .iteration = worker.iteration};
+  worker.answers->start_s = std::min(worker.answers->start_s, set_out_s);
+  worker.answers->end_s = now_s;
+  worker.answers->bytes_received += bytes;
+}
+
+const Settings& Worker::settings() const {
+  return setup_of(state_).scenario.schedule_settings;
+}
+
+std::span<const Bucket> Worker::buckets() const {
+  return setup_of(state_).buckets;
+}
+
+bool Worker::next_iteration() {
+  const Scenario& scenario = setup_of(state_).scenario;
+  if (state_.iteration + 1 == scenario.warmup + scenario.iterations)
+    return false;
+  ++state_.iteration;
+  state_.slowdown = jitter_factor(scenario.jitter, scenario.seed, state_.rank, state_.iteration);
+  return true;
+}
+
+void Worker::forward() {
+  compute(state_, setup_of(state_).compute.forward_s(state_.rank), compute_row(state_, "forward"));
+}
+
+void Worker::backward(const Bucket& bucket) {
+  compute(state_, setup_of(state_).compute.backward_s(state_.rank, bucket.forward_flop),
+          compute_row(state_, "backward", bucket.index));
+}
+
+void Worker::step() {
+  Row row = compute_row(state_, "step");
+  row.version = state_.iteration + 1;
+  state_.run.add_row(sg::Engine::get_clock(), row);
+}
+
+void Worker::start_average(const Bucket& bucket) {
+  ++state_.outstanding;
+  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+    const std::shared_ptr<const Plan> plan = state.stream.plan(bucket, iteration);
+    work_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
+      state.stream.jobs.add([&state, plan, &bucket, iteration] {
+        state.stream.average(*plan, bucket, iteration, [&state, plan, &bucket, iteration] {
+          decompress_arrived(state, plan, bucket, iteration);
+        });
+      });
+    });
+  });
+}
+
+void Worker::finish_averages() {
+  for (;;) {
+    wait_until(state_, [&] { return state_.outstanding == 0 || !state_.arrived.empty(); });
+    if (state_.arrived.empty())
+      return;
+    const std::function<void()> decompress = std::move(state_.arrived.front());
+    state_.arrived.pop_front();
+    decompress();
+  }
+}
+
+void Worker::push(const Bucket& bucket) {
+  state_.outstanding += cluster_of(state_).topology.servers;  // answers
+  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+    const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
+    const Work made = encode(payload->elements);
+    work_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
+              [&state, &bucket, iteration,
+               bytes = payload->message_of(state.rank) + payload->small_bytes] {
+                state.stream.jobs.add([&state, &bucket, iteration, bytes] {
+                  push_to_servers(state, bucket, iteration, bytes);
+                });
+              });
+  });
+}
+
+void Worker::pull() {
+  wait_until(state_, [&] { return state_.outstanding == 0; });
+  if (state_.answers)
+    state_.run.trace.rows.push_back(*state_.answers);
+  state_.answers.reset();
+  if (!setup_of(state_).traffic.compressed_pulls)
+    return;
+  for (const Bucket& bucket : buckets())
+    if (const auto payload = state_.run.payload(bucket, state_.iteration); payload->elements > 0)
+      state_.run.work(decode(payload->elements), compute_row(state_, "decompress", bucket.index));
+}
+
+void Worker::hand_over() {
+  AggregatorState& node = node_of(state_);
+  std::vector<std::int64_t> versions;
+  for (const std::vector<std::int64_t>& of_server : state_.read_version)
+    versions.push_back(of_server[0]);
+  copy(state_, state_.rank, node.rank(), "hand-over");
+  const int place =
+      state_.rank - cluster_of(state_).topology.nodes[static_cast<std::size_t>(node.node)].front();
+  ++node.contributions[static_cast<std::size_t>(place)];
+  node.gradients.push_back({.worker = state_.rank, .iteration = state_.iteration});
+  node.read_versions.push_back(std::move(versions));
+  state_.handed_over = static_cast<std::int64_t>(node.gradients.size());
+  node.events.add({.kind = Aggregator::Event::Kind::gradient});
+}
+
+void Worker::wait_until_applied() {
+  const AggregatorState& node = node_of(state_);
+  wait_until(state_, [&] {
+    return std::ranges::all_of(node.contained, [&](std::size_t contained) {
+      return static_cast<std::int64_t>(contained) >= state_.handed_over;
+    });
+  });
+}
+
+void Worker::take_parameters() {
+  const AggregatorState& node = node_of(state_);
+  for (std::size_t s = 0; s < node.versions.size(); ++s)
+    state_.read_version[s][0] = node.versions[s];
+  copy(state_, node.rank(), state_.rank, "take");
+}
+
+}  // namespace syncline

@@ -1,0 +1,170 @@
+#include "sim/options/options.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "kernels/compressor.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/setup/network.h"
+
+namespace syncline {
+namespace {
+
+constexpr double tiny = 1e-12;  // "greater than zero"
+
+Parameter number(const std::string& name, const std::string& sentence, const std::string& fallback,
+                 double minimum, double maximum, bool whole = false) {
+  return {name, sentence, fallback, minimum, maximum, whole, {}};
+}
+
+Parameter choice(const std::string& name, const std::string& sentence, const std::string& fallback,
+                 std::vector<std::string> choices) {
+  return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
+}
+
+// An option that is a number: `assign(scenario, value)`.
+template <class Assign>
+Option numeric(const Parameter& parameter, Assign assign) {
+  return {parameter.name, parameter.sentence, parameter.fallback,
+          [parameter, assign](Scenario& scenario, const std::string& text) {
+            assign(scenario, checked_number(parameter, text));
+          }};
+}
+
+template <class Assign>
+Option worded(const Parameter& parameter, Assign assign) {
+  return {parameter.name, parameter.sentence, parameter.fallback,
+          [parameter, assign](Scenario& scenario, const std::string& text) {
+            assign(scenario, checked_word(parameter, text));
+          }};
+}
+
+Fusion fusion_of(const Parameter& parameter, const std::string& text) {
+  if (text == "all")
+    return {.kind = Fusion::Kind::all};
+  if (text == "merged")
+    return {.kind = Fusion::Kind::merged};
+  try {
+    return {.kind = Fusion::Kind::bytes, .bytes = checked_number(parameter, text)};
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(error.what()) + ", all or merged");
+  }
+}
+
+Option fusion(const Parameter& parameter) {
+  return {parameter.name, parameter.sentence, parameter.fallback,
+          [parameter](Scenario& scenario, const std::string& text) {
+            scenario.fusion = fusion_of(parameter, text);
+          }};
+}
+
+std::vector<Option> fixed_options() {
+  return {
+      Option{"platform", "path of a SimGrid XML file, or a name in platforms/", "",
+             [](Scenario& s, const std::string& v) { s.platform = v; }},
+      numeric(number("workers", "how many, node by node (default: all of the platform)", "", 1, 1e7,
+                     true),
+              [](Scenario& s, double v) { s.workers = static_cast<int>(v); }),
+      numeric(number("workers-per-node", "when hosts carry no `node` property", "", 1, 1e6, true),
+              [](Scenario& s, double v) { s.workers_per_node = static_cast<int>(v); }),
+      numeric(number("servers", "parameter-server shards (0: one per node, on the nodes)", "0", 0,
+                     1e6, true),
+              [](Scenario& s, double v) { s.servers = static_cast<int>(v); }),
+      Option{"model", "name in models/, or path of a model CSV", "",
+             [](Scenario& s, const std::string& v) { s.model = v; }},
+      numeric(number("batch", "samples per worker and iteration", "32", 1, 1e9, true),
+              [](Scenario& s, double v) { s.batch = static_cast<int>(v); }),
+      worded(
+          choice("precision", "fp32 or fp16: bytes per gradient value", "fp32", {"fp32", "fp16"}),
+          [](Scenario& s, const std::string& v) {
+            s.precision = v == "fp16" ? Precision::fp16 : Precision::fp32;
+          }),
+      numeric(number("throughput", "samples/s of one worker alone", "", tiny, 1e12),
+              [](Scenario& s, double v) { s.throughput = v; }),
+      Option{"device",
+             "whose cost table and row of models/throughput.csv (default: each host's own)", "",
+             [](Scenario& s, const std::string& v) { s.device = v; }},
+      numeric(number("efficiency", "fraction of the host's peak speed", "", tiny, 1),
+              [](Scenario& s, double v) { s.efficiency = v; }),
+      Option{"schedule", "who waits for whom; see `syncline list`", "bsp"},
+      Option{"exchange", "how gradients meet (default: the schedule's)", ""},
+      worded(choice("overlap", "communicate while backward goes on", "on", {"on", "off"}),
+             [](Scenario& s, const std::string& v) { s.overlap = v == "on"; }),
+      fusion(number("bucket-bytes",
+                    "fusion size: 0 per tensor, `all` one bucket, `merged` MG-WFBP's", "26214400",
+                    0, 1e15)),
+      Option{"compressor", "what is sent instead of a gradient", "none"},
+      numeric(number("dense-below", "tensors of fewer values are sent uncompressed", "0", 0, 1e12,
+                     true),
+              [](Scenario& s, double v) { s.dense_below = static_cast<std::uint64_t>(v); }),
+      Option{"network", "network model; see `syncline list`", "exact",
+             [](Scenario& s, const std::string& v) { s.network = &find_network(v); }},
+      numeric(number("bandwidth-factor", "times every bandwidth, instead of the network model's",
+                     "", 1e-6, 1e3),
+              [](Scenario& s, double v) { s.bandwidth_factor = v; }),
+      numeric(number("latency-factor", "times every latency, instead of the network model's", "", 0,
+                     1e6),
+              [](Scenario& s, double v) { s.latency_factor = v; }),
+      numeric(number("step-overhead", "seconds of software per step of an exchange", "0", 0, 1e3),
+              [](Scenario& s, double v) { s.step_overhead_s = v; }),
+      worded(choice("fidelity", "flow: one flow per neighbour; step: every step", "flow",
+                    {"flow", "step"}),
+             [](Scenario& s, const std::string& v) { s.every_step = v == "step"; }),
+      numeric(number("jitter", "coefficient of variation of compute time", "0", 0, 2),
+              [](Scenario& s, double v) { s.jitter = v; }),
+      numeric(number("iterations", "measured iterations of every worker", "10", 1, 1e6, true),
+              [](Scenario& s, double v) { s.iterations = static_cast<int>(v); }),
+      numeric(number("warmup", "iterations before these", "1", 0, 1e6, true),
+              [](Scenario& s, double v) { s.warmup = static_cast<int>(v); }),
+      numeric(number("seed", "of everything random", "1", 0, 9007199254740992.0, true),
+              [](Scenario& s, double v) { s.seed = static_cast<std::uint64_t>(v); }),
+  };
+}
+
+}  // namespace
+
+std::vector<Parameter> own_parameters() {
+  std::map<std::string, Parameter> all;
+  const auto add = [&](const auto& entries) {
+    for (const auto& [name, entry] : entries)
+      for (const Parameter& parameter : entry.parameters)
+        all.emplace(parameter.name, parameter);
+  };
+  add(Registered<Schedule>::all());
+  add(Registered<Exchange>::all());
+  add(Registered<Compressor>::all());
+  std::vector<Parameter> list;
+  for (const auto& [name, parameter] : all)
+    list.push_back(parameter);
+  return list;
+}
+
+const std::vector<Option>& scenario_options() {
+  static const std::vector<Option> all = [] {
+    std::vector<Option> options = fixed_options();
+    for (const Parameter& parameter : own_parameters())
+      options.push_back({parameter.name, parameter.sentence, parameter.fallback});
+    return options;
+  }();
+  return all;
+}
+
+bool is_choice(const std::string& name) {
+  return name == "schedule" || name == "exchange" || name == "compressor";
+}
+
+bool known_option(const std::string& name) {
+  return std::ranges::any_of(scenario_options(),
+                             [&](const Option& option) { return option.name == name; });
+}
+
+std::string unknown_option(const std::string& key) {
+  std::vector<std::string> names;
+  for (const Option& option : scenario_options())
+    names.push_back(option.name);
+  return "unknown option '" + key + "': allowed are " + listed(names);
+}
+
+}  // namespace syncline

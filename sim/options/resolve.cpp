@@ -1,0 +1,280 @@
+#include "sim/options/resolve.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "kernels/compressor.h"
+#include "sim/options/options.h"
+#include "sim/plan.h"
+#include "sim/schedule.h"
+#include "sim/setup/files.h"
+#include "sim/setup/network.h"
+
+namespace syncline {
+namespace {
+
+const std::string no_compressor = "none";
+const std::string dense_exchange = "ring";  // of what compression is held against
+const std::string gathering = "allgather";  // where messages cannot be added on the way
+
+// Runs `check`, whose message gets the place where `key` was given in front.
+template <class Check>
+void at(const GivenOptions& given, const std::string& key, Check check) {
+  try {
+    check();
+  } catch (const std::exception& error) {
+    const auto found = given.find(key);
+    throw std::invalid_argument(
+        (found == given.end() ? std::string() : found->second.where + ": ") + error.what());
+  }
+}
+
+std::map<std::string, std::string> values(const GivenOptions& given) {
+  std::map<std::string, std::string> plain;
+  for (const auto& [key, option] : given)
+    plain[key] = option.value;
+  return plain;
+}
+
+bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
+  return std::ranges::any_of(parameters,
+                             [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+// The key (and so the place) that a bad setting of `parameters` came from.
+template <class Entry>
+Settings settings_of(const Entry& entry, const GivenOptions& given) {
+  for (const Parameter& parameter : entry.parameters)
+    at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
+  return Settings(entry.parameters, values(given));
+}
+
+// Whether the exchange can move what the compressor makes.
+bool carries(const Exchange& exchange, const Compressor& compressor) {
+  switch (exchange.carries) {
+    case Exchange::Carries::sums:
+      return compressor.reducible;
+    case Exchange::Carries::sparse:
+      return compressor.sparse;
+    case Exchange::Carries::any:
+      break;
+  }
+  return true;
+}
+
+// Sends some of the values: as a list with indices, or those that all workers have drawn alike.
+bool is_sparsifier(const Compressor& compressor) {
+  return compressor.sparse || declares(compressor.parameters, "density");
+}
+
+// Names of the registered things for which `fits` holds, as an error lists them.
+template <class T, class Fits>
+std::string those_that(Fits fits) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registered<T>::all())
+    if (fits(entry))
+      names.push_back(name);
+  return listed(names);
+}
+
+// Why this schedule or exchange cannot work with the compressor; empty when it can.
+std::string impossible(const Schedule& schedule, const Exchange& exchange,
+                       const Compressor& compressor) {
+  const std::string pair = "compressor = " + compressor.name + ": ";
+  if (schedule.sparsifiers_only && !is_sparsifier(compressor))
+    return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
+           those_that<Compressor>(is_sparsifier);
+  if (schedule.server != nullptr || carries(exchange, compressor))
+    return {};
+  const std::string why =
+      exchange.carries == Exchange::Carries::sums
+          ? " adds messages on the way, and " + compressor.name + "'s cannot be added"
+          : " merges lists of index and value, and " + compressor.name + " makes none";
+  return pair + "exchange " + exchange.name + why + "; allowed are exchanges " +
+         those_that<Exchange>([&](const Exchange& other) { return carries(other, compressor); }) +
+         ", or compressors " + those_that<Compressor>([&](const Compressor& other) {
+           return carries(exchange, other) && (!schedule.sparsifiers_only || is_sparsifier(other));
+         });
+}
+
+// Options given that these three have no use for.
+void find_misfits(const Schedule& schedule, const Exchange& exchange, const Compressor& compressor,
+                  const GivenOptions& given, std::vector<Misfit>& misfits) {
+  if (!schedule.any_exchange && exchange.name != schedule.exchange)
+    misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
+                                       " allows only " + schedule.exchange});
+  if (const std::string why = impossible(schedule, exchange, compressor); !why.empty())
+    misfits.push_back({given.contains("compressor") ? "compressor"
+                       : given.contains("exchange") ? "exchange"
+                                                    : "schedule",
+                       why});
+  for (const Parameter& parameter : own_parameters())
+    if (given.contains(parameter.name) && !declares(schedule.parameters, parameter.name) &&
+        !declares(exchange.parameters, parameter.name) &&
+        !declares(compressor.parameters, parameter.name))
+      misfits.push_back({parameter.name, parameter.name + " means nothing to schedule " +
+                                             schedule.name + ", exchange " + exchange.name +
+                                             " and compressor " + compressor.name});
+}
+
+// What a network cannot do. Refused in a sweep too, where a misfit may only be left out: the cell
+// would be simulated all the same.
+void check_network(const Scenario& scenario, const GivenOptions& given) {
+  if (!scenario.network->by_size)
+    return;
+  const std::string network = "network = " + scenario.network->name;
+  at(given, "network", [&] {
+    if (!scenario.every_step)
+      throw std::invalid_argument(network + " with fidelity = flow: its factors are those of a " +
+                                  "message's size; allowed is fidelity = step");
+  });
+  for (const char* factor : {"bandwidth-factor", "latency-factor"})
+    at(given, factor, [&] {
+      if (given.contains(factor))
+        throw std::invalid_argument(std::string(factor) + ": " + network +
+                                    " has factors of its own; allowed with it is none");
+    });
+}
+
+// The folder of the file that says this; empty for a flag.
+std::string folder_of(const Given& option) {
+  return std::filesystem::path(option.where.substr(0, option.where.rfind(':')))
+      .parent_path()
+      .string();
+}
+
+void find_files(const GivenOptions& given, Scenario& scenario) {
+  for (const char* needed : {"platform", "model"})
+    if (!given.contains(needed))
+      throw std::invalid_argument(std::string(needed) + " is not given: say --" + needed +
+                                  " NAME (see `syncline list`)");
+  at(given, "platform", [&] {
+    scenario.platform = find_file("platform", "platforms", ".xml", scenario.platform,
+                                  folder_of(given.at("platform")));
+  });
+  at(given, "model", [&] {
+    scenario.model =
+        find_file("model", "models", ".csv", scenario.model, folder_of(given.at("model")));
+  });
+}
+
+// What the schedule and the exchange say of compression, and what the compressor is to a
+// simulation, beside its settings.
+void resolve_compression(const GivenOptions& given, Scenario& scenario,
+                         std::vector<Misfit>& misfits) {
+  const Compressor& compressor = *scenario.compressor;
+  const Settings& schedule = scenario.schedule_settings;
+  const bool compresses = compressor.name != no_compressor;
+  if (scenario.exchange_settings.says("in-node", "compressed") && !compressor.reducible)
+    misfits.push_back({"in-node", "in-node = compressed: compressor " + compressor.name +
+                                      "'s messages cannot be added in the node; allowed is dense"});
+  scenario.compressed_pulls = schedule.says("pull", "compressed");
+  if (scenario.compressed_pulls && !compresses) {
+    misfits.push_back({"pull", "pull = compressed: compressor " + compressor.name +
+                                   " makes no messages; allowed is dense"});
+    scenario.compressed_pulls = false;
+  }
+  if (const std::string& own = compressor.own_warm_up;
+      !own.empty() && scenario.compressor_settings.number(own) > 0)
+    misfits.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
+                                  "schedule topk-sgd; allowed is 0"});
+  if (declares(scenario.schedule->parameters, "warm-up-densities")) {
+    const std::string& whose = schedule.word("warm-up-densities");
+    scenario.warm_up_densities = Registered<Compressor>::find(whose).warm_up_densities;
+    scenario.epoch_iterations = static_cast<int>(schedule.number("epoch-iterations"));
+    if (!scenario.warm_up_densities.empty() && !declares(compressor.parameters, "density")) {
+      misfits.push_back({"warm-up-densities", "warm-up-densities = " + whose + ": compressor " +
+                                                  compressor.name + " has no density"});
+      scenario.warm_up_densities.clear();
+    }
+  }
+  scenario.read_as = compressor.read_as.empty() ? scenario.compressor
+                                                : &Registered<Compressor>::find(compressor.read_as);
+  // Sending costs what it does on the simulated network, unless the user describes another one.
+  const std::vector<std::string>& cost = compressor.network_cost.parameters;
+  scenario.network_prices = !cost.empty() && std::ranges::none_of(cost, [&](const auto& key) {
+    return given.contains(key);
+  });
+  if (scenario.network_prices) {
+    for (const std::string& key : cost)
+      scenario.written.erase(key);
+    scenario.written[cost.front()] = "network";
+  }
+  if (!compresses)
+    scenario.compressor = nullptr;
+}
+
+}  // namespace
+
+Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
+  Scenario scenario;
+  for (const auto& entry : given)
+    if (!known_option(entry.first))
+      at(given, entry.first, [&] { throw std::invalid_argument(unknown_option(entry.first)); });
+  const auto say = [&](const Option& option, const std::string& text) {
+    scenario.written[option.name] = text;
+    if (option.set && (!text.empty() || given.contains(option.name)))
+      at(given, option.name, [&] { option.set(scenario, text); });
+  };
+  for (const Option& option : scenario_options())
+    if (option.set || is_choice(option.name)) {
+      const auto found = given.find(option.name);
+      say(option, found == given.end() ? option.fallback : found->second.value);
+    }
+  find_files(given, scenario);
+
+  at(given, "schedule",
+     [&] { scenario.schedule = &Registered<Schedule>::find(scenario.written.at("schedule")); });
+  const Schedule& schedule = *scenario.schedule;
+  for (const Option& option : scenario_options())
+    if (const auto own = schedule.defaults.find(option.name);
+        own != schedule.defaults.end() && !given.contains(option.name))
+      say(option, own->second);
+  at(given, "compressor", [&] {
+    scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
+  });
+  const Compressor& compressor = *scenario.compressor;
+  std::string& exchange_name = scenario.written.at("exchange");
+  if (exchange_name.empty()) {
+    const bool carried = schedule.server != nullptr ||
+                         carries(Registered<Exchange>::find(schedule.exchange), compressor);
+    exchange_name = carried ? schedule.exchange : gathering;
+  }
+  at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(exchange_name); });
+  scenario.dense_exchange = &Registered<Exchange>::find(dense_exchange);
+  if (compressor.name != no_compressor && given.contains("device"))
+    at(given, "device", [&] {
+      scenario.cost_table = find_file("cost table", "kernels/profiles", ".csv", scenario.device,
+                                      folder_of(given.at("device")));
+    });
+
+  check_network(scenario, given);
+  find_misfits(schedule, *scenario.exchange, compressor, given, misfits);
+  const auto keep = [&](const auto& entry, Settings& settings) {
+    settings = settings_of(entry, given);
+    for (const Parameter& parameter : entry.parameters)
+      scenario.written[parameter.name] =
+          given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
+  };
+  keep(schedule, scenario.schedule_settings);
+  keep(*scenario.exchange, scenario.exchange_settings);
+  keep(compressor, scenario.compressor_settings);
+  resolve_compression(given, scenario, misfits);
+  return scenario;
+}
+
+void refuse(const GivenOptions& given, const Misfit& misfit) {
+  at(given, misfit.key, [&] { throw std::invalid_argument(misfit.why); });
+  std::abort();  // `at` has thrown
+}
+
+Scenario resolve(const GivenOptions& given) {
+  std::vector<Misfit> misfits;
+  Scenario scenario = resolve(given, misfits);
+  if (!misfits.empty())
+    refuse(given, misfits.front());
+  return scenario;
+}
+
+}  // namespace syncline

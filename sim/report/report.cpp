@@ -1,0 +1,267 @@
+#include "sim/report/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+
+namespace syncline {
+namespace {
+
+struct Interval {
+  double start_s;
+  double end_s;
+};
+
+// What the trace says about one worker.
+struct WorkerRows {
+  std::vector<Interval> iterations;  // from forward to step
+  std::vector<Interval> blocked;     // its compute stream stood still
+  std::vector<Interval> moving;      // its bytes were under way
+  std::vector<Interval> coding;      // it compressed beside its compute stream
+  std::vector<Interval> computing;   // forward and backward
+  double compute_s = 0;              // measured iterations
+  double compress_s = 0;
+  double all_compute_s = 0;  // warm-up too
+};
+
+bool is_coding(const Row& row) {
+  return row.verb == "compress" || row.verb == "decompress";
+}
+
+// The worker that a row of an iteration is about: its own, or the one on whose device a server or
+// an aggregator compresses; -1: none.
+int worker_of(const Trace& trace, const Row& row) {
+  if (row.iteration < 0)
+    return -1;
+  if (row.rank < trace.workers)
+    return row.rank;
+  const auto rank = static_cast<std::size_t>(row.rank);
+  return is_coding(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
+}
+
+std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
+  std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
+  for (const Row& row : trace.rows) {
+    const int about = worker_of(trace, row);
+    if (about < 0)
+      continue;
+    WorkerRows& worker = workers[static_cast<std::size_t>(about)];
+    const bool measured = row.iteration >= warmup;
+    const double seconds = row.end_s - row.start_s;
+    const bool codes = is_coding(row);
+    if (row.stream != Stream::compute || row.rank != about) {
+      if (row.verb != "wait" && measured)
+        (codes ? worker.coding : worker.moving).push_back({row.start_s, row.end_s});
+      continue;
+    }
+    if (row.verb == "forward" && row.iteration >= static_cast<int>(worker.iterations.size()))
+      worker.iterations.push_back({row.start_s, row.end_s});
+    else if (row.verb == "step" && !worker.iterations.empty())
+      worker.iterations.back().end_s = row.end_s;
+
+    if (row.verb == "wait") {
+      if (measured)
+        worker.blocked.push_back({row.start_s, row.end_s});
+    } else if (codes) {
+      worker.compress_s += measured ? seconds : 0;
+    } else {
+      worker.compute_s += measured ? seconds : 0;
+      worker.all_compute_s += seconds;
+      if (measured)
+        worker.computing.push_back({row.start_s, row.end_s});
+    }
+  }
+  return workers;
+}
+
+// Seconds of `blocked` during which any of `moving` was going on.
+double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving) {
+  std::ranges::sort(moving, {}, &Interval::start_s);
+  std::vector<Interval> merged;
+  for (const Interval& interval : moving)
+    if (!merged.empty() && interval.start_s <= merged.back().end_s)
+      merged.back().end_s = std::max(merged.back().end_s, interval.end_s);
+    else
+      merged.push_back(interval);
+  double sum = 0;
+  std::size_t first = 0;
+  for (const Interval& wait : blocked) {  // in order of time
+    while (first < merged.size() && merged[first].end_s <= wait.start_s)
+      ++first;
+    for (std::size_t i = first; i < merged.size() && merged[i].start_s < wait.end_s; ++i)
+      sum += std::min(wait.end_s, merged[i].end_s) - std::max(wait.start_s, merged[i].start_s);
+  }
+  return sum;
+}
+
+// Both have had half of the core while they ran side by side.
+void tell_compressing_from_computing(WorkerRows& worker) {
+  const double shared_s = overlap_s(worker.computing, worker.coding) / 2;
+  worker.compute_s -= shared_s;
+  worker.all_compute_s -= shared_s;
+  worker.compress_s += shared_s;
+}
+
+// Samples/s while all workers are measured: from when the last has ended its warm-up until the
+// first has ended. Iterations that are cut by the window count by the part inside.
+double throughput_of(const std::vector<WorkerRows>& workers, int batch, int warmup,
+                     std::vector<std::string>& warnings) {
+  double from_s = 0;
+  double to_s = std::numeric_limits<double>::infinity();
+  for (const WorkerRows& worker : workers) {
+    if (warmup > 0)
+      from_s = std::max(from_s, worker.iterations[static_cast<std::size_t>(warmup) - 1].end_s);
+    to_s = std::min(to_s, worker.iterations.back().end_s);
+  }
+  if (from_s >= to_s) {
+    from_s = 0;
+    warnings.push_back(
+        "the fastest worker had ended before the slowest was warm: throughput is from the start");
+  }
+  double iterations = 0;
+  for (const WorkerRows& worker : workers)
+    for (const Interval& iteration : worker.iterations) {
+      const double inside = std::min(to_s, iteration.end_s) - std::max(from_s, iteration.start_s);
+      if (inside > 0)
+        iterations += inside / (iteration.end_s - iteration.start_s);
+    }
+  return batch * iterations / (to_s - from_s);
+}
+
+// The value below which a fraction of the sorted values lies, by the nearest-rank rule.
+double percentile(const std::vector<double>& sorted, double fraction) {
+  const double rank = std::ceil(fraction * static_cast<double>(sorted.size()));
+  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
+
+void add_staleness(const Trace& trace, Report& report) {
+  double sum = 0;
+  std::int64_t count = 0;
+  for (const Row& row : trace.rows) {
+    if (row.verb == "step" && row.rank == 0)
+      report.updates = std::max(report.updates, row.version);
+    if (row.verb != "apply")
+      continue;
+    const std::int64_t staleness = row.version - 1 - row.read_version;
+    ++report.staleness_histogram[staleness];
+    report.staleness_max = std::max(report.staleness_max, staleness);
+    sum += static_cast<double>(staleness);
+    ++count;
+  }
+  if (count > 0) {
+    report.staleness_mean = sum / static_cast<double>(count);
+    report.updates = 0;
+    for (const Row& row : trace.rows)
+      if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
+        report.updates = std::max(report.updates, row.version);
+  }
+}
+
+std::string percent(double fraction) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * fraction);
+  return text;
+}
+
+std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
+                          const Report& report) {
+  const double whole = report.iteration_mean_s;
+  const std::string links = report.busiest_links.empty()
+                                ? ""
+                                : "; the busiest link, " + report.busiest_links.front().name +
+                                      ", is " + percent(report.busiest_links.front().utilisation) +
+                                      " full";
+  if (report.compute_s + report.compress_s >= report.exposed_s + report.waiting_s) {
+    if (report.compress_s > report.compute_s)
+      return "compression: " + percent(report.compress_s / whole) + " of an iteration";
+    return "computation: " + percent(report.compute_s / whole) + " of an iteration" + links;
+  }
+  if (report.exposed_s >= report.waiting_s)
+    return "communication: " + percent(report.exposed_s / whole) +
+           " of an iteration stands still for it" + links;
+  const auto slowest = std::ranges::max_element(workers, {}, &WorkerRows::all_compute_s);
+  const auto rank = static_cast<std::size_t>(slowest - workers.begin());
+  double mean_s = 0;
+  for (const WorkerRows& worker : workers)
+    mean_s += worker.all_compute_s / static_cast<double>(workers.size());
+  char factor[32];
+  std::snprintf(factor, sizeof factor, "%.2f", slowest->all_compute_s / mean_s);
+  return "waiting: " + percent(report.waiting_s / whole) + " of an iteration; the slowest, " +
+         trace.rank_names[rank] + ", computes for " + factor + " times the mean" + links;
+}
+
+void add_links(const Trace& trace, double rounds, Report& report) {
+  std::vector<LinkUse> links = trace.links;
+  const auto busy_s = [](const LinkUse& link) { return link.bytes / link.bandwidth_Bps; };
+  std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
+    return busy_s(a) != busy_s(b) ? busy_s(a) > busy_s(b) : a.name < b.name;
+  });
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
+    report.busiest_links.push_back({.name = links[i].name,
+                                    .utilisation = busy_s(links[i]) / trace.end_s,
+                                    .bytes_per_iteration = links[i].bytes / rounds});
+  report.bound_link_s = links.empty() ? 0 : busy_s(links.front()) / rounds;
+}
+
+}  // namespace
+
+Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
+  Report report;
+  std::vector<WorkerRows> workers = by_worker(trace, warmup);
+  for (std::size_t w = 0; w < workers.size(); ++w)
+    if (!workers[w].coding.empty() && w < trace.one_core.size() && trace.one_core[w])
+      tell_compressing_from_computing(workers[w]);
+  const double measured = static_cast<double>(trace.workers) * iterations;
+  const double rounds = warmup + iterations;
+  report.simulated_s = trace.end_s;
+  report.flows = trace.flows;
+
+  std::vector<double> durations;
+  double alone = 0;  // samples/s
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    const WorkerRows& worker = workers[w];
+    for (std::size_t i = static_cast<std::size_t>(warmup); i < worker.iterations.size(); ++i)
+      durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
+    alone += batch * iterations / worker.compute_s;
+    const double blocked_s = std::accumulate(
+        worker.blocked.begin(), worker.blocked.end(), 0.0,
+        [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
+    const double compressing_s = overlap_s(worker.blocked, worker.coding);
+    std::vector<Interval> busy = worker.moving;
+    busy.insert(busy.end(), worker.coding.begin(), worker.coding.end());
+    const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
+    report.compute_s += worker.compute_s / measured;
+    report.compress_s += (worker.compress_s + compressing_s) / measured;
+    report.exposed_s += exposed_s / measured;
+    const double waiting_s = blocked_s - exposed_s - compressing_s;
+    report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / measured : 0;  // else rounding
+    report.bound_compute_s = std::max(report.bound_compute_s, worker.all_compute_s / rounds);
+  }
+  std::ranges::sort(durations);
+  report.iteration_mean_s = std::accumulate(durations.begin(), durations.end(), 0.0) / measured;
+  report.iteration_p50_s = percentile(durations, 0.5);
+  report.iteration_p99_s = percentile(durations, 0.99);
+  report.throughput = throughput_of(workers, batch, warmup, report.warnings);
+  report.scaling_efficiency = report.throughput / alone;
+
+  for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
+    if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
+      report.bytes_sent += static_cast<double>(row.bytes_sent) / (trace.workers * rounds);
+      report.bytes_received += static_cast<double>(row.bytes_received) / (trace.workers * rounds);
+    }
+  add_links(trace, rounds, report);
+  add_staleness(trace, report);
+  report.bottleneck = bottleneck_of(trace, workers, report);
+
+  report.run_iteration_s = trace.end_s / rounds;
+  const double bound_s = std::max(report.bound_compute_s, report.bound_link_s);
+  if (report.run_iteration_s < bound_s * (1 - 1e-6))
+    report.warnings.push_back("an iteration took " + std::to_string(report.run_iteration_s) +
+                              " s, less than its lower bound of " + std::to_string(bound_s) +
+                              " s: this is a bug, please report it");
+  return report;
+}
+
+}  // namespace syncline

@@ -1,0 +1,252 @@
+#include "sim/report/result.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <set>
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+// "12.3 ms": three digits and a unit that fits.
+std::string seconds(double s) {
+  if (s == 0)
+    return "0 s";
+  if (s >= 1)
+    return format("%.3g s", s);
+  return s >= 1e-3 ? format("%.3g ms", s * 1e3) : format("%.3g us", s * 1e6);
+}
+
+std::string bytes(double b) {
+  for (const char* unit : {"B", "kB", "MB", "GB", "TB"}) {
+    if (b < 1000)
+      return format("%.4g %s", b, unit);
+    b /= 1000;
+  }
+  return format("%.4g PB", b);
+}
+
+// As in URLs, so that no two values give one name.
+std::string in_file_name(const std::string& value) {
+  std::string name;
+  for (const char c : value) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '+')
+      name += c;
+    else
+      name += format("%%%02X", static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
+struct Column {
+  std::string title;
+  std::vector<std::string> cells;
+  bool left = false;
+};
+
+std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
+  // Counts characters, not bytes: a result can hold names in any script.
+  const auto length = [](const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  std::string table;
+  for (std::size_t row = 0; row <= rows; ++row) {
+    std::string line;
+    for (const Column& column : columns) {
+      std::size_t width = length(column.title);
+      for (const std::string& cell : column.cells)
+        width = std::max(width, length(cell));
+      const std::string& text = row == 0 ? column.title : column.cells[row - 1];
+      const std::string padding(width - length(text), ' ');
+      line += (line.empty() ? "" : "  ") + (column.left ? text + padding : padding + text);
+    }
+    table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return table;
+}
+
+}  // namespace
+
+Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report) {
+  Json links = Json::array();
+  for (const BusyLink& link : report.busiest_links)
+    links.push_back({{"name", link.name},
+                     {"utilisation", link.utilisation},
+                     {"bytes_per_iteration", link.bytes_per_iteration}});
+  Json histogram = Json::object();
+  for (const auto& [staleness, count] : report.staleness_histogram)
+    histogram[std::to_string(staleness)] = count;
+  return {{"schema", result_schema},
+          {"tool", std::string("syncline ") + SYNCLINE_VERSION},
+          {"simgrid", provenance.simgrid},
+          {"inputs", provenance.inputs},
+          {"scenario", scenario.written},
+          {"provenance",
+           {{"compute", provenance.compute},
+            {"compression", provenance.compression},
+            {"network", provenance.network}}},
+          {"figures",
+           {{"throughput_samples_per_s", report.throughput},
+            {"scaling_efficiency", report.scaling_efficiency},
+            {"iteration_mean_s", report.iteration_mean_s},
+            {"iteration_p50_s", report.iteration_p50_s},
+            {"iteration_p99_s", report.iteration_p99_s},
+            {"compute_s", report.compute_s},
+            {"compress_s", report.compress_s},
+            {"exposed_communication_s", report.exposed_s},
+            {"waiting_s", report.waiting_s},
+            {"bytes_sent", report.bytes_sent},
+            {"bytes_received", report.bytes_received},
+            {"busiest_links", links},
+            {"bottleneck", report.bottleneck},
+            {"staleness_mean", report.staleness_mean},
+            {"staleness_max", report.staleness_max},
+            {"staleness_histogram", histogram},
+            {"updates", report.updates},
+            {"run_iteration_s", report.run_iteration_s},
+            {"bound_compute_s", report.bound_compute_s},
+            {"bound_link_s", report.bound_link_s},
+            {"simulated_s", report.simulated_s},
+            {"flows", report.flows},
+            {"warnings", report.warnings}}}};
+}
+
+std::string cell_name(const Json& result, const std::vector<std::string>& swept) {
+  std::string name;
+  for (const std::string& option : swept) {
+    const std::string value = result["scenario"].value(option, "");
+    if (value.empty())
+      continue;
+    name += name.empty() ? "" : "_";
+    name += option;
+    name += "-";
+    name += in_file_name(value);
+  }
+  return name.empty() ? "result" : name;
+}
+
+std::string comparison_table(const std::vector<Json>& results,
+                             const std::vector<std::string>& swept) {
+  std::vector<Column> columns;
+  for (const std::string& option : swept) {
+    columns.push_back({.title = option, .cells = {}, .left = true});
+    for (const Json& result : results)
+      columns.back().cells.push_back(result["scenario"].value(option, ""));
+  }
+  const auto figure = [&](const char* title, auto show) {
+    columns.push_back({.title = title, .cells = {}});
+    for (const Json& result : results)
+      columns.back().cells.push_back(show(result["figures"]));
+  };
+  const auto part = [](const char* name) {
+    return [name](const Json& figures) {
+      return format("%.0f %%",
+                    100 * figures[name].get<double>() / figures["iteration_mean_s"].get<double>());
+    };
+  };
+  figure("samples/s",
+         [](const Json& f) { return format("%.1f", f["throughput_samples_per_s"].get<double>()); });
+  figure("efficiency", [](const Json& f) {
+    return format("%.1f %%", 100 * f["scaling_efficiency"].get<double>());
+  });
+  figure("iteration", [](const Json& f) { return seconds(f["iteration_mean_s"]); });
+  figure("compute", part("compute_s"));
+  if (std::ranges::any_of(results, [](const Json& result) {
+        return result["figures"]["compress_s"].get<double>() > 0;
+      }))
+    figure("compress", part("compress_s"));
+  figure("exposed", part("exposed_communication_s"));
+  figure("waiting", part("waiting_s"));
+  figure("staleness",
+         [](const Json& f) { return format("%.3g", f["staleness_mean"].get<double>()); });
+  figure("sent/worker", [](const Json& f) { return bytes(f["bytes_sent"]); });
+  figure("busiest link", [](const Json& f) {
+    const Json& links = f["busiest_links"];
+    return links.empty() ? std::string("-")
+                         : format("%s %.0f %%", links[0]["name"].get<std::string>().c_str(),
+                                  100 * links[0]["utilisation"].get<double>());
+  });
+  columns.back().left = true;
+  return aligned(columns, results.size());
+}
+
+std::string full_report(const Json& result) {
+  const Json& f = result["figures"];
+  const double whole = f["iteration_mean_s"];
+  std::string text;
+  const auto line = [&](const std::string& name, const std::string& value) {
+    text += format("%-24s", name.c_str()) + value + "\n";
+  };
+  const auto part = [&](const char* title, const char* name) {
+    line(title, seconds(f[name]) + format(" (%.1f %%)", 100 * f[name].get<double>() / whole));
+  };
+  line("throughput", format("%.2f samples/s", f["throughput_samples_per_s"].get<double>()));
+  line("scaling efficiency", format("%.1f %%", 100 * f["scaling_efficiency"].get<double>()));
+  line("iteration", seconds(whole) + " mean, " + seconds(f["iteration_p50_s"]) + " p50, " +
+                        seconds(f["iteration_p99_s"]) + " p99");
+  part("  compute", "compute_s");
+  part("  compress", "compress_s");
+  part("  exposed communication", "exposed_communication_s");
+  part("  waiting", "waiting_s");
+  line("sent per worker", bytes(f["bytes_sent"]) + " per iteration");
+  line("received per worker", bytes(f["bytes_received"]) + " per iteration");
+  for (const Json& link : f["busiest_links"])
+    line("busy link", link["name"].get<std::string>() +
+                          format(": %.1f %% full, ", 100 * link["utilisation"].get<double>()) +
+                          bytes(link["bytes_per_iteration"]) + " per iteration");
+  line("bottleneck", f["bottleneck"]);
+  line("staleness",
+       format("%.3g mean, %lld max, %lld updates", f["staleness_mean"].get<double>(),
+              static_cast<long long>(f["staleness_max"]), static_cast<long long>(f["updates"])));
+  line("lower bound",
+       seconds(std::max(f["bound_compute_s"].get<double>(), f["bound_link_s"].get<double>())) +
+           " per iteration (compute " + seconds(f["bound_compute_s"]) + ", busiest link " +
+           seconds(f["bound_link_s"]) + "; the run took " + seconds(f["run_iteration_s"]) + ")");
+  line("compute cost", result["provenance"]["compute"]);
+  if (const std::string compression = result["provenance"].value("compression", "");
+      !compression.empty())
+    line("compression cost", compression);
+  line("network", result["scenario"].value("network", "") + ": " +
+                      result["provenance"]["network"].get<std::string>());
+  for (const Json& warning : f["warnings"])
+    line("warning", warning);
+  return text;
+}
+
+std::string results_csv(const std::vector<Json>& results) {
+  std::set<std::string> options;
+  for (const Json& result : results)
+    for (const auto& [name, value] : result["scenario"].items())
+      options.insert(name);
+  std::string text;
+  for (const std::string& option : options)
+    text += option + ",";
+  std::vector<std::string> figures;
+  if (!results.empty())
+    for (const auto& [name, value] : results.front()["figures"].items())
+      if (value.is_number())
+        figures.push_back(name);
+  for (const std::string& figure : figures)
+    text += figure + (figure == figures.back() ? "" : ",");
+  text += "\n";
+  for (const Json& result : results) {
+    for (const std::string& option : options)
+      text += result["scenario"].value(option, "") + ",";
+    for (const std::string& figure : figures)
+      text += result["figures"][figure].dump() + (figure == figures.back() ? "" : ",");
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace syncline

@@ -1,0 +1,40 @@
+// What one simulation answers, as it is stored and shown: one JSON object per cell of a sweep, and
+// rows of a table.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/report/report.h"
+#include "sim/scenario.h"
+
+namespace syncline {
+
+struct Provenance {
+  std::string compute;      // where seconds of computation come from
+  std::string compression;  // cost tables and their own provenance; empty: nothing compresses
+  std::string network;      // the model's sentence
+  std::string simgrid;      // version
+  std::string inputs;       // fingerprint of the files that were read
+};
+
+constexpr int result_schema = 1;
+
+// {schema, tool, simgrid, scenario, provenance, figures}.
+nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
+                               const Report& report);
+
+// "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
+std::string cell_name(const nlohmann::ordered_json& result, const std::vector<std::string>& swept);
+
+// A line per cell: the swept options, then the figures that compare.
+std::string comparison_table(const std::vector<nlohmann::ordered_json>& results,
+                             const std::vector<std::string>& swept);
+// Everything about one.
+std::string full_report(const nlohmann::ordered_json& result);
+// All options and figures, one line per cell.
+std::string results_csv(const std::vector<nlohmann::ordered_json>& results);
+
+}  // namespace syncline

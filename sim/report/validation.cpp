@@ -1,0 +1,48 @@
+#include "sim/report/validation.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline {
+
+double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
+  double concordant = 0;
+  double ties_a = 0;
+  double ties_b = 0;
+  double pairs = 0;
+  const auto sign = [](double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; };
+  for (std::size_t i = 0; i < a.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const int order_a = sign(a[i] - a[j]);
+      const int order_b = sign(b[i] - b[j]);
+      concordant += order_a * order_b;
+      ties_a += order_a == 0 ? 1 : 0;
+      ties_b += order_b == 0 ? 1 : 0;
+      ++pairs;
+    }
+  const double scale = std::sqrt((pairs - ties_a) * (pairs - ties_b));
+  return scale > 0 ? concordant / scale : 0;
+}
+
+Agreement agreement(const std::vector<ValidationRow>& rows) {
+  std::vector<double> errors;
+  std::vector<double> measured;
+  std::vector<double> simulated;
+  for (const ValidationRow& row : rows) {
+    if (row.fit)
+      continue;
+    errors.push_back(std::abs(row.error()));
+    measured.push_back(row.measured);
+    simulated.push_back(row.simulated);
+  }
+  if (errors.empty())
+    return {};
+  std::ranges::sort(errors);
+  const std::size_t n = errors.size();
+  return {.rows = static_cast<int>(n),
+          .median_error = (errors[(n - 1) / 2] + errors[n / 2]) / 2,
+          .worst_error = errors.back(),
+          .tau = kendall_tau(measured, simulated)};
+}
+
+}  // namespace syncline

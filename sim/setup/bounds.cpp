@@ -1,0 +1,109 @@
+#include "sim/setup/bounds.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace syncline {
+namespace {
+
+std::size_t index(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+// What one rank does, but for the bytes: those share links with other ranks'.
+ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
+  ExchangeTime time;
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    if (const Work* work = std::get_if<Work>(&plan[i])) {
+      double& seconds = i == 0                 ? time.compress_s
+                        : i + 1 == plan.size() ? time.decompress_s
+                                               : time.between_s;
+      seconds += traffic.compression.seconds(rank, *work, -1);
+      continue;
+    }
+    const Phase& phase = std::get<Phase>(plan[i]);
+    double latency_s = 0;
+    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+      for (const Transfer& transfer : *transfers)
+        latency_s = std::max(latency_s, routes.between(rank, transfer.peer).latency_s);
+    time.fixed_s += phase.steps * (latency_s + traffic.step_overhead_s);
+  }
+  return time;
+}
+
+}  // namespace
+
+ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
+  // Ranks are in the same phase when it has the same name for the same time.
+  std::map<std::pair<std::string_view, int>, std::map<int, double>> link_bytes;
+  ExchangeTime slowest;
+  for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
+    const Plan plan = traffic.plan_of(payload, rank);
+    std::map<std::string_view, int> seen;
+    for (const auto& action : plan)
+      if (const Phase* phase = std::get_if<Phase>(&action)) {
+        std::map<int, double>& loads = link_bytes[{phase->name, seen[phase->name]++}];
+        for (const Transfer& send : phase->sends)
+          for (const int link : routes.between(rank, send.peer).links)
+            loads[link] += static_cast<double>(send.bytes);
+      }
+    const ExchangeTime own = own_time(traffic, routes, plan, rank);
+    slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
+    slowest.fixed_s = std::max(slowest.fixed_s, own.fixed_s);
+    slowest.between_s = std::max(slowest.between_s, own.between_s);
+    slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
+  }
+  for (const auto& [phase, loads] : link_bytes) {
+    double busiest_s = 0;
+    for (const auto& [link, load] : loads)
+      busiest_s = std::max(busiest_s, load / routes.links()[index(link)].bandwidth_Bps);
+    slowest.bytes_s += busiest_s;
+  }
+  return slowest;
+}
+
+std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
+                                       const std::vector<Bucket>& buckets) {
+  std::vector<ExchangeTime> times;
+  for (const Bucket& bucket : buckets)
+    times.push_back(exchange_time(traffic, routes, traffic.payload_of(bucket, -1)));
+  return times;
+}
+
+ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket) {
+  const double startup_s = exchange_time(traffic, routes, dense(0)).exchange_s();
+  const Payload payload = traffic.payload_of(bucket, -1);
+  const ExchangeTime time = exchange_time(traffic, routes, payload);
+  const auto bytes = static_cast<double>(payload.dense_bytes);
+  return {startup_s, (time.exchange_s() - startup_s) / bytes, time.compress_s / bytes};
+}
+
+ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
+                          bool summable) {
+  // Without elements nothing is priced but what moves.
+  Payload payload{.bytes = 0, .dense_bytes = dense_bytes, .summable = summable};
+  const double startup_s = exchange_time(traffic, routes, payload).exchange_s();
+  constexpr std::uint64_t megabyte = 1'000'000;
+  payload.bytes = megabyte;
+  const double seconds = exchange_time(traffic, routes, payload).exchange_s();
+  return {.startup_s = startup_s, .seconds_per_byte = (seconds - startup_s) / megabyte};
+}
+
+std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& routes,
+                                               const std::vector<Bucket>& buckets) {
+  std::map<int, double> loads;
+  const std::vector<int> ranks = first_ranks(traffic.partners == Schedule::Partners::each_other
+                                                 ? traffic.averaging_ranks()
+                                                 : traffic.cluster.topology.workers());
+  for (const Bucket& bucket : buckets)
+    traffic.for_each_activity(bucket, ranks,
+                              [&](int from, int to, std::uint64_t bytes) {
+                                for (const int link : routes.between(from, to).links)
+                                  loads[link] += static_cast<double>(bytes);
+                              },
+                              {});
+  return loads;
+}
+
+}  // namespace syncline

@@ -1,0 +1,97 @@
+#include "sim/setup/break_even.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace syncline {
+
+double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
+                         double bandwidth) {
+  const ComputeTimes& compute = setup.compute;
+  const auto slowest =
+      static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
+  const bool free_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
+
+  // When each message is made, were there no exchanges.
+  double computed_s = compute.forward_s(slowest);
+  if (!setup.scenario.overlap)
+    computed_s += compute.backward_s(slowest);
+  double compressed_s = 0;
+  std::vector<double> made_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    if (setup.scenario.overlap)
+      computed_s += compute.backward_s(slowest, setup.buckets[i].forward_flop);
+    compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
+    if (!free_core)
+      computed_s = compressed_s;
+    made_s.push_back(compressed_s);
+  }
+  double held_up_s = 0;  // computing, by what exchanges do in between
+  double free_s = 0;
+  std::vector<double> exchanged_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    const double start_s = std::max(free_s, made_s[i] + held_up_s);
+    const double computing_s = std::max(0.0, computed_s + held_up_s - start_s);
+    const double shared_s = free_core ? 0 : std::min(buckets[i].between_s, computing_s);
+    free_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
+             buckets[i].bytes_s / bandwidth;
+    held_up_s += shared_s;
+    exchanged_s.push_back(free_s);
+  }
+  const double computing_ends_s = computed_s + held_up_s;
+  double end_s = free_core ? 0 : computing_ends_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i)
+    end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
+  return std::max(end_s, computing_ends_s);
+}
+
+namespace {
+
+// `excess`: compressed less dense seconds at a multiple of the bandwidth.
+template <class Excess>
+BreakEven::Where crossing(Excess excess) {
+  using Pays = BreakEven::Pays;
+  double low = 1e-9;
+  double high = 1e9;
+  const bool pays_low = excess(low) < 0;
+  const bool pays_high = excess(high) < 0;
+  if (pays_low == pays_high)
+    return {pays_low ? Pays::always : Pays::never, 0};
+  while (high / low > 1 + 1e-9) {
+    const double middle = std::sqrt(low * high);
+    ((excess(middle) < 0) == pays_low ? low : high) = middle;
+  }
+  return {pays_low ? Pays::below : Pays::above, low};
+}
+
+}  // namespace
+
+BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
+  BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
+  result.compressed = std::move(times);
+  result.dense = bucket_times(result.rival, routes, setup.buckets);
+
+  double saved_s = 0;
+  double spent_s = 0;
+  for (std::size_t i = 0; i < result.dense.size(); ++i) {
+    const ExchangeTime& ours = result.compressed[i];
+    saved_s += result.dense[i].bytes_s - ours.bytes_s;
+    spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
+               result.dense[i].fixed_s;
+  }
+  using Pays = BreakEven::Pays;
+  if (saved_s > 0)
+    result.without_overlap = spent_s > 0 ? BreakEven::Where{Pays::below, saved_s / spent_s}
+                                         : BreakEven::Where{Pays::always, 0};
+  else
+    result.without_overlap = spent_s < 0 ? BreakEven::Where{Pays::above, saved_s / spent_s}
+                                         : BreakEven::Where{Pays::never, 0};
+  result.with_overlap = crossing([&](double bandwidth) {
+    return iteration_seconds(setup, result.compressed, bandwidth) -
+           iteration_seconds(setup, result.dense, bandwidth);
+  });
+  return result;
+}
+
+}  // namespace syncline

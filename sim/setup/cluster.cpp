@@ -1,0 +1,118 @@
+#include "sim/setup/cluster.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+namespace syncline {
+namespace {
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// Workers grouped by node, nodes and hosts in natural order.
+std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
+                                            const Scenario& scenario) {
+  const bool named =
+      std::ranges::any_of(hosts, [](const auto& host) { return !host.node.empty(); });
+  if (named && scenario.workers_per_node)
+    throw std::invalid_argument("workers-per-node = " + std::to_string(*scenario.workers_per_node) +
+                                ": the hosts of this platform carry a `node` property already");
+  std::vector<std::vector<HostFacts>> nodes;
+  for (const HostFacts& host : hosts) {
+    const bool same =
+        !nodes.empty() &&
+        (named ? !host.node.empty() && nodes.back().front().node == host.node
+               : static_cast<int>(nodes.back().size()) < scenario.workers_per_node.value_or(1));
+    if (!same)
+      nodes.emplace_back();
+    nodes.back().push_back(host);
+  }
+  return nodes;
+}
+
+}  // namespace
+
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const auto number = [](const std::string& text, std::size_t& at) {
+        const std::size_t begin = at;
+        while (at < text.size() && is_digit(text[at]))
+          ++at;
+        const std::size_t first = std::min(text.find_first_not_of('0', begin), at);
+        return text.substr(first, at - first);
+      };
+      const std::string x = number(a, i);
+      const std::string y = number(b, j);
+      if (x != y)
+        return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j)
+    return a.size() - i < b.size() - j;
+  return a < b;  // "n01" and "n1"
+}
+
+Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
+  std::ranges::sort(hosts, [](const HostFacts& a, const HostFacts& b) {
+    return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
+  });
+  std::vector<HostFacts> workers;
+  std::vector<HostFacts> servers;
+  for (const HostFacts& host : hosts) {
+    if (!host.role.empty() && host.role != "worker" && host.role != "server")
+      throw std::invalid_argument("host " + host.name + ": role = " + host.role +
+                                  ": allowed are worker or server");
+    (host.role == "server" ? servers : workers).push_back(host);
+  }
+  const auto available = static_cast<int>(workers.size());
+  if (available == 0)
+    throw std::invalid_argument("the platform has 0 worker hosts");
+  const int wanted = scenario.workers.value_or(available);
+  if (wanted > available || wanted < 1)
+    throw std::invalid_argument("workers = " + std::to_string(wanted) + ": the platform has " +
+                                std::to_string(available) + " worker hosts");
+
+  Cluster cluster;
+  cluster.workers.assign(workers.begin(), workers.begin() + wanted);
+  std::vector<int> sizes;
+  for (const std::vector<HostFacts>& node : by_node(cluster.workers, scenario))
+    sizes.push_back(static_cast<int>(node.size()));
+  if (servers.empty())  // undeclared servers run on hosts that no worker uses
+    servers.assign(workers.begin() + wanted, workers.end());
+  if (scenario.servers > static_cast<int>(servers.size()))
+    throw std::invalid_argument(
+        "servers = " + std::to_string(scenario.servers) + ": the platform has " +
+        std::to_string(servers.size()) +
+        " hosts for them (role = server, or not used by workers); 0 puts one on each node");
+
+  const int nodes = static_cast<int>(sizes.size());
+  cluster.topology = make_topology(sizes, scenario.servers > 0 ? scenario.servers : nodes);
+  const auto add = [&](const std::string& role, int number, const std::string& host) {
+    cluster.rank_names.push_back(role + " " + std::to_string(number));
+    cluster.rank_hosts.push_back(host);
+  };
+  const auto first_of = [&](int node) {
+    const int rank = cluster.topology.nodes[static_cast<std::size_t>(node)].front();
+    return cluster.workers[static_cast<std::size_t>(rank)].name;
+  };
+  for (int i = 0; i < wanted; ++i)
+    add("worker", i, cluster.workers[static_cast<std::size_t>(i)].name);
+  for (int i = 0; i < cluster.topology.servers; ++i)
+    add("server", i,
+        scenario.servers > 0 ? servers[static_cast<std::size_t>(i)].name : first_of(i));
+  for (int i = 0; i < nodes; ++i)
+    add("node", i, first_of(i));
+  return cluster;
+}
+
+}  // namespace syncline

@@ -1,0 +1,180 @@
+#include "sim/setup/compression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include "kernels/philox.h"
+#include "sim/setup/files.h"
+
+namespace syncline {
+namespace {
+
+// Of an index and a value in a sparse message.
+int pair_bytes(Precision precision) {
+  return 4 + static_cast<int>(value_bytes(precision));
+}
+
+// The table of a host's device: the one of that name, or the only one that is about it.
+std::string table_for(const std::string& device) {
+  const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
+  std::vector<std::string> fitting;
+  for (const std::string& name : names)
+    if (device_of(name) == device)
+      fitting.push_back(name);
+  if (std::ranges::find(names, device) != names.end())
+    fitting = {device};
+  if (fitting.size() > 1)
+    throw std::invalid_argument("several cost tables are about device '" + device +
+                                "': say which, device = " + listed(fitting) +
+                                " (or in the platform, as the hosts' property)");
+  if (fitting.empty())
+    throw std::invalid_argument(
+        "no cost table for device '" + device + "': give device, a path or " + listed(names) +
+        "; to measure one, on that device: syncline-calibrate --out " + device + ".csv");
+  return find_file("cost table", "kernels/profiles", ".csv", fitting.front(), "");
+}
+
+}  // namespace
+
+Compression::Compression(const Scenario& scenario, const Cluster& cluster,
+                         std::optional<double> start_bytes) {
+  if (scenario.compressor == nullptr)
+    return;
+  compressor_ = scenario.compressor;
+  read_as_ = scenario.read_as;
+  precision_ = scenario.precision;
+  seed_ = scenario.seed;
+  iterations_per_stage_ = scenario.epoch_iterations;
+  for (const double density : scenario.warm_up_densities)
+    stages_.push_back(scenario.compressor_settings.with("density", density));
+  stages_.push_back(
+      start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
+                  : scenario.compressor_settings);
+  read_tables(scenario, cluster);
+  if (start_bytes)
+    provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
+                   std::to_string(std::llround(*start_bytes)) + " bytes";
+}
+
+void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) {
+  std::map<std::string, std::size_t> known;  // tables by path
+  for (const HostFacts& host : cluster.workers) {
+    if (scenario.cost_table.empty() && host.device.empty())
+      throw std::invalid_argument("compressor = " + compressor_->name +
+                                  " needs a cost table, and host " + host.name +
+                                  " has no `device`: give device, a path or " +
+                                  listed(names_in("kernels/profiles", ".csv")));
+    const std::string path =
+        scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
+    const auto [table, added] = known.emplace(path, tables_.size());
+    if (added) {
+      tables_.push_back(read_cost_table(path));
+      provenance_ += (provenance_.empty() ? "" : "; ") +
+                     std::filesystem::path(path).filename().string() + ", " +
+                     tables_.back().about("provenance") + ", " + tables_.back().about("device");
+    }
+    table_of_.push_back(table->second);
+  }
+  for (int shard = 0; shard < cluster.topology.servers; ++shard)
+    table_of_.push_back(table_of_.front());
+  for (const std::vector<int>& node : cluster.topology.nodes)
+    table_of_.push_back(table_of_[static_cast<std::size_t>(node.front())]);
+}
+
+int Compression::stage(int iteration) const {
+  const int last = static_cast<int>(stages_.size()) - 1;
+  return iteration < 0 ? last : std::min(iteration / iterations_per_stage_, last);
+}
+
+std::vector<int> Compression::first_iterations() const {
+  std::vector<int> iterations;
+  for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+    iterations.push_back(static_cast<int>(stage) * iterations_per_stage_);
+  return iterations;
+}
+
+WireSize Compression::message(std::uint64_t elements, int iteration) const {
+  if (elements == 0)
+    return {};
+  const std::pair key(elements, stage(iteration));
+  auto known = known_sizes_.find(key);
+  if (known == known_sizes_.end())
+    known =
+        known_sizes_
+            .emplace(key, compressor_->wire_bytes(stages_[static_cast<std::size_t>(key.second)],
+                                                  static_cast<std::size_t>(elements), precision_))
+            .first;
+  return known->second;
+}
+
+std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int iteration,
+                                       int bucket) const {
+  constexpr std::uint32_t purpose = 1;  // jitter's is 0
+  const PhiloxWords words =
+      philox({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(worker),
+              static_cast<std::uint32_t>(bucket), purpose},
+             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+  const double u = (words[0] + 0.5) * 0x1p-32;
+  const double below = (size.high - size.bytes) / (size.high - size.low);
+  const double bytes = u < below
+                           ? size.low + (size.bytes - size.low) * u / below
+                           : size.bytes + (size.high - size.bytes) * (u - below) / (1 - below);
+  const int pair = pair_bytes(precision_);  // compressors that aim at a size make sparse messages
+  return static_cast<std::uint64_t>(std::llround(bytes / pair) * pair);
+}
+
+double Compression::seconds(int rank, const Work& work, int iteration) const {
+  if (work.elements == 0)
+    return 0;
+  const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
+  const std::tuple key(table, work.kind, work.elements, stage(iteration));
+  auto known = known_seconds_.find(key);
+  if (known == known_seconds_.end()) {
+    const CostQuestion asked = question(tables_[table], work, iteration);
+    known = known_seconds_
+                .emplace(key, tables_[table].seconds(*asked.compressor, asked.settings,
+                                                     asked.operation, asked.elements))
+                .first;
+  }
+  return work.messages * known->second;
+}
+
+std::string Compression::unpriced(const std::vector<Demand>& demands) const {
+  std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int>>> seen(tables_.size());
+  std::vector<std::vector<CostQuestion>> questions(tables_.size());
+  for (const auto& [rank, work, iteration] : demands) {
+    const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
+    if (work.elements > 0 && seen[table].emplace(work.kind, work.elements, stage(iteration)).second)
+      questions[table].push_back(question(tables_[table], work, iteration));
+  }
+  std::string text;
+  for (std::size_t table = 0; table < tables_.size(); ++table)
+    if (const std::string lacking = tables_[table].lacking(questions[table]); !lacking.empty())
+      text += (text.empty() ? "" : "; ") + lacking;
+  return text;
+}
+
+std::vector<int> Compression::one_worker_of_each_table() const {
+  std::vector<int> ranks(tables_.size());
+  for (std::size_t table = 0; table < tables_.size(); ++table)
+    ranks[table] = static_cast<int>(std::ranges::find(table_of_, table) - table_of_.begin());
+  return ranks;
+}
+
+CostQuestion Compression::question(const CostTable& table, const Work& work, int iteration) const {
+  const auto n = static_cast<double>(work.elements);
+  const bool encodes = work.kind == Work::Kind::encode;
+  if (encodes || read_as_ == compressor_)
+    return {compressor_, stages_[static_cast<std::size_t>(stage(iteration))],
+            encodes ? "encode" : "decode", n};
+  // How long it takes depends on how much was sent: read as the other's message of that many
+  // elements, or of the fewest that the table has.
+  const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);
+  const double density = std::clamp(sent / n, table.lowest_density(*read_as_), 1.0);
+  return {read_as_, Settings(read_as_->parameters, {}).with("density", density), "decode", n};
+}
+
+}  // namespace syncline

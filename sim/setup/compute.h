@@ -1,0 +1,33 @@
+// Seconds of computation, from what is known: the option `throughput`, else a measured row of
+// models/throughput.csv, else `efficiency` times the host's peak speed. Never a silent zero.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/scenario.h"
+#include "sim/setup/cluster.h"
+#include "sim/setup/model.h"
+
+namespace syncline {
+
+struct ComputeTimes {
+  std::vector<double> solo_s;  // of each worker: one iteration alone, forward and backward
+  double model_flop = 0;       // forward, per sample: what seconds are split over layers by
+  std::string source;          // where the figures come from, for the result
+
+  // The backward pass costs twice the forward pass.
+  double forward_s(int worker) const;
+  double backward_s(int worker, double forward_flop) const;  // of layers with so much flop
+  double backward_s(int worker) const { return backward_s(worker, model_flop); }
+};
+
+// Throws std::runtime_error that lists the rows there are when nothing says how long it takes.
+ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster);
+
+// A factor with mean 1 and this coefficient of variation, log-normal: compute times are positive
+// and skewed. Counter-based: the same (seed, rank, iteration) gives the same factor, in any order.
+double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration);
+
+}  // namespace syncline

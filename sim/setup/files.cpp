@@ -1,0 +1,86 @@
+#include "sim/setup/files.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "kernels/registry.h"
+
+namespace syncline {
+namespace fs = std::filesystem;
+
+std::string data_root() {
+  const fs::path program = fs::read_symlink("/proc/self/exe").parent_path();
+  // In a build folder of the checkout, or in <prefix>/bin of an installation; tests are one deeper.
+  for (const fs::path& root : {program / "../..", program / "../share/syncline",
+                               program / "../../..", fs::path(SYNCLINE_SOURCE_DIR)})
+    if (fs::exists(root / "models/throughput.csv"))
+      return fs::weakly_canonical(root).string();
+  throw std::runtime_error("models/throughput.csv is not where the program (" + program.string() +
+                           ") looks for it: build inside the checkout, or use cmake --install");
+}
+
+std::vector<std::string> names_in(const std::string& folder, const std::string& extension) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(data_root()) / folder))
+    if (entry.path().extension() == extension && entry.path().stem() != "throughput")
+      names.push_back(entry.path().stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string fingerprint(const std::vector<std::string>& paths) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::string& path : paths) {
+    std::ifstream file(path, std::ios::binary);
+    for (std::istreambuf_iterator<char> byte(file), end; byte != end; ++byte)
+      hash = (hash ^ static_cast<unsigned char>(*byte)) * 0x100000001b3;
+  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+std::string find_file(const std::string& kind, const std::string& folder,
+                      const std::string& extension, const std::string& value,
+                      const std::string& relative_to) {
+  for (const fs::path& candidate : {fs::path(value), fs::path(relative_to) / value,
+                                    fs::path(data_root()) / folder / (value + extension)})
+    if (!value.empty() && fs::is_regular_file(candidate))
+      return fs::weakly_canonical(candidate).string();
+  throw std::runtime_error("no " + kind + " '" + value + "': allowed are a path or " +
+                           listed(names_in(folder, extension)));
+}
+
+std::string device_of(const std::string& table) {
+  std::string name = fs::path(table).filename().string();
+  for (const char* ending : {".csv", "-measured", "-published", "-modelled"})
+    if (name.ends_with(ending))
+      name.resize(name.size() - std::string(ending).size());
+  return name;
+}
+
+void write_atomically(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".part" + std::to_string(getpid());
+  {
+    std::ofstream file(temporary, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) {
+      std::error_code ignored;
+      fs::remove(temporary, ignored);
+      throw std::runtime_error(path + ": cannot be written");
+    }
+  }
+  std::error_code error;
+  fs::rename(temporary, path, error);
+  if (error)
+    throw std::runtime_error(path + ": cannot be written: " + error.message());
+}
+
+}  // namespace syncline

@@ -1,0 +1,157 @@
+#include "sim/setup/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <limits>
+#include <ranges>
+#include <stdexcept>
+
+#include "kernels/registry.h"
+#include "sim/setup/csv.h"
+
+namespace syncline {
+namespace {
+
+// Merges neighbours: `joins[i]` says that tensor i (in backward order) is in the bucket of i + 1.
+std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vector<bool>& joins) {
+  std::vector<Bucket> buckets;
+  bool open = false;
+  for (std::size_t i = 0; i < backward.size(); ++i) {
+    if (!open)
+      buckets.push_back({.index = static_cast<int>(buckets.size()), .first = backward[i].name});
+    Bucket& bucket = buckets.back();
+    bucket.parameters += backward[i].parameters;
+    bucket.forward_flop += backward[i].forward_flop;
+    ++bucket.tensors;
+    bucket.last = backward[i].name;
+    open = joins[i];
+  }
+  return buckets;
+}
+
+std::vector<Layer> in_backward_order(const Model& model) {
+  return {model.layers.rbegin(), model.layers.rend()};
+}
+
+}  // namespace
+
+std::uint64_t Model::parameters() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers)
+    sum += layer.parameters;
+  return sum;
+}
+
+double Model::forward_flop() const {
+  double sum = 0;
+  for (const Layer& layer : layers)
+    sum += layer.forward_flop;
+  return sum;
+}
+
+Model read_model(const std::string& path) {
+  const Csv csv = read_csv(path);
+  const std::size_t layer = csv.column("layer");
+  const std::size_t parameters = csv.column("parameters");
+  const std::size_t flop = csv.column("forward_flop");
+
+  Model model;
+  model.name = std::filesystem::path(path).stem().string();
+  model.sample = csv.header.contains("sample") ? csv.header.at("sample") : "sample";
+  for (const Csv::Row& row : csv.rows) {
+    try {
+      const double count = checked_number({.name = "parameters",
+                                           .sentence = "",
+                                           .fallback = "",
+                                           .minimum = 1,
+                                           .maximum = 1e15,
+                                           .whole = true,
+                                           .choices = {}},
+                                          row.fields[parameters]);
+      const double cost = checked_number({.name = "forward_flop",
+                                          .sentence = "",
+                                          .fallback = "",
+                                          .minimum = 0,
+                                          .maximum = 1e24,
+                                          .whole = false,
+                                          .choices = {}},
+                                         row.fields[flop]);
+      model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
+    } catch (const std::invalid_argument& error) {
+      throw std::runtime_error(csv.where(row) + ": " + error.what());
+    }
+  }
+  if (model.layers.empty())
+    throw std::runtime_error(path + ": a model needs at least one layer");
+  if (model.forward_flop() <= 0)
+    throw std::runtime_error(
+        path + ": the sum of forward_flop is 0, so time cannot be split over " + "layers");
+  if (csv.header.contains("parameters") &&
+      csv.header.at("parameters") != std::to_string(model.parameters()))
+    throw std::runtime_error(path + ": its layers have " + std::to_string(model.parameters()) +
+                             " parameters, but its header declares " + csv.header.at("parameters"));
+  return model;
+}
+
+std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes) {
+  const std::vector<Layer> backward = in_backward_order(model);
+  std::vector<bool> joins(backward.size(), false);
+  double filled = 0;
+  for (std::size_t i = 0; i + 1 < backward.size(); ++i) {
+    filled += static_cast<double>(backward[i].parameters) * value_bytes;
+    const double next = static_cast<double>(backward[i + 1].parameters) * value_bytes;
+    joins[i] = filled + next <= bytes;
+    if (!joins[i])
+      filled = 0;
+  }
+  return bucketed(backward, joins);
+}
+
+std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
+                                   double startup_s, double seconds_per_byte,
+                                   double compress_seconds_per_byte) {
+  const std::vector<Layer> backward = in_backward_order(model);
+  const std::size_t n = backward.size();
+  const double flop = model.forward_flop();
+
+  // When each gradient exists and is compressed, in seconds from the start of backward.
+  std::vector<double> ready(n);
+  double elapsed = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    elapsed +=
+        backward_s * backward[i].forward_flop / flop +
+        static_cast<double>(backward[i].parameters) * value_bytes * compress_seconds_per_byte;
+    ready[i] = elapsed;
+  }
+  // ended[i]: the earliest that the first i gradients can have been exchanged; the last bucket of
+  // that plan begins at began[i].
+  std::vector<double> ended(n + 1, 0);
+  std::vector<std::size_t> began(n + 1, 0);
+  for (std::size_t i = 1; i <= n; ++i) {
+    double bytes = 0;
+    ended[i] = std::numeric_limits<double>::infinity();
+    for (std::size_t first = i; first-- > 0;) {
+      bytes += static_cast<double>(backward[first].parameters) * value_bytes;
+      const double end =
+          std::max(ended[first], ready[i - 1]) + startup_s + bytes * seconds_per_byte;
+      if (end < ended[i]) {
+        ended[i] = end;
+        began[i] = first;
+      }
+    }
+  }
+  std::vector<bool> joins(n, true);
+  for (std::size_t end = n; end > 0; end = began[end])
+    joins[end - 1] = false;
+  return bucketed(backward, joins);
+}
+
+void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets) {
+  auto layer = model.layers.rbegin();
+  for (Bucket& bucket : buckets)
+    for (int i = 0; i < bucket.tensors; ++i, ++layer)
+      if (layer->parameters < below)
+        bucket.small_parameters += layer->parameters;
+}
+
+}  // namespace syncline

@@ -1,0 +1,47 @@
+// A network to train, as the simulator sees it: its gradient tensors in forward order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/plan.h"
+
+namespace syncline {
+
+struct Layer {
+  std::string name;
+  std::uint64_t parameters = 0;
+  double forward_flop = 0;  // per sample
+};
+
+struct Model {
+  std::string name;
+  std::string sample;  // what one sample is: "224x224 image"
+  std::vector<Layer> layers;
+
+  std::uint64_t parameters() const;
+  double forward_flop() const;  // per sample
+};
+
+// Reads `layer,parameters,forward_flop` under a `# key: value` header (models/README.md). Throws
+// std::runtime_error that names file and line; also when the sum differs from `# parameters`.
+Model read_model(const std::string& path);
+
+// Buckets of at most `bytes` each, unless one tensor alone is larger (PyTorch DDP's and Horovod's
+// fusion). 0: a bucket per tensor. Infinity: one bucket.
+std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes);
+
+// The merge of neighbours that ends the last exchange earliest, when exchanging b bytes takes
+// `startup_s` + b * `seconds_per_byte` and exchanges follow each other: what MG-WFBP (Shi, Chu, Li,
+// INFOCOM 2019) looks for; found here by dynamic programming over the first gradients. `backward_s`
+// is the whole backward pass; compressing a byte of gradient holds it and all after it up by
+// `compress_seconds_per_byte` (OMGS-SGD, Shi et al., INFOCOM 2020).
+std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
+                                   double startup_s, double seconds_per_byte,
+                                   double compress_seconds_per_byte = 0);
+
+// Sets how many parameters of each bucket are in tensors of fewer than `below`.
+void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets);
+
+}  // namespace syncline

@@ -1,0 +1,41 @@
+#include "sim/setup/network.h"
+
+#include <stdexcept>
+
+#include "kernels/registry.h"
+
+namespace syncline {
+
+const std::vector<Network>& networks() {
+  // The window bound (TCP-gamma) is switched off in `exact`: it would cap fast, distant links.
+  static const std::vector<Network> all{
+      {"exact",
+       "latency + bytes / bandwidth, shared max-min fairly: right for RDMA, NVLink and PCIe",
+       {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:0"}},
+      {"cm02",
+       "SimGrid's CM02: as exact, but 5 % cross traffic and a TCP window of 4 MiB",
+       {"network/model:CM02"}},
+      {"lv08",
+       "SimGrid's default (Velho and Legrand): TCP with 13.01 x latency, 0.97 x bandwidth, 5 % "
+       "cross traffic",
+       {"network/model:LV08"}},
+      {"ib",
+       "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
+       "host; step by step only, and closed forms leave all that out",
+       {"network/model:IB"},
+       true},
+  };
+  return all;
+}
+
+const Network& find_network(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Network& network : networks()) {
+    if (network.name == name)
+      return network;
+    names.push_back(network.name);
+  }
+  throw std::invalid_argument("unknown network '" + name + "': allowed are " + listed(names));
+}
+
+}  // namespace syncline

@@ -1,0 +1,118 @@
+#include "sim/setup/platform.h"
+
+#include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
+#include <stdexcept>
+#include <utility>
+#include <xbt/config.hpp>
+
+#include "sim/setup/network.h"
+
+namespace syncline {
+namespace sg = simgrid::s4u;
+
+namespace {
+
+// Actors run user code on stacks of their own. Beyond this many of them, guard pages would exceed
+// the kernel's default of 65,530 mappings per process; then stacks are also smaller.
+constexpr std::size_t hosts_with_guard_pages = 8000;
+
+std::string word(const char* text) {
+  return text == nullptr ? "" : text;
+}
+
+std::string loaded_path;  // of this process's one platform, for messages
+
+double configured(const char* key) {
+  return simgrid::config::get_value<double>(key);
+}
+
+}  // namespace
+
+std::vector<HostFacts> load_platform(const Scenario& scenario) {
+  static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
+#if defined(__SANITIZE_ADDRESS__)
+  command_line.emplace_back(
+      "--cfg=contexts/factory:thread");  // others switch stacks under its feet
+#endif
+  static std::vector<char*> arguments;
+  for (std::string& argument : command_line)
+    arguments.push_back(argument.data());
+  static int count = static_cast<int>(arguments.size());
+  arguments.push_back(nullptr);
+  static sg::Engine engine(&count,
+                           arguments.data());  // one per process, for as long as the process lives
+
+  for (const std::string& setting : scenario.network->settings)
+    sg::Engine::set_config(setting);
+  if (scenario.bandwidth_factor)
+    sg::Engine::set_config("network/bandwidth-factor:" +
+                           std::to_string(*scenario.bandwidth_factor));
+  if (scenario.latency_factor)
+    sg::Engine::set_config("network/latency-factor:" + std::to_string(*scenario.latency_factor));
+  // What a host tells itself costs nothing: a shard on a worker's own host is a copy in memory.
+  sg::Engine::set_config("network/loopback-lat:0");
+  sg::Engine::set_config("contexts/stack-size:64");
+
+  loaded_path = scenario.platform;
+  engine.load_platform(scenario.platform);
+  engine.seal_platform();
+  const std::vector<sg::Host*> hosts = engine.get_all_hosts();
+  if (hosts.size() > hosts_with_guard_pages) {
+    sg::Engine::set_config("contexts/guard-size:0");
+    sg::Engine::set_config("contexts/stack-size:32");
+  }
+  for (const sg::Host* host : hosts)
+    if (!(host->get_speed() > 0))
+      throw std::runtime_error("host " + host->get_name() +
+                               " has no speed: allowed is more than 0");
+  for (const sg::Link* link : engine.get_all_links())
+    if (!(link->get_bandwidth() > 0))
+      throw std::runtime_error("link " + link->get_name() +
+                               " has no bandwidth: allowed is more than 0");
+  std::vector<HostFacts> facts;
+  for (const sg::Host* host : hosts)
+    facts.push_back({.name = host->get_name(),
+                     .node = word(host->get_property("node")),
+                     .device = word(host->get_property("device")),
+                     .role = word(host->get_property("role")),
+                     .speed_flops = host->get_speed(),
+                     .cores = host->get_core_count()});
+  return facts;
+}
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+Routes::Routes(std::vector<std::string> rank_hosts) : rank_hosts_(std::move(rank_hosts)) {}
+
+Route Routes::between(int from, int to) {
+  const std::string& source = rank_hosts_[static_cast<std::size_t>(from)];
+  const std::string& destination = rank_hosts_[static_cast<std::size_t>(to)];
+  if (source == destination)
+    return {};
+  std::vector<sg::Link*> links;
+  Route route;
+  sg::Host::by_name(source)->route_to(sg::Host::by_name(destination), links, &route.latency_s);
+  if (links.empty())
+    throw std::runtime_error("platform " + loaded_path + ": hosts " + source + " and " +
+                             destination + " have no route between them");
+  route.latency_s *= configured("network/latency-factor");
+  for (const sg::Link* link : links) {
+    if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE)
+      continue;  // bounds each flow by itself, so bytes of several do not add up on it
+    const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
+    if (added)
+      links_.push_back(
+          {link->get_name(), link->get_bandwidth() * configured("network/bandwidth-factor")});
+    route.links.push_back(entry->second);
+  }
+  return route;
+}
+
+}  // namespace syncline

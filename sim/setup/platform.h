@@ -1,0 +1,44 @@
+// The SimGrid platform of a scenario, loaded into this process's one engine.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/scenario.h"
+#include "sim/setup/cluster.h"
+
+namespace syncline {
+
+struct Route {
+  double latency_s = 0;    // with the network model's factor
+  std::vector<int> links;  // indices into Platform::links; none between a host and itself
+};
+
+struct PlatformLink {
+  std::string name;
+  double bandwidth_Bps = 0;  // with the network model's factor
+};
+
+// Starts the engine with the scenario's network model and loads its platform. Call it once per
+// process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
+// process (sim/process.h), which turns that into one line.
+std::vector<HostFacts> load_platform(const Scenario& scenario);
+
+std::string simgrid_version();
+
+// Facts of the loaded platform, for ranks that run on `rank_hosts`.
+class Routes {
+ public:
+  explicit Routes(std::vector<std::string> rank_hosts);
+  // From one rank's host to another's.
+  Route between(int from, int to);
+  const std::vector<PlatformLink>& links() const { return links_; }
+
+ private:
+  std::vector<std::string> rank_hosts_;
+  std::vector<PlatformLink> links_;
+  std::unordered_map<const void*, int> index_;  // of SimGrid's links in links_
+};
+
+}  // namespace syncline

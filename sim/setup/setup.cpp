@@ -1,0 +1,161 @@
+#include "sim/setup/setup.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "sim/setup/bounds.h"
+#include "sim/setup/platform.h"
+
+namespace syncline {
+namespace {
+
+constexpr double everything = std::numeric_limits<double>::infinity();
+
+Cluster load_cluster(const Scenario& scenario) {
+  try {
+    return choose_cluster(load_platform(scenario), scenario);
+  } catch (const std::exception& error) {
+    // SimGrid's messages about a file name it, ours about its hosts do not.
+    const std::string what = error.what();
+    throw std::runtime_error(what.find(scenario.platform) == std::string::npos
+                                 ? "platform " + scenario.platform + ": " + what
+                                 : what);
+  }
+}
+
+std::vector<Bucket> fused(const Model& model, const Scenario& scenario, double bytes) {
+  std::vector<Bucket> buckets =
+      fused_buckets(model, bytes, static_cast<int>(value_bytes(scenario.precision)));
+  count_small_tensors(model, scenario.dense_below, buckets);
+  return buckets;
+}
+
+Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& model_bucket) {
+  std::optional<double> start_bytes;
+  if (scenario.network_prices) {
+    const Traffic dense = traffic_of(scenario, cluster, {});
+    Routes routes(cluster.rank_hosts);
+    const ExchangeCost cost =
+        message_cost(dense, routes, dense.bytes_of(model_bucket), scenario.compressor->reducible);
+    const double bytes = cost.seconds_per_byte > 0 ? cost.startup_s / cost.seconds_per_byte : 0;
+    start_bytes = std::round(std::min(bytes, 1e12));
+  }
+  Compression compression(scenario, cluster, start_bytes);
+  return traffic_of(scenario, std::move(cluster), std::move(compression));
+}
+
+// What is sent in one iteration, as one transfer each.
+std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
+                         std::vector<Bucket> buckets) {
+  return traffic.partners == Schedule::Partners::aggregators ? std::vector{model_bucket}
+                                                             : std::move(buckets);
+}
+
+// What a run will ask cost tables for, so that an error names at once all that they lack.
+class Demands {
+ public:
+  explicit Demands(const Traffic& traffic) : traffic_(traffic) {}
+
+  // All work on this bucket, in iterations of every size of message.
+  void add(const Bucket& bucket) {
+    if (!traffic_.compression.on())
+      return;
+    for (const int iteration : traffic_.compression.first_iterations())
+      traffic_.for_each_activity(bucket, asking_ranks(), {}, collect(iteration));
+  }
+  // The work of averaging it, whatever the schedule.
+  void add_average(const Bucket& bucket) {
+    if (traffic_.compression.on())
+      traffic_.for_each_activity_of_average(bucket, asking_ranks(), {}, collect(-1));
+  }
+  // Throws std::invalid_argument where the tables lack a price. Its message names those of `others`
+  // too, so that what the user then measures is enough.
+  void check(const std::vector<Bucket>& others) {
+    if (!traffic_.compression.on() || traffic_.compression.unpriced(demands_).empty())
+      return;
+    for (const Bucket& bucket : others)
+      add(bucket);
+    throw std::invalid_argument(traffic_.compression.unpriced(demands_));
+  }
+
+ private:
+  std::vector<int> asking_ranks() const { return traffic_.compression.one_worker_of_each_table(); }
+  Traffic::Works collect(int iteration) {
+    return [this, iteration](int rank, const Work& work) {
+      demands_.push_back({rank, work, iteration});
+    };
+  }
+
+  const Traffic& traffic_;
+  std::vector<Demand> demands_;
+};
+
+// MG-WFBP's buckets, by the price of averaging all tensors together.
+std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
+                           const ComputeTimes& compute, const Traffic& traffic,
+                           const Bucket& model_bucket) {
+  Routes routes(traffic.cluster.rank_hosts);
+  const ExchangeCost cost = gradient_cost(traffic, routes, model_bucket);
+  std::vector<Bucket> buckets = merged_buckets(
+      model, static_cast<int>(value_bytes(scenario.precision)), compute.backward_s(0),
+      cost.startup_s, cost.seconds_per_byte, cost.compress_seconds_per_byte);
+  count_small_tensors(model, scenario.dense_below, buckets);
+  return buckets;
+}
+
+// Checks the prices of what is sent, too.
+std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
+                               const ComputeTimes& compute, const Traffic& traffic,
+                               const Bucket& model_bucket) {
+  Demands demands(traffic);
+  std::vector<Bucket> buckets;
+  std::vector<Bucket> unmerged;
+  switch (scenario.fusion.kind) {
+    case Fusion::Kind::all:
+      buckets = {model_bucket};
+      break;
+    case Fusion::Kind::bytes:
+      buckets = fused(model, scenario, scenario.fusion.bytes);
+      break;
+    case Fusion::Kind::merged:
+      // What is merged depends on prices: with those of all tensors together and of each alone,
+      // there is one for whatever is merged.
+      unmerged = sent(traffic, model_bucket, fused(model, scenario, 0));
+      demands.add_average(model_bucket);
+      demands.check(unmerged);
+      buckets = merged(scenario, model, compute, traffic, model_bucket);
+      break;
+  }
+  for (const Bucket& bucket : sent(traffic, model_bucket, buckets))
+    demands.add(bucket);
+  demands.check(unmerged);
+  return buckets;
+}
+
+}  // namespace
+
+std::vector<Bucket> Setup::sent_buckets() const {
+  return sent(traffic, model_bucket, buckets);
+}
+
+Setup prepare(const Scenario& scenario) {
+  Model model = read_model(scenario.model);
+  const Bucket model_bucket = fused(model, scenario, everything).front();
+  Cluster cluster = load_cluster(scenario);
+  ComputeTimes compute = compute_times(scenario, model, cluster);
+  Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
+  std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
+  return {.scenario = scenario,
+          .model = std::move(model),
+          .compute = std::move(compute),
+          .traffic = std::move(traffic),
+          .buckets = std::move(buckets),
+          .model_bucket = model_bucket};
+}
+
+}  // namespace syncline

@@ -1,0 +1,33 @@
+// What a scenario comes to on its platform, before anything is simulated.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/plan.h"
+#include "sim/scenario.h"
+#include "sim/setup/compute.h"
+#include "sim/setup/model.h"
+#include "sim/setup/traffic.h"
+
+namespace syncline {
+
+struct Setup {
+  Scenario scenario;
+  Model model;
+  ComputeTimes compute;
+  Traffic traffic;
+  std::vector<Bucket> buckets;
+  Bucket model_bucket;  // all tensors as one: what node aggregators send
+
+  // What is sent in one iteration, as one transfer each.
+  std::vector<Bucket> sent_buckets() const;
+  std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
+};
+
+// Loads the platform and works out who does what. Once per process (sim/setup/platform.h). Throws
+// std::runtime_error or std::invalid_argument on what a user can mend; so also on what the cost
+// tables lack, before anything is simulated.
+Setup prepare(const Scenario& scenario);
+
+}  // namespace syncline

@@ -1,0 +1,135 @@
+#include "sim/setup/traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace syncline {
+
+std::uint64_t Traffic::bytes_of(const Bucket& bucket) const {
+  return bucket.parameters * value_bytes(precision);
+}
+
+std::uint64_t Traffic::shard_of(const Bucket& bucket) const {
+  const std::uint64_t elements = compressed_of(bucket);
+  const auto shards = static_cast<std::uint64_t>(cluster.topology.servers);
+  return elements == 0 ? 0 : std::max<std::uint64_t>(elements / shards, 1);
+}
+
+Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
+  if (!compression.on())
+    return dense(bytes_of(bucket));
+  Payload payload;
+  payload.elements = compressed_of(bucket);
+  payload.dense_bytes = payload.elements * value_bytes(precision);
+  payload.small_bytes = bucket.small_parameters * value_bytes(precision);
+  const WireSize size = compression.message(payload.elements, iteration);
+  payload.bytes = static_cast<std::uint64_t>(std::llround(size.bytes));
+  payload.summable = compression.compressor().reducible;
+  payload.rounds = compression.compressor().first_half ? 2 : 1;
+  if (iteration >= 0 && size.low < size.high)
+    for (int worker = 0; worker < cluster.topology.workers(); ++worker)
+      payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
+  return payload;
+}
+
+std::uint64_t Traffic::pulled_bytes(const Payload& payload) const {
+  return (compressed_pulls ? payload.bytes : payload.dense_bytes) + payload.small_bytes;
+}
+
+Plan Traffic::plan_of(const Payload& payload, int rank) const {
+  const Plan plan =
+      syncline::plan_of(*exchange, cluster.topology, exchange_settings, payload, rank);
+  return every_step ? plan : with_fused_rounds(plan, cluster.topology, rank);
+}
+
+int Traffic::averaging_ranks() const {
+  return exchange->uses_servers ? cluster.topology.ranks() : cluster.topology.workers();
+}
+
+void Traffic::for_each_activity_of_average(const Bucket& bucket, const std::vector<int>& ranks,
+                                           const Moves& moves, const Works& works) const {
+  const Payload payload = payload_of(bucket, -1);
+  for (const int rank : ranks)
+    for (const auto& action : plan_of(payload, rank))
+      if (const Work* work = std::get_if<Work>(&action); work != nullptr && works)
+        works(rank, *work);
+      else if (work == nullptr && moves)
+        for (const Transfer& send : std::get<Phase>(action).sends)
+          moves(rank, send.peer, send.bytes);
+}
+
+void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ranks,
+                                const Moves& moves, const Works& works) const {
+  const Topology& topology = cluster.topology;
+  const int first_server = topology.workers();
+  const std::uint64_t shard = shard_of(bucket);
+  // Messages of `elements` from a client to the servers, and back where differences come back.
+  const auto serve = [&](int client, std::uint64_t elements) {
+    works(client, encode(elements));
+    works(first_server, decode(shard));
+    if (!compressed_pulls)
+      return;
+    works(first_server, encode(shard));
+    works(client, decode(elements));
+  };
+  switch (partners) {
+    case Schedule::Partners::each_other:
+      for_each_activity_of_average(bucket, ranks, moves, works);
+      break;
+    case Schedule::Partners::servers: {
+      const Payload payload = payload_of(bucket, -1);
+      const std::uint64_t pushed_bytes = payload.bytes + payload.small_bytes;
+      for (const int rank : ranks) {
+        if (works)
+          serve(rank, compressed_of(bucket));
+        for (int s = 0; s < topology.servers && moves; ++s) {
+          moves(rank, first_server + s, share(pushed_bytes, topology.servers, s));
+          moves(first_server + s, rank, share(pulled_bytes(payload), topology.servers, s));
+        }
+      }
+      break;
+    }
+    case Schedule::Partners::aggregators:
+      for (int node = 0; node < static_cast<int>(topology.nodes.size()) && works; ++node)
+        serve(cluster.aggregator_of(node), shard);
+      for (const int rank : ranks)
+        if (moves) {  // copies inside the node
+          const int node = cluster.aggregator_of(topology.node_of[static_cast<std::size_t>(rank)]);
+          moves(rank, node, bytes_of(bucket));
+          moves(node, rank, bytes_of(bucket));
+        }
+      break;
+  }
+}
+
+Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression) {
+  return {.cluster = std::move(cluster),
+          .partners = scenario.schedule->partners(),
+          .exchange = scenario.exchange,
+          .exchange_settings = scenario.exchange_settings,
+          .compression = std::move(compression),
+          .precision = scenario.precision,
+          .compressed_pulls = scenario.compressed_pulls,
+          .every_step = scenario.every_step,
+          .step_overhead_s = scenario.step_overhead_s};
+}
+
+Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {
+  Traffic dense = traffic;
+  dense.partners = Schedule::Partners::each_other;
+  dense.exchange = &exchange;
+  dense.exchange_settings = {};
+  dense.compression = {};
+  dense.compressed_pulls = false;
+  return dense;
+}
+
+std::vector<int> first_ranks(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+}  // namespace syncline

@@ -1,0 +1,64 @@
+// Who sends what to whom in one scenario: its cluster, exchange and compression together. What an
+// iteration moves and works on follows from this alone, without the engine and without seconds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "sim/plan.h"
+#include "sim/scenario.h"
+#include "sim/schedule.h"
+#include "sim/setup/cluster.h"
+#include "sim/setup/compression.h"
+
+namespace syncline {
+
+struct Traffic {
+  Cluster cluster;
+  Schedule::Partners partners = Schedule::Partners::each_other;
+  const Exchange* exchange = nullptr;
+  Settings exchange_settings;
+  Compression compression;
+  Precision precision = Precision::fp32;
+  bool compressed_pulls = false;
+  bool every_step = false;
+  double step_overhead_s = 0;
+
+  std::uint64_t bytes_of(const Bucket& bucket) const;
+  // Gradient values of a bucket that the compressor gets, and each server's part of them.
+  std::uint64_t compressed_of(const Bucket& bucket) const {
+    return bucket.parameters - bucket.small_parameters;
+  }
+  std::uint64_t shard_of(const Bucket& bucket) const;
+  // What stands for a bucket's gradient on its way, in an iteration; -1 is one like most.
+  Payload payload_of(const Bucket& bucket, int iteration) const;
+  // What servers send back for it: parameters, or differences as a message of the same size.
+  std::uint64_t pulled_bytes(const Payload& payload) const;
+  // What a rank does to average it, as this scenario's fidelity carries it out.
+  Plan plan_of(const Payload& payload, int rank) const;
+  int averaging_ranks()
+      const;  // that have a plan: workers, and servers of an exchange that has any
+
+  // Calls `moves(from, to, bytes)` and `works(rank, work)` for all that these ranks do to one
+  // bucket in an iteration, and the servers and aggregators that they send to; but not for what
+  // aggregators and servers send each other, which depends on how often they are asked. Either may
+  // be empty.
+  using Moves = std::function<void(int from, int to, std::uint64_t bytes)>;
+  using Works = std::function<void(int rank, const Work& work)>;
+  void for_each_activity(const Bucket& bucket, const std::vector<int>& ranks, const Moves& moves,
+                         const Works& works) const;
+  // The same as if the bucket were averaged by the exchange, whatever the schedule.
+  void for_each_activity_of_average(const Bucket& bucket, const std::vector<int>& ranks,
+                                    const Moves& moves, const Works& works) const;
+};
+
+Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression);
+
+// The same cluster's averages through this exchange, when nothing compresses.
+Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
+
+// 0 .. count - 1.
+std::vector<int> first_ranks(int count);
+
+}  // namespace syncline
