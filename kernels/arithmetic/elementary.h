@@ -1,6 +1,6 @@
 // exp, log, log Gamma in plain arithmetic: the same bits on every device and with every C library,
-// whose own differ in the last place, which would move a threshold across an element. A few units
-// in the last place off, where it matters not.
+// whose own differ in the last place, which would move a threshold across an element. They are off
+// by a few units in the last place, which does not matter here.
 #pragma once
 
 #include <bit>

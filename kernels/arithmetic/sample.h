@@ -1,4 +1,4 @@
-// The elements that a sampled threshold is made of.
+// Which elements a sample of a tensor looks at.
 #pragma once
 
 #include "kernels/philox.h"

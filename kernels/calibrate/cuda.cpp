@@ -20,11 +20,11 @@ const DeviceRuntime& usable_runtime() {
   return runtime;
 }
 
-// References of large tensors take minutes, and a GPU may be lent for as many.
+// On large tensors the reference takes minutes, in which a GPU would only wait.
 constexpr std::size_t large = std::size_t{1} << 24;
 
-// Bytes of the message, which must be the reference's; of a large tensor the CPU version's, which
-// the tests hold to the reference.
+// The bytes of the message. They must equal the reference's, or, on a large tensor, those of the
+// CPU version, which tests compare with the reference.
 double check(const DeviceRuntime& runtime, const DeviceCompressor& device, const Cell& cell,
              std::span<const float> gradient, const State& start) {
   State expected_state = start, got_state = start;

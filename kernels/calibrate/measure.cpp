@@ -22,9 +22,9 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Writes more than a core's own caches hold. (Not more than the third level: on a shared host that
-// is not ours, and writing three times 480 MB for every sample would take longer than all
-// measurements.)
+// Writes more than a core's own caches hold. (Not more than the third level holds: on a shared host
+// that belongs to others, too, and writing three times its 480 MB before every sample would take
+// longer than all measurements.)
 constexpr std::size_t eviction_bytes = std::size_t{64} << 20;
 
 void evict() {

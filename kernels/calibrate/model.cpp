@@ -30,8 +30,8 @@ double wire_bytes(const Compressor& compressor, const Settings& settings, std::s
   return compressor.wire_bytes(settings, elements, Precision::fp32).bytes;
 }
 
-// What error feedback moves more or less per element than in `traffic`, where the setting is not
-// the usual one: what was left over is read and written; or u is written, and nothing read.
+// What error feedback adds to the bytes per element of `traffic` where its setting is not the
+// default: switched on, the residual is read and written; switched off, it is no longer read.
 double feedback_bytes(const Compressor& compressor, const Settings& settings) {
   for (const Parameter& parameter : compressor.parameters)
     if (parameter.name == "error-feedback" && settings.word(parameter.name) != parameter.fallback)

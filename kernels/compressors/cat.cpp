@@ -31,11 +31,15 @@ void write_kept(const std::vector<std::uint32_t>& kept, double unit, Precision p
 }
 
 // The sign rule's message: the scale (fp32), T indices, then a bit per element.
+std::size_t signs_bytes(std::size_t count) {
+  return 4 * (1 + count + (count + 31) / 32);
+}
+
 void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, State& state,
                  Message& message) {
   const std::size_t count = chosen.size();
   const float scale = sign_scale(magnitudes, count);
-  message.assign(4 + 4 * count + 4 * ((count + 31) / 32), std::byte{0});
+  message.assign(signs_bytes(count), std::byte{0});
   put_value(scale, Precision::fp32, message.data());
   for (std::size_t i = 0; i < count; ++i) {
     float& u = state.residual[chosen[i]];
@@ -46,7 +50,7 @@ void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, St
   }
 }
 
-void finish(const Settings& settings, const Walk& walk, std::vector<std::uint32_t> chosen,
+void finish(const Settings& settings, const Walk& walk, const std::vector<std::uint32_t>& chosen,
             Precision precision, State& state, Message& message) {
   if (settings.word("rule") == "sign")
     write_signs(chosen, walk.best_sum, state, message);
@@ -139,7 +143,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
     return;
   }
   const std::size_t words = message.size() / 4, count = words > 0 ? (words - 1) * 32 / 33 : 0;
-  expect_bytes("cat", message.size(), 4 * (1 + count + (count + 31) / 32));
+  expect_bytes("cat", message.size(), signs_bytes(count));
   const float scale = get_float(message.data());
   std::vector<std::uint32_t> indices(count);
   if (count > 0)  // memcpy wants no null pointers, not even for nothing
@@ -168,7 +172,7 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
     walk.next(magnitude_at(walk.count), magnitude_at);
   const std::size_t count = walk.best;
   if (settings.word("rule") == "sign")
-    return {static_cast<double>(4 + 4 * count + 4 * ((count + 31) / 32)), false};
+    return {static_cast<double>(signs_bytes(count)), false};
   return {sparse_bytes(count, precision), false};
 }
 

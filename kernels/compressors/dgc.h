@@ -26,7 +26,8 @@ inline double warm_density(const Settings& settings, std::uint32_t step) {
   if (!(density > 0) || step >= steps)
     return density;
   double warm = 0.25;
-  for (double stage = 1; stage <= 4.0 * step / steps; ++stage)
+  const int stages = static_cast<int>(4.0 * step / steps);
+  for (int stage = 0; stage < stages; ++stage)
     warm *= 0.25;
   return std::max(density, warm);
 }

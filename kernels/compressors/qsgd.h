@@ -19,7 +19,7 @@ struct Qsgd {
   bool max_norm = true;
   Coding coding = Coding::fixed;
 
-  constexpr unsigned sign_bit() const { return 1u << (bits - 1); }
+  constexpr unsigned sign_bit() const { return (1u << bits) >> 1; }
 };
 
 Qsgd qsgd_of(const Settings& settings);

@@ -1,4 +1,4 @@
-// The calibrator: it writes tables that read, the command in an error measures what was missing,
+// The calibrator: its tables can be read back, the command in an error measures what was missing,
 // and modelled tables follow their formula.
 #include <cmath>
 #include <cstdlib>
@@ -31,7 +31,7 @@ Ended calibrate(const std::string& arguments) {
           {(std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>()}};
 }
 
-TEST(Calibrate, MeasuresAndWritesATableThatReads) {
+TEST(Calibrate, WritesATableThatCanBeReadBack) {
   const std::string path = testing::TempDir() + "calibrated.csv";
   const Ended ended =
       calibrate("--sizes 2^12,2^14 --densities 0.01 --distributions gauss --out " + path);
@@ -136,9 +136,8 @@ TEST(Calibrate, TheCommandOfAPublishedTableMeasuresEverythingThatIsAskedFor) {
       << error;
 }
 
-// Who wants to know what a device takes must measure on that device, and not into what others
-// found.
-TEST(Calibrate, TheCommandOfATableOfAGpuIsForAGpu) {
+// What a device takes has to be measured on that device, and not added to what others published.
+TEST(Calibrate, TheCommandInAGpusTableAsksForAGpu) {
   const std::string published = std::string(KERNELS_FOLDER) + "/profiles/v100-published.csv";
   EXPECT_EQ(advised(published, topk(), settings_at(topk(), "0.01"), 1e6),
             "--compressors topk --sizes 1000000 --densities 0.01 --device cuda --out measured.csv");
@@ -208,7 +207,7 @@ TEST(Calibrate, WhatIsModelledInThePublishedTableFollowsTheSameFormula) {
               modelled, 0.01 * modelled);
 }
 
-TEST(Calibrate, SetTakesAnyOtherParameter) {
+TEST(Calibrate, TheSetOptionTakesAnyOtherParameter) {
   const std::string path = testing::TempDir() + "set.csv";
   const Ended ended = calibrate(
       "--compressors powersgd,qsgd --sizes 256 --bits 2,3 --set rank=1,rank=2,quant-bucket=64 "

@@ -101,7 +101,7 @@ TEST(Moments, VectorsAndThePlainLoopAgreeToTheBit) {
 }
 
 // One float sum over 2^24 elements was off by enough for a threshold that selected 13 % too many.
-TEST(Moments, AreRightOverManyElements) {
+TEST(Moments, StayExactOverManyElements) {
   const std::size_t n = std::size_t{1} << 22;
   std::vector<float> x = gauss(n, 1);
   double sum = 0, squares = 0;
@@ -125,7 +125,7 @@ TEST(NormalQuantile, PublishedValues) {
     EXPECT_NEAR(std::erfc(-normal_quantile(p) / std::sqrt(2.0)) / 2 / p, 1, 1e-12) << p;
 }
 
-TEST(Scratch, HasRoomWhereItWasMovedElsewhere) {
+TEST(Scratch, CanBeUsedAgainAfterAMove) {
   State state;
   state.scratch.words(8);
   const State moved = std::move(state);
@@ -162,8 +162,8 @@ TEST(Elias, ReadsBackWhatItWrote) {
   EXPECT_EQ(in.wrong(), nullptr);
 }
 
-// A GPU makes room for this much.
-TEST(Elias, NoBucketIsLongerThanTheMost) {
+// The room that the CUDA version keeps for a bucket.
+TEST(Elias, NoBucketIsLongerThanItsBound) {
   for (const Coding coding : {Coding::sparse, Coding::dense})
     for (const unsigned bits : {2u, 4u, 8u})
       for (const std::size_t count : {1u, 16u, 500u, 8192u})
@@ -198,7 +198,7 @@ TEST(Packing, FastAndPlainAgree) {
   }
 }
 
-TEST(Permutation, IsOne) {
+TEST(Permutation, HoldsEveryNumberOnce) {
   for (const std::uint64_t n : {1u, 2u, 3u, 31u, 1000u, 4097u}) {
     const Permutation p = permutation({n, 1, 2}, n);
     std::set<std::uint64_t> seen;
@@ -210,7 +210,7 @@ TEST(Permutation, IsOne) {
 }
 
 TEST(Select, AMisleadingSampleStillGivesTheExactTop) {
-  // All large values in strata that the sample looks past: found by asking where it looks.
+  // All large values lie where the sample does not look; sampled_element says where it does.
   const std::size_t n = std::size_t{1} << 18, k = 2000;
   const Draw draw{3, 1, 4};
   std::vector<float> values(n, 0.0f);

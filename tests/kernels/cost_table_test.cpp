@@ -122,7 +122,7 @@ TEST(CostTable, InterpolatesBetweenMeasuredDensities) {
 }
 
 // One size more of another density, as a calibration adds it, takes nothing away.
-TEST(CostTable, NeighboursAreThoseMeasuredAtSuchSizes) {
+TEST(CostTable, InterpolatesBetweenDensitiesMeasuredAtThatSize) {
   const CostTable table = read_cost_table(file_with(
       head + topk_row("0.001", 1000, 1) + topk_row("0.001", 1e6, 1) + topk_row("0.1", 1000, 4) +
       topk_row("0.1", 1e6, 4) + topk_row("0.01", 1e4, 7) + topk_row("0.0316", 1000, 99, "steady") +
@@ -159,7 +159,7 @@ TEST(CostTable, SettingsAreWrittenSoThatTheyAreFoundAgain) {
             "density=0.3333333333333333 error-feedback=on");
 }
 
-TEST(CostTable, WrongTablesAreOneClearLine) {
+TEST(CostTable, ReportsAWrongTableInOneLine) {
   EXPECT_NE(error_of(head).find("no rows"), std::string::npos);
   EXPECT_NE(error_of("").find("no rows"), std::string::npos);
   EXPECT_NE(error_of("a,b\n" + rows).find(":1: wrong columns"), std::string::npos);
@@ -184,7 +184,7 @@ TEST(CostTable, WrongTablesAreOneClearLine) {
   EXPECT_THROW(read_cost_table("/nowhere/x.csv"), std::invalid_argument);
 }
 
-TEST(CostTable, WhatIsWrittenIsRead) {
+TEST(CostTable, ReadsBackWhatItWrote) {
   const CostTable table = read_cost_table(file_with(head + rows));
   const std::string copy = testing::TempDir() + "cost_table_copy.csv";
   write_cost_table(table, copy);

@@ -1,4 +1,5 @@
-// GPU = CPU to the bit, over the grid. Skipped where there is no device, never passed.
+// CUDA versions give the bytes of the reference, over the grid. Where there is no device, the tests
+// are skipped; they never pass there.
 #include "kernels/gpu/device.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ class Device : public testing::TestWithParam<std::string> {
   }
 };
 
-// Two steps, so that what is remembered comes back.
+// Two steps, so that the second one begins with what the first one remembered.
 void expect_the_reference(const std::string& name, const Settings& settings,
                           const Gradient& gradient) {
   const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");

@@ -62,7 +62,8 @@ void fuzz_encode(const Compressor& compressor, const Settings& settings, const G
     require(survives(compressor, compressor.cpu, settings, got, gradient.precision(),
                      gradient.elements()),
             compressor.name + " refuses its own message");
-    // A byte less is not a message; one more is none either, or is read as another.
+    // A message that is one byte shorter must be refused; one that is longer is refused or read as
+    // another message.
     if (!got.empty())
       survives(compressor, compressor.cpu, settings, std::span(got).first(got.size() - 1),
                gradient.precision(), gradient.elements());

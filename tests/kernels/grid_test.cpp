@@ -1,7 +1,7 @@
 // The automatic grid: every registered compressor, with no list of them here, over sizes,
-// densities, distributions and both precisions. The fast version must be the reference to the bit
-// (message and residual, two steps running), decoders must agree, law 13 must hold, sizes must be
-// as predicted.
+// densities, distributions and both precisions. The fast version must give the bytes of the
+// reference (message and residual, two steps in a row), decoders must agree, residual and decoded
+// message must add up to what was put in, and sizes must be as predicted.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <sstream>
@@ -82,7 +82,7 @@ void check(const Compressor& compressor, const Settings& settings, const Gradien
 
 class Grid : public testing::TestWithParam<std::string> {};
 
-TEST_P(Grid, FastVersionIsTheReferenceToTheBit) {
+TEST_P(Grid, FastVersionGivesTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   for (const std::size_t n : sizes)
     for (const Distribution& distribution : distributions()) {
@@ -105,7 +105,7 @@ TEST_P(Grid, FastVersionIsTheReferenceToTheBit) {
 }
 
 // Every parameter at its choices and at its ends, on one awkward tensor.
-TEST_P(Grid, EverySettingIsTheReferenceToTheBit) {
+TEST_P(Grid, EverySettingGivesTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   for (const Distribution& distribution : {distributions()[1], distributions()[3]}) {
     const std::vector<float> values = distribution.values(20011, 5);
@@ -203,7 +203,7 @@ TEST_P(Grid, ReducibleMeansMessagesCanBeSummed) {
     ASSERT_NEAR(one_by_one[i], at_once[i], 1e-4) << "element " << i;
 }
 
-TEST_P(Grid, ATensorKeepsItsSize) {
+TEST_P(Grid, RefusesATensorThatChangedItsSize) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   if (!compressor.feedback)
     return;

@@ -25,7 +25,7 @@ std::vector<float> any_floats(std::size_t count, std::uint32_t step) {
   return values;
 }
 
-TEST(Lanes, GiveOneBitEach) {
+TEST(Lanes, AComparisonGivesOneBitPerLane) {
   for (std::uint32_t pattern = 0; pattern < 0x10000u; pattern += 77) {
     Masks masks;
     for (std::uint32_t lane = 0; lane < lane_width; ++lane)
@@ -34,7 +34,7 @@ TEST(Lanes, GiveOneBitEach) {
   }
 }
 
-TEST(Lanes, AreStoredSideBySide) {
+TEST(Lanes, AreStoredInTheirOrder) {
   Words words;
   for (std::uint32_t lane = 0; lane < lane_width; ++lane)
     words[lane] = 100 + lane;
@@ -62,7 +62,7 @@ TEST(Lanes, MultiplyLowerHalves) {
   }
 }
 
-TEST(Lanes, DrawTheBitsOfOneElement) {
+TEST(Lanes, DrawTheBitsThatOneElementDraws) {
   for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 31}) {
     std::uint16_t got[random_block];
     random16_block(draw_of(3), block, got);

@@ -14,7 +14,7 @@ namespace syncline {
 namespace {
 
 // Lemma 3.1 of arXiv 1610.02132: E||Q(v) - v||^2 <= min(n/s^2, sqrt(n)/s) ||v||^2 per bucket.
-TEST(Qsgd, VarianceIsInsideTheLemma) {
+TEST(Qsgd, VarianceIsBelowTheBoundOfThePaper) {
   for (const int bits : {2, 4, 8}) {
     const double levels = (1 << (bits - 1)) - 1, n = 512;
     const std::vector<float> v = gauss(512, 4);
@@ -45,7 +45,7 @@ double mean_bits(const std::string& coding, int bits, std::size_t bucket) {
 
 // Theorem 3.2: (3 + 3/2 log2(2 (s^2 + n) / (s (s + sqrt n)))) s (s + sqrt n) + 32 bits, where the
 // lemma asks for s^2 + sqrt(n) <= n/2. A bucket here may also spend its end mark and byte boundary.
-TEST(Qsgd, SparseCodeIsInsideTheTheorem) {
+TEST(Qsgd, SparseCodeIsShorterThanTheBoundOfThePaper) {
   for (const int bits : {2, 3}) {
     const double s = (1 << (bits - 1)) - 1, n = 4096, nonzero = s * (s + std::sqrt(n));
     ASSERT_LE(s * s + std::sqrt(n), n / 2);
@@ -57,7 +57,7 @@ TEST(Qsgd, SparseCodeIsInsideTheTheorem) {
 // Lemma A.6: 32 + ((log2(1 + (s^2 + min(n, s sqrt n)) / n) + 1) / 2 + 2) n bits, its o(1) left out.
 // With s = sqrt(n) that is 3.29 n + 32; the "2.8 n + 32" quoted beside it leaves out the + 1, and
 // the omega code does not reach it (about 3.2 n). Buckets of 64 with s = 7, of 256 with s = 15.
-TEST(Qsgd, DenseCodeIsInsideTheLemma) {
+TEST(Qsgd, DenseCodeIsShorterThanTheBoundOfThePaper) {
   for (const int bits : {4, 5}) {
     const double s = (1 << (bits - 1)) - 1, n = bits == 4 ? 64 : 256;
     const double spread = (s * s + std::min(n, s * std::sqrt(n))) / n;
@@ -84,7 +84,7 @@ TEST(PowerSgd, RecoversAMatrixOfItsRankExactly) {
   EXPECT_EQ(sent.message.size(), 4 * 2 * (64u + 64u));
 }
 
-TEST(ErrorFeedback, EverythingArrivesInTheEnd) {
+TEST(ErrorFeedback, EverythingIsSentInTheEnd) {
   for (const char* name : {"topk", "gaussiank", "mstopk", "dgc", "randomk", "efsign", "onebit",
                            "threshold", "powersgd"}) {
     const std::vector<float> g = gauss(4096, 20);

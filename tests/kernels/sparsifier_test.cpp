@@ -45,7 +45,7 @@ TEST(RandomK, ChoosesEveryElementEquallyOften) {
     EXPECT_NEAR(count, 500, 5 * std::sqrt(450.0));
 }
 
-TEST(GaussianK, SelectsAboutKOfABellAndStaysInItsBand) {
+TEST(GaussianK, SelectsAboutKOfGaussianValues) {
   const std::vector<float> u = gauss(200000, 6);
   const std::size_t sent = pairs(sent_by("gaussiank", {{"density", "0.01"}}, u));
   EXPECT_GE(3 * sent, 2 * 2000u);
@@ -78,7 +78,7 @@ TEST(GaussianK, SelectsNothingOfATensorThatIsNotFinite) {
   EXPECT_EQ(pairs(sent_by("gaussiank", {{"density", "0.01"}}, u)), 0u);
 }
 
-TEST(TopK, SendsNotANumberFirstThenInfinity) {
+TEST(TopK, SendsNanFirstThenInfinity) {
   std::vector<float> u = gauss(1000, 8);
   u[10] = std::nanf("");
   u[20] = -std::numeric_limits<float>::infinity();
@@ -233,7 +233,7 @@ TEST(WireSize, BandsAreThoseOfTheStoppingRules) {
     expect(size_of(name, {{"density", "0.01"}}, 100000), 1000, 1000, 1000);
 }
 
-TEST(WireSize, RealMessagesOfABellAreInsideTheBand) {
+TEST(WireSize, MessagesOfGaussianValuesAreInsideTheBand) {
   const std::size_t n = 100000;
   for (const char* density : {"0.001", "0.01", "0.1"})
     for (const char* name : {"gaussiank", "dgc"}) {
@@ -275,7 +275,7 @@ TEST(WireSize, SidcosMessagesAreInsideTheBandOnceItHasConverged) {
 
 // Magnitudes drawn from a gamma distribution: its own fit must find the share that was asked for,
 // within the error of the closed form (shape 0.5 to 1) that the authors use.
-TEST(Sidco, AGammaFitFindsTheTailOfAGamma) {
+TEST(Sidco, GammaFitFindsTheTailOfGammaValues) {
   for (const double shape : {0.5, 0.8, 1.0}) {
     std::mt19937_64 random(21);
     std::gamma_distribution<float> magnitude(static_cast<float>(shape), 0.01f);
@@ -289,7 +289,7 @@ TEST(Sidco, AGammaFitFindsTheTailOfAGamma) {
   }
 }
 
-// The plain arithmetic that stands for the C library's, next to it.
+// Our own exp, log and log Gamma next to the C library's.
 TEST(Elementary, AgreesWithTheCLibrary) {
   for (double x = -650; x < 650; x += 0.37)
     EXPECT_NEAR(steady_exp(x) / std::exp(x), 1, 1e-14) << x;
@@ -318,7 +318,7 @@ TEST(Cat, AHigherFixedCostSendsMore) {
   }
 }
 
-// The brute force that the walk stands for: argmax of energy over cost, over all T.
+// What the walk has to find, by brute force: of all T the one with the most energy per cost.
 TEST(Cat, TheWalkFindsTheMaximumOverAllT) {
   const std::vector<float> u = gauss(3000, 12);
   std::vector<double> squares;

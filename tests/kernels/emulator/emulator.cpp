@@ -121,7 +121,7 @@ void run_block() {
     fibers[thread].state = State::ready;
   const unsigned count = (threads + warp_lanes - 1) / warp_lanes;
   for (;;) {
-    backwards = !backwards;  // so that an order which nobody promised shows
+    backwards = !backwards;  // so that code which relies on an order fails
     for (unsigned k = 0; k < count; ++k)
       run_warp(backwards ? count - 1 - k : k);
     if (std::all_of(fibers, fibers + threads,
