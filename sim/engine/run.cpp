@@ -155,7 +155,7 @@ StreamState& Run::stream_of(int rank) {
 }
 
 std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {
-  const std::pair common(setup.traffic.compression.stage(iteration), bucket.index);
+  const std::pair common(setup.traffic.compression.warm_up_stage(iteration), bucket.index);
   if (const auto known = common_payloads_.find(common); known != common_payloads_.end())
     return known->second;
   const std::pair own(iteration, bucket.index);
