@@ -16,19 +16,19 @@ class Aggregator {
 
   struct Event {
     enum class Kind { gradient, sum_wanted } kind = Kind::gradient;
-    int server = 0;  // who wants the sum
+    int server = 0;  // that wants the sum
   };
 
   const Settings& settings() const;  // of the schedule
 
-  // Waits for a worker's gradient (which is in the sum already) or a server's request; none when
-  // the node's workers have ended and every server has everything.
+  // Waits for a worker's gradient (already added to the sum) or a server's request; none after the
+  // node's workers have ended and every server has received all their gradients.
   std::optional<Event> next();
-  // Since this last said yes, every worker of the node has contributed once more.
+  // True once every worker of the node has contributed again since this was last true.
   bool completes_a_round();
   // Sends the node's iteration number to every server: a message of a few bytes.
   void report();
-  // Sends the server its part of the sum; gradients that come meanwhile go into a fresh one.
+  // Sends the server its part of the sum; later gradients go into a new sum.
   void send_sum(int server);
 
  private:

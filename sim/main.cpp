@@ -17,7 +17,7 @@ namespace {
 
 struct Command {
   std::string sentence;
-  int (*main)(const std::vector<std::string>& arguments);
+  int (*run)(const std::vector<std::string>& arguments);
 };
 
 const std::map<std::string, Command>& commands() {
@@ -34,7 +34,8 @@ std::string described(const std::string& sentence, const std::string& fallback) 
   return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
 }
 
-// What an option is, and its default: of those who share a word, each its own where they differ.
+// What an option means, and its default. If several things have a parameter of this name with
+// different meanings: a line for each meaning.
 std::vector<std::string> meanings(const Option& option) {
   std::map<std::string, std::vector<std::string>> owners;  // by meaning
   const auto add = [&](const auto& entries) {
@@ -50,10 +51,10 @@ std::vector<std::string> meanings(const Option& option) {
     return {described(option.sentence, option.fallback)};
   std::vector<std::string> all;
   for (const auto& [meaning, names] : owners) {
-    std::string whose;
+    std::string owner_names;
     for (const std::string& name : names)
-      whose += (whose.empty() ? "" : ", ") + name;
-    all.push_back(whose + ": " + meaning);
+      owner_names += (owner_names.empty() ? "" : ", ") + name;
+    all.push_back(owner_names + ": " + meaning);
   }
   return all;
 }
@@ -108,7 +109,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     throw std::invalid_argument("unknown command '" + arguments[0] + "': allowed are " +
                                 listed(names) + " (see --help)");
   }
-  return command->second.main({arguments.begin() + 1, arguments.end()});
+  return command->second.run({arguments.begin() + 1, arguments.end()});
 }
 
 }  // namespace

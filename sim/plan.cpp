@@ -9,8 +9,8 @@
 namespace syncline {
 namespace {
 
-// Each of size - 1 steps passes one part on to the next rank; a rank never passes `kept` on, and
-// its predecessor never the part before.
+// In each of size - 1 steps every rank forwards one part to the next rank. It never forwards part
+// `kept`, and the previous rank never forwards part `kept` - 1.
 Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t bytes, int kept,
                  int group) {
   const int n = place.size;
@@ -22,7 +22,7 @@ Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t by
           .group_size = n};
 }
 
-// A ring all-reduce of these bytes, before the messages are read.
+// A ring all-reduce of these bytes, before the last decode.
 void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank) {
   constexpr int group_of_small_tensors = -2;
   if (bytes == 0 || workers == 1)
@@ -31,13 +31,14 @@ void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank
               ring_all_reduce(place_among_all(workers, rank), bytes, group_of_small_tensors));
 }
 
-bool even(const Topology& topology) {
+bool nodes_of_one_size(const Topology& topology) {
   return std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
     return node.size() == topology.nodes.front().size();
   });
 }
 
-// One flow to each of a few places round a ring of `size`, from the place of `rank` on.
+// One flow to each of a few positions on a ring of `size`: each carries the bytes for a range of
+// distances. `sign` is 1 for sends and -1 for receives.
 class Distances {
  public:
   Distances(int size, int sign) : size_(size), sign_(sign) {
@@ -48,7 +49,7 @@ class Distances {
     const int distance = (sign_ * (to - from) + size_) % size_;
     bytes_[static_cast<std::size_t>((distance - 1) * flows() / (size_ - 1))] += bytes;
   }
-  // The place that stands for distances first .. last, to which flow i is.
+  // Flow i goes to the middle of the distances first .. last that it represents.
   template <class RankAt>
   void append_to(std::vector<Transfer>& transfers, int from, RankAt rank_at) const {
     for (int i = 0; i < flows(); ++i) {
@@ -117,9 +118,9 @@ Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings&
     append_small_tensors(plan, topology.workers(), payload.small_bytes, rank);
     return plan;
   }
-  for (int round = 0; round < payload.rounds; ++round) {
+  for (int round = 0; round < payload.all_reduces; ++round) {
     Payload part = payload;
-    part.bytes = share(payload.bytes + payload.small_bytes, payload.rounds, round);
+    part.bytes = share(payload.bytes + payload.small_bytes, payload.all_reduces, round);
     const Plan one = exchange.plan(topology, settings, part, rank);
     plan.insert(plan.end(), one.begin(), one.end());
   }
@@ -222,10 +223,10 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
 }
 
 Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank) {
-  if (!even(topology) || rank >= topology.workers())
+  if (!nodes_of_one_size(topology) || rank >= topology.workers())
     return plan;
   Plan fused;
-  std::vector<Phase> rounds;  // that follow each other under one name
+  std::vector<Phase> rounds;  // consecutive ones of one name
   const auto fuse = [&] {
     if (rounds.size() > 1)
       fused.emplace_back(fused_rounds(rounds, topology, rank));

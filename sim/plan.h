@@ -1,6 +1,6 @@
 // What one rank does in one collective, as data. An exchange is a pure function that makes a Plan,
-// so its volumes and its partners are tested without the engine; sim/engine/stream.cpp carries
-// Plans out.
+// so its volumes and its partners are tested without the engine; sim/engine/stream.cpp executes
+// Plans.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Payload {
   std::uint64_t small_bytes = 0;  // of small tensors, which are sent as they are
   std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
   bool summable = true;           // messages can be added as they are (Compressor::reducible)
-  int rounds = 1;  // of an all-reduce: PowerSGD's second factor needs the first's sum
-  std::vector<std::uint64_t> messages = {};  // bytes of each worker's, where they differ
+  int all_reduces = 1;  // one after the other: PowerSGD's second factor needs the sum of the first
+  std::vector<std::uint64_t> messages = {};  // bytes of each worker's message, if they differ
 
   std::uint64_t message_of(int worker) const {
     return messages.empty() ? bytes : messages[static_cast<std::size_t>(worker)];
@@ -51,23 +51,23 @@ struct Transfer {
 };
 
 // Transfers that run side by side. With several `steps`, step s moves part s of each transfer cut
-// evenly, and starts when step s - 1 has ended for this rank and for its peers. `fidelity = flow`
-// runs all steps as one flow per transfer and pays each step's latency and overhead.
+// evenly, and starts when this rank's own sends and receives of step s - 1 have ended. `fidelity =
+// flow` runs all steps as one flow per transfer and adds each step's latency and overhead.
 struct Phase {
   std::string_view name;  // its verb in the trace: a string literal
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   int steps = 1;
-  // Ranks that begin this phase together, because no step of it can end before all have arrived:
-  // any number that only they use in this plan, and how many they are. None (size 0) where the
-  // messages themselves make a rank wait, and always the case for one step.
+  // Ranks that start this phase together, because it cannot finish before all have arrived: a group
+  // number that is unique in this plan, and the group's size. Size 0: no common start; always so
+  // for one step.
   int group = 0;
   int group_size = 0;
-  bool round = false;  // one of an all-to-all's, which follow each other: see with_fused_rounds
+  bool round = false;  // of an all-to-all: see with_fused_rounds
 };
 
-// A compressor's work: messages of so many gradient values each are made (encode) or added into a
-// sum (decode), one after the other.
+// A compressor's work: makes messages (encode) or adds them into a sum (decode), one after the
+// other, each of so many gradient values.
 struct Work {
   enum class Kind { encode, decode } kind = Kind::encode;
   std::uint64_t elements = 0;
@@ -82,15 +82,15 @@ inline Work decode(std::uint64_t elements, int messages = 1) {
   return {.kind = Work::Kind::decode, .elements = elements, .messages = messages};
 }
 
-// What a rank does, one after the other: it moves data, or works on messages.
+// What a rank does, in this order: it moves data, or works on messages.
 using Plan = std::vector<std::variant<Phase, Work>>;
 
-// The work that a plan begins with, and ends with: a worker's compute stream does these. Null where
-// it is a transfer, or the plan has nothing else.
+// The first and the last action of a plan, if they are work: a worker's compute stream does these.
+// Null if the action is a transfer; a single action counts as the first only.
 const Work* first_work(const Plan& plan);
 const Work* last_work(const Plan& plan);
 
-// Who takes part: workers are the ranks from 0, node by node; servers follow.
+// Who takes part: ranks 0, 1, ... are the workers, node by node; then come the servers.
 struct Topology {
   std::vector<std::vector<int>> nodes;  // the workers of each node
   std::vector<int> node_of;             // of each worker
@@ -108,24 +108,25 @@ struct Exchange {
   std::string sentence;
   std::vector<Parameter> parameters;
   bool uses_servers = false;
-  // What its messages can be. `sums`: it adds them on the way, as an all-reduce does, so only
-  // what is summable. `any`: it hands them on whole. `sparse`: it reads and merges lists of
-  // (index, value) on the way.
+  // Which messages it accepts. `sums`: those that can be added, because it adds them on the way, as
+  // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.
+  // `sparse`: lists of (index, value), which it merges on the way.
   enum class Carries { sums, any, sparse } carries = Carries::sums;
   // The part of `rank` in averaging the payload over all workers. Throws std::invalid_argument
-  // where the exchange cannot serve this topology. Empty when there is nothing to do. An exchange
-  // that does not carry sums also says where messages are made and read; work in between transfers
-  // is done by the worker's communication stream.
+  // if the exchange does not support this topology. Empty if there is nothing to do. The plan of an
+  // exchange that does not carry sums also has the work on messages; the worker's communication
+  // stream does the work between transfers.
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
 };
 
-// The whole plan: exchanges that carry sums get one message made before and one read after, and go
-// round as often as the payload needs, with an even part of it each time. With others, small
-// tensors go round a ring of their own after the messages.
+// The complete plan. Exchanges that carry sums get one encode before and one decode after, and run
+// `all_reduces` times on equal parts of the payload. With other exchanges, small tensors follow
+// uncompressed in a ring all-reduce.
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank);
 
-// Parts first .. last - 1 of `bytes` cut into `parts` that differ by at most one byte.
+// Bytes of parts first .. last - 1, if `bytes` are cut into `parts` that differ by at most one
+// byte.
 inline std::uint64_t shares(std::uint64_t bytes, int parts, int first, int last) {
   const auto p = static_cast<std::uint64_t>(parts);
   return bytes * static_cast<std::uint64_t>(last) / p -
@@ -136,17 +137,17 @@ inline std::uint64_t share(std::uint64_t bytes, int parts, int i) {
   return shares(bytes, parts, i, i + 1);
 }
 
-// The largest of `parts` parts: what a rank's work on one of them is priced at.
+// The largest of `parts` parts: every rank's work on its part takes as long as on this one.
 inline std::uint64_t largest_share(std::uint64_t elements, int parts) {
   const auto p = static_cast<std::uint64_t>(parts);
   return (elements + p - 1) / p;
 }
 
-// How many pieces of `piece` bytes a buffer makes: at least one, and at most a million, beyond
-// which they would only be counted.
+// How many pieces of `piece` bytes a buffer has: at least one, and at most a million, to bound the
+// plan's size.
 int pieces(std::uint64_t bytes, double piece);
 
-// A place in a ring of ranks.
+// One rank's position in a ring, and its neighbours.
 struct RingPlace {
   int position = 0;
   int size = 1;
@@ -159,7 +160,7 @@ RingPlace place_in(const std::vector<int>& ring, int position);
 // In the ring of all workers, in node order.
 RingPlace place_among_all(int workers, int rank);
 
-// A worker's two rings: in its node, and of the workers that have the same place in their nodes.
+// A worker's two rings: in its node, and with the workers of the same position in other nodes.
 struct GridPlace {
   RingPlace inside;
   RingPlace across;
@@ -167,32 +168,30 @@ struct GridPlace {
   int across_group = 0;
 };
 
-// Throws std::invalid_argument, naming the exchange, when nodes differ in size.
+// Throws std::invalid_argument that names the exchange, if nodes differ in size.
 GridPlace place_in_grid(const Topology& topology, int rank, const std::string& exchange);
 
 // The ring algorithms (Thakur, Rabenseifner, Gropp 2005): reduce-scatter leaves part `position` of
-// the sum at each place, all-gather starts from there. Both: size - 1 steps of one part.
+// the sum at each position, all-gather starts from there. Both: size - 1 steps of one part.
 Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group);
 Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group);
-// The same for parts that differ: parts[i] starts at place i.
+// The same for parts of different sizes: parts[i] starts at position i.
 Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& parts, int group);
 // Reduce-scatter and all-gather have the same partners: together one phase, so one flow.
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
 
-// Everybody has something for everybody: in round s each worker sends to the one s places on and
-// hears from the one s places back. So no two send to the same worker at once, and a round has n
-// flows: as many bytes a second as with all n(n-1) at once, in a tenth of the engine's time (128
-// workers), but n-1 latencies, which is what the papers count.
+// All-to-all: in round s each worker sends to rank + s and receives from rank - s (modulo n). So no
+// two send to the same worker at once, and a round has n flows. All n(n-1) flows at once would move
+// as many bytes per second, but the engine would need ten times as long (128 workers); and they
+// would pay one latency, where the papers count n-1.
 void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
 
-// The rounds of an all-to-all as one phase of as many steps, for `fidelity = flow`: a thousand
-// workers have a million pairs. A worker keeps a flow to each of the others in its node, and to one
-// worker of each other node with the bytes for all of them there. Of more than eight distances,
-// eight evenly spaced ones stand for those around them, so that each flow loads the network as one
-// of the rounds does. Bytes out of and into each worker, and within its node, stay what they are.
-// All begin together, as nobody has everything before the last has come. Rounds stay rounds where
-// nodes differ in size, as there is no such pattern.
+// For `fidelity = flow`, because a thousand workers have a million pairs: replaces the rounds of an
+// all-to-all by one phase of as many steps, with direct flows to each worker of the node and to one
+// worker of each other node, at most eight each (eight evenly spaced distances carry the bytes of
+// those near them). Bytes per worker, and inside the node, do not change. All ranks start together,
+// because nobody has everything before the last has arrived. Not done where nodes differ in size.
 Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank);
 
 }  // namespace syncline

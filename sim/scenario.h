@@ -22,13 +22,13 @@ struct Fusion {
   enum class Kind {
     bytes,  // neighbours until a bucket has that many
     all,    // one bucket
-    merged  // as MG-WFBP merges: so that the last exchange ends earliest
+    merged  // as in MG-WFBP: so that the last exchange ends earliest
   } kind = Kind::bytes;
   double bytes = 26214400;  // of kind `bytes`; 0: a bucket per tensor
 };
 
-// Pointers to registered things are set by resolve() (sim/options/resolve.h) and never null after
-// it, but for `compressor`.
+// resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
+// `compressor` may be null.
 struct Scenario {
   std::string platform;                 // path of a SimGrid XML file
   std::optional<int> workers;           // none: every worker host of the platform
@@ -47,14 +47,14 @@ struct Scenario {
   Settings schedule_settings;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
-  const Exchange* dense_exchange = nullptr;  // what compression is held against: bsp's
+  const Exchange* dense_exchange = nullptr;  // that compression is compared with: bsp's
   bool overlap = true;
   Fusion fusion;
 
   const Compressor* compressor = nullptr;  // null: gradients are sent as they are
   Settings compressor_settings;
-  const Compressor* read_as = nullptr;    // whose rows price reading: its own, or another's
-  bool network_prices = false;            // its cost model is the simulated network's
+  const Compressor* read_as = nullptr;    // decoding takes the seconds of this one's rows
+  bool network_prices = false;            // its cost model uses the simulated network's costs
   std::vector<double> warm_up_densities;  // of the first epochs
   int epoch_iterations = 1;               // of these
   bool compressed_pulls = false;          // servers answer with compressed differences
@@ -71,7 +71,7 @@ struct Scenario {
   int warmup = 1;
   std::uint64_t seed = 1;
 
-  // Every option as it was written or by default: for results and their names only.
+  // The text of every option, given or default: only for results and their names.
   std::map<std::string, std::string> written;
 
   bool compresses() const { return compressor != nullptr; }

@@ -20,9 +20,9 @@ struct Schedule {
   std::string name;
   std::string sentence;
   std::vector<Parameter> parameters;
-  bool sparsifiers_only = false;  // what its compressor must be
+  bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
   std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
-  // Defaults of its own for other options, as its paper runs it.
+  // Its own defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
   bool any_exchange = true;  // false: its default is the only one it can use
   void (*worker)(Worker&) = nullptr;
@@ -38,7 +38,7 @@ struct Schedule {
   }
 };
 
-// Of schedules with servers: what comes back from them.
+// A parameter of schedules with servers.
 inline Parameter pull_parameter() {
   return {.name = "pull",
           .sentence = "servers answer with dense parameters or with compressed differences",

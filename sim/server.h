@@ -12,27 +12,27 @@ namespace syncline {
 
 struct ServerState;  // sim/engine/server_state.h
 
-// A worker's gradient of one bucket, arrived.
+// A worker's gradient of one bucket that has arrived.
 struct Push {
   int worker = 0;
   int bucket = 0;
-  int iteration = 0;              // the stamp: the worker's clock
-  std::int64_t read_version = 0;  // of the parameters that it was computed at
+  int iteration = 0;              // of the worker: SSP's clock
+  std::int64_t read_version = 0;  // of the parameters that it was computed from
 };
 
-// From a node: how far it has got, or the sum of its gradients that was asked for.
+// From a node: its progress, or the sum of its gradients that the server asked for.
 struct NodeMessage {
   int node = 0;
   bool is_sum = false;
-  std::int64_t iteration_number = 0;  // gradients its aggregator has had from its workers, ever
-  std::int64_t oldest_version = 0;    // of the parameters of the oldest gradient not yet pulled
-  bool last = false;                  // its workers have ended
+  std::int64_t iteration_number = 0;  // gradients from the node's workers since the start
+  std::int64_t oldest_version = 0;    // parameters that the oldest unpulled gradient used
+  bool last = false;                  // the node's workers have ended
   struct Gradient {
     int worker = 0;
     int iteration = 0;
     std::int64_t read_version = 0;
   };
-  std::vector<Gradient> gradients;  // what the sum is made of; can be empty
+  std::vector<Gradient> gradients;  // in the sum; can be empty
 };
 
 class Server {
@@ -42,15 +42,15 @@ class Server {
   const Settings& settings() const;  // of the schedule
   int workers() const;
   int nodes() const;
-  std::int64_t version() const;  // updates of whole models, for node schedules
+  std::int64_t version() const;  // updates of the whole model, for schedules with aggregators
 
-  // Waits for the next gradient; none when all workers have ended.
+  // Waits for the next gradient; none after all workers have ended.
   std::optional<Push> next_push();
   // Adds the gradient to the parameters.
   void apply(const Push& push);
   // Answers a push with the bucket's parameters as they are now; does not wait for their arrival.
   void reply(const Push& push);
-  // Updates of this bucket that the slowest worker has had applied.
+  // How many pushes of this bucket the server has applied from the worker with fewest.
   int slowest(int bucket) const;
 
   // The same for schedules with node aggregators.

@@ -1,6 +1,5 @@
-// What happened, in rows: every verb of a schedule is one activity and one row. Rows know when,
-// who, what, which bucket and iteration, and how many bytes; never why. Reports are functions of
-// this.
+// What happened, in rows: each row is one activity of one rank, with its time, verb, bucket,
+// iteration and bytes, but not with its reason. Reports are functions of this.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +9,8 @@
 
 namespace syncline {
 
-// Rows of one rank and one stream never overlap, but for `messages`: those are transfers in flight.
-// `compression` is there where a host has a second core for it.
+// Rows of one rank and stream never overlap, except on `messages` (transfers in flight).
+// `compression` is used only where a host has a second core.
 enum class Stream : std::uint8_t { compute, communication, messages, compression };
 
 struct Row {
@@ -25,7 +24,7 @@ struct Row {
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
   std::int64_t version = -1;       // of the parameters: after this row; -1: not about parameters
-  std::int64_t read_version = -1;  // of an `apply`: what the gradient was computed at
+  std::int64_t read_version = -1;  // of an `apply`: of the parameters that the gradient used
 };
 
 // A link of the platform and what crossed it.
@@ -36,17 +35,17 @@ struct LinkUse {
 };
 
 struct Trace {
-  std::vector<Row> rows;  // in the order in which they were begun
+  std::vector<Row> rows;  // in the order in which they were recorded
   std::vector<LinkUse> links;
-  double end_s = 0;  // simulated time at which everything had ended
+  double end_s = 0;  // simulated time when everything had ended
   std::uint64_t flows = 0;
 
-  // Who is who: ranks 0 .. workers - 1 are workers, then servers, then node aggregators.
+  // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.
   std::vector<std::string> rank_names;
   int workers = 0;
   int servers = 0;
-  // On which worker's device a rank runs, its own or one it shares; -1: none. With one core, what
-  // compresses there on another stream shares it with what computes.
+  // The worker whose device a rank uses, by rank (-1: none). With one core, compression on another
+  // stream shares the device with computation.
   std::vector<int> on_worker;
   std::vector<bool> one_core;  // by worker
 };

@@ -25,23 +25,23 @@ class Worker {
   void forward();
   // Backward over the layers of one bucket; buckets must come in order.
   void backward(const Bucket& bucket);
-  // Applies the update to this worker's own copy of the parameters. Free of charge: an optimiser
+  // Applies the update to this worker's own copy of the parameters. Takes no time: an optimiser
   // step reads and writes each parameter once, and is part of every measured throughput.
   void step();
 
-  // Puts the average of this bucket over all workers on the communication stream and returns. With
-  // `overlap = off` the stream gets it when backward has ended.
+  // Queues averaging this bucket over all workers on the communication stream and returns. With
+  // `overlap = off` it is queued when backward has ended.
   void start_average(const Bucket& bucket);
   // Waits until every average that was started has arrived.
   void finish_averages();
 
-  // Puts this bucket's gradient on the communication stream, to every shard, and returns; `overlap`
-  // as above. It is stamped with this iteration.
+  // Queues sending this bucket's gradient to every shard and returns; `overlap` as above. The push
+  // carries this iteration's number.
   void push(const Bucket& bucket);
-  // Waits for the shards' answers to every push, and so for the parameters they hold.
+  // Waits for the shards' answers to every push, which bring their parameters.
   void pull();
 
-  // Hands the gradient of the whole model to the node's aggregator, and waits until it has it.
+  // Copies the gradient of the whole model to the node's aggregator, and waits for the copy.
   void hand_over();
   // Waits until the parameters at the node contain everything this worker has handed over.
   void wait_until_applied();

@@ -1,5 +1,6 @@
-// The commands of the program. Each takes what stands behind its name, prints to stdout, and
-// returns the exit code; what a user can mend is thrown as std::exception with a one-line message.
+// The commands of the program. Each takes the arguments after its name, prints to stdout, and
+// returns the exit code. An error that a user can correct is a std::exception with a one-line
+// message.
 #pragma once
 
 #include <string>

@@ -56,7 +56,7 @@ std::string described(const BreakEven::Where& where, const PlatformLink* link) {
                                            : "; compression is faster above");
 }
 
-// From which bandwidth on it would be faster not to compress.
+// At which bandwidths compression is faster than none.
 std::string explain_break_even(const Setup& setup, Routes& routes,
                                const std::vector<ExchangeTime>& times) {
   const BreakEven even = break_even(setup, routes, times);
@@ -79,7 +79,7 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   return text;
 }
 
-// What no schedule can beat, and what the exchange alone takes, without simulating.
+// Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
 std::string explain_bounds(const Setup& setup, Routes& routes) {
   const double compute_s = std::ranges::max(setup.compute.solo_s);
   const auto loads = link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
@@ -135,17 +135,16 @@ std::string explain(const Scenario& scenario) {
   const Topology& topology = setup.traffic.cluster.topology;
   std::string text = "scenario\n";
   for (const Option& option : scenario_options())
-    if (const auto word = scenario.written.find(option.name);
-        word != scenario.written.end() && !word->second.empty())
-      text += format("  %-20s %s\n", option.name.c_str(), word->second.c_str());
+    if (const auto value = scenario.written.find(option.name);
+        value != scenario.written.end() && !value->second.empty())
+      text += format("  %-20s %s\n", option.name.c_str(), value->second.c_str());
 
   text +=
       format("\ncluster\n  %d workers on %zu nodes (", topology.workers(), topology.nodes.size());
   for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
     text += format("%s%zu", i == 0 ? "" : " ", topology.nodes[i].size());
   text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
-  const bool serves = scenario.exchange->uses_servers;
-  if (serves)
+  if (scenario.exchange->uses_servers)
     text += format("  %d servers, %s\n", topology.servers,
                    scenario.servers > 0 ? "on hosts of their own" : "one on each node");
   text += format("  worker 0 is %s, worker %d is %s\n",

@@ -23,7 +23,7 @@ void note_interrupt(int) {
   interrupted = 1;
 }
 
-// Signals end the children first, and this program when it knows that they have ended.
+// While it exists, SIGINT and SIGTERM only set a flag, so that the children can be ended first.
 class InterruptGuard {
  public:
   InterruptGuard() {
@@ -47,7 +47,7 @@ class InterruptGuard {
 struct Child {
   std::size_t job = 0;
   pid_t pid = -1;
-  std::array<int, 2> pipes{-1, -1};  // what it returned; what it printed
+  std::array<int, 2> pipes{-1, -1};  // for the returned text; for the printed text
   std::array<std::string, 2> texts;
 };
 
@@ -64,7 +64,7 @@ void write_all(int file, const std::string& text) {
 [[noreturn]] void be_child(const std::function<std::string()>& job, int result, int printed) {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // also when the parent is killed outright
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that it also ends when the parent is killed
   dup2(printed, STDOUT_FILENO);
   dup2(printed, STDERR_FILENO);
   std::string answer;
@@ -72,11 +72,11 @@ void write_all(int file, const std::string& text) {
     answer = "+" + job();
   } catch (const std::exception& error) {
     answer = "-" + std::string(error.what());
-  } catch (...) {  // or it would run on as a second parent
+  } catch (...) {  // otherwise the child would continue as a second parent
     answer = "-something that is no std::exception was thrown";
   }
   write_all(result, answer);
-  _exit(0);  // no destructors: the engine takes long to tear down, and the process ends anyway
+  _exit(0);  // no destructors: the engine's takes long, and the process ends anyway
 }
 
 Child start(const std::function<std::string()>& job, std::size_t number) {
@@ -97,8 +97,8 @@ Child start(const std::function<std::string()>& job, std::size_t number) {
   return {.job = number, .pid = pid, .pipes = {result[0], printed[0]}, .texts = {}};
 }
 
-// Blanks and line ends become single blanks; runs of asterisks, with which SimGrid frames, go.
-std::string in_one_line(const std::string& text) {
+// Makes blanks and line ends single blanks, and removes SimGrid's frames of asterisks.
+std::string joined_lines(const std::string& text) {
   static const std::regex frame(R"(\*{3,})");
   static const std::regex blanks(R"(\s+)");
   const std::string line = std::regex_replace(std::regex_replace(text, frame, ""), blanks, " ");
@@ -107,12 +107,12 @@ std::string in_one_line(const std::string& text) {
 
 Outcome outcome_of(const Child& child, int status) {
   const std::string& answer = child.texts[0];
-  const bool ended_well = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (ended_well && answer.starts_with('+'))
+  const bool exited_normally = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (exited_normally && answer.starts_with('+'))
     return {.ok = true, .output = answer.substr(1), .error = ""};
-  if (ended_well && !answer.empty())
-    return {.ok = false, .output = "", .error = in_one_line(answer.substr(1))};
-  std::string why = one_line(child.texts[1]);
+  if (exited_normally && !answer.empty())
+    return {.ok = false, .output = "", .error = joined_lines(answer.substr(1))};
+  std::string why = first_message_in(child.texts[1]);
   if (why.empty())
     why = WIFSIGNALED(status) ? std::string("stopped by signal: ") + strsignal(WTERMSIG(status))
                               : "stopped without a word";
@@ -131,7 +131,7 @@ void end_all(std::vector<Child>& children) {
   children.clear();
 }
 
-// Reads what there is; true when both ends are closed.
+// Reads what is available; true when both pipes are closed.
 bool read_from(Child& child, const std::vector<pollfd>& polled) {
   for (std::size_t i = 0; i < child.pipes.size(); ++i) {
     const auto ready = std::ranges::find_if(
@@ -154,7 +154,7 @@ bool read_from(Child& child, const std::vector<pollfd>& polled) {
 
 void run_children(const std::vector<std::function<std::string()>>& jobs, int at_once,
                   const std::function<bool(std::size_t, Outcome)>& ended,
-                  const std::function<void()>& tick) {
+                  const std::function<void()>& every_half_second) {
   const InterruptGuard guard;
   std::vector<Child> children;
   std::size_t next = 0;
@@ -188,7 +188,7 @@ void run_children(const std::vector<std::function<std::string()>>& jobs, int at_
         return;
       }
     }
-    tick();
+    every_half_second();
   }
 }
 
@@ -203,7 +203,7 @@ std::string run_child(const std::function<std::string()>& job) {
   return output;
 }
 
-std::string one_line(const std::string& printed) {
+std::string first_message_in(const std::string& printed) {
   // "[0.000000] ./src/x.cpp:123: [topic/CRITICAL] What happened" and "Parse error at file:3: What"
   static const std::regex decoration(
       R"(^(\[[^\]]*\]\s*)*(\S*/src/\S+:\d+:\s*)?(\[[^\]]*/(CRITICAL|ERROR)\]\s*)?)");

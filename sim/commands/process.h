@@ -12,24 +12,24 @@ struct Outcome {
   bool ok = false;
   std::string output;    // what the job returned
   std::string error;     // one line, when not ok
-  bool aborted = false;  // it did not throw: the error is what it printed, or its signal
+  bool aborted = false;  // it did not throw: the error is its output, or the signal that ended it
 };
 
 class Interrupted {};  // Ctrl-C; every child has been ended
 
 // Runs each job in a child of its own, `at_once` at a time, and calls `ended` in this process as
-// they end. A job that throws, aborts or crashes is an Outcome with an error. Nothing a job prints
-// reaches the terminal. `tick` is called at least every half second. Returns early, with the
-// children ended, when `ended` returns false. Throws Interrupted.
+// they end. A job that throws, aborts or crashes is an Outcome with an error. Nothing that a job
+// prints reaches the terminal. `every_half_second` is called at least that often. Returns early,
+// with the children ended, when `ended` returns false. Throws Interrupted.
 void run_children(
     const std::vector<std::function<std::string()>>& jobs, int at_once,
     const std::function<bool(std::size_t job, Outcome outcome)>& ended,
-    const std::function<void()>& tick = [] {});
+    const std::function<void()>& every_half_second = [] {});
 
 // One job, or std::runtime_error.
 std::string run_child(const std::function<std::string()>& job);
 
-// What SimGrid said before it gave up, as one line without its decorations.
-std::string one_line(const std::string& printed);
+// The first line with a message in what SimGrid printed before it aborted, without its decorations.
+std::string first_message_in(const std::string& printed);
 
 }  // namespace syncline

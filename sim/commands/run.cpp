@@ -17,15 +17,15 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-// The folder of --out. It is made before anything is simulated, so that an unwritable place is told
-// at once; what was made goes away again when nothing has been put into it.
+// The folder of --out. Created before anything is simulated, so that an unwritable place is
+// reported at once; created folders are removed if they stay empty.
 class OutFolder {
  public:
   explicit OutFolder(const std::string& path) : path_(path) {
     if (path.empty())
       return;
     for (fs::path part = fs::absolute(path); !fs::exists(part); part = part.parent_path())
-      made_.push_back(part);
+      created_.push_back(part);
     std::error_code error;
     fs::create_directories(path, error);
     if (error)
@@ -39,7 +39,7 @@ class OutFolder {
       for (const fs::directory_entry& entry : fs::directory_iterator(path_, not_empty))
         if (entry.path().extension().string().starts_with(".part"))
           fs::remove(entry.path(), not_empty);
-    for (const fs::path& part : made_)
+    for (const fs::path& part : created_)
       fs::remove(part, not_empty);
   }
   OutFolder(const OutFolder&) = delete;
@@ -49,7 +49,7 @@ class OutFolder {
 
  private:
   std::string path_;
-  std::vector<fs::path> made_;  // innermost first
+  std::vector<fs::path> created_;  // innermost first
 };
 
 // A cell that an earlier run has finished, if it is this cell.

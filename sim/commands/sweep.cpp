@@ -39,7 +39,7 @@ std::string simulate_cell(const SweepCell& cell) {
       .dump();
 }
 
-// A line that is rewritten while cells end, on a terminal only.
+// A line that is rewritten whenever a cell ends, on a terminal only.
 class Progress {
  public:
   explicit Progress(std::size_t total) : total_(total) {}
@@ -102,14 +102,14 @@ std::string inputs_of(const Scenario& scenario) {
                                  data_root() + "/models/throughput.csv"};
   if (!scenario.cost_table.empty())
     paths.push_back(scenario.cost_table);
-  else if (scenario.compresses())  // whichever the hosts' devices choose
+  else if (scenario.compresses())  // the hosts' devices choose among all tables
     for (const std::string& name : names_in("kernels/profiles", ".csv"))
       paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
   return fingerprint(paths);
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {
-  // A job that throws says what it is about; what SimGrid prints before it aborts does not.
+  // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
   return outcome.aborted
              ? "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error
              : outcome.error;

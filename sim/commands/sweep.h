@@ -22,16 +22,16 @@ struct CellResult {
 };
 
 // Simulates all cells, `at_once` at a time, with a progress line on a terminal. Returns one result
-// or error per cell, in order; `ended` sees each result as it comes.
+// or error per cell, in order, and calls `ended` with each result as soon as it is there.
 std::vector<CellResult> simulate_all(
     const std::vector<SweepCell>& cells, int at_once,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended);
 
-// What the files that a scenario reads hold, so that a finished cell can be told from one of other
-// files under the same names.
+// Fingerprint of all files a scenario reads, so that a finished cell is not kept after one of them
+// has changed.
 std::string inputs_of(const Scenario& scenario);
 
-// The error of a cell's process, as a line.
+// The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);
 
 }  // namespace syncline

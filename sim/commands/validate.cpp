@@ -21,12 +21,13 @@ struct Folder {
   std::vector<SweepCell> cells;  // one per row
 };
 
-// Columns of measured.csv that are not options.
+// All columns of measured.csv are options, except these.
 bool is_option(const std::string& column) {
   return column != "measured" && column != "role" && column != "source" && column != "case";
 }
 
-// scenario.cfg holds what all rows share, a row's columns the rest; an empty field is no option.
+// scenario.cfg has the options that all rows share, a row's columns the others; an empty field is
+// no option.
 Folder read_folder(const std::string& path) {
   Folder folder{.path = path, .rows = {}, .cells = {}};
   const Csv csv = read_csv(path + "/measured.csv");

@@ -12,8 +12,8 @@ namespace syncline {
 
 namespace sg = simgrid::s4u;
 
-// One actor that sleeps until it is told to look again: it looks, waits, and looks again. Two
-// cannot wait on the same one.
+// Lets one actor sleep until another wakes it, to check its condition again. Only one actor may
+// wait on it.
 class Wakeup {
  public:
   void wait() {
@@ -36,13 +36,13 @@ class Wakeup {
 struct Run;
 
 // An actor that does jobs, first in, first out, until the run is over.
-struct Jobs {
+struct JobQueue {
   Run& run;
-  std::deque<std::function<void()>> waiting;
-  Wakeup wakeup;  // a job has come, or the run is over
+  std::deque<std::function<void()>> pending;
+  Wakeup wakeup;  // a job was added, or the run is over
 
   void add(std::function<void()> job);
-  void main();
+  void run_until_over();
 };
 
 // Messages that a server or an aggregator has not looked at yet.

@@ -19,7 +19,7 @@ void AggregatorState::work(Work::Kind kind) {
 }
 
 bool AggregatorState::finished() const {
-  return working == 0 && std::ranges::all_of(delivered, [&](std::size_t count) {
+  return active_workers == 0 && std::ranges::all_of(delivered, [&](std::size_t count) {
            return count == gradients.size();
          });
 }
@@ -40,7 +40,7 @@ void AggregatorState::report(bool last) {
   }
 }
 
-void AggregatorState::tell_if_finished() {
+void AggregatorState::wake_if_finished() {
   if (!finished())
     return;
   events.wakeup.wake();
@@ -62,10 +62,10 @@ std::optional<Aggregator::Event> Aggregator::next() {
       Event event = state_.events.messages.front();
       state_.events.messages.pop_front();
       return event;
-    } else if (state_.working == 0 && !state_.said_last) {
-      state_.said_last = true;
+    } else if (state_.active_workers == 0 && !state_.reported_end) {
+      state_.reported_end = true;
       state_.report(true);
-      state_.tell_if_finished();
+      state_.wake_if_finished();
     } else if (state_.finished()) {
       return std::nullopt;
     } else {
@@ -112,7 +112,7 @@ void Aggregator::send_sum(int server) {
              to.received[index(sum.node)] = std::max(to.received[index(sum.node)], end);
              to.messages.add(sum);
              state.delivered[shard] = std::max(state.delivered[shard], end);
-             state.tell_if_finished();
+             state.wake_if_finished();
            });
 }
 

@@ -1,4 +1,4 @@
-// The parts of a run that all verbs share: its actors, its messages, its books.
+// The parts of a run that all verbs share: its actors, its messages, its counters.
 #include "sim/engine/run.h"
 
 #include <utility>
@@ -10,7 +10,7 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
   const Topology& topology = cluster.topology;
   for (const std::string& host : cluster.rank_hosts)
     hosts.push_back(sg::Host::by_name(host));
-  postboxes_.resize(hosts.size());
+  rank_messages_.resize(hosts.size());
   trace.rank_names = cluster.rank_names;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
@@ -24,7 +24,7 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
   for (const HostFacts& host : cluster.workers)
     trace.one_core.push_back(host.cores == 1);
 
-  // The books of servers and aggregators grow with nodes times servers: only where they are used.
+  // The counters of servers and aggregators grow with nodes times servers: only where used.
   const Schedule& schedule = *setup.scenario.schedule;
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
@@ -57,24 +57,24 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
                             .versions = std::vector<std::int64_t>(shards),
                             .contained = std::vector<std::size_t>(shards),
                             .contributions = std::vector<int>(topology.nodes[node].size()),
-                            .working = static_cast<int>(topology.nodes[node].size())}));
+                            .active_workers = static_cast<int>(topology.nodes[node].size())}));
 }
 
-// A message in flight. It keeps its own transfer alive: nobody waits for it on the sending side.
-struct Run::Letter {
+// Owns its transfer, because no actor on the sending side waits for it.
+struct Run::MessageInFlight {
   int from;
-  double set_out_s;
+  double sent_s;
   std::function<void(double)> arrived;
   sg::CommPtr transfer;
 };
 
 void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
-  if (!apart(from, to)) {
+  if (!on_different_hosts(from, to)) {
     arrived(sg::Engine::get_clock());
     return;
   }
   if (sg::this_actor::get_host() != hosts[index(from)]) {
-    // SimGrid sends from where the sender is, so somebody over there does it.
+    // SimGrid sends from the host of the calling actor, so an actor on that host sends it.
     start("sender", from, [this, from, to, bytes, arrived = std::move(arrived)]() mutable {
       post(from, to, bytes, std::move(arrived))->wait();
     });
@@ -85,61 +85,61 @@ void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(doub
 
 sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
   on_the_wire(from, to, bytes);
-  Postbox& box = postboxes_[index(to)];
-  if (box.mailbox == nullptr)
-    box.mailbox = sg::Mailbox::by_name("to " + std::to_string(to));
-  if (box.free_couriers == 0)
-    start("courier", to, [this, to] { carry(to); });
+  RankMessages& receiver = rank_messages_[index(to)];
+  if (receiver.mailbox == nullptr)
+    receiver.mailbox = sg::Mailbox::by_name("to " + std::to_string(to));
+  if (receiver.free_couriers == 0)
+    start("courier", to, [this, to] { receive_messages(to); });
   else
-    --box.free_couriers;
-  ++postboxes_[index(from)].in_flight;
-  auto letter = std::make_unique<Letter>();
-  letter->from = from;
-  letter->set_out_s = sg::Engine::get_clock();
-  letter->arrived = std::move(arrived);
-  Letter* sent = letter.get();
-  sent->transfer = box.mailbox->put_async(letter.release(), bytes);
-  return sent->transfer;
+    --receiver.free_couriers;
+  ++rank_messages_[index(from)].in_flight;
+  auto message = std::make_unique<MessageInFlight>();
+  message->from = from;
+  message->sent_s = sg::Engine::get_clock();
+  message->arrived = std::move(arrived);
+  MessageInFlight* in_flight = message.get();
+  in_flight->transfer = receiver.mailbox->put_async(message.release(), bytes);
+  return in_flight->transfer;
 }
 
-void Run::carry(int to) {
+void Run::receive_messages(int to) {
   sg::Actor::self()->daemonize();
-  Postbox& box = postboxes_[index(to)];
+  RankMessages& receiver = rank_messages_[index(to)];
   for (;;) {
-    const std::unique_ptr<Letter> letter(box.mailbox->get<Letter>());
+    const std::unique_ptr<MessageInFlight> message(receiver.mailbox->get<MessageInFlight>());
     if (setup.scenario.step_overhead_s > 0)
       sg::this_actor::sleep_for(setup.scenario.step_overhead_s);
-    letter->arrived(letter->set_out_s);
-    ++box.free_couriers;
-    Postbox& sender = postboxes_[index(letter->from)];
+    message->arrived(message->sent_s);
+    ++receiver.free_couriers;
+    RankMessages& sender = rank_messages_[index(message->from)];
     if (--sender.in_flight == 0)
-      sender.settled.wake();
+      sender.delivered.wake();
   }
 }
 
-void Run::settle(int rank) {
-  Postbox& box = postboxes_[index(rank)];
-  while (box.in_flight > 0)
-    box.settled.wait();
+void Run::wait_until_delivered(int rank) {
+  RankMessages& sender = rank_messages_[index(rank)];
+  while (sender.in_flight > 0)
+    sender.delivered.wait();
 }
 
 void Run::send(int from, int to, std::uint64_t bytes, std::string_view verb,
                std::function<void()> arrived) {
-  const std::uint64_t on_wire = apart(from, to) ? bytes : 0;
+  const std::uint64_t on_wire = on_different_hosts(from, to) ? bytes : 0;
   deliver(
       from, to, on_wire,
-      [this, from, to, on_wire, verb, arrived = std::move(arrived)](double set_out_s) {
-        add_row(set_out_s,
+      [this, from, to, on_wire, verb, arrived = std::move(arrived)](double sent_s) {
+        add_row(sent_s,
                 {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = on_wire});
-        add_row(set_out_s,
+        add_row(sent_s,
                 {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = on_wire});
         arrived();
       });
 }
 
-void Run::one_has_ended(int rank) {
-  settle(rank);  // SimGrid ends the transfers of an actor with it
-  if (--acting > 0)
+void Run::actor_ended(int rank) {
+  wait_until_delivered(rank);  // because SimGrid cancels an actor's transfers when it ends
+  if (--active_actors > 0)
     return;
   for (const auto& worker : workers) {
     worker->stream.jobs.wakeup.wake();
@@ -155,25 +155,25 @@ StreamState& Run::stream_of(int rank) {
 }
 
 std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {
-  const std::pair alike(setup.traffic.compression.stage(iteration), bucket.index);
-  if (const auto known = alike_.find(alike); known != alike_.end())
+  const std::pair common(setup.traffic.compression.warm_up_stage(iteration), bucket.index);
+  if (const auto known = common_payloads_.find(common); known != common_payloads_.end())
     return known->second;
   const std::pair own(iteration, bucket.index);
-  if (const auto known = drawn_.find(own); known != drawn_.end())
+  if (const auto known = drawn_payloads_.find(own); known != drawn_payloads_.end())
     return known->second;
   auto payload = std::make_shared<const Payload>(setup.traffic.payload_of(bucket, iteration));
   if (payload->messages.empty()) {
-    alike_.emplace(alike, payload);
+    common_payloads_.emplace(common, payload);
   } else {
-    drawn_.emplace(own, payload);
-    if (drawn_.size() > 8 * setup.buckets.size())  // few iterations are under way at a time
-      drawn_.erase(drawn_.begin());
+    drawn_payloads_.emplace(own, payload);
+    if (drawn_payloads_.size() > 8 * setup.buckets.size())  // few iterations are active at a time
+      drawn_payloads_.erase(drawn_payloads_.begin());
   }
   return payload;
 }
 
 std::uint64_t Run::on_the_wire(int from, int to, std::uint64_t bytes) {
-  if (!apart(from, to))
+  if (!on_different_hosts(from, to))
     return 0;
   bytes_between[static_cast<std::uint64_t>(from) * hosts.size() + static_cast<std::uint64_t>(to)] +=
       static_cast<double>(bytes);
@@ -204,12 +204,12 @@ void Run::work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row
     work({.kind = kind, .elements = elements, .messages = messages}, row);
 }
 
-void Run::start(const std::string& name, int rank, std::function<void()> main) {
-  const auto guarded = [this, main = std::move(main)] {
+void Run::start(const std::string& name, int rank, std::function<void()> body) {
+  const auto guarded = [this, body = std::move(body)] {
     try {
-      main();
+      body();
     } catch (const std::exception& problem) {
-      // SimGrid's own way of stopping actors is no std::exception and passes through.
+      // What SimGrid throws to stop an actor is not a std::exception, so it is not caught here.
       if (error.empty())
         error = problem.what();
       sg::Actor::kill_all();

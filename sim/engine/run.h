@@ -1,8 +1,8 @@
-// One run: its actors, its messages, its books.
+// One run: its actors, its messages, its counters.
 //
 // Messages outside collectives (pushes, answers, iteration numbers) are received by couriers, an
-// actor per message in flight, so that many can be under way to one place. (SimGrid's Comm::sendto
-// would need no receiver, but is quadratic in the messages in flight.)
+// actor per message in flight, so that many can travel to one rank at a time. (SimGrid's
+// Comm::sendto would need no receiver, but its time is quadratic in the messages in flight.)
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@
 
 namespace syncline {
 
-// Messages that only steer: a node's iteration number, a request for its sum.
+// Control messages: a node's iteration number, a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
 
 struct Run {
@@ -38,27 +38,28 @@ struct Run {
   Trace trace;
   Routes routes;
   std::vector<sg::Host*> hosts;  // by rank
-  std::unordered_map<int, Gate> gates;
+  std::unordered_map<int, Barrier> barriers;
   std::map<std::uint64_t, double> bytes_between;  // by from * ranks + to
   std::vector<std::unique_ptr<WorkerState>> workers;
   std::vector<std::unique_ptr<ServerState>> servers;
   std::vector<std::unique_ptr<StreamState>> server_streams;
   std::vector<std::unique_ptr<AggregatorState>> aggregators;
-  int working = 0;  // workers that have not ended
-  int acting = 0;   // workers, servers and aggregators that have not ended
+  int active_workers = 0;  // have not ended
+  int active_actors = 0;   // workers, servers and aggregators that have not ended
   std::string error;
 
-  bool over() const { return acting == 0; }
+  bool over() const { return active_actors == 0; }
   StreamState& stream_of(int rank);  // of a worker or a server
-  bool apart(int from, int to) const {
+  bool on_different_hosts(int from, int to) const {
     return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
   }
-  // What stands for a bucket in an iteration (Traffic::payload_of), the same for all who ask.
+  // Traffic::payload_of, cached.
   std::shared_ptr<const Payload> payload(const Bucket& bucket, int iteration);
-  // Bytes that a transfer puts on the network, which it enters in the books: none between ranks on
-  // one host.
+  // Counts a transfer and returns the bytes that it puts on the network: none between ranks on one
+  // host.
   std::uint64_t on_the_wire(int from, int to, std::uint64_t bytes);
-  // Sends a message and returns. `arrived` runs when it is there, with when it set out.
+  // Sends a message and returns. `arrived` runs when the message arrives, with the time when it was
+  // sent.
   void deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);
   // The same with a row at each end, of this verb.
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
@@ -66,31 +67,33 @@ struct Run {
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
-  // Works on messages in the calling actor, with a row. A worker's device shares itself with what
-  // else it computes; a server on a host of its own only spends the time.
+  // Does this work in the calling actor and adds a row. On a worker's host it shares the device
+  // with other computation; on a server's own host it only takes time.
   void work(const Work& work, Row row);
-  // The same on messages of a server's part of this bucket, where it has any.
+  // The same for messages of a server's part of this bucket, if any of it is compressed.
   void work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row row);
-  // Starts an actor whose errors end the run as an error instead of an abort.
-  void start(const std::string& name, int rank, std::function<void()> main);
-  void one_has_ended(int rank);
+  // Starts an actor. An exception in it ends the run with an error instead of an abort.
+  void start(const std::string& name, int rank, std::function<void()> body);
+  void actor_ended(int rank);
 
  private:
-  struct Letter;
-  // Where messages to a rank arrive, and how many from it are under way.
-  struct Postbox {
+  struct MessageInFlight;
+  // How messages reach a rank, and how many that it sent have not arrived.
+  struct RankMessages {
     sg::Mailbox* mailbox = nullptr;
-    int free_couriers = 0;  // that wait for a message nobody has sent yet
-    int in_flight = 0;
-    Wakeup settled;
+    int free_couriers = 0;  // wait for a message that nobody has sent yet
+    int in_flight = 0;      // sent by this rank
+    Wakeup delivered;       // none in flight any more
   };
   // Sends from the calling actor's own host.
   sg::CommPtr post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);
-  void carry(int to);               // a courier's life
-  void settle(int rank);            // waits until everything this rank has sent is there
-  std::vector<Postbox> postboxes_;  // by rank
-  std::map<std::pair<int, int>, std::shared_ptr<const Payload>> alike_;  // by stage and bucket
-  std::map<std::pair<int, int>, std::shared_ptr<const Payload>> drawn_;  // by iteration and bucket
+  void receive_messages(int to);             // body of a courier actor
+  void wait_until_delivered(int rank);       // everything this rank has sent
+  std::vector<RankMessages> rank_messages_;  // by rank
+  std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
+      common_payloads_;  // by warm-up stage and bucket
+  std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
+      drawn_payloads_;  // by iteration and bucket
 };
 
 }  // namespace syncline

@@ -33,7 +33,7 @@ std::int64_t Server::version() const {
 }
 
 std::optional<Push> Server::next_push() {
-  return next_in(state_.pushes, [&] { return state_.run.working == 0; });
+  return next_in(state_.pushes, [&] { return state_.run.active_workers == 0; });
 }
 
 void Server::apply(const Push& push) {
@@ -60,21 +60,21 @@ void Server::reply(const Push& push) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
-  const std::uint64_t bytes = run.apart(state_.rank(), worker.rank)
+  const std::uint64_t bytes = run.on_different_hosts(state_.rank(), worker.rank)
                                   ? share(run.setup.traffic.pulled_bytes(*payload),
                                           static_cast<int>(run.servers.size()), state_.shard)
                                   : 0;
   const std::int64_t version = state_.versions[index(push.bucket)];
   run.deliver(state_.rank(), worker.rank, bytes,
-              [this_state = &state_, &worker, push, bytes, version](double set_out_s) {
-                this_state->run.add_row(set_out_s, {.verb = "reply",
-                                                    .stream = Stream::messages,
-                                                    .rank = this_state->rank(),
-                                                    .bucket = push.bucket,
-                                                    .iteration = push.iteration,
-                                                    .bytes_sent = bytes});
+              [this_state = &state_, &worker, push, bytes, version](double sent_s) {
+                this_state->run.add_row(sent_s, {.verb = "reply",
+                                                 .stream = Stream::messages,
+                                                 .rank = this_state->rank(),
+                                                 .bucket = push.bucket,
+                                                 .iteration = push.iteration,
+                                                 .bytes_sent = bytes});
                 worker.read_version[index(this_state->shard)][index(push.bucket)] = version;
-                add_answer(worker, set_out_s, bytes);
+                add_answer(worker, sent_s, bytes);
                 if (--worker.outstanding == 0)
                   worker.wakeup.wake();
               });
@@ -100,9 +100,9 @@ void Server::ask_for_sum(int node) {
 }
 
 void Server::apply(const std::vector<NodeMessage>& sums) {
-  const bool nothing =
+  const bool all_empty =
       std::ranges::all_of(sums, [](const NodeMessage& sum) { return sum.gradients.empty(); });
-  if (nothing)
+  if (all_empty)
     return;
   const auto full =
       std::ranges::count_if(sums, [](const NodeMessage& sum) { return !sum.gradients.empty(); });
@@ -128,7 +128,7 @@ void Server::send_parameters(int node) {
   const std::size_t contained = state_.received[index(node)];
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, run.setup.model_bucket, -1);
-  // What the node had sent to this shard before now is in these parameters.
+  // These parameters contain every gradient that the node sent to this server before now.
   const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained] {
     aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
     aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);

@@ -15,16 +15,16 @@ void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   if (!run.aggregators.empty()) {
     AggregatorState& node =
         *run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])];
-    if (--node.working == 0)
+    if (--node.active_workers == 0)
       node.events.wakeup.wake();
   }
-  if (--run.working == 0)
+  if (--run.active_workers == 0)
     for (const auto& server : run.servers)
       server->pushes.wakeup.wake();
-  run.one_has_ended(state.rank);
+  run.actor_ended(state.rank);
 }
 
-// A server's part in averaging: every bucket of every iteration, in the workers' order.
+// What a server does in averaging: every bucket of every iteration, in the workers' order.
 void serve_averages(const Run& run, StreamState& stream) {
   const Scenario& scenario = run.setup.scenario;
   for (int i = 0; i < scenario.warmup + scenario.iterations; ++i)
@@ -33,20 +33,21 @@ void serve_averages(const Run& run, StreamState& stream) {
 }
 
 void start_actors(Run& run, const Schedule& schedule) {
-  run.working = static_cast<int>(run.workers.size());
-  run.acting = run.working + static_cast<int>(run.servers.size() + run.aggregators.size());
+  run.active_workers = static_cast<int>(run.workers.size());
+  run.active_actors =
+      run.active_workers + static_cast<int>(run.servers.size() + run.aggregators.size());
   for (const auto& worker : run.workers) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
     if (run.aggregators.empty())
-      run.start("stream", worker->rank, [&] { worker->stream.jobs.main(); });
+      run.start("stream", worker->rank, [&] { worker->stream.jobs.run_until_over(); });
     if (compresses_on_second_core(*worker))
-      run.start("compression", worker->rank, [&] { worker->compressing.main(); });
+      run.start("compression", worker->rank, [&] { worker->compressing.run_until_over(); });
   }
   for (const auto& server : run.servers)
     run.start("server", server->rank(), [&] {
       Server verbs(*server);
       schedule.server(verbs);
-      run.one_has_ended(server->rank());
+      run.actor_ended(server->rank());
     });
   for (const auto& stream : run.server_streams)
     run.start("server", stream->rank, [&] { serve_averages(run, *stream); });
@@ -54,7 +55,7 @@ void start_actors(Run& run, const Schedule& schedule) {
     run.start("node", aggregator->rank(), [&] {
       Aggregator verbs(*aggregator);
       schedule.aggregator(verbs);
-      run.one_has_ended(aggregator->rank());
+      run.actor_ended(aggregator->rank());
     });
 }
 
@@ -77,10 +78,11 @@ std::vector<LinkUse> link_uses(Run& run) {
 Trace simulate(const Setup& setup) {
   Run run(setup);
   start_actors(run, *setup.scenario.schedule);
-  // Else SimGrid says so on stderr, drops whoever still waits, and returns as if all were well.
+  // Without this SimGrid only reports a deadlock on stderr, stops the waiting actors, and returns
+  // as after a complete run.
   sg::Engine::on_deadlock_cb([&run] {
     if (run.error.empty())
-      run.error = "the schedule has come to a stand: some of its actors wait for what never comes";
+      run.error = "the schedule has a deadlock: some of its actors wait for what never comes";
   });
   sg::Engine::get_instance()->run();
   if (!run.error.empty())

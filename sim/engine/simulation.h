@@ -1,4 +1,4 @@
-// The engine's one entry: a setup is run to a trace.
+// The engine's only entry: it simulates a setup and returns the trace.
 #pragma once
 
 #include "sim/setup/setup.h"
@@ -6,7 +6,7 @@
 
 namespace syncline {
 
-// Once per process. Throws std::runtime_error where a schedule's code throws or its actors
+// Call it once per process. Throws std::runtime_error where a schedule's code throws or its actors
 // deadlock.
 Trace simulate(const Setup& setup);
 

@@ -1,9 +1,9 @@
-// Communication streams: plans carried out on SimGrid.
+// Communication streams: they execute plans on SimGrid.
 //
-// A phase with several steps begins when all its members have arrived: no step of a ring can end
-// before, since every part of the buffer passes through every rank, so nothing is lost by waiting
-// at the start, and waiting for a slow worker is told from transferring. As one flow it also ends
-// for all at once, with its slowest flow: in a ring the slowest link sets everybody's pace.
+// A phase with several steps starts when all its members have arrived. A ring cannot finish
+// earlier, because every part of the buffer passes through every rank; so this costs nothing, and
+// it separates waiting for a slow worker from transferring. In `fidelity = flow` the phase also
+// ends for all members together, with the slowest flow: the slowest link limits the whole ring.
 #include "sim/engine/stream.h"
 
 #include <algorithm>
@@ -24,16 +24,16 @@ sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int
 
 }  // namespace
 
-void Jobs::add(std::function<void()> job) {
-  waiting.push_back(std::move(job));
+void JobQueue::add(std::function<void()> job) {
+  pending.push_back(std::move(job));
   wakeup.wake();
 }
 
-void Jobs::main() {
+void JobQueue::run_until_over() {
   for (;;) {
-    if (!waiting.empty()) {
-      const std::function<void()> job = std::move(waiting.front());
-      waiting.pop_front();
+    if (!pending.empty()) {
+      const std::function<void()> job = std::move(pending.front());
+      pending.pop_front();
       job();
     } else if (run.over()) {
       return;
@@ -83,15 +83,15 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                         const std::function<void()>& done) {
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
-  Gate* meeting = together ? &run.gates[phase.group] : nullptr;
+  Barrier* barrier = together ? &run.barriers[phase.group] : nullptr;
   if (together) {
-    if (++meeting->arrived < phase.group_size) {
-      meeting->waiting.push_back(this);
-      gate.wait();
+    if (++barrier->arrived < phase.group_size) {
+      barrier->sleeping.push_back(this);
+      released.wait();
     } else {
-      meeting->arrived = 0;
-      for (StreamState* member : std::exchange(meeting->waiting, {}))
-        member->gate.wake();
+      barrier->arrived = 0;
+      for (StreamState* member : std::exchange(barrier->sleeping, {}))
+        member->released.wake();
     }
   }
 
@@ -103,7 +103,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   for (const Transfer& transfer : phase.sends)
     row.bytes_sent += run.on_the_wire(rank, transfer.peer, transfer.bytes);
   for (const Transfer& transfer : phase.receives)
-    row.bytes_received += run.apart(transfer.peer, rank) ? transfer.bytes : 0;
+    row.bytes_received += run.on_different_hosts(transfer.peer, rank) ? transfer.bytes : 0;
 
   double moving_s = sg::Engine::get_clock();
   const bool as_flow = together && !run.setup.scenario.every_step;
@@ -116,7 +116,8 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
         moving_s = std::max(moving_s, began_s);
     }
 
-  // The phase before may have ended later for others than for this rank, and ends for all then.
+  // The previous phase may have been extended to the end of its slowest member; this row cannot
+  // start before that.
   const double free_s = last_row ? std::max(posted_s, run.trace.rows[*last_row].end_s) : posted_s;
   if (moving_s > free_s)
     run.trace.rows.push_back({.start_s = free_s,
@@ -137,32 +138,32 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     return;
   }
   // The phase ends for all when it ends for the last.
-  if (++meeting->finished < phase.group_size) {
+  if (++barrier->finished < phase.group_size) {
     if (done) {
-      meeting->done.emplace_back([&run = run, index, done] {
+      barrier->callbacks.emplace_back([&run = run, index, done] {
         run.end_row(index);
         done();
       });
     } else {
-      meeting->waiting.push_back(this);
-      gate.wait();
+      barrier->sleeping.push_back(this);
+      released.wait();
       run.end_row(index);
     }
     return;
   }
-  meeting->finished = 0;
+  barrier->finished = 0;
   run.end_row(index);
-  if (!done)  // else whoever waits here waits for the next phase to begin
-    for (StreamState* member : std::exchange(meeting->waiting, {}))
-      member->gate.wake();
-  for (const std::function<void()>& tell : std::exchange(meeting->done, {}))
-    tell();
+  if (!done)  // otherwise the members that sleep here wait for the next phase
+    for (StreamState* member : std::exchange(barrier->sleeping, {}))
+      member->released.wake();
+  for (const std::function<void()>& callback : std::exchange(barrier->callbacks, {}))
+    callback();
   if (done)
     done();
 }
 
 void StreamState::as_flows(const Phase& phase) {
-  // Flows pay one latency; the steps' other latencies and overheads come before them.
+  // SimGrid adds one latency to a flow; the latencies and overheads of the other steps come first.
   double latency_s = 0;
   for (const Transfer& transfer : phase.sends)
     latency_s = std::max(latency_s, latency_to(transfer.peer));
@@ -184,10 +185,10 @@ double StreamState::as_step(const Phase& phase, int step) {
 double StreamState::transfer(const Phase& phase, int parts, int part) {
   std::vector<sg::CommPtr> sending;
   for (const Transfer& send : phase.sends) {
-    if (!run.apart(rank, send.peer)) {
+    if (!run.on_different_hosts(rank, send.peer)) {
       StreamState& peer = run.stream_of(send.peer);
-      peer.handed.push_back(sg::Engine::get_clock());
-      peer.handing.wake();
+      peer.local_arrivals.push_back(sg::Engine::get_clock());
+      peer.local_arrival.wake();
       continue;
     }
     sg::Mailbox* box = mailbox(to, rank, send.peer, send.peer);
@@ -199,15 +200,15 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
   std::vector<std::pair<sg::CommPtr, double*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
   for (const Transfer& receive : phase.receives) {
-    if (!run.apart(receive.peer, rank)) {
-      while (handed.empty())
-        handing.wait();
-      moving_s = std::min(moving_s, std::max(posted_s, handed.front()));
-      handed.pop_front();
+    if (!run.on_different_hosts(receive.peer, rank)) {
+      while (local_arrivals.empty())
+        local_arrival.wait();
+      moving_s = std::min(moving_s, std::max(posted_s, local_arrivals.front()));
+      local_arrivals.pop_front();
       continue;
     }
     sg::Mailbox* box = mailbox(from, receive.peer, rank, receive.peer);
-    if (phase.receives.size() == 1) {  // one switch to the engine instead of two
+    if (phase.receives.size() == 1) {  // saves one context switch
       const std::unique_ptr<double> sent_s(box->get<double>());
       moving_s = std::min(moving_s, std::max(posted_s, *sent_s));
     } else {
@@ -222,7 +223,7 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
   }
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
-    moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver was there too
+    moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver had posted too
   }
   return moving_s;
 }

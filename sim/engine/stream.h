@@ -1,4 +1,4 @@
-// Communication streams: they carry plans out on SimGrid, one after the other.
+// Communication streams: they execute plans on SimGrid, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +20,30 @@ namespace syncline {
 struct StreamState {
   Run& run;
   int rank;
-  Jobs jobs{run};
-  Wakeup wakeup;  // a job of this stream goes on
-  Wakeup gate;    // the members of a phase have arrived, or have ended
+  JobQueue jobs{run};
+  Wakeup wakeup;    // wakes the current job
+  Wakeup released;  // all members of a phase have arrived, or all have finished
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
       plans;                                       // of the exchange, by payload
   std::unordered_map<int, sg::Mailbox*> to, from;  // by the other rank
   std::unordered_map<int, double> latencies;       // by the other rank
   std::optional<std::size_t> last_row;             // of this stream in the trace
-  std::deque<double> handed;  // what ranks on this host gave to this one, and when
-  Wakeup handing;
+  std::deque<double> local_arrivals;  // when ranks on the same host sent something to this one
+  Wakeup local_arrival;
 
   // This rank's part in averaging one bucket.
   std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
-  // Carries it out, but for the work that the plan begins and ends with. `done` runs when it has
-  // ended, and that may be after this returns, in another actor: nobody needs to be woken just to
-  // hear of it.
+  // Executes the plan except its first and last work. `done` runs when it has ended, perhaps after
+  // this has returned and in another actor, so that no actor is woken only to be informed.
   void average(const Plan& plan, const Bucket& bucket, int iteration,
                const std::function<void()>& done);
 
  private:
-  // `done` is empty but for the last phase of a plan.
+  // `done` is empty except for the last phase of a plan.
   void phase(const Phase& phase, const Bucket& bucket, int iteration,
              const std::function<void()>& done);
   void as_flows(const Phase& phase);
-  // When its first byte moved.
+  // Returns when the first byte of the step moved.
   double as_step(const Phase& phase, int step);
   // Sends and receives one of `parts` parts of every transfer; returns when the first began to
   // move.
@@ -52,12 +51,12 @@ struct StreamState {
   double latency_to(int peer);
 };
 
-// Where the members of a phase meet, before it and (as flows) after it.
-struct Gate {
+// Makes the members of a phase wait for each other: before it and, as flows, after it.
+struct Barrier {
   int arrived = 0;
   int finished = 0;
-  std::vector<StreamState*> waiting;
-  std::vector<std::function<void()>> done;
+  std::vector<StreamState*> sleeping;
+  std::vector<std::function<void()>> callbacks;  // of members that do not sleep until the end
 };
 
 }  // namespace syncline

@@ -24,7 +24,7 @@ Row compute_row(const WorkerState& state, std::string_view verb, int bucket = -1
           .iteration = state.iteration};
 }
 
-// Computes what takes the worker's host so long by itself; its speed may change meanwhile.
+// Computes for `solo_s`, if nothing else runs on the worker's host and its speed stays nominal.
 void compute(WorkerState& state, double solo_s, const Row& row) {
   const double start_s = sg::Engine::get_clock();
   const double seconds = solo_s * state.slowdown;
@@ -33,7 +33,7 @@ void compute(WorkerState& state, double solo_s, const Row& row) {
   state.run.add_row(start_s, row);
 }
 
-// Blocks the compute stream until `ready`, and says so in the trace.
+// Blocks the compute stream until `ready`, and records that in the trace.
 template <class Ready>
 void wait_until(WorkerState& state, Ready ready) {
   const double start_s = sg::Engine::get_clock();
@@ -43,18 +43,18 @@ void wait_until(WorkerState& state, Ready ready) {
     state.run.add_row(start_s, compute_row(state, "wait"));
 }
 
-// Starts what a finished bucket needs: now, or with `overlap = off` when backward has ended.
-void when_due(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
+// Starts a bucket's transfer: now, or with `overlap = off` when backward has ended.
+void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
   state.deferred.push_back(std::move(start));
-  const bool ended = bucket.index + 1 == static_cast<int>(setup_of(state).buckets.size());
-  if (!ended && !setup_of(state).scenario.overlap)
+  const bool is_last = bucket.index + 1 == static_cast<int>(setup_of(state).buckets.size());
+  if (!is_last && !setup_of(state).scenario.overlap)
     return;
-  for (const std::function<void()>& waiting : std::exchange(state.deferred, {}))
-    waiting();
+  for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
+    deferred();
 }
 
-// Does this work (null: there is none), then goes on with `then`: on the compute stream, or on the
-// second core if there is one.
+// Does this work (null: none) on the compute stream, or on the second core if there is one; then
+// calls `then`.
 void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int iteration,
                std::function<void()> then) {
   if (work == nullptr) {
@@ -76,18 +76,18 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
     job();
 }
 
-// One average or answer less to wait for.
-void one_is_here(WorkerState& state) {
+// An average or an answer has arrived.
+void one_arrived(WorkerState& state) {
   if (--state.outstanding == 0)
     state.wakeup.wake();
 }
 
-// The message of this bucket has arrived: its decompression waits for the compute stream, unless
-// there is a second core or nothing to do.
+// The average of this bucket has arrived. Decompressing it waits until the compute stream is free,
+// unless there is a second core or nothing to decompress.
 void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
                         const Bucket& bucket, int iteration) {
   auto job = [&state, plan, &bucket, iteration] {
-    work_then(state, last_work(*plan), bucket, iteration, [&state] { one_is_here(state); });
+    work_then(state, last_work(*plan), bucket, iteration, [&state] { one_arrived(state); });
   };
   if (last_work(*plan) == nullptr || compresses_on_second_core(state)) {
     job();
@@ -97,7 +97,7 @@ void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& p
   state.wakeup.wake();
 }
 
-// A message to every shard, each its part; returns when all are there.
+// Sends each server its part of a message; returns when all have arrived.
 void push_to_servers(WorkerState& state, const Bucket& bucket, int iteration,
                      std::uint64_t message_bytes) {
   const int servers = cluster_of(state).topology.servers;
@@ -107,30 +107,31 @@ void push_to_servers(WorkerState& state, const Bucket& bucket, int iteration,
           .rank = state.rank,
           .bucket = bucket.index,
           .iteration = iteration};
-  int under_way = servers;
+  int in_flight = servers;
   for (int s = 0; s < servers; ++s) {
     ServerState& server = *state.run.servers[index(s)];
-    const std::uint64_t bytes =
-        state.run.apart(state.rank, server.rank()) ? share(message_bytes, servers, s) : 0;
+    const std::uint64_t bytes = state.run.on_different_hosts(state.rank, server.rank())
+                                    ? share(message_bytes, servers, s)
+                                    : 0;
     row.bytes_sent += bytes;
     const Push push{.worker = state.rank,
                     .bucket = bucket.index,
                     .iteration = iteration,
                     .read_version = state.read_version[index(s)][index(bucket.index)]};
     state.run.deliver(state.rank, server.rank(), bytes,
-                      [&state, &server, &under_way, push, bytes](double set_out_s) {
-                        state.run.add_row(set_out_s, {.verb = "receive",
-                                                      .stream = Stream::messages,
-                                                      .rank = server.rank(),
-                                                      .bucket = push.bucket,
-                                                      .iteration = push.iteration,
-                                                      .bytes_received = bytes});
+                      [&state, &server, &in_flight, push, bytes](double sent_s) {
+                        state.run.add_row(sent_s, {.verb = "receive",
+                                                   .stream = Stream::messages,
+                                                   .rank = server.rank(),
+                                                   .bucket = push.bucket,
+                                                   .iteration = push.iteration,
+                                                   .bytes_received = bytes});
                         server.pushes.add(push);
-                        if (--under_way == 0)
+                        if (--in_flight == 0)
                           state.stream.wakeup.wake();
                       });
   }
-  while (under_way > 0)
+  while (in_flight > 0)
     state.stream.wakeup.wait();
   state.run.add_row(start_s, row);
 }
@@ -140,17 +141,17 @@ AggregatorState& node_of(const WorkerState& state) {
   return *state.run.aggregators[static_cast<std::size_t>(node)];
 }
 
-// A copy inside the node, of the whole model.
+// Copies the whole model inside the node.
 void copy(WorkerState& state, int from, int to, std::string_view verb) {
   const double start_s = sg::Engine::get_clock();
   const std::uint64_t bytes =
-      state.run.apart(from, to) ? setup_of(state).model_bytes() : std::uint64_t{0};
-  bool here = false;
+      state.run.on_different_hosts(from, to) ? setup_of(state).model_bytes() : std::uint64_t{0};
+  bool arrived = false;
   state.run.deliver(from, to, bytes, [&](double) {
-    here = true;
+    arrived = true;
     state.wakeup.wake();
   });
-  wait_until(state, [&] { return here; });
+  wait_until(state, [&] { return arrived; });
   const bool out = from == state.rank;
   state.run.add_row(start_s, {.verb = verb,
                               .stream = Stream::communication,
@@ -174,19 +175,19 @@ bool compresses_on_second_core(const WorkerState& worker) {
          cluster_of(worker).workers[index(worker.rank)].cores > 1;
 }
 
-void add_answer(WorkerState& worker, double set_out_s, std::uint64_t bytes) {
+void add_answer(WorkerState& worker, double sent_s, std::uint64_t bytes) {
   const double now_s = sg::Engine::get_clock();
-  if (worker.answers && set_out_s > worker.answers->end_s) {
+  if (worker.answers && sent_s > worker.answers->end_s) {
     worker.run.trace.rows.push_back(*worker.answers);
     worker.answers.reset();
   }
   if (!worker.answers)
-    worker.answers = {.start_s = set_out_s,
+    worker.answers = {.start_s = sent_s,
                       .verb = "pull",
                       .stream = Stream::messages,
                       .rank = worker.rank,
                       .iteration = worker.iteration};
-  worker.answers->start_s = std::min(worker.answers->start_s, set_out_s);
+  worker.answers->start_s = std::min(worker.answers->start_s, sent_s);
   worker.answers->end_s = now_s;
   worker.answers->bytes_received += bytes;
 }
@@ -225,7 +226,7 @@ void Worker::step() {
 
 void Worker::start_average(const Bucket& bucket) {
   ++state_.outstanding;
-  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+  start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Plan> plan = state.stream.plan(bucket, iteration);
     work_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
       state.stream.jobs.add([&state, plan, &bucket, iteration] {
@@ -250,7 +251,7 @@ void Worker::finish_averages() {
 
 void Worker::push(const Bucket& bucket) {
   state_.outstanding += cluster_of(state_).topology.servers;  // answers
-  when_due(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+  start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
     const Work made = encode(payload->elements);
     work_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
@@ -281,9 +282,9 @@ void Worker::hand_over() {
   for (const std::vector<std::int64_t>& of_server : state_.read_version)
     versions.push_back(of_server[0]);
   copy(state_, state_.rank, node.rank(), "hand-over");
-  const int place =
+  const int position =
       state_.rank - cluster_of(state_).topology.nodes[static_cast<std::size_t>(node.node)].front();
-  ++node.contributions[static_cast<std::size_t>(place)];
+  ++node.contributions[static_cast<std::size_t>(position)];
   node.gradients.push_back({.worker = state_.rank, .iteration = state_.iteration});
   node.read_versions.push_back(std::move(versions));
   state_.handed_over = static_cast<std::int64_t>(node.gradients.size());

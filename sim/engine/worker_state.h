@@ -1,4 +1,4 @@
-// What is behind a worker's verbs.
+// The state behind a worker's verbs.
 //
 // A worker has two actors. One runs its schedule and is its compute stream. The other is its
 // communication stream, which runs jobs first in, first out. Where the host has a second core, a
@@ -22,23 +22,23 @@ struct WorkerState {
   Run& run;
   int rank;
   StreamState stream;
-  Jobs compressing{run};  // where the host has a second core
+  JobQueue compressing{run};  // where the host has a second core
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
-  std::vector<std::function<void()>> deferred;  // jobs that wait for the end of backward
-  int outstanding = 0;                          // averages, or answers to pushes, not yet here
-  std::deque<std::function<void()>> arrived;    // jobs for the compute stream: to decompress
+  std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward
+  int outstanding = 0;  // averages, or answers to pushes, that have not arrived
+  std::deque<std::function<void()>> arrived;  // jobs for the compute stream: to decompress
   Wakeup wakeup;
-  std::optional<Row> answers;                           // a time during which some were under way
+  std::optional<Row> answers;                           // the row that collects overlapping answers
   std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
-  std::int64_t handed_over = 0;  // gradients of its node, ever, with its last
+  std::int64_t handed_over = 0;  // gradients its node had when this worker's last one arrived
 };
 
-// So that computing goes on meanwhile.
+// If so, computation goes on meanwhile.
 bool compresses_on_second_core(const WorkerState& worker);
 
-// Enters an answer that has just arrived into the rows of its worker: answers whose times touch are
-// one row, so that a worker's many answers are not as many rows.
-void add_answer(WorkerState& worker, double set_out_s, std::uint64_t bytes);
+// Records an answer that has just arrived: answers that overlap in time share one row, because a
+// worker gets many of them.
+void add_answer(WorkerState& worker, double sent_s, std::uint64_t bytes);
 
 }  // namespace syncline

@@ -1,8 +1,9 @@
 // All-to-all, then all-gather: what Espresso (EuroSys 2023) calls the divisible scheme. Each worker
-// gets everybody's part of its n-th of the gradient, adds them, compresses the sum again and hands
-// it to all. CNTK, with which QSGD's published runs were made, aggregates 1-bit gradients so (Seide
-// et al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce, also where
-// messages cannot be added; the price is compressing twice. Dense: a direct reduce-scatter.
+// gets one n-th of every worker's gradient, adds these parts, compresses the sum again and sends it
+// to all. CNTK, which ran QSGD's published experiments, aggregates 1-bit gradients in this way
+// (Seide et al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce,
+// even if messages cannot be added; but each worker compresses twice. Dense: a direct
+// reduce-scatter.
 #include "sim/plan.h"
 
 namespace syncline {

@@ -1,13 +1,13 @@
 // gTop-k (Shi et al., ICDCS 2019): a global top-k by a tree. In each of log2 P rounds the odd one
 // of two participants sends its k (index, value) pairs to the even one, which adds them to its own
-// and keeps the k largest; then rank 0's k go back down the same tree. Every message has k pairs:
+// and keeps the k largest; then rank 0's k go back along the same tree. Every message has k pairs:
 // 4k log2 P words go through rank 0 where an all-gather brings 2k(P-1) to everybody.
 //
-// The paper needs P to be a power of two. Here the first 2(P - 2^j) ranks pair up otherwise: the
+// The paper needs P to be a power of two. Otherwise here the first 2(P - 2^j) ranks form pairs: the
 // odd one of each pair sends to the even one in a round before, and gets the result in one after.
 //
-// A merge is priced as one message read. That it then selects k again is not: it does so among at
-// most 2k values, a share 2 * density of the buffer that the first selection has gone through.
+// A merge takes the seconds of decoding one message. Selecting k values again takes none here: it
+// is among at most 2k values, which is 2 * density of the buffer that the first selection reads.
 #include <bit>
 
 #include "sim/plan.h"
@@ -50,7 +50,7 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   }
   const int place = paired ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p : p + pairs; };
-  int distance = 1;  // to the partner; ends as the distance to the one this rank sent its k to
+  int distance = 1;  // to the partner; at the end, to the rank that this one sent its k to
   for (; distance < core && (place & distance) == 0; distance *= 2) {
     receive("reduce", rank_at(place + distance));
     read();

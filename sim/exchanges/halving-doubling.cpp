@@ -1,8 +1,8 @@
 // Recursive halving and doubling (Thakur, Rabenseifner, Gropp 2005): log2 n rounds that halve the
 // part a rank is responsible for, then log2 n that double it back. As few bytes as a ring, with
 // 2 log2 n latencies instead of 2(n-1); its partners are far away, so many flows leave a node at
-// once. With n not a power of two, the first 2(n - 2^k) ranks pair up: the even one of each pair
-// gives its buffer away before and gets the sum after.
+// once. If n is not a power of two, the first 2(n - 2^k) ranks form pairs: the even one of each
+// pair sends its buffer to the odd one before and gets the sum after.
 #include <bit>
 
 #include "sim/plan.h"
@@ -43,7 +43,7 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
     given.push_back({partner, theirs});
     (low ? end : begin) = middle;
   }
-  // Doubling walks the same rounds back: give what was kept, get what was given away.
+  // Doubling repeats the rounds in reverse: it sends what was kept and receives what was given.
   for (std::size_t round = kept.size(); round-- > 0;)
     plan.push_back(Phase{.name = "double", .sends = {kept[round]}, .receives = {given[round]}});
   if (rank < 2 * pairs)

@@ -1,7 +1,7 @@
 // Hierarchical all-reduce (Horovod's and NCCL's in-node/between-nodes split): reduce-scatter inside
 // each node, then the workers with the same place in their nodes all-reduce their part around a
-// ring across the nodes, then all-gather inside each node. Only 1/m of the ring between nodes is
-// walked by each worker, in 2(N-1) steps instead of 2(n-1).
+// ring across the nodes, then all-gather inside each node. Each worker carries 1/m of the buffer
+// between nodes, in 2(N-1) steps instead of 2(n-1).
 //
 // With a compressor there are two ways (Espresso, EuroSys 2023, chooses between them). `in-node =
 // dense` compresses only what crosses nodes, each worker its part of the node's sum; messages that
@@ -20,12 +20,12 @@ std::uint64_t part_of(const GridPlace& place, std::uint64_t bytes) {
 }
 
 void append_all_reduce(Plan& plan, const GridPlace& place, std::uint64_t bytes) {
-  const bool alone = place.inside.size == 1;
-  if (!alone)
+  const bool one_per_node = place.inside.size == 1;
+  if (!one_per_node)
     plan.push_back(ring_reduce_scatter(place.inside, bytes, place.inside_group));
   if (place.across.size > 1)
     plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
-  if (!alone)
+  if (!one_per_node)
     plan.push_back(ring_all_gather(place.inside, bytes, place.inside_group));
 }
 
@@ -37,14 +37,14 @@ Plan dense_in_node(const GridPlace& place, const Payload& payload) {
     append_all_reduce(plan, place, payload.dense_bytes);
     return plan;
   }
-  const bool alone = place.inside.size == 1;
+  const bool one_per_node = place.inside.size == 1;
   const std::uint64_t elements = largest_share(payload.elements, place.inside.size);
-  if (!alone)
+  if (!one_per_node)
     plan.push_back(ring_reduce_scatter(place.inside, payload.dense_bytes, place.inside_group));
   plan.push_back(encode(elements));
   if (payload.summable) {
-    for (int round = 0; round < payload.rounds; ++round) {
-      const std::uint64_t bytes = share(payload.bytes, payload.rounds, round);
+    for (int round = 0; round < payload.all_reduces; ++round) {
+      const std::uint64_t bytes = share(payload.bytes, payload.all_reduces, round);
       plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
     }
   } else {
@@ -54,7 +54,7 @@ Plan dense_in_node(const GridPlace& place, const Payload& payload) {
     plan.emplace_back(std::move(across));
   }
   plan.push_back(decode(elements, payload.summable ? 1 : nodes));
-  if (!alone)
+  if (!one_per_node)
     plan.push_back(ring_all_gather(place.inside, payload.dense_bytes, place.inside_group));
   return plan;
 }
@@ -75,8 +75,8 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
     throw std::invalid_argument(
         "in-node = compressed: this compressor's messages cannot be added: choose in-node = dense");
   plan.push_back(encode(payload.elements));
-  for (int round = 0; round < payload.rounds; ++round)
-    append_all_reduce(plan, place, share(payload.bytes, payload.rounds, round));
+  for (int round = 0; round < payload.all_reduces; ++round)
+    append_all_reduce(plan, place, share(payload.bytes, payload.all_reduces, round));
   plan.push_back(decode(payload.elements));
   return plan;
 }

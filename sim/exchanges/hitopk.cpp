@@ -16,7 +16,7 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   const GridPlace place = place_in_grid(topology, rank, "hitopk");
   const int m = place.inside.size;
   const int nodes = place.across.size;
-  const auto gathered = [&](int position) {  // the selections of all nodes from one share
+  const auto gathered = [&](int position) {  // bytes of all nodes' selections from one share
     return static_cast<std::uint64_t>(nodes) * share(payload.bytes, m, position);
   };
 

@@ -1,12 +1,13 @@
 // Ok-Topk (Li and Hoefler, PPoPP 2022): a sparse all-reduce whose volume does not grow with the
 // number of workers. Split and reduce: indices are cut into one region per worker, each worker
 // sends the others what it selected in their regions and merges what it gets for its own. Then all
-// gather the regions' part of the global top-k. 2k(n-1)/n words out of each worker for either.
+// gather the regions' part of the global top-k. Each worker sends 2k(n-1)/n words in either.
 //
 // Regions are chosen so that the parts are even before the split. After it they may differ, and
-// `balance = on` adds the exchange that evens them out before the all-gather, at its bound: another
-// 2k(n-1)/n words from each worker, so 6k at most. Not priced: the agreement on regions and
-// thresholds (once in many iterations), and the selection by threshold among the merged values.
+// `balance = on` adds the exchange that evens them out before the all-gather, at its upper bound:
+// another 2k(n-1)/n words from each worker, so 6k at most. Takes no time here: the agreement on
+// regions and thresholds (once in many iterations), and the selection by threshold among the merged
+// values.
 #include "sim/plan.h"
 
 namespace syncline {

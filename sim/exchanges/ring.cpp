@@ -1,6 +1,6 @@
 // Ring all-reduce (Patarasuk and Yuan 2009; NCCL's ring): reduce-scatter, then all-gather, 2(n-1)
 // steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n of the
-// buffer out of every rank, and slow to start: its latency grows with n. Ranks follow node order,
+// buffer out of every rank, but its latency grows with n. Ranks follow node order,
 // so only one flow leaves each node and one enters it.
 #include "sim/plan.h"
 

@@ -1,15 +1,15 @@
 // Double binary tree (Sanders, Speck, Träff 2009; NCCL's tree): each half of the buffer is reduced
 // up a binary tree and broadcast down again, in chunks that follow each other through the tree. The
-// second tree is the first one turned, so that a leaf of one is an inner node of the other and
-// every node carries about the same load. The trees are over nodes; the workers of a node are a
-// chain behind the one that is in the tree. Latency grows with log2 of the nodes and with the
+// second tree is the first one mirrored or shifted, so that a leaf of one is an inner node of the
+// other and every node carries about the same load. The trees are over nodes; the workers of a node
+// are a chain behind the one that is in the tree. Latency grows with log2 of the nodes and with the
 // workers of one, bytes stay near a ring's.
 //
-// Rounds: a node's level is how many zeros its label ends in; its parent's is higher, and a chain's
-// levels are below those of all nodes. Chunk c goes
-// up from it in round c + level, and comes down to it in round c + 2 top - level - 1, so everything
-// a rank passes on came in an earlier round. In the middle all transfers are active and rounds are
-// alike: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
+// Rounds: a node's level is the number of trailing zero bits of its label; parents have higher
+// levels, and the workers of a chain lower levels than all nodes. Chunk c goes up from a rank in
+// round c + level, and comes down to it in round c + 2 * top - level - 1, so everything that a rank
+// forwards arrived in an earlier round. In the middle all transfers are active and rounds are
+// equal: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -19,7 +19,7 @@
 namespace syncline {
 namespace {
 
-// The in-order binary tree over 1 .. n: the more zeros a number ends in, the nearer to the root.
+// The in-order binary tree over 1 .. n: the more trailing zero bits, the nearer to the root.
 struct Tree {
   int n;
 
@@ -80,7 +80,7 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
     return first ? chain[static_cast<std::size_t>(j)]
                  : chain[chain.size() - 1 - static_cast<std::size_t>(j)];
   };
-  // Of a node's head: above all chains. Of others: the nearer to the head, the higher.
+  // The first worker of a chain is above all chains; in a chain levels fall along it.
   const auto level = [&](int node, int j) {
     return longest - 1 - j + (j == 0 ? Tree::level(label(node)) : 0);
   };
@@ -142,7 +142,7 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
   append_tree(
       all, topology, rank, true, share(bytes, 2, 0), [](int node) { return node + 1; },
       [](int label) { return label - 1; });
-  // Mirrored where that swaps odd and even labels, else moved on by one, which does.
+  // The second tree is mirrored if that swaps odd and even labels, else shifted by one.
   if (nodes % 2 == 0)
     append_tree(
         all, topology, rank, false, share(bytes, 2, 1), [nodes](int node) { return nodes - node; },

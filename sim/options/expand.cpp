@@ -36,8 +36,9 @@ bool from_file(const Given& option) {
   return !option.where.starts_with("--");
 }
 
-// A parameter in a file that a flag has made meaningless by choosing another schedule, say.
-bool overridden(const GivenOptions& given, const Misfit& misfit) {
+// A parameter in a file that has no meaning any more, because a flag chose another schedule,
+// exchange or compressor.
+bool ignored_because_of_flag(const GivenOptions& given, const Misfit& misfit) {
   return !is_choice(misfit.key) && from_file(given.at(misfit.key)) &&
          std::ranges::any_of(given, [](const auto& option) {
            return is_choice(option.first) && !from_file(option.second);
@@ -50,7 +51,7 @@ Sweep expand(const GivenOptions& given) {
   Sweep sweep;
   const std::vector<GivenOptions> products = multiplied_out(given, sweep.swept);
   const bool choices_swept = std::ranges::any_of(sweep.swept, is_choice);
-  const auto tell = [&](const std::string& note) {
+  const auto note_once = [&](const std::string& note) {
     if (std::ranges::find(sweep.left_out, note) == sweep.left_out.end())
       sweep.left_out.push_back(note);
   };
@@ -63,14 +64,14 @@ Sweep expand(const GivenOptions& given) {
     Scenario scenario = resolve(product, found);
     bool possible = true;
     for (const Misfit& misfit : found) {
-      if (overridden(given, misfit)) {
-        tell(given.at(misfit.key).where + ": " + misfit.why);
+      if (ignored_because_of_flag(given, misfit)) {
+        note_once(given.at(misfit.key).where + ": " + misfit.why);
       } else if (choices_swept) {
         refused.emplace(misfit.key + " = " + product.at(misfit.key).value, misfit);
-        // A parameter of others does no harm here; a choice that cannot be used does.
+        // A parameter of another choice is ignored here; an impossible choice drops the cell.
         if (is_choice(misfit.key)) {
           possible = false;
-          tell(misfit.why);
+          note_once(misfit.why);
         }
       } else {
         refuse(given, misfit);

@@ -1,4 +1,4 @@
-// What lists in values come to.
+// Sweeps: lists of values.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace syncline {
 
-// Lists in values make a sweep over their product. Cells in which a value has no meaning beside
-// another from a list (asp with exchange = ring) are left out, and parameters in a file that a flag
-// has made meaningless; `left_out` tells. It is an error when no cell uses a value.
+// Lists of values make a sweep over their product. It leaves out cells whose values do not fit
+// together (asp with exchange = ring), and parameters of a file that have no meaning because of a
+// flag; `left_out` says which. It is an error if no cell uses a value.
 struct Sweep {
   std::vector<Scenario> cells;
   std::vector<std::string> swept;  // the options with lists, in the order of --help

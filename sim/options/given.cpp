@@ -16,11 +16,11 @@ namespace syncline {
 
 namespace po = boost::program_options;
 
-CommandLine parse_command_line(const std::vector<std::string>& words,
+CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags) {
   po::options_description description;
-  const auto describe = [&](const std::string& name, bool valued) {
-    if (valued)
+  const auto describe = [&](const std::string& name, bool has_value) {
+    if (has_value)
       description.add_options()(name.c_str(), po::value<std::string>());
     else
       description.add_options()(name.c_str(), po::bool_switch());
@@ -28,14 +28,14 @@ CommandLine parse_command_line(const std::vector<std::string>& words,
   for (const Option& option : scenario_options())
     describe(option.name, true);
   for (const Flag& flag : flags)
-    describe(flag.name, flag.valued);
+    describe(flag.name, flag.has_value);
 
   CommandLine line;
   try {
     const int style = po::command_line_style::allow_long | po::command_line_style::long_allow_next |
                       po::command_line_style::long_allow_adjacent;
     const po::parsed_options parsed =
-        po::command_line_parser(words).options(description).style(style).run();
+        po::command_line_parser(arguments).options(description).style(style).run();
     for (const po::option& option : parsed.options) {
       if (option.position_key >= 0) {
         line.arguments.push_back(option.value.front());
@@ -76,7 +76,7 @@ GivenOptions parse_config_file(const std::string& path) {
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
     const std::string where = path + ":" + std::to_string(number);
-    std::istringstream one_line(line);  // a line at a time, so that errors can name it
+    std::istringstream one_line(line);  // one line at a time, so that errors can name it
     try {
       if (trimmed(line).starts_with("["))
         throw std::invalid_argument("sections like " + trimmed(line) +

@@ -1,5 +1,5 @@
-// What a user has written, and where: the words of a command line and of configuration files, not
-// yet values.
+// What a user has written, and where: the text of a command line and of configuration files, before
+// it becomes values.
 #pragma once
 
 #include <map>
@@ -18,10 +18,10 @@ using GivenOptions = std::map<std::string, Given>;
 // A command's own option, like --out.
 struct Flag {
   std::string name;
-  bool valued = false;
+  bool has_value = false;
 };
 
-// What a command line says.
+// A command line, split into its parts.
 struct CommandLine {
   std::vector<std::string> arguments;  // not options
   std::map<std::string, std::string> flags;
@@ -29,17 +29,17 @@ struct CommandLine {
 };
 
 // Throws std::invalid_argument on an unknown option or one without a value.
-CommandLine parse_command_line(const std::vector<std::string>& words,
+CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags);
 
-// The flag `jobs`: processes at a time; by default as many as there are cores.
+// The flag `jobs`: how many processes run at a time; by default one per core.
 int jobs_of(const CommandLine& line);
 
 // `key = value` lines with `#` comments. Throws std::invalid_argument "path:line: ...".
 GivenOptions parse_config_file(const std::string& path);
 
-// The options of a command line over those of its one argument, a configuration file, if it has
-// one.
+// The options of a command line, and of the configuration file that it names, if any. The command
+// line wins.
 GivenOptions merged_with_file(const CommandLine& line);
 
 }  // namespace syncline

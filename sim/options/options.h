@@ -1,6 +1,6 @@
-// The vocabulary: one description of every option, from which the command line, configuration
-// files, validation columns, --help and `syncline list` are made. A schedule's, an exchange's and a
-// compressor's own parameters join it by themselves.
+// One description of every option: the command line, configuration files, validation columns,
+// --help and `syncline list` use it. The parameters of registered schedules, exchanges and
+// compressors are added automatically.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,15 @@ struct Option {
   // the compressor, which resolve() looks up, and for their parameters, which become Settings.
   std::function<void(Scenario&, const std::string&)> set = nullptr;
 };
-// Those of every scenario, in the order of --help.
+// All options of scenarios, in the order of --help.
 const std::vector<Option>& scenario_options();
 bool known_option(const std::string& name);
-std::string unknown_option(const std::string& key);  // the message about it
+std::string unknown_option(const std::string& key);  // error message
 
-// Whether it names a registered thing: a schedule, an exchange or a compressor.
+// Whether this option chooses a registered thing: a schedule, an exchange or a compressor.
 bool is_choice(const std::string& name);
 
-// The parameters that registered schedules, exchanges and compressors bring along, each once.
+// The parameters of registered schedules, exchanges and compressors, each name once.
 std::vector<Parameter> own_parameters();
 
 }  // namespace syncline

@@ -15,10 +15,10 @@ namespace syncline {
 namespace {
 
 const std::string no_compressor = "none";
-const std::string dense_exchange = "ring";  // of what compression is held against
-const std::string gathering = "allgather";  // where messages cannot be added on the way
+const std::string dense_exchange = "ring";             // that compression is compared with
+const std::string default_for_messages = "allgather";  // default for messages that cannot be added
 
-// Runs `check`, whose message gets the place where `key` was given in front.
+// Runs `check`; its error message gets the place where `key` was given as a prefix.
 template <class Check>
 void at(const GivenOptions& given, const std::string& key, Check check) {
   try {
@@ -42,7 +42,7 @@ bool declares(const std::vector<Parameter>& parameters, const std::string& name)
                              [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
-// The key (and so the place) that a bad setting of `parameters` came from.
+// Errors name the place of the option whose value is bad.
 template <class Entry>
 Settings settings_of(const Entry& entry, const GivenOptions& given) {
   for (const Parameter& parameter : entry.parameters)
@@ -63,7 +63,7 @@ bool carries(const Exchange& exchange, const Compressor& compressor) {
   return true;
 }
 
-// Sends some of the values: as a list with indices, or those that all workers have drawn alike.
+// Sends only some values: with indices, or the same random ones on all workers.
 bool is_sparsifier(const Compressor& compressor) {
   return compressor.sparse || declares(compressor.parameters, "density");
 }
@@ -79,8 +79,8 @@ std::string those_that(Fits fits) {
 }
 
 // Why this schedule or exchange cannot work with the compressor; empty when it can.
-std::string impossible(const Schedule& schedule, const Exchange& exchange,
-                       const Compressor& compressor) {
+std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
+                             const Compressor& compressor) {
   const std::string pair = "compressor = " + compressor.name + ": ";
   if (schedule.sparsifiers_only && !is_sparsifier(compressor))
     return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
@@ -98,13 +98,13 @@ std::string impossible(const Schedule& schedule, const Exchange& exchange,
          });
 }
 
-// Options given that these three have no use for.
+// Finds given options that do not fit these three, or mean nothing to them.
 void find_misfits(const Schedule& schedule, const Exchange& exchange, const Compressor& compressor,
                   const GivenOptions& given, std::vector<Misfit>& misfits) {
   if (!schedule.any_exchange && exchange.name != schedule.exchange)
     misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
                                        " allows only " + schedule.exchange});
-  if (const std::string why = impossible(schedule, exchange, compressor); !why.empty())
+  if (const std::string why = why_incompatible(schedule, exchange, compressor); !why.empty())
     misfits.push_back({given.contains("compressor") ? "compressor"
                        : given.contains("exchange") ? "exchange"
                                                     : "schedule",
@@ -118,8 +118,8 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
                                              " and compressor " + compressor.name});
 }
 
-// What a network cannot do. Refused in a sweep too, where a misfit may only be left out: the cell
-// would be simulated all the same.
+// Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a misfit, would
+// still simulate the cell.
 void check_network(const Scenario& scenario, const GivenOptions& given) {
   if (!scenario.network->by_size)
     return;
@@ -137,7 +137,7 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
     });
 }
 
-// The folder of the file that says this; empty for a flag.
+// The folder of the file that has this option; empty for a flag.
 std::string folder_of(const Given& option) {
   return std::filesystem::path(option.where.substr(0, option.where.rfind(':')))
       .parent_path()
@@ -159,8 +159,8 @@ void find_files(const GivenOptions& given, Scenario& scenario) {
   });
 }
 
-// What the schedule and the exchange say of compression, and what the compressor is to a
-// simulation, beside its settings.
+// The settings of schedule and exchange that concern compression, and everything about the
+// compressor except its own settings.
 void resolve_compression(const GivenOptions& given, Scenario& scenario,
                          std::vector<Misfit>& misfits) {
   const Compressor& compressor = *scenario.compressor;
@@ -180,18 +180,18 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
     misfits.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
                                   "schedule topk-sgd; allowed is 0"});
   if (declares(scenario.schedule->parameters, "warm-up-densities")) {
-    const std::string& whose = schedule.word("warm-up-densities");
-    scenario.warm_up_densities = Registered<Compressor>::find(whose).warm_up_densities;
+    const std::string& source = schedule.word("warm-up-densities");
+    scenario.warm_up_densities = Registered<Compressor>::find(source).warm_up_densities;
     scenario.epoch_iterations = static_cast<int>(schedule.number("epoch-iterations"));
     if (!scenario.warm_up_densities.empty() && !declares(compressor.parameters, "density")) {
-      misfits.push_back({"warm-up-densities", "warm-up-densities = " + whose + ": compressor " +
+      misfits.push_back({"warm-up-densities", "warm-up-densities = " + source + ": compressor " +
                                                   compressor.name + " has no density"});
       scenario.warm_up_densities.clear();
     }
   }
   scenario.read_as = compressor.read_as.empty() ? scenario.compressor
                                                 : &Registered<Compressor>::find(compressor.read_as);
-  // Sending costs what it does on the simulated network, unless the user describes another one.
+  // The cost model is the simulated network's, unless the user gives one of its parameters.
   const std::vector<std::string>& cost = compressor.network_cost.parameters;
   scenario.network_prices = !cost.empty() && std::ranges::none_of(cost, [&](const auto& key) {
     return given.contains(key);
@@ -212,7 +212,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   for (const auto& entry : given)
     if (!known_option(entry.first))
       at(given, entry.first, [&] { throw std::invalid_argument(unknown_option(entry.first)); });
-  const auto say = [&](const Option& option, const std::string& text) {
+  const auto set = [&](const Option& option, const std::string& text) {
     scenario.written[option.name] = text;
     if (option.set && (!text.empty() || given.contains(option.name)))
       at(given, option.name, [&] { option.set(scenario, text); });
@@ -220,7 +220,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   for (const Option& option : scenario_options())
     if (option.set || is_choice(option.name)) {
       const auto found = given.find(option.name);
-      say(option, found == given.end() ? option.fallback : found->second.value);
+      set(option, found == given.end() ? option.fallback : found->second.value);
     }
   find_files(given, scenario);
 
@@ -230,7 +230,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   for (const Option& option : scenario_options())
     if (const auto own = schedule.defaults.find(option.name);
         own != schedule.defaults.end() && !given.contains(option.name))
-      say(option, own->second);
+      set(option, own->second);
   at(given, "compressor", [&] {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
   });
@@ -239,7 +239,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   if (exchange_name.empty()) {
     const bool carried = schedule.server != nullptr ||
                          carries(Registered<Exchange>::find(schedule.exchange), compressor);
-    exchange_name = carried ? schedule.exchange : gathering;
+    exchange_name = carried ? schedule.exchange : default_for_messages;
   }
   at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(exchange_name); });
   scenario.dense_exchange = &Registered<Exchange>::find(dense_exchange);

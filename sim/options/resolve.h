@@ -1,5 +1,5 @@
-// From what a user has written to scenarios: everything that can be checked without the platform is
-// checked here, and text becomes values.
+// Makes scenarios from what a user has written: text becomes values, and everything that does not
+// need the platform is checked.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace syncline {
 
-// A combination that means nothing: which option is out of place, and why.
+// A combination of options without a meaning: which option does not fit, and why.
 struct Misfit {
   std::string key;
   std::string why;
 };
 
 // All three throw std::invalid_argument that says where the value was given and what is allowed.
-// The second returns misfits instead, for a sweep to leave out.
+// The second returns misfits instead of throwing them, so that a sweep can leave them out.
 Scenario resolve(const GivenOptions& given);
 Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits);
 [[noreturn]] void refuse(const GivenOptions& given, const Misfit& misfit);

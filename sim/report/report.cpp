@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -14,31 +15,31 @@ struct Interval {
   double end_s;
 };
 
-// What the trace says about one worker.
+// One worker's part of the trace.
 struct WorkerRows {
-  std::vector<Interval> iterations;  // from forward to step
-  std::vector<Interval> blocked;     // its compute stream stood still
-  std::vector<Interval> moving;      // its bytes were under way
-  std::vector<Interval> coding;      // it compressed beside its compute stream
-  std::vector<Interval> computing;   // forward and backward
-  double compute_s = 0;              // measured iterations
+  std::vector<Interval> iterations;   // from forward to step
+  std::vector<Interval> blocked;      // its compute stream waited
+  std::vector<Interval> moving;       // its bytes were moving
+  std::vector<Interval> compression;  // it compressed on another stream
+  std::vector<Interval> computing;    // forward and backward
+  double compute_s = 0;               // in measured iterations
   double compress_s = 0;
-  double all_compute_s = 0;  // warm-up too
+  double all_compute_s = 0;  // with warm-up
 };
 
-bool is_coding(const Row& row) {
+bool is_compression(const Row& row) {
   return row.verb == "compress" || row.verb == "decompress";
 }
 
-// The worker that a row of an iteration is about: its own, or the one on whose device a server or
-// an aggregator compresses; -1: none.
+// The worker whose time a row belongs to: the row's own, or the one whose device a server or an
+// aggregator uses for compression; -1: none.
 int worker_of(const Trace& trace, const Row& row) {
   if (row.iteration < 0)
     return -1;
   if (row.rank < trace.workers)
     return row.rank;
   const auto rank = static_cast<std::size_t>(row.rank);
-  return is_coding(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
+  return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
 std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
@@ -50,10 +51,10 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
     WorkerRows& worker = workers[static_cast<std::size_t>(about)];
     const bool measured = row.iteration >= warmup;
     const double seconds = row.end_s - row.start_s;
-    const bool codes = is_coding(row);
+    const bool compresses = is_compression(row);
     if (row.stream != Stream::compute || row.rank != about) {
       if (row.verb != "wait" && measured)
-        (codes ? worker.coding : worker.moving).push_back({row.start_s, row.end_s});
+        (compresses ? worker.compression : worker.moving).push_back({row.start_s, row.end_s});
       continue;
     }
     if (row.verb == "forward" && row.iteration >= static_cast<int>(worker.iterations.size()))
@@ -64,7 +65,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
     if (row.verb == "wait") {
       if (measured)
         worker.blocked.push_back({row.start_s, row.end_s});
-    } else if (codes) {
+    } else if (compresses) {
       worker.compress_s += measured ? seconds : 0;
     } else {
       worker.compute_s += measured ? seconds : 0;
@@ -76,7 +77,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
   return workers;
 }
 
-// Seconds of `blocked` during which any of `moving` was going on.
+// Seconds of `blocked` in which at least one of `moving` was active.
 double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving) {
   std::ranges::sort(moving, {}, &Interval::start_s);
   std::vector<Interval> merged;
@@ -96,16 +97,16 @@ double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> mov
   return sum;
 }
 
-// Both have had half of the core while they ran side by side.
-void tell_compressing_from_computing(WorkerRows& worker) {
-  const double shared_s = overlap_s(worker.computing, worker.coding) / 2;
+// Computation and compression each had half of the core while both ran.
+void split_shared_core_time(WorkerRows& worker) {
+  const double shared_s = overlap_s(worker.computing, worker.compression) / 2;
   worker.compute_s -= shared_s;
   worker.all_compute_s -= shared_s;
   worker.compress_s += shared_s;
 }
 
-// Samples/s while all workers are measured: from when the last has ended its warm-up until the
-// first has ended. Iterations that are cut by the window count by the part inside.
+// Samples/s in the time when all workers are measured: from when the last one has finished warm-up
+// until the first one has ended. An iteration that is partly in this window counts by that part.
 double throughput_of(const std::vector<WorkerRows>& workers, int batch, int warmup,
                      std::vector<std::string>& warnings) {
   double from_s = 0;
@@ -167,7 +168,7 @@ std::string percent(double fraction) {
 
 std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
                           const Report& report) {
-  const double whole = report.iteration_mean_s;
+  const double iteration_s = report.iteration_mean_s;
   const std::string links = report.busiest_links.empty()
                                 ? ""
                                 : "; the busiest link, " + report.busiest_links.front().name +
@@ -175,11 +176,11 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
                                       " full";
   if (report.compute_s + report.compress_s >= report.exposed_s + report.waiting_s) {
     if (report.compress_s > report.compute_s)
-      return "compression: " + percent(report.compress_s / whole) + " of an iteration";
-    return "computation: " + percent(report.compute_s / whole) + " of an iteration" + links;
+      return "compression: " + percent(report.compress_s / iteration_s) + " of an iteration";
+    return "computation: " + percent(report.compute_s / iteration_s) + " of an iteration" + links;
   }
   if (report.exposed_s >= report.waiting_s)
-    return "communication: " + percent(report.exposed_s / whole) +
+    return "communication: " + percent(report.exposed_s / iteration_s) +
            " of an iteration stands still for it" + links;
   const auto slowest = std::ranges::max_element(workers, {}, &WorkerRows::all_compute_s);
   const auto rank = static_cast<std::size_t>(slowest - workers.begin());
@@ -188,11 +189,11 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     mean_s += worker.all_compute_s / static_cast<double>(workers.size());
   char factor[32];
   std::snprintf(factor, sizeof factor, "%.2f", slowest->all_compute_s / mean_s);
-  return "waiting: " + percent(report.waiting_s / whole) + " of an iteration; the slowest, " +
+  return "waiting: " + percent(report.waiting_s / iteration_s) + " of an iteration; the slowest, " +
          trace.rank_names[rank] + ", computes for " + factor + " times the mean" + links;
 }
 
-void add_links(const Trace& trace, double rounds, Report& report) {
+void add_links(const Trace& trace, double all_iterations, Report& report) {
   std::vector<LinkUse> links = trace.links;
   const auto busy_s = [](const LinkUse& link) { return link.bytes / link.bandwidth_Bps; };
   std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
@@ -201,8 +202,8 @@ void add_links(const Trace& trace, double rounds, Report& report) {
   for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
     report.busiest_links.push_back({.name = links[i].name,
                                     .utilisation = busy_s(links[i]) / trace.end_s,
-                                    .bytes_per_iteration = links[i].bytes / rounds});
-  report.bound_link_s = links.empty() ? 0 : busy_s(links.front()) / rounds;
+                                    .bytes_per_iteration = links[i].bytes / all_iterations});
+  report.bound_link_s = links.empty() ? 0 : busy_s(links.front()) / all_iterations;
 }
 
 }  // namespace
@@ -211,10 +212,10 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
   Report report;
   std::vector<WorkerRows> workers = by_worker(trace, warmup);
   for (std::size_t w = 0; w < workers.size(); ++w)
-    if (!workers[w].coding.empty() && w < trace.one_core.size() && trace.one_core[w])
-      tell_compressing_from_computing(workers[w]);
+    if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
+      split_shared_core_time(workers[w]);
   const double measured = static_cast<double>(trace.workers) * iterations;
-  const double rounds = warmup + iterations;
+  const double all_iterations = warmup + iterations;
   report.simulated_s = trace.end_s;
   report.flows = trace.flows;
 
@@ -228,16 +229,17 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
-    const double compressing_s = overlap_s(worker.blocked, worker.coding);
+    const double compressing_s = overlap_s(worker.blocked, worker.compression);
     std::vector<Interval> busy = worker.moving;
-    busy.insert(busy.end(), worker.coding.begin(), worker.coding.end());
+    busy.insert(busy.end(), worker.compression.begin(), worker.compression.end());
     const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
     report.compute_s += worker.compute_s / measured;
     report.compress_s += (worker.compress_s + compressing_s) / measured;
     report.exposed_s += exposed_s / measured;
     const double waiting_s = blocked_s - exposed_s - compressing_s;
     report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / measured : 0;  // else rounding
-    report.bound_compute_s = std::max(report.bound_compute_s, worker.all_compute_s / rounds);
+    report.bound_compute_s =
+        std::max(report.bound_compute_s, worker.all_compute_s / all_iterations);
   }
   std::ranges::sort(durations);
   report.iteration_mean_s = std::accumulate(durations.begin(), durations.end(), 0.0) / measured;
@@ -248,14 +250,15 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
 
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
-      report.bytes_sent += static_cast<double>(row.bytes_sent) / (trace.workers * rounds);
-      report.bytes_received += static_cast<double>(row.bytes_received) / (trace.workers * rounds);
+      report.bytes_sent += static_cast<double>(row.bytes_sent) / (trace.workers * all_iterations);
+      report.bytes_received +=
+          static_cast<double>(row.bytes_received) / (trace.workers * all_iterations);
     }
-  add_links(trace, rounds, report);
+  add_links(trace, all_iterations, report);
   add_staleness(trace, report);
   report.bottleneck = bottleneck_of(trace, workers, report);
 
-  report.run_iteration_s = trace.end_s / rounds;
+  report.run_iteration_s = trace.end_s / all_iterations;
   const double bound_s = std::max(report.bound_compute_s, report.bound_link_s);
   if (report.run_iteration_s < bound_s * (1 - 1e-6))
     report.warnings.push_back("an iteration took " + std::to_string(report.run_iteration_s) +

@@ -1,4 +1,4 @@
-// Figures from a trace. A pure function: the engine is not here, and a new figure needs no new
+// Figures from a trace: a pure function, without the engine, so a new figure needs no new
 // simulation.
 #pragma once
 
@@ -19,30 +19,30 @@ struct BusyLink {
 
 struct Report {
   double throughput = 0;  // samples/s of all workers, after warm-up
-  // Throughput / sum of what each worker would do alone: its own computation of the measured
-  // iterations, without anything to wait for.
+  // Throughput / sum over workers of what each would reach alone: samples/s in its own computation
+  // of the measured iterations.
   double scaling_efficiency = 0;
   double iteration_mean_s = 0;
   double iteration_p50_s = 0;
   double iteration_p99_s = 0;
 
-  // Where an iteration goes, mean over workers and measured iterations; they add up to its mean.
+  // Parts of an iteration, mean over workers and measured iterations; they add up to its mean.
   double compute_s = 0;
   double compress_s = 0;
-  double exposed_s = 0;  // the worker stands still while its bytes move
-  double waiting_s = 0;  // the worker stands still and nothing of its own moves
+  double exposed_s = 0;  // blocked while its bytes move
+  double waiting_s = 0;  // blocked while none of its bytes move
 
-  double bytes_sent = 0;  // per worker and iteration; a node aggregator's are its workers'
+  double bytes_sent = 0;  // per worker and iteration; includes node aggregators
   double bytes_received = 0;
   std::vector<BusyLink> busiest_links;  // at most three
-  std::string bottleneck;               // in words
+  std::string bottleneck;               // a sentence
 
   double staleness_mean = 0;
   std::int64_t staleness_max = 0;
   std::map<std::int64_t, std::int64_t> staleness_histogram;  // staleness: gradients
-  std::int64_t updates = 0;  // of the parameters, at server 0, or steps of BSP
+  std::int64_t updates = 0;  // of bucket 0 at server 0; without servers, steps
 
-  // No simulation can beat these; per iteration over the whole run, warm-up included.
+  // Lower bounds for any simulation; per iteration of the whole run, with warm-up.
   double run_iteration_s = 0;
   double bound_compute_s = 0;  // the slowest worker's own computation
   double bound_link_s = 0;     // the busiest link's bytes / bandwidth

@@ -17,7 +17,7 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-// "12.3 ms": three digits and a unit that fits.
+// "12.3 ms": three digits and a suitable unit.
 std::string seconds(double s) {
   if (s == 0)
     return "0 s";
@@ -35,7 +35,7 @@ std::string bytes(double b) {
   return format("%.4g PB", b);
 }
 
-// As in URLs, so that no two values give one name.
+// Escaped as in URLs, so that different values give different names.
 std::string in_file_name(const std::string& value) {
   std::string name;
   for (const char c : value) {
@@ -54,7 +54,7 @@ struct Column {
 };
 
 std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
-  // Counts characters, not bytes: a result can hold names in any script.
+  // In characters, not bytes: names can be in any script.
   const auto length = [](const std::string& text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -182,17 +182,17 @@ std::string comparison_table(const std::vector<Json>& results,
 
 std::string full_report(const Json& result) {
   const Json& f = result["figures"];
-  const double whole = f["iteration_mean_s"];
+  const double iteration_s = f["iteration_mean_s"];
   std::string text;
   const auto line = [&](const std::string& name, const std::string& value) {
     text += format("%-24s", name.c_str()) + value + "\n";
   };
   const auto part = [&](const char* title, const char* name) {
-    line(title, seconds(f[name]) + format(" (%.1f %%)", 100 * f[name].get<double>() / whole));
+    line(title, seconds(f[name]) + format(" (%.1f %%)", 100 * f[name].get<double>() / iteration_s));
   };
   line("throughput", format("%.2f samples/s", f["throughput_samples_per_s"].get<double>()));
   line("scaling efficiency", format("%.1f %%", 100 * f["scaling_efficiency"].get<double>()));
-  line("iteration", seconds(whole) + " mean, " + seconds(f["iteration_p50_s"]) + " p50, " +
+  line("iteration", seconds(iteration_s) + " mean, " + seconds(f["iteration_p50_s"]) + " p50, " +
                         seconds(f["iteration_p99_s"]) + " p99");
   part("  compute", "compute_s");
   part("  compress", "compress_s");

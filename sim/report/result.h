@@ -1,5 +1,5 @@
-// What one simulation answers, as it is stored and shown: one JSON object per cell of a sweep, and
-// rows of a table.
+// The result of one simulation, as it is stored and printed: one JSON object per cell of a sweep,
+// and rows of a table.
 #pragma once
 
 #include <map>
@@ -29,10 +29,10 @@ nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& prove
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
 std::string cell_name(const nlohmann::ordered_json& result, const std::vector<std::string>& swept);
 
-// A line per cell: the swept options, then the figures that compare.
+// A line per cell: the swept options, then the main figures.
 std::string comparison_table(const std::vector<nlohmann::ordered_json>& results,
                              const std::vector<std::string>& swept);
-// Everything about one.
+// All figures of one cell.
 std::string full_report(const nlohmann::ordered_json& result);
 // All options and figures, one line per cell.
 std::string results_csv(const std::vector<nlohmann::ordered_json>& results);

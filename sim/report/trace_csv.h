@@ -10,7 +10,7 @@ namespace syncline {
 
 std::string_view name_of(Stream stream);
 
-// One row a line, sorted by (start, rank, stream, order), times with twelve significant digits.
+// One row per line, sorted by (start, rank, stream, order); times have twelve significant digits.
 void write_csv(const Trace& trace, std::ostream& out);
 
 }  // namespace syncline

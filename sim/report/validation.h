@@ -1,4 +1,4 @@
-// How far simulated throughput is from measured throughput, over the rows of a validation folder.
+// How much simulated and measured throughput differ, over the rows of a validation folder.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@ namespace syncline {
 
 struct ValidationRow {
   std::string folder;
-  std::string label;  // what tells the row from others
-  bool fit = false;   // used to choose factors, so it must not be reported on
+  std::string label;  // identifies the row
+  bool fit = false;   // was used to choose factors, so figures leave it out
   double measured = 0;
   double simulated = 0;
 

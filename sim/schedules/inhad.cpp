@@ -1,22 +1,23 @@
 // InHAD: iteration-number-based hierarchical gradient aggregation (Xiao et al., J. Supercomputing
-// 2021). Workers hand gradients to an aggregator in their node and go on; nodes send the server
-// their iteration number, a few bytes; the server counts the numbers, and when `threshold`
-// gradients are waiting it pulls one sum per node that has any, makes one update of them (the
-// n-softsync rule of Zhang et al. 2016), and sends the parameters back.
+// 2022, online 2021). Workers copy gradients to an aggregator in their node and go on; nodes send
+// the server their iteration number, a few bytes; the server adds up the numbers, and when
+// `threshold` gradients are waiting it pulls one sum per node that has any, makes one update of
+// them (the n-softsync rule of Zhang et al. 2016), and sends the parameters back.
 //
-// The paper's text leaves these open; each is a parameter, with the reason for its default:
-//   threshold    0 stands for the number of workers, one round's worth: the middle between ASP (1)
-//                and never hearing of each other.
-//   report       `gradient`: after every contribution, so the threshold counts gradients as
-//                n-softsync does. `round`: when every worker of the node has contributed once
-//                more, which saves messages and lets a straggler hold its node's up.
-//   answer       `pulled`: parameters go to the nodes that contributed, as ASP answers whom it
-//                hears. `all`: to every node, for one model more per node and update.
-//   wait         `off`: workers take whatever parameters the node has, since hiding the transfer is
-//                the method's aim. `on`: until their own gradient is in them, as in ASP.
-//   staleness    0: no bound. Else a node is also pulled when its oldest gradient was computed that
-//                many updates ago, whatever the count.
-// Stale gradients are used, not dropped: what is left when the workers end is pulled too.
+// The paper's abstract leaves these open; each is a parameter, with the reason for its default:
+//   threshold    0 means the number of workers, one gradient per worker on average: between ASP (1)
+//                and workers that never get each other's gradients (infinity).
+//   report       `gradient`: after every contribution, so the threshold counts gradients, as in
+//                n-softsync. `round`: when every worker of the node has contributed once more:
+//                fewer messages, but a slow worker delays its node's report.
+//   answer       `pulled`: parameters go to the nodes that contributed, as ASP answers the sender.
+//                `all`: to every node, for one model more per node and update.
+//   wait         `off`: workers take the parameters that the node has, because hiding the transfer
+//                is the method's aim. `on`: they wait until their own gradient is in them, as in
+//                ASP.
+//   staleness    0: no bound. Else a node is also pulled when its oldest gradient used parameters
+//                that are so many updates old, independent of the threshold.
+// Stale gradients are used, not dropped: those left when the workers end are pulled too.
 #include <cmath>
 #include <set>
 #include <stdexcept>
@@ -54,18 +55,18 @@ void aggregator(Aggregator& node) {
   }
 }
 
-// What the scheduler knows of a node: numbers are counts of gradients since the start.
+// What the scheduler knows about a node: counts are of gradients since the start.
 struct Node {
   std::int64_t reported = 0;
   std::int64_t asked_for = 0;
-  bool sum_on_its_way = false;
+  bool sum_under_way = false;
   std::int64_t oldest_version = 0;
   bool last = false;
 };
 
-// Sums on their way that will make one update together.
-struct Round {
-  std::set<int> awaited;
+// Sums that have been asked for and will make one update together.
+struct PendingUpdate {
+  std::set<int> missing;  // nodes whose sum has not arrived
   std::vector<NodeMessage> sums;
 };
 
@@ -87,9 +88,9 @@ class Scheduler {
   void receive(const NodeMessage& message) {
     Node& node = nodes_[static_cast<std::size_t>(message.node)];
     if (message.is_sum) {
-      // The sum may hold more than was known when it was asked for.
+      // The sum may have more gradients than the node had reported when it was asked.
       node.asked_for = std::max(node.asked_for, message.iteration_number);
-      node.sum_on_its_way = false;
+      node.sum_under_way = false;
       complete(message);
     } else {
       node.reported = std::max(node.reported, message.iteration_number);
@@ -100,21 +101,21 @@ class Scheduler {
   }
 
  private:
-  // While a sum is on its way, what comes after it gathers in the node's fresh buffer: asking again
-  // would only queue sums on the same link, each staler than the one before.
+  // While a sum is under way, new gradients collect at the node; asking again would only queue sums
+  // on the same link, each older than the one before.
   bool waiting(const Node& node) const {
-    return node.reported > node.asked_for && !node.sum_on_its_way;
+    return node.reported > node.asked_for && !node.sum_under_way;
   }
 
   void pull_where_due() {
     std::int64_t count = 0;
-    bool closing = true;
+    bool all_ended = true;
     for (const Node& node : nodes_) {
       count += waiting(node) ? node.reported - node.asked_for : 0;
-      closing = closing && node.last;
+      all_ended = all_ended && node.last;
     }
-    const bool due = static_cast<double>(count) >= threshold_ || closing;
-    Round round;
+    const bool due = static_cast<double>(count) >= threshold_ || all_ended;
+    PendingUpdate update;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       Node& node = nodes_[i];
       const bool old =
@@ -122,26 +123,26 @@ class Scheduler {
       if (!waiting(node) || !(due || old))
         continue;
       node.asked_for = node.reported;
-      node.sum_on_its_way = true;
-      round.awaited.insert(static_cast<int>(i));
+      node.sum_under_way = true;
+      update.missing.insert(static_cast<int>(i));
     }
-    if (round.awaited.empty())
+    if (update.missing.empty())
       return;
-    for (const int node : round.awaited)
+    for (const int node : update.missing)
       server_.ask_for_sum(node);
-    rounds_.push_back(std::move(round));
+    pending_updates_.push_back(std::move(update));
   }
 
-  // A node answers requests in order, so its sum belongs to the oldest round that awaits it.
+  // A node answers requests in order, so its sum belongs to the oldest update that misses it.
   void complete(const NodeMessage& sum) {
-    for (auto round = rounds_.begin(); round != rounds_.end(); ++round) {
-      if (round->awaited.erase(sum.node) == 0)
+    for (auto update = pending_updates_.begin(); update != pending_updates_.end(); ++update) {
+      if (update->missing.erase(sum.node) == 0)
         continue;
-      round->sums.push_back(sum);
-      if (round->awaited.empty()) {
-        server_.apply(round->sums);
-        answer(round->sums);
-        rounds_.erase(round);
+      update->sums.push_back(sum);
+      if (update->missing.empty()) {
+        server_.apply(update->sums);
+        answer(update->sums);
+        pending_updates_.erase(update);
       }
       return;
     }
@@ -160,7 +161,7 @@ class Scheduler {
 
   Server& server_;
   std::vector<Node> nodes_;
-  std::vector<Round> rounds_;
+  std::vector<PendingUpdate> pending_updates_;
   double threshold_ = 0;
   double bound_ = 0;
   bool answer_all_ = false;

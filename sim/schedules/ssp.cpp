@@ -1,12 +1,12 @@
 // Stale synchronous parallel (Ho et al., NIPS 2013), by its four rules:
 //   1. the fastest and the slowest worker are at most s clocks apart, or the fast one waits;
-//   2. an update that a worker makes in clock c is stamped c;
-//   3. a read in clock c sees all updates stamped c - s - 1 or less, and may see newer ones;
+//   2. an update that a worker makes in clock c has timestamp c;
+//   3. a read in clock c sees all updates with timestamp c - s - 1 or less, and may see newer ones;
 //   4. a worker sees its own updates.
-// A worker reads once per clock, after its push. So the server holds its answer back until every
-// worker's update stamped c - s (c: the stamp of the push, c + 1: the clock that will read) is in.
-// Rule 4 holds because the push comes before the answer to it. s = 0 is BSP through the server;
-// with a large s nothing is ever held back, which is ASP.
+// A worker reads once per clock, after its push. A push of clock c is answered when every worker's
+// push of clock c - s has been applied, because the next iteration reads in clock c + 1. Rule 4
+// holds because the server applies a push before it answers. s = 0 is BSP through the server; with
+// a large s every push is answered at once, which is ASP.
 #include <vector>
 
 #include "sim/schedule.h"

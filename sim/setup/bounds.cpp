@@ -11,7 +11,7 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// What one rank does, but for the bytes: those share links with other ranks'.
+// One rank's seconds without bytes / bandwidth, because its bytes share links with other ranks'.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
   for (std::size_t i = 0; i < plan.size(); ++i) {
@@ -35,15 +35,15 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
 }  // namespace
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
-  // Ranks are in the same phase when it has the same name for the same time.
+  // Phases of two ranks are the same if name and occurrence in the plan agree.
   std::map<std::pair<std::string_view, int>, std::map<int, double>> link_bytes;
   ExchangeTime slowest;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
-    std::map<std::string_view, int> seen;
+    std::map<std::string_view, int> occurrences;
     for (const auto& action : plan)
       if (const Phase* phase = std::get_if<Phase>(&action)) {
-        std::map<int, double>& loads = link_bytes[{phase->name, seen[phase->name]++}];
+        std::map<int, double>& loads = link_bytes[{phase->name, occurrences[phase->name]++}];
         for (const Transfer& send : phase->sends)
           for (const int link : routes.between(rank, send.peer).links)
             loads[link] += static_cast<double>(send.bytes);
@@ -81,7 +81,7 @@ ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket&
 
 ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
                           bool summable) {
-  // Without elements nothing is priced but what moves.
+  // With 0 elements the plan has no work, so only transfers take time.
   Payload payload{.bytes = 0, .dense_bytes = dense_bytes, .summable = summable};
   const double startup_s = exchange_time(traffic, routes, payload).exchange_s();
   constexpr std::uint64_t megabyte = 1'000'000;

@@ -1,5 +1,4 @@
-// Closed forms: what an exchange costs, and what no simulation can beat, from plans and routes
-// alone.
+// Closed forms: how long an exchange takes, and lower bounds, from plans and routes alone.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +11,20 @@
 
 namespace syncline {
 
-// Seconds of averaging one payload when nothing else is under way, by what they depend on.
+// Seconds of averaging one payload while nothing else runs, split by cause.
 struct ExchangeTime {
   double compress_s = 0;    // before it, on the compute stream
   double fixed_s = 0;       // latencies and step-overheads
-  double between_s = 0;     // messages read and made on the way
+  double between_s = 0;     // compressing and decompressing inside the exchange
   double bytes_s = 0;       // bytes / bandwidth
   double decompress_s = 0;  // after it, on the compute stream
 
   double exchange_s() const { return fixed_s + between_s + bytes_s; }
 };
 
-// Exact where every rank takes part in every step; a tree's ranks also wait for each other, which
-// no rank's own latencies show. Sum over the phases of the plan: steps * (latency + step-overhead)
-// of the rank that pays most, and bytes / bandwidth of the link that carries most.
+// Sum over the phases of the plan: steps * (latency + step-overhead) of the rank with the largest
+// sum, and bytes / bandwidth of the busiest link. Exact where every rank takes part in every step;
+// a tree's ranks also wait for each other, which is in no rank's own latencies.
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets);
@@ -34,16 +33,16 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
 struct ExchangeCost {
   double startup_s = 0;
   double seconds_per_byte = 0;
-  double compress_seconds_per_byte = 0;  // before it, of gradient
+  double compress_seconds_per_byte = 0;  // before it; bytes of gradient
 };
 
-// By bytes of gradient, taken at this bucket's size.
+// b: bytes of gradient. Slope at this bucket's size.
 ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket);
-// By bytes of a message that stands for so many, taken at a megabyte.
+// b: bytes of a message that stands for `dense_bytes`. Slope at a megabyte.
 ExchangeCost message_cost(const Traffic& traffic, Routes& routes, std::uint64_t dense_bytes,
                           bool summable);
 
-// What one iteration of all workers puts on each link (index into routes.links()), by
+// Bytes that one iteration of all workers puts on each link (index into routes.links()), from
 // Traffic::for_each_activity.
 std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& routes,
                                                const std::vector<Bucket>& buckets);

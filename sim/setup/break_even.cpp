@@ -11,9 +11,9 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   const ComputeTimes& compute = setup.compute;
   const auto slowest =
       static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
-  const bool free_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
+  const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
 
-  // When each message is made, were there no exchanges.
+  // When each message would be ready if there were no exchanges.
   double computed_s = compute.forward_s(slowest);
   if (!setup.scenario.overlap)
     computed_s += compute.backward_s(slowest);
@@ -23,24 +23,24 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
     if (setup.scenario.overlap)
       computed_s += compute.backward_s(slowest, setup.buckets[i].forward_flop);
     compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
-    if (!free_core)
+    if (!second_core)
       computed_s = compressed_s;
     made_s.push_back(compressed_s);
   }
-  double held_up_s = 0;  // computing, by what exchanges do in between
+  double compute_delay_s = 0;  // from compression inside exchanges
   double free_s = 0;
   std::vector<double> exchanged_s;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const double start_s = std::max(free_s, made_s[i] + held_up_s);
-    const double computing_s = std::max(0.0, computed_s + held_up_s - start_s);
-    const double shared_s = free_core ? 0 : std::min(buckets[i].between_s, computing_s);
+    const double start_s = std::max(free_s, made_s[i] + compute_delay_s);
+    const double computing_s = std::max(0.0, computed_s + compute_delay_s - start_s);
+    const double shared_s = second_core ? 0 : std::min(buckets[i].between_s, computing_s);
     free_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
              buckets[i].bytes_s / bandwidth;
-    held_up_s += shared_s;
+    compute_delay_s += shared_s;
     exchanged_s.push_back(free_s);
   }
-  const double computing_ends_s = computed_s + held_up_s;
-  double end_s = free_core ? 0 : computing_ends_s;
+  const double computing_ends_s = computed_s + compute_delay_s;
+  double end_s = second_core ? 0 : computing_ends_s;
   for (std::size_t i = 0; i < buckets.size(); ++i)
     end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
   return std::max(end_s, computing_ends_s);
@@ -48,19 +48,19 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
 
 namespace {
 
-// `excess`: compressed less dense seconds at a multiple of the bandwidth.
-template <class Excess>
-BreakEven::Where crossing(Excess excess) {
+// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth.
+template <class ExtraSeconds>
+BreakEven::Where crossing(ExtraSeconds extra_s) {
   using Pays = BreakEven::Pays;
   double low = 1e-9;
   double high = 1e9;
-  const bool pays_low = excess(low) < 0;
-  const bool pays_high = excess(high) < 0;
+  const bool pays_low = extra_s(low) < 0;
+  const bool pays_high = extra_s(high) < 0;
   if (pays_low == pays_high)
     return {pays_low ? Pays::always : Pays::never, 0};
   while (high / low > 1 + 1e-9) {
     const double middle = std::sqrt(low * high);
-    ((excess(middle) < 0) == pays_low ? low : high) = middle;
+    ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
   }
   return {pays_low ? Pays::below : Pays::above, low};
 }

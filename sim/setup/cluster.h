@@ -1,5 +1,5 @@
-// Which hosts of a platform take part, in which order, as what. No engine is needed for that: the
-// platform gives the facts of its hosts, and everything here is a function of them.
+// Which hosts of a platform take part, in which order, in which role. Functions of facts about the
+// hosts, so they need no engine.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct HostFacts {
   std::string device;      // property `device`; empty: none
   std::string role;        // property `role`; empty: worker
   double speed_flops = 0;  // flop/s
-  int cores = 1;           // with a second one, compressing does not delay computing
+  int cores = 1;           // with a second core, compression does not delay computation
 };
 
 struct Cluster {

@@ -17,7 +17,7 @@ int pair_bytes(Precision precision) {
   return 4 + static_cast<int>(value_bytes(precision));
 }
 
-// The table of a host's device: the one of that name, or the only one that is about it.
+// The table of a host's device: the one of that name, or the only one for that device.
 std::string table_for(const std::string& device) {
   const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
   std::vector<std::string> fitting;
@@ -49,8 +49,8 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   seed_ = scenario.seed;
   iterations_per_stage_ = scenario.epoch_iterations;
   for (const double density : scenario.warm_up_densities)
-    stages_.push_back(scenario.compressor_settings.with("density", density));
-  stages_.push_back(
+    warm_up_stages_.push_back(scenario.compressor_settings.with("density", density));
+  warm_up_stages_.push_back(
       start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
                   : scenario.compressor_settings);
   read_tables(scenario, cluster);
@@ -84,14 +84,14 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     table_of_.push_back(table_of_[static_cast<std::size_t>(node.front())]);
 }
 
-int Compression::stage(int iteration) const {
-  const int last = static_cast<int>(stages_.size()) - 1;
+int Compression::warm_up_stage(int iteration) const {
+  const int last = static_cast<int>(warm_up_stages_.size()) - 1;
   return iteration < 0 ? last : std::min(iteration / iterations_per_stage_, last);
 }
 
 std::vector<int> Compression::first_iterations() const {
   std::vector<int> iterations;
-  for (std::size_t stage = 0; stage < stages_.size(); ++stage)
+  for (std::size_t stage = 0; stage < warm_up_stages_.size(); ++stage)
     iterations.push_back(static_cast<int>(stage) * iterations_per_stage_);
   return iterations;
 }
@@ -99,14 +99,14 @@ std::vector<int> Compression::first_iterations() const {
 WireSize Compression::message(std::uint64_t elements, int iteration) const {
   if (elements == 0)
     return {};
-  const std::pair key(elements, stage(iteration));
+  const std::pair key(elements, warm_up_stage(iteration));
   auto known = known_sizes_.find(key);
   if (known == known_sizes_.end())
-    known =
-        known_sizes_
-            .emplace(key, compressor_->wire_bytes(stages_[static_cast<std::size_t>(key.second)],
-                                                  static_cast<std::size_t>(elements), precision_))
-            .first;
+    known = known_sizes_
+                .emplace(key, compressor_->wire_bytes(
+                                  warm_up_stages_[static_cast<std::size_t>(key.second)],
+                                  static_cast<std::size_t>(elements), precision_))
+                .first;
   return known->second;
 }
 
@@ -122,7 +122,7 @@ std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int ite
   const double bytes = u < below
                            ? size.low + (size.bytes - size.low) * u / below
                            : size.bytes + (size.high - size.bytes) * (u - below) / (1 - below);
-  const int pair = pair_bytes(precision_);  // compressors that aim at a size make sparse messages
+  const int pair = pair_bytes(precision_);  // compressors that do not fix the size are sparse
   return static_cast<std::uint64_t>(std::llround(bytes / pair) * pair);
 }
 
@@ -130,7 +130,7 @@ double Compression::seconds(int rank, const Work& work, int iteration) const {
   if (work.elements == 0)
     return 0;
   const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
-  const std::tuple key(table, work.kind, work.elements, stage(iteration));
+  const std::tuple key(table, work.kind, work.elements, warm_up_stage(iteration));
   auto known = known_seconds_.find(key);
   if (known == known_seconds_.end()) {
     const CostQuestion asked = question(tables_[table], work, iteration);
@@ -147,7 +147,8 @@ std::string Compression::unpriced(const std::vector<Demand>& demands) const {
   std::vector<std::vector<CostQuestion>> questions(tables_.size());
   for (const auto& [rank, work, iteration] : demands) {
     const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
-    if (work.elements > 0 && seen[table].emplace(work.kind, work.elements, stage(iteration)).second)
+    if (work.elements > 0 &&
+        seen[table].emplace(work.kind, work.elements, warm_up_stage(iteration)).second)
       questions[table].push_back(question(tables_[table], work, iteration));
   }
   std::string text;
@@ -168,10 +169,10 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
   const auto n = static_cast<double>(work.elements);
   const bool encodes = work.kind == Work::Kind::encode;
   if (encodes || read_as_ == compressor_)
-    return {compressor_, stages_[static_cast<std::size_t>(stage(iteration))],
+    return {compressor_, warm_up_stages_[static_cast<std::size_t>(warm_up_stage(iteration))],
             encodes ? "encode" : "decode", n};
-  // How long it takes depends on how much was sent: read as the other's message of that many
-  // elements, or of the fewest that the table has.
+  // Decoding takes as long as the other compressor's message with as many values, or with the
+  // lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);
   const double density = std::clamp(sent / n, table.lowest_density(*read_as_), 1.0);
   return {read_as_, Settings(read_as_->parameters, {}).with("density", density), "decode", n};

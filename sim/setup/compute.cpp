@@ -13,7 +13,7 @@
 namespace syncline {
 namespace {
 
-// Of an iteration's computation: one part is the forward pass, two are the backward pass.
+// An iteration's computation: the forward pass is one of these parts, the backward pass two.
 constexpr double parts = 3;
 
 struct Measured {
@@ -63,7 +63,7 @@ std::map<std::string, Measured> measured_rows(const std::string& model,
 
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times{.solo_s = {}, .model_flop = model.forward_flop(), .source = ""};
-  // A figure belongs to one host; others run it in proportion to their speed.
+  // The measured speed belongs to one host; others scale by their speed.
   const auto in_proportion = [&](double samples_per_s, double of_speed_flops) {
     for (const HostFacts& host : cluster.workers)
       times.solo_s.push_back(scenario.batch / samples_per_s * of_speed_flops / host.speed_flops);
@@ -133,7 +133,7 @@ double jitter_factor(double coefficient, std::uint64_t seed, int rank, int itera
   const PhiloxWords words =
       philox({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(rank), 0, 0},
              static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
-  // Box and Muller; the half keeps the logarithm finite.
+  // Box and Muller; adding 0.5 keeps the logarithm finite.
   const double u = (words[0] + 0.5) * 0x1p-32;
   const double v = (words[1] + 0.5) * 0x1p-32;
   const double normal = std::sqrt(-2 * std::log(u)) * std::cos(2 * std::numbers::pi * v);

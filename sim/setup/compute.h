@@ -1,5 +1,5 @@
-// Seconds of computation, from what is known: the option `throughput`, else a measured row of
-// models/throughput.csv, else `efficiency` times the host's peak speed. Never a silent zero.
+// Seconds of computation, from the first source available: the option `throughput`, else a measured
+// row of models/throughput.csv, else `efficiency` times the host's peak speed. Never a silent zero.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace syncline {
 
 struct ComputeTimes {
   std::vector<double> solo_s;  // of each worker: one iteration alone, forward and backward
-  double model_flop = 0;       // forward, per sample: what seconds are split over layers by
-  std::string source;          // where the figures come from, for the result
+  double model_flop = 0;       // forward, per sample: seconds are split over layers by flop
+  std::string source;          // where the seconds come from, for the result
 
   // The backward pass costs twice the forward pass.
   double forward_s(int worker) const;
@@ -23,7 +23,7 @@ struct ComputeTimes {
   double backward_s(int worker) const { return backward_s(worker, model_flop); }
 };
 
-// Throws std::runtime_error that lists the rows there are when nothing says how long it takes.
+// Throws std::runtime_error that lists the rows that exist, if no source is available.
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster);
 
 // A factor with mean 1 and this coefficient of variation, log-normal: compute times are positive

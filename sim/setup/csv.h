@@ -21,7 +21,7 @@ struct Csv {
 
   // Index of a column. Throws std::runtime_error that names the columns there are.
   std::size_t column(const std::string& name) const;
-  // "path:line", to begin an error message with.
+  // "path:line", for the beginning of an error message.
   std::string where(const Row& row) const { return path + ":" + std::to_string(row.line); }
 };
 

@@ -114,7 +114,7 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
   const std::size_t n = backward.size();
   const double flop = model.forward_flop();
 
-  // When each gradient exists and is compressed, in seconds from the start of backward.
+  // When each gradient has been computed and compressed, in seconds from the start of backward.
   std::vector<double> ready(n);
   double elapsed = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -123,8 +123,8 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
         static_cast<double>(backward[i].parameters) * value_bytes * compress_seconds_per_byte;
     ready[i] = elapsed;
   }
-  // ended[i]: the earliest that the first i gradients can have been exchanged; the last bucket of
-  // that plan begins at began[i].
+  // ended[i]: the earliest time when the first i gradients can have been exchanged; then their last
+  // bucket begins with gradient began[i].
   std::vector<double> ended(n + 1, 0);
   std::vector<std::size_t> began(n + 1, 0);
   for (std::size_t i = 1; i <= n; ++i) {

@@ -32,11 +32,12 @@ Model read_model(const std::string& path);
 // fusion). 0: a bucket per tensor. Infinity: one bucket.
 std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes);
 
-// The merge of neighbours that ends the last exchange earliest, when exchanging b bytes takes
-// `startup_s` + b * `seconds_per_byte` and exchanges follow each other: what MG-WFBP (Shi, Chu, Li,
-// INFOCOM 2019) looks for; found here by dynamic programming over the first gradients. `backward_s`
-// is the whole backward pass; compressing a byte of gradient holds it and all after it up by
-// `compress_seconds_per_byte` (OMGS-SGD, Shi et al., INFOCOM 2020).
+// Merges neighbours so that the last exchange ends earliest, if exchanging b bytes takes
+// `startup_s`
+// + b * `seconds_per_byte` and exchanges follow each other. This is the aim of MG-WFBP (Shi, Chu,
+// Li, INFOCOM 2019); here dynamic programming over the first gradients finds the optimum.
+// `backward_s` is the whole backward pass; compressing a byte of gradient delays this gradient and
+// all later ones by `compress_seconds_per_byte` (OMGS-SGD, Shi et al., INFOCOM 2020).
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
                                    double startup_s, double seconds_per_byte,
                                    double compress_seconds_per_byte = 0);

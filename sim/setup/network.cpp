@@ -7,7 +7,7 @@
 namespace syncline {
 
 const std::vector<Network>& networks() {
-  // The window bound (TCP-gamma) is switched off in `exact`: it would cap fast, distant links.
+  // `exact` switches the TCP window (TCP-gamma) off: it would limit the rate of long routes.
   static const std::vector<Network> all{
       {"exact",
        "latency + bytes / bandwidth, shared max-min fairly: right for RDMA, NVLink and PCIe",

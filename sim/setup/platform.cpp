@@ -33,7 +33,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
 #if defined(__SANITIZE_ADDRESS__)
   command_line.emplace_back(
-      "--cfg=contexts/factory:thread");  // others switch stacks under its feet
+      "--cfg=contexts/factory:thread");  // AddressSanitizer works only with these
 #endif
   static std::vector<char*> arguments;
   for (std::string& argument : command_line)
@@ -50,7 +50,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
                            std::to_string(*scenario.bandwidth_factor));
   if (scenario.latency_factor)
     sg::Engine::set_config("network/latency-factor:" + std::to_string(*scenario.latency_factor));
-  // What a host tells itself costs nothing: a shard on a worker's own host is a copy in memory.
+  // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
   sg::Engine::set_config("contexts/stack-size:64");
 
@@ -105,7 +105,7 @@ Route Routes::between(int from, int to) {
   route.latency_s *= configured("network/latency-factor");
   for (const sg::Link* link : links) {
     if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE)
-      continue;  // bounds each flow by itself, so bytes of several do not add up on it
+      continue;  // limits each flow separately, so their bytes do not add up on it
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
     if (added)
       links_.push_back(

@@ -12,7 +12,7 @@ namespace syncline {
 
 struct Route {
   double latency_s = 0;    // with the network model's factor
-  std::vector<int> links;  // indices into Platform::links; none between a host and itself
+  std::vector<int> links;  // indices into Routes::links(); none within a host
 };
 
 struct PlatformLink {
@@ -22,7 +22,7 @@ struct PlatformLink {
 
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
 // process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
-// process (sim/process.h), which turns that into one line.
+// process (sim/commands/process.h), which turns that into one line.
 std::vector<HostFacts> load_platform(const Scenario& scenario);
 
 std::string simgrid_version();

@@ -56,7 +56,7 @@ std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
                                                              : std::move(buckets);
 }
 
-// What a run will ask cost tables for, so that an error names at once all that they lack.
+// What a run will look up in the cost tables, so that one error names everything they lack.
 class Demands {
  public:
   explicit Demands(const Traffic& traffic) : traffic_(traffic) {}
@@ -73,8 +73,8 @@ class Demands {
     if (traffic_.compression.on())
       traffic_.for_each_activity_of_average(bucket, asking_ranks(), {}, collect(-1));
   }
-  // Throws std::invalid_argument where the tables lack a price. Its message names those of `others`
-  // too, so that what the user then measures is enough.
+  // Throws std::invalid_argument if the tables lack something. Its message also names what `others`
+  // lack, so that measuring all this is enough.
   void check(const std::vector<Bucket>& others) {
     if (!traffic_.compression.on() || traffic_.compression.unpriced(demands_).empty())
       return;
@@ -95,7 +95,7 @@ class Demands {
   std::vector<Demand> demands_;
 };
 
-// MG-WFBP's buckets, by the price of averaging all tensors together.
+// MG-WFBP's buckets, from the cost of averaging all tensors together.
 std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
                            const ComputeTimes& compute, const Traffic& traffic,
                            const Bucket& model_bucket) {
@@ -108,7 +108,7 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
-// Checks the prices of what is sent, too.
+// Also checks that the tables have all costs of what is sent.
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
                                const ComputeTimes& compute, const Traffic& traffic,
                                const Bucket& model_bucket) {
@@ -123,8 +123,8 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       buckets = fused(model, scenario, scenario.fusion.bytes);
       break;
     case Fusion::Kind::merged:
-      // What is merged depends on prices: with those of all tensors together and of each alone,
-      // there is one for whatever is merged.
+      // Merging depends on costs. If the tables have those of all tensors together and of each
+      // alone, they have those of every merge in between.
       unmerged = sent(traffic, model_bucket, fused(model, scenario, 0));
       demands.add_average(model_bucket);
       demands.check(unmerged);

@@ -1,4 +1,4 @@
-// What a scenario comes to on its platform, before anything is simulated.
+// What a scenario means on its platform, before anything is simulated.
 #pragma once
 
 #include <cstdint>
@@ -25,9 +25,9 @@ struct Setup {
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
 };
 
-// Loads the platform and works out who does what. Once per process (sim/setup/platform.h). Throws
-// std::runtime_error or std::invalid_argument on what a user can mend; so also on what the cost
-// tables lack, before anything is simulated.
+// Loads the platform and decides who does what. Call it once per process (sim/setup/platform.h).
+// Throws std::runtime_error or std::invalid_argument for errors that a user can correct, also if
+// the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario);
 
 }  // namespace syncline

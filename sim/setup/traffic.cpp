@@ -27,7 +27,7 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   const WireSize size = compression.message(payload.elements, iteration);
   payload.bytes = static_cast<std::uint64_t>(std::llround(size.bytes));
   payload.summable = compression.compressor().reducible;
-  payload.rounds = compression.compressor().first_half ? 2 : 1;
+  payload.all_reduces = compression.compressor().first_half ? 2 : 1;
   if (iteration >= 0 && size.low < size.high)
     for (int worker = 0; worker < cluster.topology.workers(); ++worker)
       payload.messages.push_back(compression.drawn_bytes(size, worker, iteration, bucket.index));
@@ -65,7 +65,7 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
   const Topology& topology = cluster.topology;
   const int first_server = topology.workers();
   const std::uint64_t shard = shard_of(bucket);
-  // Messages of `elements` from a client to the servers, and back where differences come back.
+  // Messages of `elements` from a client to the servers, and back with compressed pulls.
   const auto serve = [&](int client, std::uint64_t elements) {
     works(client, encode(elements));
     works(first_server, decode(shard));

@@ -1,5 +1,5 @@
-// Who sends what to whom in one scenario: its cluster, exchange and compression together. What an
-// iteration moves and works on follows from this alone, without the engine and without seconds.
+// Who sends what to whom in one scenario: its cluster, exchange and compression together. All
+// transfers and work of an iteration follow from this alone, without the engine.
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,19 @@ struct Traffic {
     return bucket.parameters - bucket.small_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
-  // What stands for a bucket's gradient on its way, in an iteration; -1 is one like most.
+  // What is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
+  // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;
-  // What servers send back for it: parameters, or differences as a message of the same size.
+  // Bytes of the servers' answer: parameters, or differences as a message of the same size.
   std::uint64_t pulled_bytes(const Payload& payload) const;
-  // What a rank does to average it, as this scenario's fidelity carries it out.
+  // The plan of one rank for this payload, with fused rounds unless every step is simulated.
   Plan plan_of(const Payload& payload, int rank) const;
-  int averaging_ranks()
-      const;  // that have a plan: workers, and servers of an exchange that has any
+  // Ranks that have a plan: workers, and servers if the exchange uses them.
+  int averaging_ranks() const;
 
-  // Calls `moves(from, to, bytes)` and `works(rank, work)` for all that these ranks do to one
-  // bucket in an iteration, and the servers and aggregators that they send to; but not for what
-  // aggregators and servers send each other, which depends on how often they are asked. Either may
-  // be empty.
+  // Calls `moves(from, to, bytes)` and `works(rank, work)` for everything that these ranks do with
+  // one bucket in an iteration, and the servers and aggregators that they send to. Leaves out what
+  // aggregators and servers send each other, which depends on the run. Either may be empty.
   using Moves = std::function<void(int from, int to, std::uint64_t bytes)>;
   using Works = std::function<void(int rank, const Work& work)>;
   void for_each_activity(const Bucket& bucket, const std::vector<int>& ranks, const Moves& moves,
@@ -55,7 +55,7 @@ struct Traffic {
 
 Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression);
 
-// The same cluster's averages through this exchange, when nothing compresses.
+// The same cluster, averaging with this exchange and without compression.
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
 
 // 0 .. count - 1.

@@ -16,18 +16,19 @@ TEST(OneLine, LeavesOutSimGridsDecorations) {
         "[0.000000] ./src/kernel/EngineImpl.cpp:12: [ker_engine/ERROR] " + said + "\nmore\n",
         "Backtrace (displayed in process maestro):\n  ->  #0 main\n" + said + "\nAborted\n",
         "\n\n" + said + "\n"})
-    EXPECT_EQ(one_line(printed), said) << printed;
+    EXPECT_EQ(first_message_in(printed), said) << printed;
 }
 
 TEST(OneLine, KeepsFileAndLineOfAParseError) {
-  EXPECT_EQ(one_line("[0.000000] [surf_parse/CRITICAL] Parse error at /tmp/a.xml:3: cannot parse "
-                     "number:fast\nBacktrace\n"),
-            "Parse error at /tmp/a.xml:3: cannot parse number:fast");
+  EXPECT_EQ(
+      first_message_in("[0.000000] [surf_parse/CRITICAL] Parse error at /tmp/a.xml:3: cannot parse "
+                       "number:fast\nBacktrace\n"),
+      "Parse error at /tmp/a.xml:3: cannot parse number:fast");
 }
 
 TEST(OneLine, OfNothingIsNothing) {
-  EXPECT_EQ(one_line(""), "");
-  EXPECT_EQ(one_line("\n \nAborted\n"), "");
+  EXPECT_EQ(first_message_in(""), "");
+  EXPECT_EQ(first_message_in("\n \nAborted\n"), "");
 }
 
 }  // namespace

@@ -99,14 +99,14 @@ std::string written(const Plan& plan) {
 }
 
 std::string hierarchical_plan(bool summable, const std::string& in_node, int nodes = 4, int m = 3,
-                              int rounds = 1) {
+                              int all_reduces = 1) {
   const Collective all =
       collective("hierarchical", make_topology(std::vector<int>(at(nodes), m), 0),
                  {.bytes = 1200,
                   .dense_bytes = 48000,
                   .elements = 12000,
                   .summable = summable,
-                  .rounds = rounds},
+                  .all_reduces = all_reduces},
                  {{"in-node", in_node}});
   for (const Plan& plan : all.plans)
     EXPECT_EQ(written(plan), written(all.plans[0]));
@@ -139,7 +139,7 @@ TEST(HierarchicalExchange, CompressesInTheNodeTooWhatCanBeAdded) {
                   {"in-node = compressed", "added", "in-node = dense"});
 }
 
-TEST(HierarchicalExchange, AddsMessagesInAsManyRoundsAsTheyNeed) {
+TEST(HierarchicalExchange, RepeatsTheAllReduceForMessagesThatNeedTwo) {
   EXPECT_EQ(hierarchical_plan(true, "dense", 4, 3, 2),
             "reduce-scatter 32000, compress 1x4000, all-reduce 300, all-reduce 300, "
             "decompress 1x4000, all-gather 32000");
