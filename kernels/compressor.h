@@ -4,7 +4,7 @@
 //
 // Every compressor is there twice: `reference` is the meaning, written to be obviously right, and
 // `cpu` is the same thing fast, over tiles and threads. The tests hold the second to the first to
-// the bit: message and residual. A CUDA version lives in <name>.cu (kernels/device.h).
+// the bit: message and residual. A CUDA version lives in <name>.cu (kernels/gpu/device.h).
 //
 // Not-a-number and infinity are never hidden. Methods that select by magnitude rank NaN above
 // infinity above every number, so both are sent first, as torch.topk does. Methods with a scale or
@@ -123,8 +123,8 @@ struct Codec {
   Decode decode = {};
 };
 
-// What a GPU must at least move, for the modelled cost tables (README.md has the floors). Encoding
-// is at density 0.01 and the other settings' defaults.
+// What a GPU must at least move, for the modelled cost tables (kernels/README.md has the floors).
+// Encoding is at density 0.01 and the other settings' defaults.
 struct MemoryTraffic {
   double encode_bytes_per_element = 0;  // ours
   int encode_kernels = 0;

@@ -73,6 +73,8 @@ struct Scenario {
 
   // Every option as it was written or by default: for results and their names only.
   std::map<std::string, std::string> written;
+
+  bool compresses() const { return compressor != nullptr; }
 };
 
 }  // namespace syncline

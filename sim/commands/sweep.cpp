@@ -102,7 +102,7 @@ std::string inputs_of(const Scenario& scenario) {
                                  data_root() + "/models/throughput.csv"};
   if (!scenario.cost_table.empty())
     paths.push_back(scenario.cost_table);
-  else if (scenario.compressor != nullptr)  // whichever the hosts' devices choose
+  else if (scenario.compresses())  // whichever the hosts' devices choose
     for (const std::string& name : names_in("kernels/profiles", ".csv"))
       paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
   return fingerprint(paths);

@@ -7,7 +7,7 @@
 
 #include "sim/options/options.h"
 #include "sim/options/resolve.h"
-#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {

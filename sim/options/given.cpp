@@ -10,7 +10,7 @@
 
 #include "kernels/registry.h"
 #include "sim/options/options.h"
-#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
 

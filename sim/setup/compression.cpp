@@ -41,7 +41,7 @@ std::string table_for(const std::string& device) {
 
 Compression::Compression(const Scenario& scenario, const Cluster& cluster,
                          std::optional<double> start_bytes) {
-  if (scenario.compressor == nullptr)
+  if (!scenario.compresses())
     return;
   compressor_ = scenario.compressor;
   read_as_ = scenario.read_as;

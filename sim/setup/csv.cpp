@@ -5,27 +5,9 @@
 #include <stdexcept>
 
 #include "kernels/registry.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
-
-std::string trimmed(const std::string& text) {
-  const char* blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string::npos ? ""
-                                    : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> fields;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, begin);
-    fields.push_back(trimmed(text.substr(begin, end - begin)));
-    if (end == std::string::npos)
-      return fields;
-    begin = end + 1;
-  }
-}
 
 std::size_t Csv::column(const std::string& name) const {
   const auto found = std::find(columns.begin(), columns.end(), name);

@@ -28,7 +28,4 @@ struct Csv {
 // Throws std::runtime_error: no such file, no column names, a row with too few or too many fields.
 Csv read_csv(const std::string& path);
 
-std::string trimmed(const std::string& text);
-std::vector<std::string> split(const std::string& text, char separator);  // fields are trimmed
-
 }  // namespace syncline

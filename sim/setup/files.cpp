@@ -83,4 +83,23 @@ void write_atomically(const std::string& path, const std::string& text) {
     throw std::runtime_error(path + ": cannot be written: " + error.message());
 }
 
+std::string trimmed(const std::string& text) {
+  const char* blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, begin);
+    fields.push_back(trimmed(text.substr(begin, end - begin)));
+    if (end == std::string::npos)
+      return fields;
+    begin = end + 1;
+  }
+}
+
 }  // namespace syncline

@@ -31,4 +31,8 @@ std::string device_of(const std::string& table);
 // file. Throws std::runtime_error naming the path.
 void write_atomically(const std::string& path, const std::string& text);
 
+// Without blanks at its ends; and its parts, each without.
+std::string trimmed(const std::string& text);
+std::vector<std::string> split(const std::string& text, char separator);
+
 }  // namespace syncline

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/words.h"
 

@@ -4,7 +4,6 @@
 
 #include "sim/report/result.h"
 #include "sim/report/trace_csv.h"
-#include "sim/setup/csv.h"
 #include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/words.h"
