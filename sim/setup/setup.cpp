@@ -56,44 +56,34 @@ std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
                                                              : std::move(buckets);
 }
 
-// What a run will look up in the cost tables, so that one error names everything they lack.
-class Demands {
- public:
-  explicit Demands(const Traffic& traffic) : traffic_(traffic) {}
-
-  // All work on this bucket, in iterations of every size of message.
-  void add(const Bucket& bucket) {
-    if (!traffic_.compression.on())
-      return;
-    for (const int iteration : traffic_.compression.first_iterations())
-      traffic_.for_each_activity(bucket, asking_ranks(), {}, collect(iteration));
-  }
-  // The work of averaging it, whatever the schedule.
-  void add_average(const Bucket& bucket) {
-    if (traffic_.compression.on())
-      traffic_.for_each_activity_of_average(bucket, asking_ranks(), {}, collect(-1));
-  }
-  // Throws std::invalid_argument if the tables lack something. Its message also names what `others`
-  // lack, so that measuring all this is enough.
-  void check(const std::vector<Bucket>& others) {
-    if (!traffic_.compression.on() || traffic_.compression.unpriced(demands_).empty())
-      return;
-    for (const Bucket& bucket : others)
-      add(bucket);
-    throw std::invalid_argument(traffic_.compression.unpriced(demands_));
-  }
-
- private:
-  std::vector<int> asking_ranks() const { return traffic_.compression.one_worker_of_each_table(); }
-  Traffic::Works collect(int iteration) {
-    return [this, iteration](int rank, const Work& work) {
-      demands_.push_back({rank, work, iteration});
+// Throws std::invalid_argument if the cost tables lack a price of what is sent, or of averaging
+// what is `averaged` besides. The one message also names what `others` lack, so that measuring all
+// this is enough.
+void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
+                  const std::vector<Bucket>& averaged, const std::vector<Bucket>& others) {
+  const Compression& compression = traffic.compression;
+  if (!compression.on())
+    return;
+  const std::vector<int> ranks = compression.one_worker_of_each_table();
+  std::vector<Demand> demands;
+  const auto collect = [&demands](int iteration) {
+    return [&demands, iteration](int rank, const Work& work) {
+      demands.push_back({rank, work, iteration});
     };
-  }
-
-  const Traffic& traffic_;
-  std::vector<Demand> demands_;
-};
+  };
+  const auto add = [&](const std::vector<Bucket>& buckets) {
+    for (const Bucket& bucket : buckets)
+      for (const int iteration : compression.first_iterations())
+        traffic.for_each_activity(bucket, ranks, {}, collect(iteration));
+  };
+  add(sent);
+  for (const Bucket& bucket : averaged)
+    traffic.for_each_activity_of_average(bucket, ranks, {}, collect(-1));
+  if (compression.unpriced(demands).empty())
+    return;
+  add(others);
+  throw std::invalid_argument(compression.unpriced(demands));
+}
 
 // MG-WFBP's buckets, from the cost of averaging all tensors together.
 std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
@@ -112,8 +102,8 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
                                const ComputeTimes& compute, const Traffic& traffic,
                                const Bucket& model_bucket) {
-  Demands demands(traffic);
   std::vector<Bucket> buckets;
+  std::vector<Bucket> averaged;  // what merging goes by
   std::vector<Bucket> unmerged;
   switch (scenario.fusion.kind) {
     case Fusion::Kind::all:
@@ -126,14 +116,12 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       // Merging depends on costs. If the tables have those of all tensors together and of each
       // alone, they have those of every merge in between.
       unmerged = sent(traffic, model_bucket, fused(model, scenario, 0));
-      demands.add_average(model_bucket);
-      demands.check(unmerged);
+      averaged = {model_bucket};
+      check_prices(traffic, {}, averaged, unmerged);
       buckets = merged(scenario, model, compute, traffic, model_bucket);
       break;
   }
-  for (const Bucket& bucket : sent(traffic, model_bucket, buckets))
-    demands.add(bucket);
-  demands.check(unmerged);
+  check_prices(traffic, sent(traffic, model_bucket, buckets), averaged, unmerged);
   return buckets;
 }
 
