@@ -1,11 +1,11 @@
-// What a user gets wrong is answered with one line that says what, where and what is allowed, with
-// exit code 2, and with nothing written.
+// The answer to bad input is one line that says what is wrong, where, and what is allowed; exit
+// code 2; and no file is written.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/unit/errors.h"
 #include "tests/unit/program.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
@@ -13,59 +13,59 @@ namespace {
 const std::string head =
     "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
 
-// A platform of two hosts that nothing connects.
-std::string island(const std::string& a = "a", const std::string& b = "b",
-                   const std::string& speed = "1Tf", const std::string& version = "4.1") {
+// A platform of two hosts without a link.
+std::string unconnected(const std::string& a = "a", const std::string& b = "b",
+                        const std::string& speed = "1Tf", const std::string& version = "4.1") {
   return head + "<platform version=\"" + version +
          "\"><zone id=\"z\" routing=\"Full\">\n<host id=\"" + a + "\" speed=\"" + speed +
          "\"/>\n<host id=\"" + b + "\" speed=\"" + speed + "\"/>\n</zone></platform>\n";
 }
 
-struct Mistake {
+struct BadInput {
   std::string name;
-  std::vector<std::string> words;     // of the command line
-  std::vector<std::string> mentions;  // in the answer
+  std::vector<std::string> arguments;  // of the command line
+  std::vector<std::string> mentions;   // texts in the answer
 };
 
-// What ctest calls it.
-void PrintTo(const Mistake& mistake, std::ostream* out) {
-  *out << mistake.name;
+// Its name in ctest.
+void PrintTo(const BadInput& input, std::ostream* out) {
+  *out << input.name;
 }
 
-const std::vector<std::string> fine{"--model", "resnet50", "--platform", "two-hosts"};
+const std::vector<std::string> valid{"--model", "resnet50", "--platform", "two-hosts"};
 
-Mistake with(const std::string& name, const std::vector<std::string>& more,
-             const std::vector<std::string>& mentions) {
-  std::vector<std::string> words = fine;
-  words.insert(words.end(), more.begin(), more.end());
-  return {name, words, mentions};
+BadInput with(const std::string& name, const std::vector<std::string>& more,
+              const std::vector<std::string>& mentions) {
+  std::vector<std::string> arguments = valid;
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return {name, arguments, mentions};
 }
 
-Mistake of_platform(const std::string& name, const std::string& file,
-                    const std::vector<std::string>& mentions) {
+BadInput of_platform(const std::string& name, const std::string& file,
+                     const std::vector<std::string>& mentions) {
   return {name, {"--model", "resnet50", "--throughput", "10", "--platform", file}, mentions};
 }
 
-Mistake of_model(const std::string& name, const std::string& file,
-                 const std::vector<std::string>& mentions) {
+BadInput of_model(const std::string& name, const std::string& file,
+                  const std::vector<std::string>& mentions) {
   return {name, {"--platform", "two-hosts", "--throughput", "10", "--model", file}, mentions};
 }
 
-// Of something that compresses, on hosts that are fast enough.
-Mistake compressing(const std::string& name, const std::string& compressor,
-                    const std::vector<std::string>& more,
-                    const std::vector<std::string>& mentions) {
-  std::vector<std::string> words{"--throughput", "10", "--compressor", compressor};
-  words.insert(words.end(), more.begin(), more.end());
-  return with(name, words, mentions);
+// With a compressor, and a known throughput.
+BadInput compressing(const std::string& name, const std::string& compressor,
+                     const std::vector<std::string>& more,
+                     const std::vector<std::string>& mentions) {
+  std::vector<std::string> arguments{"--throughput", "10", "--compressor", compressor};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return with(name, arguments, mentions);
 }
 
-std::vector<Mistake> mistakes_of_compression() {
+std::vector<BadInput> bad_compression_inputs() {
   const std::string v100 = "v100-modelled";
   return {
       {"NoCostTable",
-       {"--model", "resnet50", "--platform", "island.xml", "--throughput", "10", "--compressor",
-        "topk"},
+       {"--model", "resnet50", "--platform", "unconnected.xml", "--throughput", "10",
+        "--compressor", "topk"},
        {"topk", "cost table", "host a has no `device`", v100}},
       compressing("SeveralCostTablesForTheHostsDevice", "topk", {},
                   {"several cost tables", "'v100'", v100, "v100-published"}),
@@ -73,7 +73,7 @@ std::vector<Mistake> mistakes_of_compression() {
        {"--model", "resnet50", "--platform", "gbe-32x1", "--throughput", "10", "--compressor",
         "topk"},
        {"cost table", "'p102-100'", v100, "cpu", "syncline-calibrate --out"}},
-      compressing("PullOfMessagesThatNobodyMakes", "none",
+      compressing("CompressedPullWithoutACompressor", "none",
                   {"--schedule", "asp", "--pull", "compressed"}, {"--pull", "makes no messages"}),
       compressing(
           "InNodeCompressionOfIndexLists", "topk",
@@ -95,9 +95,9 @@ std::vector<Mistake> mistakes_of_compression() {
       compressing("TableWithoutDecode", "topk", {"--device", "encode.csv"},
                   {"encode.csv", "decode of topk", "not in the table", "syncline-calibrate"}),
       compressing("TruncatedTable", "topk", {"--device", "cut.csv"}, {"cut.csv:5", "truncated"}),
-      compressing("TableOfNobodyKnowsWhere", "topk", {"--device", "origin.csv"},
+      compressing("TableWithoutProvenance", "topk", {"--device", "origin.csv"},
                   {"origin.csv", "provenance"}),
-      compressing("TableThatIsNone", "topk", {"--device", "hello.xml"}, {"hello.xml:1"}),
+      compressing("NotACostTable", "topk", {"--device", "hello.xml"}, {"hello.xml:1"}),
       compressing("TopKOnARing", "topk", {"--exchange", "ring"},
                   {"--compressor", "ring", "cannot be added", "allgather", "randomk"}),
       compressing("QsgdOnGTopK", "qsgd", {"--exchange", "gtopk"}, {"gtopk", "qsgd", "alltoall"}),
@@ -105,7 +105,7 @@ std::vector<Mistake> mistakes_of_compression() {
       compressing("QsgdOnOkTopK", "qsgd", {"--exchange", "oktopk"}, {"oktopk", "qsgd", "topk"}),
       compressing("QsgdInTopKSgd", "qsgd", {"--schedule", "topk-sgd"},
                   {"topk-sgd", "qsgd", "allowed are", "gaussiank"}),
-      compressing("NothingInTopKSgd", "none", {"--schedule", "topk-sgd"}, {"topk-sgd", "topk"}),
+      compressing("NoneInTopKSgd", "none", {"--schedule", "topk-sgd"}, {"topk-sgd", "topk"}),
       compressing("TopKAddedInTheNode", "topk",
                   {"--exchange", "hierarchical", "--in-node", "compressed", "--device", v100},
                   {"in-node = compressed", "cannot be added", "dense"}),
@@ -114,25 +114,25 @@ std::vector<Mistake> mistakes_of_compression() {
                   {"--warm-up-densities", "threshold", "density"}),
       compressing("WarmUpInBsp", "topk", {"--warm-up-densities", "dgc", "--device", v100},
                   {"--warm-up-densities", "bsp"}),
-      compressing("DensityOfNothing", "none", {"--density", "0.1"}, {"--density", "none"}),
+      compressing("DensityWithoutACompressor", "none", {"--density", "0.1"}, {"--density", "none"}),
       compressing("DensityAboveOne", "topk", {"--density", "1.5"},
                   {"--density", "density = 1.5", "allowed are"}),
-      compressing("PullOfNoServer", "topk", {"--pull", "compressed"}, {"--pull", "bsp"}),
+      compressing("PullWithoutAServer", "topk", {"--pull", "compressed"}, {"--pull", "bsp"}),
       compressing("UnknownCompressor", "topj", {}, {"--compressor", "'topj'", "topk", "qsgd"}),
   };
 }
 
-std::vector<Mistake> mistakes() {
-  std::vector<Mistake> all{
+std::vector<BadInput> bad_inputs() {
+  std::vector<BadInput> all{
       of_platform("NoSuchPlatform", "two-host", {"platform", "'two-host'", "two-hosts", "path"}),
       of_platform("MalformedXml", "cut.xml", {"cut.xml:4"}),
-      of_platform("NoXml", "hello.xml", {"hello.xml:1"}),
+      of_platform("NotXml", "hello.xml", {"hello.xml:1"}),
       of_platform("EmptyXml", "empty.xml", {"empty.xml"}),
       of_platform("TwoHostsOfOneName", "twice.xml", {"twice.xml", "'a'"}),
-      of_platform("SpeedThatIsNone", "speed.xml", {"speed.xml:4", "fast"}),
-      of_platform("XmlOfTheFuture", "future.xml", {"future.xml", "4.1"}),
-      of_platform("HostsWithoutARoute", "island.xml", {"island.xml", " a ", " b "}),
-      of_platform("PlatformWithoutHosts", "desert.xml", {"desert.xml", "0 worker hosts"}),
+      of_platform("InvalidSpeed", "speed.xml", {"speed.xml:4", "fast"}),
+      of_platform("UnknownPlatformVersion", "future.xml", {"future.xml", "4.1"}),
+      of_platform("HostsWithoutARoute", "unconnected.xml", {"unconnected.xml", " a ", " b "}),
+      of_platform("PlatformWithoutHosts", "no_hosts.xml", {"no_hosts.xml", "0 worker hosts"}),
       of_model("UnknownModel", "resnet51", {"model", "'resnet51'", "resnet50", "vgg16"}),
       of_model("ModelWithoutAColumn", "column.csv", {"column.csv", "'parameters'", "forward_flop"}),
       of_model("ModelWithANegativeNumber", "negative.csv", {"negative.csv:3", "-5", "allowed"}),
@@ -144,7 +144,7 @@ std::vector<Mistake> mistakes() {
       with("IbWithFlowsInOneCell",
            {"--network", "ib", "--fidelity", "flow,step", "--schedule", "bsp,asp"},
            {"--network", "ib", "fidelity = step"}),
-      with("IbOfAFileWithAnotherSchedule", {"ib.cfg", "--schedule", "bsp"},
+      with("IbInAFileWithAnotherSchedule", {"ib.cfg", "--schedule", "bsp"},
            {"ib.cfg:1", "ib", "fidelity = step"}),
       with("IbHasItsOwnFactors", {"--network", "ib", "--fidelity", "step", "--latency-factor", "2"},
            {"--latency-factor", "network = ib"}),
@@ -155,14 +155,14 @@ std::vector<Mistake> mistakes() {
       with("NoComputeCost", {"--device", "tpu"}, {"tpu", "throughput", "efficiency", "v100"}),
       with("OptionWithoutAValue", {"--workers"}, {"--workers"}),
       with("NoSuchFile", {"none.cfg"}, {"none.cfg"}),
-      with("NoJobs", {"--jobs", "0"}, {"--jobs", "0", "allowed"}),
+      with("ZeroJobs", {"--jobs", "0"}, {"--jobs", "0", "allowed"}),
       {"NoModel", {"--platform", "two-hosts"}, {"--model"}},
       {"NoPlatform", {"--model", "resnet50"}, {"--platform"}},
       {"UnknownKeyInAFile", {"key.cfg"}, {"key.cfg:3", "wokers", "workers", "schedule"}},
       {"BadNumberInAFile", {"number.cfg"}, {"number.cfg:4", "batch = 1e400", "allowed"}},
       {"BadCombinationInAFile", {"staleness.cfg"}, {"staleness.cfg:3", "staleness", "bsp"}},
   };
-  std::ranges::copy(mistakes_of_compression(), std::back_inserter(all));
+  std::ranges::copy(bad_compression_inputs(), std::back_inserter(all));
   const std::map<std::string, std::string> numbers{
       {"0", "Zero"}, {"-1", "Negative"}, {"nan", "NotANumber"}, {"1e400", "Huge"}};
   for (const auto& [value, name] : numbers)
@@ -177,19 +177,19 @@ std::vector<Mistake> mistakes() {
   return all;
 }
 
-class Mistakes : public testing::TestWithParam<Mistake> {
+class BadInputs : public testing::TestWithParam<BadInput> {
  protected:
-  Mistakes() {
+  BadInputs() {
     folder_.write("cut.xml", head + "<platform version=\"4.1\">\n<zone id=\"z\" routing");
     folder_.write("hello.xml", "hello");
     folder_.write("empty.xml", "");
-    folder_.write("twice.xml", island("a", "a"));
-    folder_.write("speed.xml", island("a", "b", "fast"));
-    folder_.write("future.xml", island("a", "b", "1Tf", "99"));
-    folder_.write("island.xml", island());
-    folder_.write("desert.xml", head +
-                                    "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
-                                    "</zone></platform>\n");
+    folder_.write("twice.xml", unconnected("a", "a"));
+    folder_.write("speed.xml", unconnected("a", "b", "fast"));
+    folder_.write("future.xml", unconnected("a", "b", "1Tf", "99"));
+    folder_.write("unconnected.xml", unconnected());
+    folder_.write("no_hosts.xml", head +
+                                      "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
+                                      "</zone></platform>\n");
     folder_.write("column.csv", "layer,forward_flop\na,1\n");
     folder_.write("negative.csv", "layer,parameters,forward_flop\na,1,1\nb,-5,1\n");
     const std::string about = "# device: made up\n# provenance: modelled\n";
@@ -208,16 +208,16 @@ class Mistakes : public testing::TestWithParam<Mistake> {
     folder_.write("staleness.cfg", both + "staleness = 2\n");
   }
   Ended run(const std::string& out = "") const {
-    std::vector<std::string> words = GetParam().words;
-    words.insert(words.begin(), "run");
+    std::vector<std::string> arguments = GetParam().arguments;
+    arguments.insert(arguments.begin(), "run");
     if (!out.empty())
-      words.insert(words.begin() + 1, {"--out", out});
-    return run_program(words, folder_.path());
+      arguments.insert(arguments.begin() + 1, {"--out", out});
+    return run_program(arguments, folder_.path());
   }
   TemporaryFolder folder_;
 };
 
-TEST_P(Mistakes, AreAnsweredInOneLineWithExitCodeTwo) {
+TEST_P(BadInputs, AreAnsweredInOneLineWithExitCodeTwo) {
   const Ended ended = run();
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.out, "");
@@ -226,7 +226,7 @@ TEST_P(Mistakes, AreAnsweredInOneLineWithExitCodeTwo) {
   expect_mentions(ended.err, GetParam().mentions);
 }
 
-TEST_P(Mistakes, LeaveNothingWritten) {
+TEST_P(BadInputs, LeaveNothingWritten) {
   const auto all_files = [&] {
     std::vector<std::string> paths;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path()))
@@ -239,21 +239,21 @@ TEST_P(Mistakes, LeaveNothingWritten) {
   EXPECT_EQ(all_files(), before);
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Mistakes, testing::ValuesIn(mistakes()),
-                         [](const testing::TestParamInfo<Mistake>& about) {
+INSTANTIATE_TEST_SUITE_P(Of, BadInputs, testing::ValuesIn(bad_inputs()),
+                         [](const testing::TestParamInfo<BadInput>& about) {
                            return about.param.name;
                          });
 
-TEST(Out, ThatCannotBeWrittenIsToldBeforeAnythingIsSimulated) {
+TEST(Out, UnwritableFolderIsReportedBeforeSimulating) {
   const TemporaryFolder folder;
   folder.write("file", "");
   for (const std::string& out : {folder.path("file") + "/below", folder.path("file"),
                                  std::string("/proc/nothing/here"), std::string("/dev/null/x")}) {
-    // A scenario that could not end in the time of this test.
-    std::vector<std::string> words{"run",     "--out",      out,   "--iterations",
-                                   "1000000", "--fidelity", "step"};
-    words.insert(words.end(), fine.begin(), fine.end());
-    const Ended ended = run_program(words, folder.path());
+    // A scenario that takes much longer than this test.
+    std::vector<std::string> arguments{"run",     "--out",      out,   "--iterations",
+                                       "1000000", "--fidelity", "step"};
+    arguments.insert(arguments.end(), valid.begin(), valid.end());
+    const Ended ended = run_program(arguments, folder.path());
     EXPECT_EQ(ended.code, 2);
     EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
     expect_mentions(ended.err, {"--out", out});
@@ -262,23 +262,23 @@ TEST(Out, ThatCannotBeWrittenIsToldBeforeAnythingIsSimulated) {
 
 TEST(Resume, NeedsAFolder) {
   for (const char* flag : {"--resume", "--trace"}) {
-    std::vector<std::string> words{"run", flag};
-    words.insert(words.end(), fine.begin(), fine.end());
-    const Ended ended = run_program(words);
+    std::vector<std::string> arguments{"run", flag};
+    arguments.insert(arguments.end(), valid.begin(), valid.end());
+    const Ended ended = run_program(arguments);
     EXPECT_EQ(ended.code, 2);
     EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
     expect_mentions(ended.err, {flag, "--out"});
   }
 }
 
-TEST(Commands, ThatThereAreAreListedForOneThatIsNot) {
+TEST(Commands, UnknownCommandListsAllCommands) {
   const Ended ended = run_program({"rum"});
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
   expect_mentions(ended.err, {"'rum'", "run", "list", "explain", "validate"});
 }
 
-TEST(Commands, HelpWhoeverAsks) {
+TEST(Commands, HelpWorksEverywhere) {
   const Ended help = run_program({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_EQ(help.err, "");
@@ -289,16 +289,16 @@ TEST(Commands, HelpWhoeverAsks) {
   EXPECT_EQ(run_program({}).code, 2);
 }
 
-TEST(Commands, HelpGivesEverySchedulesMeaningOfASharedWord) {
+TEST(Commands, HelpGivesEveryMeaningOfASharedOption) {
   const std::string help = run_program({"--help"}).out;
   expect_mentions(help, {"--staleness          inhad: also pull a node", "0: no bound [0]\n",
                          "\n                       ssp: iterations the fastest worker", "[3]\n"});
-  // Those who mean the same by it say it once, without their names.
+  // A meaning that all owners share is printed once, without their names.
   expect_mentions(help, {"--pull               servers answer with dense"});
   EXPECT_EQ(help.find("asp, ssp: servers answer"), std::string::npos);
 }
 
-TEST(Commands, ListEverythingThereIs) {
+TEST(Commands, ListShowsEverything) {
   const Ended ended = run_program({"list"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.err, "");
@@ -310,13 +310,13 @@ TEST(Commands, ListEverythingThereIs) {
   expect_mentions(bad.err, {"shedules", "schedules", "exchanges"});
 }
 
-TEST(Explain, TellsOfHostsWithoutARouteToo) {
+TEST(Explain, ReportsMissingRoutes) {
   const TemporaryFolder folder;
-  folder.write("island.xml", island());
+  folder.write("unconnected.xml", unconnected());
   const Ended ended = run_program(
-      {"explain", "--model", "resnet50", "--throughput", "10", "--platform", "island.xml"},
+      {"explain", "--model", "resnet50", "--throughput", "10", "--platform", "unconnected.xml"},
       folder.path());
-  EXPECT_EQ(ended.code, 2) << "a ring that cannot be is explained as one that costs nothing";
+  EXPECT_EQ(ended.code, 2) << "explain shows a ring without routes as one that takes no time";
   EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
 }
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-// All strings of up to three of these characters: digits, zeros in front, and what is not a digit.
+// All strings of up to three of these characters: digits, leading zeros, and other characters.
 std::vector<std::string> all_short_names() {
   std::vector<std::string> names{""};
   std::size_t first = 0;
@@ -61,7 +61,7 @@ HostFacts host(const std::string& name, const std::string& node = "",
 
 std::vector<HostFacts> plain_hosts(int count) {
   std::vector<HostFacts> hosts;
-  for (int i = count; i > 0; --i)  // the order of the platform is not the one of the ranks
+  for (int i = count; i > 0; --i)  // not the order of the ranks
     hosts.push_back(host("n" + std::to_string(i)));
   return hosts;
 }
@@ -90,7 +90,7 @@ TEST(Cluster, GroupsByTheNodeProperty) {
   EXPECT_EQ(cluster.topology.nodes, (Nodes{{0}, {1}, {2, 3}}));
 }
 
-TEST(Cluster, LeavesAHostWithoutANodeAloneAmongOthersThatHaveOne) {
+TEST(Cluster, HostWithoutNodePropertyIsItsOwnNode) {
   const Cluster cluster =
       choose_cluster({host("x"), host("y"), host("a", "n"), host("b", "n")}, {});
   EXPECT_EQ(cluster.topology.nodes, (Nodes{{0}, {1}, {2, 3}}));
@@ -101,7 +101,7 @@ TEST(Cluster, FillsNodesByWorkersPerNode) {
   EXPECT_EQ(cluster.topology.nodes, (Nodes{{0, 1, 2}, {3, 4, 5}, {6}}));
 }
 
-TEST(Cluster, RefusesWorkersPerNodeBesideNodeProperties) {
+TEST(Cluster, WorkersPerNodeWithNodePropertiesIsRefused) {
   expect_mentions(error_of([] {
                     choose_cluster({host("a", "n0"), host("b", "n0")}, {.workers_per_node = 2});
                   }),
@@ -157,7 +157,7 @@ TEST(Cluster, PutsAServerOnEachNodeByDefault) {
   EXPECT_EQ(Names(cluster.rank_hosts.begin() + 8, cluster.rank_hosts.end()), on_nodes);
 }
 
-TEST(Cluster, CountsTheHostsThereAreWhenTooManyAreWanted) {
+TEST(Cluster, SaysHowManyHostsThereAreIfTooManyAreWanted) {
   expect_mentions(error_of([] { choose_cluster(plain_hosts(4), {.workers = 5}); }),
                   {"workers = 5", "4"});
   expect_mentions(error_of([] { choose_cluster(plain_hosts(4), {.workers = 3, .servers = 2}); }),

@@ -1,4 +1,4 @@
-// All ranks' plans of one exchange, and the shapes of clusters that exchanges are tested on.
+// All ranks' plans of one exchange, and the clusters that exchanges are tested on.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline std::size_t at(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// What a rank does at one place of its plan, as a trace would name it: transfers, or work.
+// One action of a plan, with the name that a trace gives it: transfers, or work.
 struct Action {
   std::string_view name;
   std::vector<Transfer> sends;
@@ -105,7 +105,7 @@ inline Payload topk(std::uint64_t k, std::uint64_t elements) {
   return {.bytes = 8 * k, .dense_bytes = 4 * elements, .elements = elements, .summable = false};
 }
 
-// What compressors make for so many workers, also where messages differ.
+// Payloads of compressors for so many workers; one has messages of different sizes.
 inline std::vector<Payload> compressed_payloads(const std::string& exchange, int workers) {
   std::vector<Payload> payloads{topk(1, 1000), topk(7, 13), topk(12 * 33, 10000),
                                 topk(25557, 25557032)};
@@ -126,7 +126,7 @@ inline bool needs_even_nodes(const std::string& exchange) {
   return exchange == "hierarchical" || exchange == "hitopk";
 }
 
-// Calls `check(topology)` for 1 to 33 workers, in all shapes the exchange serves.
+// Calls `check(topology)` for 1 to 33 workers, in all shapes that the exchange supports.
 template <class Check>
 void for_each_topology(const std::string& exchange, Check check) {
   for (int workers = 1; workers <= 33; ++workers)
@@ -155,7 +155,7 @@ void for_each_payload(const std::string& exchange, const Topology& topology, con
   }
 }
 
-// Calls `check(collective)` for all of these, and gradients that nothing compresses.
+// Calls `check(collective)` for all of these, with uncompressed gradients.
 template <class Check>
 void for_each_collective(const std::string& exchange, Check check, const Given& given = {}) {
   std::vector<Payload> payloads;
@@ -166,7 +166,7 @@ void for_each_collective(const std::string& exchange, Check check, const Given& 
   });
 }
 
-// The same for gradients that a compressor has been given.
+// The same with compressed gradients.
 template <class Check>
 void for_each_compressed(const std::string& exchange, Check check, const Given& given = {}) {
   for_each_topology(exchange, [&](const Topology& topology) {
@@ -175,11 +175,12 @@ void for_each_compressed(const std::string& exchange, Check check, const Given& 
   });
 }
 
-// Carries plans out on what ranks know: a message carries all that its sender had heard of when it
-// set out. Calls `learn(knowledge, message, from, to, the receiver's phase, bytes)` for each; the
-// bytes are those of the whole phase.
-template <class Learn>
-void play(const std::vector<Actions>& plans, std::vector<std::uint64_t>& knows, Learn learn) {
+// Executes plans on contributions: a message has its sender's contributions when it was sent. Calls
+// `on_message(the receiver's contributions, message, from, to, the receiver's phase, bytes)` for
+// each; the bytes are those of the whole phase.
+template <class OnMessage>
+void execute(const std::vector<Actions>& plans, std::vector<std::uint64_t>& contributions,
+             OnMessage on_message) {
   struct Place {
     std::size_t phase = 0;
     int step = 0;
@@ -198,16 +199,17 @@ void play(const std::vector<Actions>& plans, std::vector<std::uint64_t>& knows, 
       const Action& phase = plans[at(rank)][place.phase];
       if (!place.sent)
         for (const Transfer& send : phase.sends)
-          sent[{rank, send.peer}].push_back(knows[at(rank)]);
+          sent[{rank, send.peer}].push_back(contributions[at(rank)]);
       place.sent = true;
-      const bool here = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
+      const bool all_sent = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
         return sent[{receive.peer, rank}].size() > read[{receive.peer, rank}];
       });
-      if (!here)
+      if (!all_sent)
         continue;
       for (const Transfer& receive : phase.receives) {
         const Pair pair{receive.peer, rank};
-        learn(knows[at(rank)], sent[pair][read[pair]++], pair.first, rank, phase, receive.bytes);
+        on_message(contributions[at(rank)], sent[pair][read[pair]++], pair.first, rank, phase,
+                   receive.bytes);
       }
       const bool last = place.step + 1 == phase.steps;
       place = {place.phase + (last ? 1 : 0), last ? 0 : place.step + 1, false};

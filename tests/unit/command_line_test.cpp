@@ -8,20 +8,20 @@
 #include <sys/inotify.h>
 
 #include "sim/setup/csv.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/program.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
-Words run_with(const Words& more) {
-  Words words{"run", "--model", "resnet50", "--throughput", "100"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+Arguments run_with(const Arguments& more) {
+  Arguments arguments{"run", "--model", "resnet50", "--throughput", "100"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
 }
 
 // Every file of a folder by name.
@@ -84,10 +84,10 @@ TEST(Result, HasALinePerCellInTheCsv) {
   }
 }
 
-TEST(Result, TellsTheOptionThroughputFromTheFigure) {  // both are words of the CSV
+TEST(Result, ThroughputOptionAndFigureHaveDifferentColumns) {
   const TemporaryFolder folder;
   run_program(run_with({"--platform", "two-hosts", "--out", "results"}), folder.path());
-  Words columns = read_csv(folder.path("results/results.csv")).columns;
+  std::vector<std::string> columns = read_csv(folder.path("results/results.csv")).columns;
   std::ranges::sort(columns);
   EXPECT_EQ(std::ranges::adjacent_find(columns), columns.end())
       << "two columns are called " << *std::ranges::adjacent_find(columns);
@@ -132,7 +132,7 @@ TEST(Sweeps, DoNotDependOnTheNumberOfProcesses) {
   EXPECT_TRUE(files_of(folder.path("1")) == files_of(folder.path("3")));
 }
 
-TEST(Sweeps, AreSilentInAPipe) {
+TEST(Sweeps, PrintNoProgressWithoutTerminal) {
   const TemporaryFolder folder;
   const Ended ended =
       run_program(run_with({"--platform", "two-hosts", "--workers", "1,2"}), folder.path());
@@ -141,7 +141,7 @@ TEST(Sweeps, AreSilentInAPipe) {
   EXPECT_TRUE(fs::is_empty(folder.path()));  // without --out nothing is kept
 }
 
-// Reads a folder's events until a file appears whose name ends so.
+// Reads a folder's events until a file with this ending appears.
 void wait_for_file(int watch, const std::string& ending) {
   for (;;) {
     pollfd file{.fd = watch, .events = POLLIN, .revents = 0};
@@ -157,18 +157,18 @@ void wait_for_file(int watch, const std::string& ending) {
   }
 }
 
-// Twelve cells, of which two run at a time; each takes a while.
-Words long_sweep(const Words& more = {}) {
-  Words words =
+// Twelve cells, two at a time; slow enough to interrupt.
+Arguments long_sweep(const Arguments& more = {}) {
+  Arguments arguments =
       run_with({"--platform", "gbe-32x1", "--fidelity", "step", "--iterations", "10", "--seed",
                 "1,2,3,4,5,6,7,8,9,10,11,12", "--jobs", "2", "--out", "results"});
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
 }
 
 class ControlC : public testing::TestWithParam<bool> {};
 
-TEST_P(ControlC, EndsChildrenAndKeepsFinishedCellsWhole) {
+TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path("results"));
   const int watch = inotify_init1(IN_CLOEXEC);
@@ -207,30 +207,30 @@ INSTANTIATE_TEST_SUITE_P(To, ControlC, testing::Bool(), [](const testing::TestPa
   return std::string(on.param ? "TheTerminalsGroup" : "TheProgramAlone");
 });
 
-TEST(Resumption, SimulatesACellThatIsBrokenOrAnotherScenario) {
+TEST(Resumption, SimulatesBrokenAndChangedCellsAgain) {
   const TemporaryFolder folder;
-  const Words words = run_with({"--platform", "two-hosts", "--out", "results", "--resume"});
-  EXPECT_EQ(run_program(words, folder.path()).code, 0);
-  const std::string whole = text_of(folder.path("results/result.json"));
-  for (const std::string& broken : {whole.substr(0, whole.size() / 2), std::string(""),
+  const Arguments arguments = run_with({"--platform", "two-hosts", "--out", "results", "--resume"});
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
+  const std::string complete = text_of(folder.path("results/result.json"));
+  for (const std::string& broken : {complete.substr(0, complete.size() / 2), std::string(""),
                                     std::string("[]"), std::string("{}"), std::string("7")}) {
     folder.write("results/result.json", broken);
-    const Ended ended = run_program(words, folder.path());
+    const Ended ended = run_program(arguments, folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_EQ(text_of(folder.path("results/result.json")), whole) << "from: " << broken;
+    EXPECT_EQ(text_of(folder.path("results/result.json")), complete) << "from: " << broken;
   }
-  Words other = words;
+  Arguments other = arguments;
   other.insert(other.end(), {"--batch", "64"});
   EXPECT_EQ(run_program(other, folder.path()).code, 0);
-  EXPECT_NE(text_of(folder.path("results/result.json")), whole);
+  EXPECT_NE(text_of(folder.path("results/result.json")), complete);
 }
 
 TEST(Resumption, WritesATraceThatIsMissing) {
   const TemporaryFolder folder;
-  Words words = run_with({"--platform", "two-hosts", "--out", "results"});
-  EXPECT_EQ(run_program(words, folder.path()).code, 0);
-  words.insert(words.end(), {"--resume", "--trace"});
-  EXPECT_EQ(run_program(words, folder.path()).code, 0);
+  Arguments arguments = run_with({"--platform", "two-hosts", "--out", "results"});
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
+  arguments.insert(arguments.end(), {"--resume", "--trace"});
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
   EXPECT_TRUE(fs::exists(folder.path("results/result.trace.csv")));
 }
 

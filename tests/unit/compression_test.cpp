@@ -1,4 +1,4 @@
-// What compresses, what it is priced by, and which combinations a sweep leaves out.
+// Which compressor, exchange and cost table a scenario gets, and which combinations a sweep skips.
 #include "sim/setup/compression.h"
 
 #include <algorithm>
@@ -11,21 +11,21 @@
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/files.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/program.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
 
-GivenOptions given(const std::map<std::string, std::string>& words) {
+GivenOptions given(const std::map<std::string, std::string>& values) {
   GivenOptions options{{"platform", {"two-hosts", "--platform"}},
                        {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : words)
+  for (const auto& [key, value] : values)
     options[key] = {value, "--" + key};
   return options;
 }
 
-std::string word(const Scenario& scenario, const std::string& key) {
+std::string written(const Scenario& scenario, const std::string& key) {
   const auto found = scenario.written.find(key);
   return found == scenario.written.end() ? "" : found->second;
 }
@@ -38,25 +38,25 @@ TEST(DeviceOf, IsTheTablesNameWithoutItsProvenance) {
   EXPECT_EQ(device_of(""), "");
 }
 
-TEST(TopKSgdScenario, IsExactTopKGatheredInOneBufferUnlessToldOtherwise) {
+TEST(TopKSgdScenario, IsExactTopKGatheredInOneBufferByDefault) {
   const Scenario plain = resolve(given({{"schedule", "topk-sgd"}}));
   EXPECT_EQ(plain.compressor->name, "topk");
   EXPECT_EQ(plain.exchange->name, "allgather");
   EXPECT_EQ(plain.fusion.kind, Fusion::Kind::all);
-  EXPECT_EQ(word(plain, "compressor"), "topk");
-  EXPECT_EQ(word(plain, "density"), "0.001");
-  EXPECT_EQ(word(plain, "bucket-bytes"), "all");
-  const Scenario told = resolve(given({{"schedule", "topk-sgd"},
-                                       {"compressor", "gaussiank"},
-                                       {"exchange", "gtopk"},
-                                       {"bucket-bytes", "0"}}));
-  EXPECT_EQ(told.compressor->name, "gaussiank");
-  EXPECT_EQ(told.exchange->name, "gtopk");
-  EXPECT_EQ(told.fusion.kind, Fusion::Kind::bytes);
-  EXPECT_EQ(told.fusion.bytes, 0);
+  EXPECT_EQ(written(plain, "compressor"), "topk");
+  EXPECT_EQ(written(plain, "density"), "0.001");
+  EXPECT_EQ(written(plain, "bucket-bytes"), "all");
+  const Scenario chosen = resolve(given({{"schedule", "topk-sgd"},
+                                         {"compressor", "gaussiank"},
+                                         {"exchange", "gtopk"},
+                                         {"bucket-bytes", "0"}}));
+  EXPECT_EQ(chosen.compressor->name, "gaussiank");
+  EXPECT_EQ(chosen.exchange->name, "gtopk");
+  EXPECT_EQ(chosen.fusion.kind, Fusion::Kind::bytes);
+  EXPECT_EQ(chosen.fusion.bytes, 0);
 }
 
-TEST(BspScenario, GathersWhatCannotBeAdded) {
+TEST(BspScenario, GathersMessagesThatCannotBeAdded) {
   EXPECT_EQ(resolve(given({})).exchange->name, "ring");
   EXPECT_EQ(resolve(given({{"compressor", "topk"}})).exchange->name, "allgather");
   EXPECT_EQ(resolve(given({{"compressor", "qsgd"}})).exchange->name, "allgather");
@@ -64,24 +64,24 @@ TEST(BspScenario, GathersWhatCannotBeAdded) {
   EXPECT_EQ(resolve(given({{"compressor", "topk"}, {"schedule", "asp"}})).exchange->name, "ps");
 }
 
-TEST(CatScenario, IsPricedByTheNetworkUnlessACostIsGiven) {
+TEST(CatScenario, UsesTheNetworksCostsUnlessACostIsGiven) {
   const Scenario plain = resolve(given({{"compressor", "cat"}}));
   EXPECT_TRUE(plain.network_prices);
-  EXPECT_EQ(word(plain, "cost"), "network");
-  EXPECT_EQ(word(plain, "fixed-cost"), "");
-  const Scenario told = resolve(given({{"compressor", "cat"}, {"fixed-cost", "10"}}));
-  EXPECT_FALSE(told.network_prices);
-  EXPECT_EQ(word(told, "cost"), "packet");
-  EXPECT_EQ(word(told, "fixed-cost"), "10");
+  EXPECT_EQ(written(plain, "cost"), "network");
+  EXPECT_EQ(written(plain, "fixed-cost"), "");
+  const Scenario chosen = resolve(given({{"compressor", "cat"}, {"fixed-cost", "10"}}));
+  EXPECT_FALSE(chosen.network_prices);
+  EXPECT_EQ(written(chosen, "cost"), "packet");
+  EXPECT_EQ(written(chosen, "fixed-cost"), "10");
   EXPECT_FALSE(resolve(given({{"compressor", "topk"}})).network_prices);
 }
 
-TEST(CompressorSweep, LeavesOutWhatCannotBeAndSaysSo) {
+TEST(CompressorSweep, SkipsAndReportsImpossibleCells) {
   const Sweep sweep =
       expand(given({{"compressor", "none,topk,qsgd"}, {"schedule", "bsp,topk-sgd"}}));
   std::vector<std::pair<std::string, std::string>> cells;
   for (const Scenario& cell : sweep.cells)
-    cells.emplace_back(cell.schedule->name, word(cell, "compressor"));
+    cells.emplace_back(cell.schedule->name, written(cell, "compressor"));
   std::ranges::sort(cells);
   EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
                        {"bsp", "none"}, {"bsp", "qsgd"}, {"bsp", "topk"}, {"topk-sgd", "topk"}}));
@@ -94,21 +94,21 @@ TEST(CompressorSweep, LeavesOutExchangesThatCannotCarryIt) {
       expand(given({{"compressor", "none,topk,powersgd"}, {"exchange", "ring,gtopk"}}));
   std::vector<std::pair<std::string, std::string>> cells;
   for (const Scenario& cell : sweep.cells)
-    cells.emplace_back(cell.exchange->name, word(cell, "compressor"));
+    cells.emplace_back(cell.exchange->name, written(cell, "compressor"));
   std::ranges::sort(cells);
   EXPECT_EQ(cells, (std::vector<std::pair<std::string, std::string>>{
                        {"gtopk", "topk"}, {"ring", "none"}, {"ring", "powersgd"}}));
   EXPECT_EQ(sweep.left_out.size(), 3U);
 }
 
-TEST(CompressorSweep, SharesADensityAmongThoseThatHaveOne) {
+TEST(CompressorSweep, UsesADensityOnlyForCompressorsThatHaveOne) {
   const Sweep sweep = expand(given({{"compressor", "none,topk,qsgd"}, {"density", "0.01,0.1"}}));
   ASSERT_EQ(sweep.cells.size(), 4U);  // none and qsgd once
   for (const Scenario& cell : sweep.cells)
-    EXPECT_EQ(word(cell, "density").empty(), word(cell, "compressor") != "topk");
+    EXPECT_EQ(written(cell, "density").empty(), written(cell, "compressor") != "topk");
 }
 
-TEST(CompressorSweep, RunsWhatIsLeftAndTellsWhatIsNot) {
+TEST(CompressorSweep, RunsPossibleCellsAndReportsOthers) {
   const TemporaryFolder folder;
   const Ended ended =
       run_program({"run", "--model", "resnet50", "--platform", "two-hosts", "--throughput", "300",
@@ -121,7 +121,7 @@ TEST(CompressorSweep, RunsWhatIsLeftAndTellsWhatIsNot) {
   EXPECT_EQ(lines_in(text_of(folder.path("results/results.csv"))), 5U);
 }
 
-TEST(CompressorSweep, KeepsTheCellsThatATableHasPricesFor) {
+TEST(CompressorSweep, RunsCellsThatTheTableHasCostsFor) {
   const Ended ended =
       run_program({"run", "--model", "resnet50", "--platform", "two-hosts", "--throughput", "300",
                    "--device", "v100-published", "--compressor", "topk,qsgd", "--bucket-bytes",
@@ -132,9 +132,9 @@ TEST(CompressorSweep, KeepsTheCellsThatATableHasPricesFor) {
   expect_mentions(ended.out, {"topk"});
 }
 
-// Whatever a scenario works on, one error names all that its table lacks, and its command is
+// One error names everything that the table lacks for the scenario, and the command in it is
 // enough.
-TEST(OwnTable, LacksNothingOnceTheCommandInItsErrorHasRun) {
+TEST(OwnTable, CommandInErrorCompletesTheTable) {
   const std::vector<std::vector<std::string>> scenarios{
       {"--compressor", "topk"},
       {"--compressor", "topk", "--bucket-bytes", "0", "--dense-below", "1000"},
@@ -149,29 +149,29 @@ TEST(OwnTable, LacksNothingOnceTheCommandInItsErrorHasRun) {
       {"--compressor", "cat"}};
   for (const std::vector<std::string>& scenario : scenarios) {
     const TemporaryFolder folder;
-    const auto calibrate = [&](const std::string& words) {
-      return std::system(("cd " + folder.path("") + " && " + SYNCLINE_CALIBRATE + " " + words +
+    const auto calibrate = [&](const std::string& arguments) {
+      return std::system(("cd " + folder.path("") + " && " + SYNCLINE_CALIBRATE + " " + arguments +
                           " >calibrate.txt 2>&1")
                              .c_str());
     };
     ASSERT_EQ(calibrate("--model v100 --compressors none --sizes 64 --out own.csv"), 0);
-    std::vector<std::string> words{"run",
-                                   "--model",
-                                   "resnet20",
-                                   "--platform",
-                                   "pcie-8x4-10gbe",
-                                   "--workers",
-                                   "8",
-                                   "--throughput",
-                                   "300",
-                                   "--iterations",
-                                   "2",
-                                   "--warmup",
-                                   "0",
-                                   "--device",
-                                   "own.csv"};
-    words.insert(words.end(), scenario.begin(), scenario.end());
-    const Ended before = run_program(words, folder.path());
+    std::vector<std::string> arguments{"run",
+                                       "--model",
+                                       "resnet20",
+                                       "--platform",
+                                       "pcie-8x4-10gbe",
+                                       "--workers",
+                                       "8",
+                                       "--throughput",
+                                       "300",
+                                       "--iterations",
+                                       "2",
+                                       "--warmup",
+                                       "0",
+                                       "--device",
+                                       "own.csv"};
+    arguments.insert(arguments.end(), scenario.begin(), scenario.end());
+    const Ended before = run_program(arguments, folder.path());
     EXPECT_EQ(before.code, 2) << scenario[1];
     EXPECT_EQ(lines_in(before.err), 1U) << before.err;
     const std::string program = ": syncline-calibrate ";
@@ -181,12 +181,12 @@ TEST(OwnTable, LacksNothingOnceTheCommandInItsErrorHasRun) {
                   before.err.find('\n') - before.err.find(program) - program.size())),
               0)
         << before.err;
-    const Ended after = run_program(words, folder.path());
+    const Ended after = run_program(arguments, folder.path());
     EXPECT_EQ(after.code, 0) << after.err << "after " << before.err;
   }
 }
 
-TEST(OwnTable, WithAMisspeltOperationIsToldWhere) {
+TEST(OwnTable, MisspeltOperationIsReportedWithItsLine) {
   const TemporaryFolder folder;
   folder.write("own.csv",
                "# device: mine\n# provenance: measured\n"
@@ -201,13 +201,13 @@ TEST(OwnTable, WithAMisspeltOperationIsToldWhere) {
   expect_mentions(ended.err, {"own.csv:4: operation 'encod'", "allowed are encode, decode"});
 }
 
-TEST(Result, NamesTheTableAndWhereItsNumbersComeFrom) {
-  const std::vector<std::string> words{"run",       "--model",      "resnet50", "--platform",
-                                       "two-hosts", "--throughput", "300",      "--iterations",
-                                       "2",         "--schedule",   "topk-sgd", "--device"};
+TEST(Result, NamesTheTableAndItsProvenance) {
+  const std::vector<std::string> arguments{"run",       "--model",      "resnet50", "--platform",
+                                           "two-hosts", "--throughput", "300",      "--iterations",
+                                           "2",         "--schedule",   "topk-sgd", "--device"};
   for (const auto& [table, provenance] :
        {std::pair("v100-published", "published"), {"v100-modelled", "modelled"}}) {
-    std::vector<std::string> all = words;
+    std::vector<std::string> all = arguments;
     all.emplace_back(table);
     const Ended ended = run_program(all);
     EXPECT_EQ(ended.code, 0) << ended.err;
@@ -215,8 +215,7 @@ TEST(Result, NamesTheTableAndWhereItsNumbersComeFrom) {
   }
 }
 
-// Law 14, in what compression does to parameters: with everything sent, workers take the step that
-// they would have taken with the dense sum, to the bit.
+// Law 14 for parameters: at density 1 the step is the one that the dense sum gives, to the bit.
 class DensityOne : public testing::TestWithParam<const char*> {};
 
 TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {

@@ -5,12 +5,12 @@
 
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-// The figure in the data file, so that new measurements do not need new tests.
+// Read from the data file, so that new measurements do not need new tests.
 double measured(const std::string& model, const std::string& device, const std::string& precision) {
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   double found = 0;
@@ -79,7 +79,7 @@ TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
   EXPECT_EQ(times.solo_s, (std::vector<double>{2, 1, 4}));
 }
 
-TEST(ComputeTimes, OfADeviceBelongToTheHostsThatHaveIt) {
+TEST(ComputeTimes, DeviceRowBelongsToHostsOfThatDevice) {
   const ComputeTimes times =
       compute_times({.batch = 64, .device = "v100"}, model_named("resnet50"),
                     cluster_of({{3e12, "other"}, {1e12, "v100"}, {1e12, "v100"}}));
@@ -89,7 +89,7 @@ TEST(ComputeTimes, OfADeviceBelongToTheHostsThatHaveIt) {
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), solo_s / 3);
 }
 
-TEST(ComputeTimes, AreEachHostsOwnWhereDevicesDiffer) {
+TEST(ComputeTimes, EachHostUsesItsOwnDevicesRow) {
   const ComputeTimes times = compute_times({.batch = 64}, model_named("resnet50"),
                                            cluster_of({{1e12, "v100"}, {1e12, "k80"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp32"));
@@ -97,7 +97,7 @@ TEST(ComputeTimes, AreEachHostsOwnWhereDevicesDiffer) {
   expect_mentions(times.source, {"v100", "k80"});
 }
 
-TEST(ComputeTimes, ListTheRowsThereAreWhenNothingSaysHowLong) {
+TEST(ComputeTimes, ListTheRowsWhenNoSourceIsAvailable) {
   expect_mentions(
       error_of([] { compute_times({.device = "tpu"}, model_named("resnet50"), cluster_of({{}})); }),
       {"resnet50", "tpu", "fp32", "throughput", "efficiency", "v100 fp32", "k80 fp32"});
@@ -111,7 +111,7 @@ TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
       std::runtime_error);
 }
 
-TEST(Throughputs, AreOfModelsThatThereAre) {
+TEST(Throughputs, AreOfExistingModels) {
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : csv.rows) {
     const std::string& model = row.fields[csv.column("model")];
@@ -124,8 +124,8 @@ TEST(Jitter, IsOneWithoutVariation) {
   EXPECT_EQ(jitter_factor(0, 1, 2, 3), 1);
 }
 
-// A hundred thousand draws; their mean is off by more than five of its standard errors, and their
-// coefficient of variation by more than 5 %, only if the generator is wrong (the draws are fixed).
+// With a hundred thousand draws, only a wrong generator has a mean more than five standard errors
+// off, or a coefficient of variation more than 5 % off (the draws are fixed).
 void expect_distribution(double coefficient) {
   double sum = 0;
   double squares = 0;
@@ -144,7 +144,7 @@ void expect_distribution(double coefficient) {
   EXPECT_NEAR(std::sqrt(squares / count - mean * mean) / mean, coefficient, 0.05 * coefficient);
 }
 
-TEST(Jitter, HasMeanOneAndTheCoefficientAsked) {
+TEST(Jitter, HasMeanOneAndTheGivenCoefficient) {
   for (const double coefficient : {0.01, 0.1, 0.3, 1.0})
     expect_distribution(coefficient);
 }

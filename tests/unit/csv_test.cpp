@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "sim/setup/files.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
@@ -14,23 +14,23 @@ Csv read(const std::string& text) {
   return read_csv(folder.write("data.csv", text));
 }
 
-using Words = std::vector<std::string>;
+using Fields = std::vector<std::string>;
 
 TEST(Text, IsTrimmedAndSplit) {
   EXPECT_EQ(trimmed(" \t a b\r\n"), "a b");
   EXPECT_EQ(trimmed(" \n"), "");
-  EXPECT_EQ(split("a, b ,,c", ','), (Words{"a", "b", "", "c"}));
-  EXPECT_EQ(split("", ','), Words{""});
-  EXPECT_EQ(split("a,", ','), (Words{"a", ""}));
+  EXPECT_EQ(split("a, b ,,c", ','), (Fields{"a", "b", "", "c"}));
+  EXPECT_EQ(split("", ','), Fields{""});
+  EXPECT_EQ(split("a,", ','), (Fields{"a", ""}));
 }
 
 TEST(Csv, HasAHeaderColumnsAndRows) {
   const Csv csv = read("# name: tiny: net\n#no header\n\na, b\n1 , 2\n# later: no header\n\n3,\n");
   EXPECT_EQ(csv.header, (std::map<std::string, std::string>{{"name", "tiny: net"}}));
-  EXPECT_EQ(csv.columns, (Words{"a", "b"}));
+  EXPECT_EQ(csv.columns, (Fields{"a", "b"}));
   ASSERT_EQ(csv.rows.size(), 2U);
-  EXPECT_EQ(csv.rows[0].fields, (Words{"1", "2"}));
-  EXPECT_EQ(csv.rows[1].fields, (Words{"3", ""}));
+  EXPECT_EQ(csv.rows[0].fields, (Fields{"1", "2"}));
+  EXPECT_EQ(csv.rows[1].fields, (Fields{"3", ""}));
 }
 
 TEST(Csv, KnowsTheLineOfEachRow) {
@@ -41,14 +41,14 @@ TEST(Csv, KnowsTheLineOfEachRow) {
   EXPECT_EQ(csv.where(csv.rows[1]), csv.path + ":7");
 }
 
-TEST(Csv, ReadsLinesOfAnySystemAndWithoutAnEnd) {
+TEST(Csv, ReadsAnyLineEndAndALastLineWithoutOne) {
   const Csv csv = read("a,b\r\n1,2\r\n3,4");
-  EXPECT_EQ(csv.columns, (Words{"a", "b"}));
+  EXPECT_EQ(csv.columns, (Fields{"a", "b"}));
   ASSERT_EQ(csv.rows.size(), 2U);
-  EXPECT_EQ(csv.rows[1].fields, (Words{"3", "4"}));
+  EXPECT_EQ(csv.rows[1].fields, (Fields{"3", "4"}));
 }
 
-TEST(Csv, FindsColumnsAndNamesThoseThereAre) {
+TEST(Csv, FindsAColumnOrListsAll) {
   const Csv csv = read("layer,flop\n");
   EXPECT_EQ(csv.column("flop"), 1U);
   expect_mentions(error_of([&] { csv.column("seconds"); }),
@@ -60,7 +60,7 @@ TEST(Csv, NamesTheLineWithTooFewOrTooManyFields) {
   expect_mentions(error_of([] { read("a,b\n1,2,3\n"); }), {"data.csv:2", "3 fields"});
 }
 
-TEST(Csv, RefusesAFileThatIsNoneOrHasNoColumns) {
+TEST(Csv, RefusesAMissingFileAndOneWithoutColumns) {
   expect_mentions(error_of([] { read_csv("/nowhere/data.csv"); }), {"/nowhere/data.csv"});
   expect_mentions(error_of([] { read(""); }), {"data.csv"});
   expect_mentions(error_of([] { read("# only: comments\n"); }), {"data.csv"});

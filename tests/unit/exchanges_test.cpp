@@ -1,4 +1,4 @@
-// What every exchange must keep to: messages match, nobody waits for ever, groups agree.
+// What must hold for every exchange: messages match, nothing deadlocks, groups agree.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -12,25 +12,25 @@ namespace {
 
 using Pair = std::pair<int, int>;  // sender, receiver
 
-// What each pair of ranks says to each other, in order: (steps, bytes).
+// The messages of each pair of ranks, in order: (steps, bytes).
 std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages(const Collective& all,
                                                                     bool as_sent) {
-  std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> said;
+  std::map<Pair, std::vector<std::pair<int, std::uint64_t>>> messages_by_pair;
   for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
     for (const Action& phase : actions_of(all.plans[at(rank)]))
       for (const Transfer& transfer : as_sent ? phase.sends : phase.receives)
-        said[as_sent ? Pair{rank, transfer.peer} : Pair{transfer.peer, rank}].emplace_back(
-            phase.steps, transfer.bytes);
-  return said;
+        messages_by_pair[as_sent ? Pair{rank, transfer.peer} : Pair{transfer.peer, rank}]
+            .emplace_back(phase.steps, transfer.bytes);
+  return messages_by_pair;
 }
 
-// Carries plans out step by step, as early as messages and groups allow.
-class Play {
+// Executes plans step by step, as early as messages and groups allow.
+class Execution {
  public:
-  explicit Play(const std::vector<Plan>& plans)
-      : plans_(actions_of(plans)), players_(plans.size()) {}
+  explicit Execution(const std::vector<Plan>& plans)
+      : plans_(actions_of(plans)), states_(plans.size()) {}
 
-  // False when somebody waits for ever.
+  // False if there is a deadlock.
   bool ends() {
     do {
       moved_ = false;
@@ -39,13 +39,13 @@ class Play {
           moved_ = true;
     } while (moved_);
     for (std::size_t rank = 0; rank < plans_.size(); ++rank)
-      if (players_[rank].phase < plans_[rank].size())
+      if (states_[rank].phase < plans_[rank].size())
         return false;
     return true;
   }
 
  private:
-  struct Player {
+  struct RankState {
     std::size_t phase = 0;
     int step = 0;
     bool arrived = false;  // at its group
@@ -54,7 +54,7 @@ class Play {
     struct Message {
       Pair pair;
       int number;
-      bool sent;  // else received
+      bool sent;  // otherwise received
     };
     std::vector<Message> messages;  // of this step
   };
@@ -64,67 +64,67 @@ class Play {
   };
 
   bool advance(int rank) {
-    Player& player = players_[at(rank)];
-    if (player.phase == plans_[at(rank)].size())
+    RankState& state = states_[at(rank)];
+    if (state.phase == plans_[at(rank)].size())
       return false;
-    const Action& phase = plans_[at(rank)][player.phase];
-    if (player.step == 0 && !player.posted && phase.steps > 1 && phase.group_size > 1) {
+    const Action& phase = plans_[at(rank)][state.phase];
+    if (state.step == 0 && !state.posted && phase.steps > 1 && phase.group_size > 1) {
       Group& group = groups_[phase.group];
-      if (!player.arrived) {
-        player.arrived = moved_ = true;
-        player.generation = group.generation;
+      if (!state.arrived) {
+        state.arrived = moved_ = true;
+        state.generation = group.generation;
         if (++group.arrived == phase.group_size) {
           group.arrived = 0;
           ++group.generation;
         }
       }
-      if (group.generation == player.generation)
+      if (group.generation == state.generation)
         return false;
     }
-    if (!player.posted)
-      post(rank, phase, player);
-    for (const Player::Message& message : player.messages)
+    if (!state.posted)
+      post(rank, phase, state);
+    for (const RankState::Message& message : state.messages)
       if ((message.sent ? received_ : sent_)[message.pair] <= message.number)
         return false;
-    player.posted = false;
-    if (++player.step == phase.steps) {
-      player.step = 0;
-      player.arrived = false;
-      ++player.phase;
+    state.posted = false;
+    if (++state.step == phase.steps) {
+      state.step = 0;
+      state.arrived = false;
+      ++state.phase;
     }
     return true;
   }
 
-  void post(int rank, const Action& phase, Player& player) {
-    player.posted = moved_ = true;
-    player.messages.clear();
+  void post(int rank, const Action& phase, RankState& state) {
+    state.posted = moved_ = true;
+    state.messages.clear();
     for (const Transfer& send : phase.sends)
-      player.messages.push_back({{rank, send.peer}, sent_[{rank, send.peer}]++, true});
+      state.messages.push_back({{rank, send.peer}, sent_[{rank, send.peer}]++, true});
     for (const Transfer& receive : phase.receives)
-      player.messages.push_back({{receive.peer, rank}, received_[{receive.peer, rank}]++, false});
+      state.messages.push_back({{receive.peer, rank}, received_[{receive.peer, rank}]++, false});
   }
 
   std::vector<Actions> plans_;
-  std::vector<Player> players_;
+  std::vector<RankState> states_;
   std::map<Pair, int> sent_;
   std::map<Pair, int> received_;
   std::map<int, Group> groups_;
   bool moved_ = false;
 };
 
-TEST(Play, FindsADeadlock) {  // the check itself can fail
+TEST(Execution, FindsADeadlock) {  // that is, the test below can fail
   const Phase send{.name = "x", .sends = {{1, 1}}, .receives = {}};
   const Phase receive{.name = "x", .sends = {}, .receives = {{1, 1}}};
-  const Phase answer{.name = "x", .sends = {{0, 1}}, .receives = {}};
-  const Phase hear{.name = "x", .sends = {}, .receives = {{0, 1}}};
-  EXPECT_TRUE(Play({{send, receive}, {hear, answer}}).ends());
-  EXPECT_FALSE(Play({{receive, send}, {hear, answer}}).ends());
+  const Phase send_to_0{.name = "x", .sends = {{0, 1}}, .receives = {}};
+  const Phase receive_from_0{.name = "x", .sends = {}, .receives = {{0, 1}}};
+  EXPECT_TRUE(Execution({{send, receive}, {receive_from_0, send_to_0}}).ends());
+  EXPECT_FALSE(Execution({{receive, send}, {receive_from_0, send_to_0}}).ends());
 }
 
 struct Variant {
   std::string exchange;
   Given given = {};
-  bool sums = false;  // serves only messages that can be added
+  bool sums = false;  // supports only messages that can be added
 };
 
 std::vector<Variant> variants() {
@@ -146,9 +146,9 @@ std::vector<Variant> variants() {
 
 class EveryExchange : public testing::TestWithParam<Variant> {};
 
-// With gradients that nothing compresses, and with compressed ones.
+// With uncompressed and with compressed gradients.
 template <class Check>
-void for_all_of(const Variant& variant, Check check) {
+void for_all_payloads(const Variant& variant, Check check) {
   for_each_collective(variant.exchange, check, variant.given);
   if (testing::Test::HasFailure())
     return;
@@ -161,16 +161,18 @@ void for_all_of(const Variant& variant, Check check) {
 }
 
 TEST_P(EveryExchange, SendsWhatItsPeersReceiveInTheSameOrder) {
-  for_all_of(GetParam(),
-             [](const Collective& all) { EXPECT_EQ(messages(all, true), messages(all, false)); });
+  for_all_payloads(GetParam(), [](const Collective& all) {
+    EXPECT_EQ(messages(all, true), messages(all, false));
+  });
 }
 
-TEST_P(EveryExchange, NeverWaitsForEver) {
-  for_all_of(GetParam(), [](const Collective& all) { EXPECT_TRUE(Play(all.plans).ends()); });
+TEST_P(EveryExchange, NeverDeadlocks) {
+  for_all_payloads(GetParam(),
+                   [](const Collective& all) { EXPECT_TRUE(Execution(all.plans).ends()); });
 }
 
 TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
-  for_all_of(GetParam(), [](const Collective& all) {
+  for_all_payloads(GetParam(), [](const Collective& all) {
     std::map<int, std::set<int>> sizes;
     std::map<int, std::map<int, std::vector<int>>> members;  // by group: their phases' steps
     for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
@@ -189,8 +191,8 @@ TEST_P(EveryExchange, HasGroupsWhoseMembersAgree) {
   });
 }
 
-TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
-  for_all_of(GetParam(), [](const Collective& all) {
+TEST_P(EveryExchange, PeersAreOtherParticipants) {
+  for_all_payloads(GetParam(), [](const Collective& all) {
     const int ranks = static_cast<int>(all.plans.size());
     for (int rank = 0; rank < ranks; ++rank)
       for (const Action& phase : actions_of(all.plans[at(rank)])) {
@@ -206,8 +208,8 @@ TEST_P(EveryExchange, TalksOnlyToOthersThatTakePart) {
   });
 }
 
-TEST_P(EveryExchange, WorksOnlyOnWhatIsCompressed) {
-  for_all_of(GetParam(), [](const Collective& all) {
+TEST_P(EveryExchange, CompressesOnlyWhenThereIsACompressor) {
+  for_all_payloads(GetParam(), [](const Collective& all) {
     for (int rank = 0; rank < static_cast<int>(all.plans.size()); ++rank)
       for (const Action& phase : actions_of(all.plans[at(rank)])) {
         const bool work = phase.name == "compress" || phase.name == "decompress";
@@ -224,7 +226,7 @@ TEST_P(EveryExchange, WorksOnlyOnWhatIsCompressed) {
   });
 }
 
-TEST_P(EveryExchange, HasNothingToDoForOneWorker) {
+TEST_P(EveryExchange, DoesNothingForOneWorker) {
   for (const int servers : {1, 2})
     for (const Payload& payload : {dense(1000), topk(10, 1000)})
       for (const Plan& plan :
@@ -233,7 +235,7 @@ TEST_P(EveryExchange, HasNothingToDoForOneWorker) {
         EXPECT_TRUE(plan.empty());
 }
 
-TEST_P(EveryExchange, BringsEverybodysGradientToEverybody) {
+TEST_P(EveryExchange, BringsEveryGradientToEveryWorker) {
   const std::string& exchange = GetParam().exchange;
   for (const int workers : {2, 3, 4, 5, 8, 12, 13, 32, 33})
     for (const Shape& shape : shapes_of(workers)) {
@@ -246,14 +248,15 @@ TEST_P(EveryExchange, BringsEverybodysGradientToEverybody) {
       for (const Payload& payload : {dense(1000), compressed}) {
         const Collective all = collective(exchange, make_topology(shape.workers_in_node, nodes),
                                           payload, GetParam().given);
-        std::vector<std::uint64_t> knows(all.plans.size());
+        std::vector<std::uint64_t> contributions(all.plans.size());
         for (int worker = 0; worker < workers; ++worker)
-          knows[at(worker)] = std::uint64_t{1} << worker;
-        play(actions_of(all.plans), knows,
-             [](std::uint64_t& mind, std::uint64_t message, int, int, const Action&,
-                std::uint64_t) { mind |= message; });
+          contributions[at(worker)] = std::uint64_t{1} << worker;
+        execute(actions_of(all.plans), contributions,
+                [](std::uint64_t& own, std::uint64_t message, int, int, const Action&,
+                   std::uint64_t) { own |= message; });
         for (int worker = 0; worker < workers; ++worker)
-          EXPECT_EQ(knows[at(worker)], (std::uint64_t{1} << workers) - 1) << "worker " << worker;
+          EXPECT_EQ(contributions[at(worker)], (std::uint64_t{1} << workers) - 1)
+              << "worker " << worker;
       }
     }
 }
@@ -267,7 +270,7 @@ INSTANTIATE_TEST_SUITE_P(Exchanges, EveryExchange, testing::ValuesIn(variants())
                            return name;
                          });
 
-TEST(Exchanges, AreTheOnesThatAreTestedHere) {
+TEST(Exchanges, AreAllTestedHere) {
   std::set<std::string> tested;
   for (const Variant& variant : variants())
     tested.insert(variant.exchange);

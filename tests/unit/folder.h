@@ -1,4 +1,4 @@
-// Files of a test, in a folder that ends with it.
+// Files of a test, in a folder that is removed after it.
 #pragma once
 
 #include <cstdlib>

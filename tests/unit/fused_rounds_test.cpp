@@ -1,4 +1,4 @@
-// The rounds of an all-to-all as one phase: the same bytes between as many nodes, over few flows.
+// The rounds of an all-to-all as one phase: the same bytes over fewer flows.
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@ std::vector<Plan> fused(const Collective& all) {
   return plans;
 }
 
-bool even(const Topology& topology) {
+bool nodes_of_one_size(const Topology& topology) {
   return std::ranges::all_of(topology.nodes, [&](const auto& node) {
     return node.size() == topology.nodes.front().size();
   });
 }
 
-// By node of the other end.
+// Bytes by node of the other rank.
 std::map<int, std::uint64_t> bytes_by_node(const Collective& all, const Plan& plan,
                                            std::vector<Transfer> Action::*which) {
   std::map<int, std::uint64_t> bytes;
@@ -53,7 +53,7 @@ TEST_P(FusedRounds, KeepEveryWorkersBytesAndSteps) {
   });
 }
 
-// To the byte where there is a flow for every node; else in the node and out of it.
+// For each node, if there is a flow to every node; otherwise inside and out of the node.
 TEST_P(FusedRounds, KeepTheBytesBetweenNodes) {
   for_each([](const Collective& all, const std::vector<Plan>& plans) {
     for (int rank = 0; rank < all.topology.workers(); ++rank)
@@ -72,7 +72,7 @@ TEST_P(FusedRounds, KeepTheBytesBetweenNodes) {
 TEST_P(FusedRounds, AreFewFlowsThatTheirReceiversExpect) {
   for_each([](const Collective& all, const std::vector<Plan>& plans) {
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      if (!even(all.topology)) {  // then nothing is fused
+      if (!nodes_of_one_size(all.topology)) {  // then nothing is fused
         EXPECT_EQ(plans[rank].size(), all.plans[rank].size());
         continue;
       }
@@ -110,7 +110,7 @@ TEST(OtherPlans, HaveNoRoundsToFuse) {
       });
 }
 
-// Whatever distances there are, those that stand for them are spread over all of them.
+// Eight flows carry the bytes for all distances.
 TEST(ManyRounds, GoToEightEvenlySpacedNodes) {
   const Collective all =
       collective("alltoall", make_topology(std::vector<int>(1025, 1), 0), 1025 * 1000);

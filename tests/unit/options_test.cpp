@@ -4,23 +4,23 @@
 
 #include "sim/options/resolve.h"
 #include "sim/setup/network.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-GivenOptions given(const std::map<std::string, std::string>& words) {
+GivenOptions given(const std::map<std::string, std::string>& values) {
   GivenOptions options{{"platform", {"two-hosts", "--platform"}},
                        {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : words)
+  for (const auto& [key, value] : values)
     options[key] = {value, "--" + key};
   return options;
 }
 
-TEST(CommandLine, TakesValuesBesideAndBehindTheEqualsSign) {
+TEST(CommandLine, AcceptsSpaceOrEqualsSign) {
   const CommandLine line = parse_command_line({"--workers", "4", "--model=vgg16"}, {});
   EXPECT_EQ(line.options.at("workers").value, "4");
   EXPECT_EQ(line.options.at("workers").where, "--workers");
@@ -28,16 +28,16 @@ TEST(CommandLine, TakesValuesBesideAndBehindTheEqualsSign) {
   EXPECT_TRUE(line.arguments.empty());
 }
 
-TEST(CommandLine, TellsArgumentsFlagsAndOptionsApart) {
+TEST(CommandLine, SeparatesArgumentsFlagsAndOptions) {
   const CommandLine line = parse_command_line({"a.cfg", "--out", "dir", "--resume", "--batch", "8"},
                                               {{"out", true}, {"resume"}});
-  EXPECT_EQ(line.arguments, Words{"a.cfg"});
+  EXPECT_EQ(line.arguments, Strings{"a.cfg"});
   EXPECT_EQ(line.flags.at("out"), "dir");
   EXPECT_TRUE(line.flags.contains("resume"));
   EXPECT_EQ(line.options.size(), 1U);
 }
 
-TEST(CommandLine, RefusesAnUnknownOptionAndListsTheOnesThereAre) {
+TEST(CommandLine, RefusesAnUnknownOptionAndListsAll) {
   expect_mentions(error_of([] {
                     parse_command_line({"--wokers", "3"}, {});
                   }),
@@ -73,7 +73,7 @@ GivenOptions read(const std::string& text) {
   return parse_config_file(folder.write("some.cfg", text));
 }
 
-std::string complaint(const std::string& text) {
+std::string error_message(const std::string& text) {
   return error_of([&] { read(text); });
 }
 
@@ -87,30 +87,32 @@ TEST(ConfigFile, ReadsKeysValuesAndComments) {
   EXPECT_TRUE(options.at("batch").where.ends_with("some.cfg:5")) << options.at("batch").where;
 }
 
-TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsTheOnesThereAre) {
-  expect_mentions(complaint("model = vgg16\n\nwokers = 3\n"),
+TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsAll) {
+  expect_mentions(error_message("model = vgg16\n\nwokers = 3\n"),
                   {"some.cfg:3: ", "wokers", "workers", "schedule"});
 }
 
 TEST(ConfigFile, NamesTheLineOfAKeyGivenTwice) {
-  expect_mentions(complaint("model = vgg16\nmodel = vgg16\n"), {"some.cfg:2: ", "model", "twice"});
+  expect_mentions(error_message("model = vgg16\nmodel = vgg16\n"),
+                  {"some.cfg:2: ", "model", "twice"});
 }
 
-TEST(ConfigFile, NamesTheLineThatIsNoAssignment) {
-  expect_mentions(complaint("model = vgg16\nfaster please\n"), {"some.cfg:2: ", "faster please"});
+TEST(ConfigFile, NamesTheLineThatIsNotAnAssignment) {
+  expect_mentions(error_message("model = vgg16\nfaster please\n"),
+                  {"some.cfg:2: ", "faster please"});
 }
 
-TEST(ConfigFile, RefusesSections) {  // they would change nothing, whatever their author meant
-  expect_mentions(complaint("[run]\nmodel = vgg16\n"), {"some.cfg:1: ", "[run]"});
+TEST(ConfigFile, RefusesSections) {  // because they would have no effect
+  expect_mentions(error_message("[run]\nmodel = vgg16\n"), {"some.cfg:1: ", "[run]"});
 }
 
-TEST(ConfigFile, MustBeThere) {
+TEST(ConfigFile, MustExist) {
   expect_mentions(error_of([] { parse_config_file("/nowhere/some.cfg"); }), {"/nowhere/some.cfg"});
   const TemporaryFolder folder;
   expect_mentions(error_of([&] { parse_config_file(folder.path()); }), {folder.path()});
 }
 
-TEST(ConfigFile, GivesWayToTheCommandLine) {
+TEST(ConfigFile, IsOverriddenByTheCommandLine) {
   const TemporaryFolder folder;
   const std::string path = folder.write("some.cfg", "workers = 8\nbatch = 16\n");
   const GivenOptions options = merged_with_file(parse_command_line({path, "--workers", "2"}, {}));
@@ -119,7 +121,7 @@ TEST(ConfigFile, GivesWayToTheCommandLine) {
   EXPECT_THROW(merged_with_file(parse_command_line({path, path}, {})), std::invalid_argument);
 }
 
-TEST(ConfigFile, KnowsItsNeighbours) {
+TEST(ConfigFile, PathsAreRelativeToTheConfigFile) {
   const TemporaryFolder folder;
   folder.write("net.csv", "layer,parameters,forward_flop\na,1,1\n");
   const GivenOptions options = parse_config_file(
@@ -189,49 +191,49 @@ TEST(Resolve, ReadsEveryOption) {
     EXPECT_FALSE(scenario.written.at(key).empty()) << key;
 }
 
-// What a bad value of one option is answered with.
-std::string complaint(const std::string& key, const std::string& value,
-                      const std::string& schedule = "bsp") {
+// The error for a bad value of one option.
+std::string error_message(const std::string& key, const std::string& value,
+                          const std::string& schedule = "bsp") {
   return error_of([&] { resolve(given({{key, value}, {"schedule", schedule}})); });
 }
 
-TEST(Resolve, RefusesNumbersThatAreNone) {
+TEST(Resolve, RefusesInvalidNumbers) {
   for (const char* key : {"workers", "workers-per-node", "servers", "batch", "throughput",
                           "efficiency", "bucket-bytes", "bandwidth-factor", "latency-factor",
                           "step-overhead", "jitter", "iterations", "warmup", "seed"})
     for (const char* bad : {"nan", "NaN", "inf", "1e400", "-1", "-1e400", "three", "3x", ""})
-      expect_mentions(complaint(key, bad),
+      expect_mentions(error_message(key, bad),
                       {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
 }
 
 TEST(Resolve, RefusesZeroWhereItMeansNothing) {
   for (const char* key : {"workers", "workers-per-node", "batch", "throughput", "efficiency",
                           "bandwidth-factor", "iterations"})
-    expect_mentions(complaint(key, "0"), {std::string(key) + " = 0: allowed are"});
+    expect_mentions(error_message(key, "0"), {std::string(key) + " = 0: allowed are"});
   for (const char* key :
        {"servers", "latency-factor", "step-overhead", "jitter", "warmup", "seed", "bucket-bytes"})
     EXPECT_NO_THROW(resolve(given({{key, "0"}}))) << key;
 }
 
-TEST(Resolve, RefusesFractionsOfThingsThatAreCounted) {
+TEST(Resolve, RefusesFractionsOfCounts) {
   for (const char* key :
        {"workers", "workers-per-node", "servers", "batch", "iterations", "warmup", "seed"})
-    expect_mentions(complaint(key, "1.5"),
+    expect_mentions(error_message(key, "1.5"),
                     {std::string(key) + " = 1.5: allowed are whole numbers"});
 }
 
-TEST(Resolve, ListsTheNamesThereAre) {
-  expect_mentions(complaint("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
-  expect_mentions(complaint("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
-  expect_mentions(complaint("schedule", "bsq", "bsq"),
+TEST(Resolve, ListsAllNames) {
+  expect_mentions(error_message("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
+  expect_mentions(error_message("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
+  expect_mentions(error_message("schedule", "bsq", "bsq"),
                   {"--schedule", "'bsq'", "asp", "bsp", "ssp"});
-  expect_mentions(complaint("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
-  expect_mentions(complaint("compressor", "zip"), {"--compressor", "'zip'", "none"});
-  expect_mentions(complaint("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
-  expect_mentions(complaint("overlap", "yes"), {"overlap = yes", "on", "off"});
-  expect_mentions(complaint("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
-  expect_mentions(complaint("fidelity", "high"), {"fidelity = high", "flow", "step"});
-  expect_mentions(complaint("bucket-bytes", "some"), {"bucket-bytes = some", "all", "merged"});
+  expect_mentions(error_message("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
+  expect_mentions(error_message("compressor", "zip"), {"--compressor", "'zip'", "none"});
+  expect_mentions(error_message("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
+  expect_mentions(error_message("overlap", "yes"), {"overlap = yes", "on", "off"});
+  expect_mentions(error_message("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
+  expect_mentions(error_message("fidelity", "high"), {"fidelity = high", "flow", "step"});
+  expect_mentions(error_message("bucket-bytes", "some"), {"bucket-bytes = some", "all", "merged"});
 }
 
 }  // namespace

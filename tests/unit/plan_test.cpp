@@ -30,7 +30,7 @@ TEST(Topology, NumbersWorkersNodeByNode) {
   EXPECT_EQ(topology.ranks(), 8);
 }
 
-TEST(RingPlace, KnowsItsNeighboursByRank) {
+TEST(RingPlace, HasTheRanksOfItsNeighbours) {
   const std::vector<int> ring{7, 3, 9};
   for (int position = 0; position < 3; ++position) {
     const RingPlace place = place_in(ring, position);
@@ -47,7 +47,7 @@ TEST(RingPlace, OfOneIsItsOwnNeighbour) {
   EXPECT_EQ(place.previous, 5);
 }
 
-// Contributions: who has been added to each part of each place's buffer.
+// Contributions: a bit per rank that has been added to each part of each position's buffer.
 using Parts = std::vector<std::vector<std::uint64_t>>;
 
 Parts own_contributions(int n) {
@@ -63,9 +63,9 @@ std::vector<int> ring_of(int n) {
   return ring;
 }
 
-// Plays a ring by the book: in step s every place passes on the part it got in step s - 1, first
-// the part `first` places after its own. Returns the bytes each has sent.
-std::vector<std::uint64_t> play_ring(Parts& has, std::uint64_t bytes, int first, bool reduce) {
+// Runs the ring algorithm: in step 0 every position sends the part `first` positions after its own,
+// then always the part that it has just received. Returns the bytes that each has sent.
+std::vector<std::uint64_t> run_ring(Parts& has, std::uint64_t bytes, int first, bool reduce) {
   const int n = static_cast<int>(has.size());
   std::vector<std::uint64_t> sent(has.size());
   for (int step = 0; step < n - 1; ++step) {
@@ -85,16 +85,16 @@ std::vector<std::uint64_t> play_ring(Parts& has, std::uint64_t bytes, int first,
   return sent;
 }
 
-TEST(RingPhases, CarryTheBytesOfTheAlgorithmThatLeavesEverybodyWithTheSum) {
+TEST(RingPhases, MoveTheBytesOfTheRingAlgorithm) {
   for (int n = 2; n <= 33; ++n)
     for (const std::uint64_t bytes :
          {std::uint64_t{0}, std::uint64_t{7}, std::uint64_t{102228128}}) {
       Parts has = own_contributions(n);
       const std::uint64_t everybody = (std::uint64_t{1} << n) - 1;
-      const auto scattered = play_ring(has, bytes, n - 1, true);
+      const auto scattered = run_ring(has, bytes, n - 1, true);
       for (int place = 0; place < n; ++place)  // part i of the sum is at place i
         EXPECT_EQ(has[static_cast<std::size_t>(place)][static_cast<std::size_t>(place)], everybody);
-      const auto gathered = play_ring(has, bytes, 0, false);
+      const auto gathered = run_ring(has, bytes, 0, false);
       for (const auto& parts : has)
         for (const std::uint64_t part : parts)
           EXPECT_EQ(part, everybody);
@@ -117,7 +117,7 @@ TEST(RingPhases, TakeOneStepLessThanPlaces) {
   EXPECT_EQ(ring_all_reduce(place, 100, 0).steps, 6);
 }
 
-TEST(RingPhases, GatherPartsThatDiffer) {
+TEST(RingPhases, GatherPartsOfDifferentSizes) {
   const std::vector<std::uint64_t> parts{1, 20, 300};
   for (int place = 0; place < 3; ++place) {
     const Phase phase = ring_all_gather(place_in({0, 1, 2}, place), parts, 7);
@@ -131,7 +131,7 @@ TEST(RingPhases, GatherPartsThatDiffer) {
   EXPECT_EQ(even.sends[0].bytes, ring_all_gather(place_in({0, 1, 2}, 1), 15, 0).sends[0].bytes);
 }
 
-TEST(GridPlace, IsInARingOfItsNodeAndInOneAcross) {
+TEST(GridPlace, HasOneRingInsideAndOneAcrossNodes) {
   const GridPlace place = place_in_grid(make_topology({3, 3}, 0), 4, "x");
   EXPECT_EQ(place.inside.position, 1);
   EXPECT_EQ(place.inside.next, 5);
@@ -143,7 +143,7 @@ TEST(GridPlace, IsInARingOfItsNodeAndInOneAcross) {
   EXPECT_EQ(place.across_group, 3);
 }
 
-TEST(PlanOf, MakesAndReadsOneMessageAroundAnExchangeThatAdds) {
+TEST(PlanOf, EncodesBeforeAndDecodesAfterAnExchangeThatAdds) {
   const Topology topology = make_topology({1, 1}, 1);
   const Payload payload{.bytes = 10, .dense_bytes = 40, .elements = 10};
   const auto names = [&](const std::string& exchange, const Payload& given, int rank) {

@@ -13,13 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-// Bytes between a test and its processes. Reading gives up after a minute, so that a test whose
-// processes hang fails by itself.
+// Bytes between a test and its processes. Reading throws after a minute, so that a test fails if
+// its processes hang.
 class Pipe {
  public:
   Pipe() {
@@ -33,17 +33,17 @@ class Pipe {
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
 
-  void say(char byte) const {
+  void write_byte(char byte) const {
     if (write(ends_[1], &byte, 1) != 1)
-      throw std::runtime_error("nobody listens");
+      throw std::runtime_error("the pipe has no reader");
   }
-  // The next byte; 0 when all who could write have ended.
-  char hear() const {
+  // The next byte; 0 after all processes that could write have ended.
+  char read_byte() const {
     pollfd file{.fd = ends_[0], .events = POLLIN, .revents = 0};
     while (poll(&file, 1, 60000) < 0 && errno == EINTR) {
     }
     if (file.revents == 0)
-      throw std::runtime_error("a minute without a word");
+      throw std::runtime_error("no byte within a minute");
     char byte = 0;
     return read(ends_[0], &byte, 1) == 1 ? byte : '\0';
   }
@@ -84,7 +84,7 @@ TEST(RunChildren, ReturnsWhatEachJobReturned) {
   }
 }
 
-TEST(RunChildren, ReturnsLongAndEmptyAnswersWhole) {
+TEST(RunChildren, ReturnsLongAndEmptyAnswersCompletely) {
   std::string text(3'000'000, 'x');  // much more than a pipe holds
   text[1'234'567] = '\0';
   const std::vector<Outcome> all = outcomes({[&] { return text; }, [] { return std::string(); }});
@@ -94,14 +94,14 @@ TEST(RunChildren, ReturnsLongAndEmptyAnswersWhole) {
   EXPECT_EQ(all[1].output, "");
 }
 
-TEST(RunChildren, TellsWhatAJobThrew) {
+TEST(RunChildren, ReportsTheExceptionOfAJob) {
   const Outcome outcome =
       outcomes({[]() -> std::string { throw std::runtime_error("no such platform"); }})[0];
   EXPECT_FALSE(outcome.ok);
   EXPECT_EQ(outcome.error, "no such platform");
 }
 
-TEST(RunChildren, TellsWhatAJobThrewInOneLine) {  // SimGrid throws messages of several
+TEST(RunChildren, ReportsExceptionsInOneLine) {  // SimGrid throws messages of several lines
   const Outcome outcome =
       outcomes({[]() -> std::string { throw std::runtime_error("first\nsecond\n\nthird"); }})[0];
   EXPECT_EQ(outcome.error.find('\n'), std::string::npos) << outcome.error;
@@ -124,23 +124,23 @@ TEST(RunChildren, SurvivesAbortsCrashesAndExits) {
   EXPECT_TRUE(all[3].ok);
 }
 
-TEST(RunChildren, KeepsWhatAJobThrowsInItsOwnProcess) {
-  // Else the child goes on as a second copy of whoever catches it.
+TEST(RunChildren, ExceptionsStayInTheChild) {
+  // Otherwise the child continues as a second copy of the test.
   Pipe escaped;
   Outcome outcome;
   try {
     outcome = outcomes({[]() -> std::string { throw 7; }})[0];
   } catch (int) {
-    escaped.say('!');
+    escaped.write_byte('!');
     _exit(1);
   }
   escaped.close_writing();
-  EXPECT_EQ(escaped.hear(), '\0') << "the exception came out in the child";
+  EXPECT_EQ(escaped.read_byte(), '\0') << "the exception left run_children in the child";
   EXPECT_FALSE(outcome.ok);
   EXPECT_FALSE(outcome.error.empty());
 }
 
-TEST(RunChildren, TakesWhatAJobSaidBeforeItAborted) {
+TEST(RunChildren, ReportsOutputBeforeAbort) {
   const Outcome outcome = outcomes({[]() -> std::string {
     std::fputs("[0.000000] [xbt/CRITICAL] The platform is upside down\n", stderr);
     std::abort();
@@ -148,7 +148,7 @@ TEST(RunChildren, TakesWhatAJobSaidBeforeItAborted) {
   EXPECT_EQ(outcome.error, "The platform is upside down");
 }
 
-TEST(RunChildren, KeepsWhatJobsPrintFromTheTerminal) {
+TEST(RunChildren, JobOutputDoesNotReachTheTerminal) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   const Outcome outcome = outcomes({[] {
@@ -163,38 +163,38 @@ TEST(RunChildren, KeepsWhatJobsPrintFromTheTerminal) {
   EXPECT_EQ(outcome.output, "fine");
 }
 
-TEST(RunChildren, RunsAsManyAtOnceAsAsked) {
+TEST(RunChildren, RunsAsManyAtATimeAsAllowed) {
   Pipe first;
-  Pipe second;  // each says a word to the other and hears one before it ends
+  Pipe second;  // each writes a byte to the other and reads one before it ends
   const std::vector<Outcome> all = outcomes({[&] {
-                                               first.say('a');
-                                               return std::string(1, second.hear());
+                                               first.write_byte('a');
+                                               return std::string(1, second.read_byte());
                                              },
                                              [&] {
-                                               second.say('b');
-                                               return std::string(1, first.hear());
+                                               second.write_byte('b');
+                                               return std::string(1, first.read_byte());
                                              }},
                                             2);
   EXPECT_EQ(all[0].output, "b") << all[0].error;
   EXPECT_EQ(all[1].output, "a") << all[1].error;
 }
 
-TEST(RunChildren, RunsNoMoreAtOnceThanAsked) {
+TEST(RunChildren, RunsNoMoreAtATimeThanAllowed) {
   for (const int at_once : {1, 3}) {
-    Pipe words;
+    Pipe events;
     Jobs jobs;
     for (int i = 0; i < 12; ++i)
       jobs.emplace_back([&] {
-        words.say('+');
-        words.say('-');
+        events.write_byte('+');
+        events.write_byte('-');
         return std::string();
       });
     outcomes(jobs, at_once);
-    words.close_writing();
+    events.close_writing();
     int running = 0;
     int most = 0;
-    for (char word = words.hear(); word != '\0'; word = words.hear())
-      most = std::max(most, running += word == '+' ? 1 : -1);
+    for (char event = events.read_byte(); event != '\0'; event = events.read_byte())
+      most = std::max(most, running += event == '+' ? 1 : -1);
     EXPECT_EQ(running, 0);
     EXPECT_LE(most, at_once);
   }
@@ -209,20 +209,20 @@ TEST(RunChildren, StartsJobsInOrder) {
   EXPECT_EQ(order, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
 }
 
-// A job that lasts until it is ended from outside.
-std::string last_for_ever(const Pipe& alive) {
-  alive.say('!');
+// A job that runs until it is killed.
+std::string run_until_killed(const Pipe& alive) {
+  alive.write_byte('!');
   for (;;)
     pause();
 }
 
-TEST(RunChildren, EndsTheOthersWhenToldToStop) {
+TEST(RunChildren, EndsTheOthersWhenAskedToStop) {
   Pipe alive;
-  Pipe unheard;
-  run_children({[&] { return last_for_ever(alive); },
-                [&] { return std::string(1, alive.hear()); },  // once the first is there
+  Pipe third_started;
+  run_children({[&] { return run_until_killed(alive); },
+                [&] { return std::string(1, alive.read_byte()); },  // when the first has started
                 [&] {
-                  unheard.say('x');
+                  third_started.write_byte('x');
                   return std::string();
                 }},
                2, [&](std::size_t job, const Outcome&) {
@@ -230,29 +230,29 @@ TEST(RunChildren, EndsTheOthersWhenToldToStop) {
                  return false;
                });
   alive.close_writing();
-  EXPECT_EQ(alive.hear(), '\0') << "the first still runs";
-  unheard.close_writing();
-  EXPECT_EQ(unheard.hear(), '\0') << "the third was started";
+  EXPECT_EQ(alive.read_byte(), '\0') << "the first still runs";
+  third_started.close_writing();
+  EXPECT_EQ(third_started.read_byte(), '\0') << "the third was started";
 }
 
-// Runs two endless jobs in a process of its own, sends that a signal once both are there, and
-// returns how it ended. All who could write to `alive` have ended when it is closed.
+// Runs two endless jobs in a separate process, sends it a signal when both have started, and
+// returns its status. When `alive` is closed, all processes that could write to it have ended.
 int status_after(int signal_number, Pipe& alive) {
   const pid_t runner = fork();
   if (runner == 0) {
     int code = 1;
     try {
-      outcomes({[&] { return last_for_ever(alive); }, [&] { return last_for_ever(alive); }});
+      outcomes({[&] { return run_until_killed(alive); }, [&] { return run_until_killed(alive); }});
     } catch (const Interrupted&) {
       code = 42;
     }
     _exit(code);
   }
-  alive.hear();
-  alive.hear();
+  alive.read_byte();
+  alive.read_byte();
   kill(runner, signal_number);
   alive.close_writing();
-  EXPECT_EQ(alive.hear(), '\0') << "a child is still there";
+  EXPECT_EQ(alive.read_byte(), '\0') << "a child still runs";
   int status = 0;
   EXPECT_EQ(waitpid(runner, &status, 0), runner);
   return status;

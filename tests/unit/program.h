@@ -1,4 +1,4 @@
-// Runs the built program as a user would.
+// Runs the built program as a user does.
 #pragma once
 
 #include <array>
@@ -24,20 +24,20 @@ struct Ended {
 // outside that folder.
 class Program {
  public:
-  Program(const std::vector<std::string>& words, const std::string& folder) {
-    std::vector<char*> arguments;
+  Program(const std::vector<std::string>& arguments, const std::string& folder) {
     std::vector<std::string> all{SYNCLINE_PROGRAM};
-    all.insert(all.end(), words.begin(), words.end());
-    for (std::string& word : all)
-      arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    std::vector<char*> argv;
+    for (std::string& argument : all)
+      argv.push_back(argument.data());
+    argv.push_back(nullptr);
     const std::string out = printed_.path("out");
     const std::string err = printed_.path("err");
     pid_ = fork();
     if (pid_ < 0)
       throw std::runtime_error("no process");
     if (pid_ > 0) {
-      setpgid(pid_, pid_);  // in both processes, whichever comes first
+      setpgid(pid_, pid_);  // in both processes, because either may be first
       return;
     }
     setpgid(0, 0);
@@ -47,11 +47,11 @@ class Program {
     if (chdir(folder.c_str()) != 0 || dup2(out_file, STDOUT_FILENO) < 0 ||
         dup2(err_file, STDERR_FILENO) < 0 || dup2(nothing, STDIN_FILENO) < 0)
       _exit(127);
-    execv(SYNCLINE_PROGRAM, arguments.data());
+    execv(SYNCLINE_PROGRAM, argv.data());
     _exit(127);
   }
 
-  // To the program alone, or as a terminal does, to its children too.
+  // Sends SIGINT to the program alone or, as a terminal does, also to its children.
   void interrupt(bool children_too) const { kill(children_too ? -pid_ : pid_, SIGINT); }
 
   Ended wait() const {
@@ -62,7 +62,7 @@ class Program {
             .err = text_of(printed_.path("err"))};
   }
 
-  // After wait(): whether one of its children is still there.
+  // After wait(): whether one of its children still runs.
   bool left_children() const { return kill(-pid_, 0) == 0; }
 
  private:
@@ -70,8 +70,9 @@ class Program {
   pid_t pid_ = -1;
 };
 
-inline Ended run_program(const std::vector<std::string>& words, const std::string& folder = ".") {
-  return Program(words, folder).wait();
+inline Ended run_program(const std::vector<std::string>& arguments,
+                         const std::string& folder = ".") {
+  return Program(arguments, folder).wait();
 }
 
 inline std::size_t lines_in(const std::string& text) {

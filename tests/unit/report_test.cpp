@@ -1,25 +1,25 @@
-// Figures of traces that are small enough to be worked out by hand.
+// Figures of traces that are small enough to compute by hand.
 #include "sim/report/report.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-// A trace in the making: the rows of each worker follow each other.
-class Story {
+// Makes a trace: the compute rows of each worker follow each other.
+class TraceBuilder {
  public:
-  explicit Story(int workers) : clock_(static_cast<std::size_t>(workers)) {
+  explicit TraceBuilder(int workers) : clock_(static_cast<std::size_t>(workers)) {
     trace_.workers = workers;
     for (int i = 0; i < workers; ++i)
       trace_.rank_names.push_back("worker " + std::to_string(i));
   }
 
   // Seconds of `verb` on the compute stream.
-  Story& computes(int rank, int iteration, std::string_view verb, double seconds) {
+  TraceBuilder& computes(int rank, int iteration, std::string_view verb, double seconds) {
     double& now = clock_[static_cast<std::size_t>(rank)];
     trace_.rows.push_back({.start_s = now,
                            .end_s = now + seconds,
@@ -30,16 +30,16 @@ class Story {
     trace_.end_s = std::max(trace_.end_s, now);
     return *this;
   }
-  // `seconds` of computation and then `wait_s` of standing still make one iteration.
-  Story& iterates(int rank, int iteration, double seconds, double wait_s = 0) {
+  // One iteration: `seconds` of computation, then `wait_s` of waiting.
+  TraceBuilder& iterates(int rank, int iteration, double seconds, double wait_s = 0) {
     computes(rank, iteration, "forward", seconds / 4)
         .computes(rank, iteration, "backward", seconds * 3 / 4);
     if (wait_s > 0)
       computes(rank, iteration, "wait", wait_s);
     return computes(rank, iteration, "step", 0);
   }
-  Story& moves(int rank, int iteration, double start_s, double end_s, std::uint64_t bytes = 0,
-               std::string_view verb = "all-reduce") {
+  TraceBuilder& moves(int rank, int iteration, double start_s, double end_s,
+                      std::uint64_t bytes = 0, std::string_view verb = "all-reduce") {
     trace_.rows.push_back({.start_s = start_s,
                            .end_s = end_s,
                            .verb = verb,
@@ -61,26 +61,26 @@ class Story {
 };
 
 TEST(Throughput, IsSamplesOverSeconds) {
-  Story story(1);
-  story.iterates(0, 0, 2).iterates(0, 1, 2);
-  EXPECT_DOUBLE_EQ(story.report(10, 0, 2).throughput, 5);
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 2).iterates(0, 1, 2);
+  EXPECT_DOUBLE_EQ(builder.report(10, 0, 2).throughput, 5);
 }
 
 TEST(Throughput, LeavesWarmUpOut) {
-  Story story(1);
-  story.iterates(0, 0, 100).iterates(0, 1, 2).iterates(0, 2, 2);
-  EXPECT_DOUBLE_EQ(story.report(10, 1, 2).throughput, 5);
-  EXPECT_DOUBLE_EQ(story.report(10, 1, 2).iteration_mean_s, 2);
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 100).iterates(0, 1, 2).iterates(0, 2, 2);
+  EXPECT_DOUBLE_EQ(builder.report(10, 1, 2).throughput, 5);
+  EXPECT_DOUBLE_EQ(builder.report(10, 1, 2).iteration_mean_s, 2);
 }
 
-TEST(Throughput, IsFromTheLastWarmUntilTheFirstEnds) {
-  // One takes 1 s, the other 3 s to get warm and then 2 s: from 3 s to 4 s, one and a half
-  // iterations.
+TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
+  // One takes 1 s per iteration, the other 3 s for warm-up and then 2 s: from 3 s to 4 s these are
+  // one and a half iterations.
   for (const int slow : {0, 1}) {
-    Story story(2);
+    TraceBuilder builder(2);
     for (int i = 0; i < 4; ++i)
-      story.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
-    const Report report = story.report(10, 1, 3);
+      builder.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
+    const Report report = builder.report(10, 1, 3);
     EXPECT_DOUBLE_EQ(report.throughput, 10 * 1.5) << "worker " << slow << " is slow";
     EXPECT_TRUE(report.warnings.empty());
   }
@@ -88,37 +88,37 @@ TEST(Throughput, IsFromTheLastWarmUntilTheFirstEnds) {
 
 TEST(Throughput, CountsTheInnerPartOfACutIteration) {
   // Worker 0: 1 s each, measured from 3 to 4 s. Worker 1: 3 s each, of which a third is inside.
-  Story story(2);
+  TraceBuilder builder(2);
   for (int i = 0; i < 4; ++i)
-    story.iterates(0, i, 1).iterates(1, i, 3);
-  EXPECT_NEAR(story.report(12, 1, 3).throughput, 12 * (1 + 1.0 / 3), 1e-9);
+    builder.iterates(0, i, 1).iterates(1, i, 3);
+  EXPECT_NEAR(builder.report(12, 1, 3).throughput, 12 * (1 + 1.0 / 3), 1e-9);
 }
 
-TEST(Throughput, WarnsWhenTheFastEndBeforeTheSlowAreWarm) {
-  Story story(2);
+TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
+  TraceBuilder builder(2);
   for (int i = 0; i < 2; ++i)
-    story.iterates(0, i, 1).iterates(1, i, 10);
-  const Report report = story.report(10, 1, 1);
+    builder.iterates(0, i, 1).iterates(1, i, 10);
+  const Report report = builder.report(10, 1, 1);
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
   EXPECT_NEAR(report.throughput, 10 * 2.2 / 2, 1e-9);
   ASSERT_EQ(report.warnings.size(), 1U);
 }
 
-TEST(ScalingEfficiency, IsOfWhatEachWouldDoAlone) {
-  Story story(2);
-  story.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
-  EXPECT_DOUBLE_EQ(story.report(10, 0, 1).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
+TEST(ScalingEfficiency, DividesByEachWorkersOwnSpeed) {
+  TraceBuilder builder(2);
+  builder.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
+  EXPECT_DOUBLE_EQ(builder.report(10, 0, 1).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
 }
 
 TEST(Iterations, HaveNearestRankPercentiles) {
-  Story story(1);
+  TraceBuilder builder(1);
   for (int i = 0; i < 200; ++i)
-    story.iterates(0, i, 200 - i);
-  const Report report = story.report(1, 0, 200);
+    builder.iterates(0, i, 200 - i);
+  const Report report = builder.report(1, 0, 200);
   EXPECT_NEAR(report.iteration_p50_s, 100, 1e-9);
   EXPECT_NEAR(report.iteration_p99_s, 198, 1e-9);
   EXPECT_NEAR(report.iteration_mean_s, 100.5, 1e-9);
-  Story five(1);
+  TraceBuilder five(1);
   int next = 0;
   for (const int seconds : {4, 1, 5, 2, 3})
     five.iterates(0, next++, seconds);
@@ -126,43 +126,43 @@ TEST(Iterations, HaveNearestRankPercentiles) {
   EXPECT_NEAR(five.report(1, 0, 5).iteration_p99_s, 5, 1e-9);
 }
 
-TEST(Breakdown, TellsExposedFromWaiting) {
-  // 4 s of computation, then 3 s of standing still, in which bytes move from 3 to 6 s.
-  Story story(1);
-  story.iterates(0, 0, 4, 3).moves(0, 0, 3, 6);
-  const Report report = story.report(1, 0, 1);
+TEST(Breakdown, SeparatesExposedFromWaiting) {
+  // 4 s of computation, then 3 s of waiting; bytes move from 3 to 6 s.
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 4, 3).moves(0, 0, 3, 6);
+  const Report report = builder.report(1, 0, 1);
   EXPECT_DOUBLE_EQ(report.compute_s, 4);
   EXPECT_DOUBLE_EQ(report.exposed_s, 2);
   EXPECT_DOUBLE_EQ(report.waiting_s, 1);
 }
 
-TEST(Breakdown, CountsTransfersSideBySideOnce) {
-  Story story(1);
-  story.iterates(0, 0, 4, 4).moves(0, 0, 5, 6).moves(0, 0, 5.5, 6.5).moves(0, 0, 7.5, 9);
-  EXPECT_DOUBLE_EQ(story.report(1, 0, 1).exposed_s, 2);
+TEST(Breakdown, CountsOverlappingTransfersOnce) {
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 4, 4).moves(0, 0, 5, 6).moves(0, 0, 5.5, 6.5).moves(0, 0, 7.5, 9);
+  EXPECT_DOUBLE_EQ(builder.report(1, 0, 1).exposed_s, 2);
 }
 
-TEST(Breakdown, DoesNotTakeAWaitingStreamForAMovingOne) {
-  Story story(1);
-  story.iterates(0, 0, 4, 3).moves(0, 0, 4, 6, 0, "wait").moves(0, 0, 6, 7);
-  const Report report = story.report(1, 0, 1);
+TEST(Breakdown, DoesNotCountAWaitingStreamAsMoving) {
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 4, 3).moves(0, 0, 4, 6, 0, "wait").moves(0, 0, 6, 7);
+  const Report report = builder.report(1, 0, 1);
   EXPECT_DOUBLE_EQ(report.exposed_s, 1);
   EXPECT_DOUBLE_EQ(report.waiting_s, 2);
 }
 
 TEST(Breakdown, AddsUpToTheMeanIteration) {
-  Story story(2);
+  TraceBuilder builder(2);
   for (int i = 0; i < 5; ++i)
     for (int rank = 0; rank < 2; ++rank) {
-      story.computes(rank, i, "forward", 1 + rank)
+      builder.computes(rank, i, "forward", 1 + rank)
           .computes(rank, i, "backward", 2)
           .computes(rank, i, "compress", 0.5)
           .computes(rank, i, "wait", 0.25 * (i + 1))
           .computes(rank, i, "decompress", 0.125)
           .computes(rank, i, "step", 0);
-      story.moves(rank, i, 4.0 * i, 4.0 * i + 3.6);
+      builder.moves(rank, i, 4.0 * i, 4.0 * i + 3.6);
     }
-  const Report report = story.report(1, 1, 4);
+  const Report report = builder.report(1, 1, 4);
   EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
               report.iteration_mean_s, 1e-12);
   EXPECT_DOUBLE_EQ(report.compress_s, 0.625);
@@ -170,27 +170,30 @@ TEST(Breakdown, AddsUpToTheMeanIteration) {
 }
 
 TEST(Bytes, ArePerWorkerAndIteration) {
-  Story story(2);
+  TraceBuilder builder(2);
   for (int i = 0; i < 3; ++i)
-    story.iterates(0, i, 1).iterates(1, i, 1).moves(0, i, i, i + 1, 300).moves(1, i, i, i + 1, 100);
-  Report report = story.report(1, 1, 2);
+    builder.iterates(0, i, 1)
+        .iterates(1, i, 1)
+        .moves(0, i, i, i + 1, 300)
+        .moves(1, i, i, i + 1, 100);
+  Report report = builder.report(1, 1, 2);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
   EXPECT_DOUBLE_EQ(report.bytes_received, 400);
   // A server's bytes are not the workers', a node aggregator's are.
-  story.trace().servers = 1;
-  story.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
-  report = story.report(1, 1, 2);
+  builder.trace().servers = 1;
+  builder.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
+  report = builder.report(1, 1, 2);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
-  story.trace().rows.push_back({.rank = 3, .iteration = -1, .bytes_sent = 600});
-  report = story.report(1, 1, 2);
+  builder.trace().rows.push_back({.rank = 3, .iteration = -1, .bytes_sent = 600});
+  report = builder.report(1, 1, 2);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 300);
 }
 
 TEST(Links, AreTheThreeBusiestInOrder) {
-  Story story(1);
-  story.iterates(0, 0, 5).iterates(0, 1, 5);
-  story.trace().links = {{"a", 100, 100}, {"b", 10, 80}, {"d", 10, 50}, {"c", 10, 50}};
-  const Report report = story.report(1, 1, 1);
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 5).iterates(0, 1, 5);
+  builder.trace().links = {{"a", 100, 100}, {"b", 10, 80}, {"d", 10, 50}, {"c", 10, 50}};
+  const Report report = builder.report(1, 1, 1);
   ASSERT_EQ(report.busiest_links.size(), 3U);
   EXPECT_EQ(report.busiest_links[0].name, "b");
   EXPECT_EQ(report.busiest_links[1].name, "c");
@@ -200,39 +203,39 @@ TEST(Links, AreTheThreeBusiestInOrder) {
   EXPECT_DOUBLE_EQ(report.bound_link_s, 4);
 }
 
-TEST(Bound, IsWarnedAboutWhenARunIsFaster) {
-  Story story(1);
-  story.iterates(0, 0, 1).iterates(0, 1, 1);
-  story.trace().links = {{"wire", 10, 20}};  // 2 s for two iterations: exactly the bound
-  EXPECT_TRUE(story.report(1, 0, 2).warnings.empty());
-  story.trace().links = {{"wire", 10, 30}};
-  const Report report = story.report(1, 0, 2);
+TEST(Bound, WarnsIfARunIsFaster) {
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 1).iterates(0, 1, 1);
+  builder.trace().links = {{"wire", 10, 20}};  // 2 s for two iterations: exactly the bound
+  EXPECT_TRUE(builder.report(1, 0, 2).warnings.empty());
+  builder.trace().links = {{"wire", 10, 30}};
+  const Report report = builder.report(1, 0, 2);
   ASSERT_EQ(report.warnings.size(), 1U);
   expect_mentions(report.warnings[0], {"bound", "1.5"});
 }
 
 TEST(Bound, OfComputationIsTheSlowestWorkers) {
-  Story story(2);
-  story.iterates(0, 0, 1, 2).iterates(1, 0, 3);
-  EXPECT_DOUBLE_EQ(story.report(1, 0, 1).bound_compute_s, 3);
+  TraceBuilder builder(2);
+  builder.iterates(0, 0, 1, 2).iterates(1, 0, 3);
+  EXPECT_DOUBLE_EQ(builder.report(1, 0, 1).bound_compute_s, 3);
 }
 
 TEST(Staleness, CountsUpdatesBetweenReadingAndApplying) {
-  Story story(2);
-  story.iterates(0, 0, 1).iterates(1, 0, 1);
+  TraceBuilder builder(2);
+  builder.iterates(0, 0, 1).iterates(1, 0, 1);
   const auto apply = [&](int rank, int bucket, std::int64_t version, std::int64_t read) {
-    story.trace().rows.push_back({.verb = "apply",
-                                  .rank = rank,
-                                  .bucket = bucket,
-                                  .iteration = 0,
-                                  .version = version,
-                                  .read_version = read});
+    builder.trace().rows.push_back({.verb = "apply",
+                                    .rank = rank,
+                                    .bucket = bucket,
+                                    .iteration = 0,
+                                    .version = version,
+                                    .read_version = read});
   };
   apply(2, 0, 1, 0);  // nothing in between
   apply(2, 0, 2, 0);  // the first
   apply(2, 0, 3, 2);
   apply(2, 1, 9, 0);  // of another bucket
-  const Report report = story.report(1, 0, 1);
+  const Report report = builder.report(1, 0, 1);
   EXPECT_EQ(report.staleness_histogram,
             (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 1}, {8, 1}}));
   EXPECT_EQ(report.staleness_max, 8);
@@ -240,15 +243,15 @@ TEST(Staleness, CountsUpdatesBetweenReadingAndApplying) {
   EXPECT_EQ(report.updates, 3);  // of the parameters, not of every bucket
 }
 
-TEST(Bottleneck, NamesWhatTakesMost) {
-  Story computing(1);
+TEST(Bottleneck, NamesTheLargestPart) {
+  TraceBuilder computing(1);
   computing.iterates(0, 0, 4, 1).moves(0, 0, 4, 5);
   expect_mentions(computing.report(1, 0, 1).bottleneck, {"computation", "80 %"});
-  Story communicating(1);
+  TraceBuilder communicating(1);
   communicating.iterates(0, 0, 1, 4).moves(0, 0, 1, 5);
   communicating.trace().links = {{"uplink", 10, 40}};
   expect_mentions(communicating.report(1, 0, 1).bottleneck, {"communication", "80 %", "uplink"});
-  Story waiting(2);
+  TraceBuilder waiting(2);
   waiting.iterates(0, 0, 1, 4).iterates(1, 0, 1, 0).iterates(1, 1, 4, 0).iterates(0, 1, 1, 4);
   expect_mentions(waiting.report(1, 0, 2).bottleneck, {"waiting", "worker 1"});
 }

@@ -1,5 +1,5 @@
-// Closed forms and meaning of the exchanges for messages that cannot be added on the way: bytes,
-// rounds, where messages are made and read, and that every byte brings somebody something new.
+// Exchanges for messages that cannot be added on the way: closed forms of bytes and rounds, when
+// messages are encoded and decoded, and that no transfer brings what its receiver has already.
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -8,14 +8,14 @@
 #include <tuple>
 
 #include "tests/unit/collective.h"
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
 using Works = std::vector<std::tuple<std::string_view, int, std::uint64_t>>;
 
-// What of the plan is work: messages and elements.
+// The plan's work: messages and elements.
 Works work_of(const Actions& plan) {
   Works work;
   for (const Action& phase : plan)
@@ -60,9 +60,9 @@ std::uint64_t sent_in(const Plan& plan, std::string_view name) {
   return bytes;
 }
 
-// Plays the phases whose name begins so, in which every rank starts with the piece of its own
-// number, and all others only pass time. A phase must bring exactly the pieces that its rank did
-// not have, and in the end everybody has all.
+// Executes the phases whose names have this beginning; every rank starts with the piece of its own
+// number. A phase must bring exactly the pieces that its rank did not have, and at the end every
+// worker has all pieces.
 void expect_gathers(const Collective& all, std::string_view beginning,
                     const std::function<std::uint64_t(int)>& bytes_of) {
   std::vector<std::uint64_t> has(all.plans.size());
@@ -70,16 +70,16 @@ void expect_gathers(const Collective& all, std::string_view beginning,
     has[at(rank)] = one(rank);
   const std::vector<Actions> plans = actions_of(all.plans);
   std::map<const Action*, std::uint64_t> brought;
-  play(plans, has,
-       [&](std::uint64_t& mine, std::uint64_t message, int, int, const Action& phase,
-           std::uint64_t) {
-         if (!phase.name.starts_with(beginning))
-           return;
-         for (int piece = 0; piece < all.topology.workers(); ++piece)
-           if ((message & ~mine & one(piece)) != 0)
-             brought[&phase] += bytes_of(piece);
-         mine |= message;
-       });
+  execute(plans, has,
+          [&](std::uint64_t& mine, std::uint64_t message, int, int, const Action& phase,
+              std::uint64_t) {
+            if (!phase.name.starts_with(beginning))
+              return;
+            for (int piece = 0; piece < all.topology.workers(); ++piece)
+              if ((message & ~mine & one(piece)) != 0)
+                brought[&phase] += bytes_of(piece);
+            mine |= message;
+          });
   for (int rank = 0; rank < all.topology.workers(); ++rank) {
     EXPECT_EQ(has[at(rank)], everybody(all)) << "rank " << rank;
     for (const Action& phase : plans[at(rank)])
@@ -116,7 +116,7 @@ TEST_P(AllGather, TakesEightKNMinusOneBytesForTopK) {
       EXPECT_EQ(received_by(plan), 8 * 250 * at(n - 1));
 }
 
-TEST_P(AllGather, MakesOneMessageAndReadsAll) {
+TEST_P(AllGather, EncodesOneMessageAndDecodesAll) {
   expect_no_work_for_dense("allgather");
   for_each_compressed(
       "allgather",
@@ -151,7 +151,7 @@ TEST(AllGatherSteps, AreNMinusOneOfTheRingAndLogarithmicOfDoubling) {
   }
 }
 
-TEST(GTopK, SendsOneMessageUpAndOneDownForEachWorkerButTheRoot) {
+TEST(GTopK, SendsOneMessageUpAndOneDownPerWorkerExceptTheRoot) {
   const auto check = [](const Collective& all) {
     const int n = all.topology.workers();
     EXPECT_EQ(sent_by_all(all), 2 * at(n - 1) * all.bytes);
@@ -177,31 +177,31 @@ TEST(GTopK, TakesLogNRoundsEachWay) {
   }
 }
 
-TEST(GTopK, MergesEverybodyOnceAndTellsEverybody) {
+TEST(GTopK, MergesEveryMessageOnceAndSendsTheResultToAll) {
   for (int n = 2; n <= 33; ++n) {
     SCOPED_TRACE(std::to_string(n) + " workers");
     const Collective all = collective("gtopk", flat(n), topk(10, 1000));
     std::vector<std::uint64_t> merged;
     for (int rank = 0; rank < n; ++rank)
       merged.push_back(one(rank));
-    play(actions_of(all.plans), merged,
-         [&](std::uint64_t& mine, std::uint64_t message, int from, int to, const Action& phase,
-             std::uint64_t) {
-           if (phase.name == "fold" || phase.name == "reduce") {
-             EXPECT_EQ(mine & message, 0U) << "merged twice";
-             EXPECT_LT(to, from);
-             mine |= message;
-           } else {
-             EXPECT_EQ(message, everybody(all));
-             mine = message;
-           }
-         });
+    execute(actions_of(all.plans), merged,
+            [&](std::uint64_t& mine, std::uint64_t message, int from, int to, const Action& phase,
+                std::uint64_t) {
+              if (phase.name == "fold" || phase.name == "reduce") {
+                EXPECT_EQ(mine & message, 0U) << "merged twice";
+                EXPECT_LT(to, from);
+                mine |= message;
+              } else {
+                EXPECT_EQ(message, everybody(all));
+                mine = message;
+              }
+            });
     for (const std::uint64_t mine : merged)
       EXPECT_EQ(mine, everybody(all));
   }
 }
 
-TEST(GTopK, ReadsEachMessageThatItMergesBeforeTheNextPhaseAndTheResult) {
+TEST(GTopK, DecodesEachMergedMessageBeforeTheNextPhase) {
   expect_no_work_for_dense("gtopk");
   for_each_compressed("gtopk", [](const Collective& all) {
     int merges = 0;
@@ -246,7 +246,7 @@ TEST(HiTopK, SendsWhatThePaperCountsInEachStep) {
 TEST(HiTopK, BringsEverybodyEveryNodesSelectionFromEveryShareOnce) {
   const auto check = [](const Collective& all) {
     const int m = static_cast<int>(all.topology.nodes[0].size());
-    // Inside a node the steps that reduce bring no piece; a piece is what its worker selects.
+    // A piece is what its worker selects; the reduce-scatter inside a node brings no piece.
     expect_gathers(all, "all-gather", [&](int piece) { return share(all.bytes, m, piece % m); });
     const auto n = at(all.topology.workers());
     const auto nodes = at(static_cast<int>(all.topology.nodes.size()));
@@ -256,7 +256,7 @@ TEST(HiTopK, BringsEverybodyEveryNodesSelectionFromEveryShareOnce) {
   for_each_compressed("hitopk", check);
 }
 
-TEST(HiTopK, SelectsFromItsShareAndReadsAllSelections) {
+TEST(HiTopK, EncodesItsShareAndDecodesAllSelections) {
   expect_no_work_for_dense("hitopk");
   for_each_compressed("hitopk", [](const Collective& all) {
     const auto m = at(static_cast<int>(all.topology.nodes[0].size()));
@@ -279,7 +279,8 @@ TEST(HiTopK, RefusesUnevenNodesAndSaysHowMany) {
                   {"exchange = hitopk", "4", "2"});
 }
 
-// Every pair meets once in these phases, and each hears its own part of everybody's message.
+// In these phases every two workers exchange once: each receives its own part of the other's
+// message.
 void expect_splits(const Collective& all, std::string_view name) {
   const int n = all.topology.workers();
   for (int rank = 0; rank < n; ++rank) {
@@ -289,12 +290,12 @@ void expect_splits(const Collective& all, std::string_view name) {
       if (phase.name != name)
         continue;
       ASSERT_TRUE(phase.sends.size() == 1 && phase.receives.size() == 1 && phase.steps == 1);
-      const Transfer& given = phase.sends[0];
-      const Transfer& got = phase.receives[0];
-      to.insert(given.peer);
-      from.insert(got.peer);
-      EXPECT_EQ(given.bytes, share(all.payload.message_of(rank), n, given.peer));
-      EXPECT_EQ(got.bytes, share(all.payload.message_of(got.peer), n, rank));
+      const Transfer& sent = phase.sends[0];
+      const Transfer& received = phase.receives[0];
+      to.insert(sent.peer);
+      from.insert(received.peer);
+      EXPECT_EQ(sent.bytes, share(all.payload.message_of(rank), n, sent.peer));
+      EXPECT_EQ(received.bytes, share(all.payload.message_of(received.peer), n, rank));
     }
     EXPECT_EQ(to.size(), at(n - 1));
     EXPECT_EQ(from.size(), at(n - 1));
@@ -350,7 +351,7 @@ TEST(OkTopK, BringsEachRegionToOneWorkerAndItsSumToEverybody) {
     });
 }
 
-TEST(OkTopK, SelectsFromAllMergesItsRegionAndReadsTheResult) {
+TEST(OkTopK, EncodesAllThenDecodesItsRegionAndTheResult) {
   expect_no_work_for_dense("oktopk");
   for_each_compressed("oktopk", [](const Collective& all) {
     const int n = all.topology.workers();

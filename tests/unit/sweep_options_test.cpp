@@ -1,4 +1,4 @@
-// Options that do not fit together, and lists of values.
+// Options that do not fit together, and sweeps.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
@@ -6,23 +6,23 @@
 #include "sim/options/expand.h"
 #include "sim/options/options.h"
 #include "sim/options/resolve.h"
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-using Words = std::vector<std::string>;
+using Strings = std::vector<std::string>;
 
-GivenOptions given(const std::map<std::string, std::string>& words) {
+GivenOptions given(const std::map<std::string, std::string>& values) {
   GivenOptions options{{"platform", {"two-hosts", "--platform"}},
                        {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : words)
+  for (const auto& [key, value] : values)
     options[key] = {value, "--" + key};
   return options;
 }
 
-std::string complaint(const std::map<std::string, std::string>& words) {
-  return error_of([&] { expand(given(words)); });
+std::string error_message(const std::map<std::string, std::string>& values) {
+  return error_of([&] { expand(given(values)); });
 }
 
 TEST(Combination, NeedsAPlatformAndAModel) {
@@ -34,35 +34,38 @@ TEST(Combination, NeedsAPlatformAndAModel) {
 }
 
 TEST(Combination, OfStalenessAndBspIsRefused) {
-  expect_mentions(complaint({{"staleness", "3"}}), {"--staleness", "bsp"});
+  expect_mentions(error_message({{"staleness", "3"}}), {"--staleness", "bsp"});
   EXPECT_NO_THROW(expand(given({{"staleness", "3"}, {"schedule", "ssp"}})));
 }
 
 TEST(Combination, OfAspAndAnythingButAServerIsRefused) {
-  expect_mentions(complaint({{"schedule", "asp"}, {"exchange", "ring"}}),
+  expect_mentions(error_message({{"schedule", "asp"}, {"exchange", "ring"}}),
                   {"--exchange", "exchange = ring", "asp", "ps"});
 }
 
 TEST(Combination, OfAnExchangesParameterAndAnotherExchangeIsRefused) {
-  expect_mentions(complaint({{"exchange", "ring"}, {"chunk-bytes", "5"}}),
+  expect_mentions(error_message({{"exchange", "ring"}, {"chunk-bytes", "5"}}),
                   {"--chunk-bytes", "ring"});
-  expect_mentions(complaint({{"exchange", "tree"}, {"aggregate", "on"}}), {"--aggregate", "tree"});
+  expect_mentions(error_message({{"exchange", "tree"}, {"aggregate", "on"}}),
+                  {"--aggregate", "tree"});
 }
 
 TEST(Combination, ChecksParametersOfTheirOwn) {
-  expect_mentions(complaint({{"schedule", "ssp"}, {"staleness", "-1"}}), {"staleness = -1"});
-  expect_mentions(complaint({{"schedule", "ssp"}, {"staleness", "1.5"}}), {"staleness = 1.5"});
-  expect_mentions(complaint({{"schedule", "inhad"}, {"threshold", "nan"}}), {"threshold = nan"});
-  expect_mentions(complaint({{"exchange", "tree"}, {"chunk-bytes", "0"}}), {"chunk-bytes = 0"});
-  expect_mentions(complaint({{"exchange", "ps"}, {"aggregate", "no"}}), {"aggregate = no", "off"});
+  expect_mentions(error_message({{"schedule", "ssp"}, {"staleness", "-1"}}), {"staleness = -1"});
+  expect_mentions(error_message({{"schedule", "ssp"}, {"staleness", "1.5"}}), {"staleness = 1.5"});
+  expect_mentions(error_message({{"schedule", "inhad"}, {"threshold", "nan"}}),
+                  {"threshold = nan"});
+  expect_mentions(error_message({{"exchange", "tree"}, {"chunk-bytes", "0"}}), {"chunk-bytes = 0"});
+  expect_mentions(error_message({{"exchange", "ps"}, {"aggregate", "no"}}),
+                  {"aggregate = no", "off"});
 }
 
 TEST(Combination, OfAnAllReduceAndIndexListsIsRefused) {
-  expect_mentions(complaint({{"compressor", "topk"}, {"exchange", "ring"}}),
+  expect_mentions(error_message({{"compressor", "topk"}, {"exchange", "ring"}}),
                   {"ring adds messages on the way", "topk's cannot be added", "allgather"});
-  expect_mentions(complaint({{"compressor", "qsgd"}, {"exchange", "gtopk"}}),
+  expect_mentions(error_message({{"compressor", "qsgd"}, {"exchange", "gtopk"}}),
                   {"gtopk merges lists of index and value", "qsgd makes none"});
-  expect_mentions(complaint({{"schedule", "topk-sgd"}, {"compressor", "qsgd"}}),
+  expect_mentions(error_message({{"schedule", "topk-sgd"}, {"compressor", "qsgd"}}),
                   {"topk-sgd sends some of the values only", "gaussiank"});
 }
 
@@ -73,8 +76,8 @@ TEST(Sweep, OfOneIsOneCell) {
   EXPECT_TRUE(sweep.left_out.empty());
 }
 
-std::vector<Words> cells_of(const Sweep& sweep) {
-  std::vector<Words> cells;
+std::vector<Strings> cells_of(const Sweep& sweep) {
+  std::vector<Strings> cells;
   for (const Scenario& scenario : sweep.cells) {
     cells.emplace_back();
     for (const std::string& option : sweep.swept)
@@ -85,14 +88,14 @@ std::vector<Words> cells_of(const Sweep& sweep) {
 
 TEST(Sweep, IsTheProductOfItsLists) {
   const Sweep sweep = expand(given({{"batch", "8,16,32"}, {"workers", "1, 2"}, {"seed", "1,2"}}));
-  EXPECT_EQ(sweep.swept, (Words{"workers", "batch", "seed"}));  // the order of --help
+  EXPECT_EQ(sweep.swept, (Strings{"workers", "batch", "seed"}));  // the order of --help
   ASSERT_EQ(sweep.cells.size(), 12U);
-  const std::vector<Words> cells = cells_of(sweep);
-  EXPECT_EQ(cells[0], (Words{"1", "8", "1"}));
-  EXPECT_EQ(cells[1], (Words{"1", "8", "2"}));  // the last option changes fastest
-  EXPECT_EQ(cells[2], (Words{"1", "16", "1"}));
-  EXPECT_EQ(cells[11], (Words{"2", "32", "2"}));
-  EXPECT_EQ(std::set<Words>(cells.begin(), cells.end()).size(), 12U);
+  const std::vector<Strings> cells = cells_of(sweep);
+  EXPECT_EQ(cells[0], (Strings{"1", "8", "1"}));
+  EXPECT_EQ(cells[1], (Strings{"1", "8", "2"}));  // the last option changes fastest
+  EXPECT_EQ(cells[2], (Strings{"1", "16", "1"}));
+  EXPECT_EQ(cells[11], (Strings{"2", "32", "2"}));
+  EXPECT_EQ(std::set<Strings>(cells.begin(), cells.end()).size(), 12U);
   EXPECT_EQ(sweep.cells[11].workers, 2);
   EXPECT_EQ(sweep.cells[11].batch, 32);
 }
@@ -101,17 +104,17 @@ TEST(Sweep, HasEachCellOnce) {
   EXPECT_EQ(expand(given({{"workers", "1,2,1"}})).cells.size(), 2U);
   // Staleness means nothing to bsp, so both values make one cell of it.
   const Sweep sweep = expand(given({{"schedule", "bsp,ssp"}, {"staleness", "1,2"}}));
-  EXPECT_EQ(cells_of(sweep), (std::vector<Words>{{"bsp", ""}, {"ssp", "1"}, {"ssp", "2"}}));
+  EXPECT_EQ(cells_of(sweep), (std::vector<Strings>{{"bsp", ""}, {"ssp", "1"}, {"ssp", "2"}}));
 }
 
-TEST(Sweep, LeavesOutWhatCannotBeAndSaysSo) {
+TEST(Sweep, SkipsAndReportsImpossibleCells) {
   const Sweep sweep = expand(given({{"schedule", "bsp,asp"}, {"exchange", "ring,ps"}}));
-  EXPECT_EQ(cells_of(sweep), (std::vector<Words>{{"bsp", "ring"}, {"bsp", "ps"}, {"asp", "ps"}}));
+  EXPECT_EQ(cells_of(sweep), (std::vector<Strings>{{"bsp", "ring"}, {"bsp", "ps"}, {"asp", "ps"}}));
   ASSERT_EQ(sweep.left_out.size(), 1U);
   expect_mentions(sweep.left_out[0], {"ring", "asp"});
 }
 
-TEST(Sweep, SharesOneSettingAmongSchedulesThatUseIt) {
+TEST(Sweep, UsesASettingOnlyForSchedulesThatHaveIt) {
   const Sweep sweep = expand(given({{"schedule", "bsp,ssp,inhad"}, {"staleness", "4"}}));
   ASSERT_EQ(sweep.cells.size(), 3U);
   EXPECT_FALSE(sweep.cells[0].written.contains("staleness"));
@@ -120,31 +123,31 @@ TEST(Sweep, SharesOneSettingAmongSchedulesThatUseIt) {
 }
 
 TEST(Sweep, RefusesAValueThatNoCellUses) {
-  expect_mentions(complaint({{"schedule", "bsp,asp"}, {"staleness", "3"}}), {"--staleness"});
-  expect_mentions(complaint({{"schedule", "asp,ssp"}, {"exchange", "ring"}}), {"--exchange"});
-  expect_mentions(complaint({{"schedule", "asp,ssp"}, {"exchange", "ring,ps"}}), {"ring"});
+  expect_mentions(error_message({{"schedule", "bsp,asp"}, {"staleness", "3"}}), {"--staleness"});
+  expect_mentions(error_message({{"schedule", "asp,ssp"}, {"exchange", "ring"}}), {"--exchange"});
+  expect_mentions(error_message({{"schedule", "asp,ssp"}, {"exchange", "ring,ps"}}), {"ring"});
 }
 
 TEST(Sweep, RefusesABadValueAmongGoodOnes) {
-  expect_mentions(complaint({{"workers", "1,0,2"}}), {"--workers", "workers = 0"});
-  expect_mentions(complaint({{"workers", "1,,2"}}), {"--workers", "allowed are"});
-  expect_mentions(complaint({{"schedule", "bsp,bsq"}}), {"'bsq'"});
+  expect_mentions(error_message({{"workers", "1,0,2"}}), {"--workers", "workers = 0"});
+  expect_mentions(error_message({{"workers", "1,,2"}}), {"--workers", "allowed are"});
+  expect_mentions(error_message({{"schedule", "bsp,bsq"}}), {"'bsq'"});
 }
 
-TEST(Vocabulary, HasEveryWordOfTheDesignOnce) {
+TEST(ScenarioOptions, HaveDifferentNamesAndASentence) {
   std::set<std::string> names;
   for (const Option& option : scenario_options()) {
-    EXPECT_TRUE(names.insert(option.name).second) << option.name << " is there twice";
+    EXPECT_TRUE(names.insert(option.name).second) << option.name << " is declared twice";
     EXPECT_FALSE(option.sentence.empty()) << option.name;
   }
-  for (const char* word :
+  for (const char* name :
        {"platform",       "workers",       "workers-per-node", "servers",   "model",
         "batch",          "precision",     "throughput",       "device",    "efficiency",
         "schedule",       "exchange",      "staleness",        "threshold", "overlap",
         "bucket-bytes",   "compressor",    "density",          "network",   "bandwidth-factor",
         "latency-factor", "step-overhead", "fidelity",         "jitter",    "iterations",
         "warmup",         "seed"})
-    EXPECT_TRUE(names.contains(word)) << word;
+    EXPECT_TRUE(names.contains(name)) << name;
 }
 
 }  // namespace

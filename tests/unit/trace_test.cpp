@@ -5,8 +5,8 @@
 #include "sim/report/result.h"
 #include "sim/report/trace_csv.h"
 #include "sim/setup/files.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
@@ -58,9 +58,10 @@ TEST(TraceCsv, NamesEveryStream) {
   EXPECT_EQ(name_of(Stream::compute), "compute");
   EXPECT_EQ(name_of(Stream::communication), "communication");
   EXPECT_EQ(name_of(Stream::messages), "messages");
+  EXPECT_EQ(name_of(Stream::compression), "compression");
 }
 
-TEST(WriteWhole, ReplacesTheFileAndLeavesNothingBeside) {
+TEST(WriteAtomically, LeavesNoTemporaryFile) {
   const TemporaryFolder folder;
   const std::string path = folder.write("result.json", "old and longer");
   write_atomically(path, "new");
@@ -69,7 +70,7 @@ TEST(WriteWhole, ReplacesTheFileAndLeavesNothingBeside) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1);
 }
 
-TEST(WriteWhole, NamesThePathThatCannotBeWritten) {
+TEST(WriteAtomically, NamesThePathThatCannotBeWritten) {
   const TemporaryFolder folder;
   const std::string below_a_file = folder.write("file", "") + "/result.json";
   expect_mentions(error_of([&] { write_atomically(below_a_file, "text"); }), {below_a_file});
@@ -78,7 +79,7 @@ TEST(WriteWhole, NamesThePathThatCannotBeWritten) {
   EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "a temporary file was left";
 }
 
-TEST(CellName, SaysWhatWasSwept) {
+TEST(CellName, NamesTheSweptOptions) {
   const nlohmann::ordered_json result{
       {"scenario", {{"workers", "8"}, {"schedule", "bsp"}, {"model", "nets/my net.csv"}}}};
   EXPECT_EQ(cell_name(result, {}), "result");
@@ -87,7 +88,7 @@ TEST(CellName, SaysWhatWasSwept) {
   EXPECT_EQ(cell_name(result, {"model"}).find('/'), std::string::npos);
 }
 
-TEST(CellName, TellsCellsApart) {  // else one overwrites the other
+TEST(CellName, DiffersBetweenCells) {  // otherwise one overwrites the other
   const auto name_for = [](const std::string& model) {
     return cell_name({{"scenario", {{"model", model}}}}, {"model"});
   };

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "tests/unit/collective.h"
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
@@ -18,13 +18,13 @@ Collective trees(int workers, std::uint64_t bytes, std::uint64_t chunk_bytes) {
   return trees(make_topology(std::vector<int>(at(workers), 1), 0), bytes, chunk_bytes);
 }
 
-TEST(TreeExchange, SendsTheLeastThereIs) {
+TEST(TreeExchange, SendsTheMinimum) {
   for_each_collective("tree", [](const Collective& all) {
     EXPECT_EQ(sent_by_all(all), 2 * (at(all.topology.workers()) - 1) * all.bytes);
   });
 }
 
-TEST(TreeExchange, LoadsNobodyWithMoreThanTwoBuffersEachWay) {
+TEST(TreeExchange, LoadsNoRankWithMoreThanTwoBuffersEachWay) {
   // Half the buffer per tree: a leaf of one sends half, an inner rank of the other three halves,
   // and one more to the chain behind it.
   for_each_collective("tree", [](const Collective& all) {
@@ -61,9 +61,9 @@ TEST(TreeExchange, PipelinesChunks) {
     }
 }
 
-// With one chunk of an odd buffer a transfer tells its tree by its bytes, 3 or 4. A message brings
-// what its sender has: on the way up a sum of others, on the way down everything.
-void expect_everybody_added_once_and_told(const Topology& topology) {
+// With one chunk of 7 bytes a transfer's bytes, 3 or 4, identify its tree. A message has what its
+// sender has: on the way up a sum of others, on the way down the sum of all.
+void expect_one_sum_of_all_everywhere(const Topology& topology) {
   const int n = topology.workers();
   const std::vector<Actions> plans = actions_of(trees(topology, 7, 1000).plans);
   const std::uint64_t everybody = (std::uint64_t{1} << n) - 1;
@@ -91,10 +91,10 @@ void expect_everybody_added_once_and_told(const Topology& topology) {
         for (const Transfer& send : phase.sends)
           sent[{rank, send.peer}].push_back({send.bytes, has[send.bytes][at(rank)]});
       posted[at(rank)] = true;
-      const bool here = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
+      const bool all_sent = std::ranges::all_of(phase.receives, [&](const Transfer& receive) {
         return sent[{receive.peer, rank}].size() > read[{receive.peer, rank}];
       });
-      if (!here)
+      if (!all_sent)
         continue;
       for (const Transfer& receive : phase.receives) {
         const std::pair<int, int> pair{receive.peer, rank};
@@ -115,15 +115,15 @@ void expect_everybody_added_once_and_told(const Topology& topology) {
       EXPECT_EQ(sum, everybody) << "tree of " << bytes << " bytes";
 }
 
-TEST(TreeExchange, AddsEverybodyOnceAndTellsEverybody) {
+TEST(TreeExchange, AddsEveryGradientOnceAndSendsTheSumToAll) {
   for (int n = 2; n <= 33; ++n)
     for (const Shape& shape : shapes_of(n)) {
       SCOPED_TRACE(std::to_string(n) + " workers, " + shape.name);
-      expect_everybody_added_once_and_told(make_topology(shape.workers_in_node, 0));
+      expect_one_sum_of_all_everywhere(make_topology(shape.workers_in_node, 0));
     }
 }
 
-TEST(TreeExchange, LeavesANodeAsOftenAsATreeOverNodesHasEdges) {
+TEST(TreeExchange, CrossesNodesOncePerTreeEdge) {
   for (const int nodes : {2, 3, 8, 16}) {
     const Collective all = trees(make_topology(std::vector<int>(at(nodes), 8), 0), 1000, 1000);
     std::uint64_t between = 0;
@@ -147,7 +147,7 @@ std::map<int, std::map<int, std::uint64_t>> pushed(const Collective& all) {
   return bytes;
 }
 
-TEST(ParameterServer, HearsTheWholeGradientOfEachNodeInEvenShares) {
+TEST(ParameterServer, ReceivesTheWholeGradientOfEachNodeInEvenShares) {
   for_each_collective("ps", [](const Collective& all) {
     const auto nodes = static_cast<int>(all.topology.nodes.size());
     const auto of_nodes = pushed(all);
@@ -166,14 +166,14 @@ TEST(ParameterServer, HearsTheWholeGradientOfEachNodeInEvenShares) {
   });
 }
 
-TEST(ParameterServer, AnswersAsMuchAsItHears) {
+TEST(ParameterServer, AnswersAsMuchAsItReceives) {
   for_each_collective("ps", [](const Collective& all) {
     for (int rank = all.topology.workers(); rank < all.topology.ranks(); ++rank)
       EXPECT_EQ(sent_by(all.plans[at(rank)]), received_by(all.plans[at(rank)]));
   });
 }
 
-TEST(ParameterServer, HearsEveryWorkerWithoutAggregation) {
+TEST(ParameterServer, ReceivesFromEveryWorkerWithoutAggregation) {
   for (const std::uint64_t bytes : byte_sizes) {
     const Collective all =
         collective("ps", make_topology({4, 4, 2}, 3), bytes, {{"aggregate", "off"}});

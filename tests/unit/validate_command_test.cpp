@@ -1,10 +1,10 @@
-// A stranger's validation folder, by the format alone: own platform, own model, options as columns.
+// A validation folder outside the project: its own platform and model, options as columns.
 #include <gtest/gtest.h>
 #include <regex>
 
-#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/program.h"
-#include "tests/unit/words.h"
 
 namespace syncline {
 namespace {
@@ -22,7 +22,7 @@ const std::string measured =
     "one,1,bsp,,100,99,fit,my notes\ntwo,2,bsp,,100,190,report,my notes\n"
     "four,4,ssp,2,100,360,report,my notes\nsix,6,asp,,100,500,report,my notes\n";
 
-// Writes the folder `name` with these texts in place of the fine ones.
+// Writes the folder `name`, with these texts instead of the valid ones.
 void write_folder(const TemporaryFolder& folder, const std::string& name,
                   const std::map<std::string, std::string>& instead = {}) {
   std::map<std::string, std::string> texts{{"platform.xml", platform},
@@ -42,7 +42,7 @@ std::string last_line(const std::string& text) {
 
 const std::regex summary(R"(rows \d+ median [\d.]+% worst [\d.]+% tau -?[\d.]+)");
 
-TEST(Validate, TakesAStrangersFolder) {
+TEST(Validate, AcceptsAFolderOutsideTheProject) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs");
   const Ended ended = run_program({"validate", "theirs"}, folder.path());
@@ -53,7 +53,7 @@ TEST(Validate, TakesAStrangersFolder) {
   expect_mentions(ended.out, {"one", "two", "four", "six", "fit", "worst"});
 }
 
-TEST(Validate, DoesNotNeedTheFoldersWorkingDirectory) {
+TEST(Validate, WorksFromAnyWorkingDirectory) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs");
   const Ended here = run_program({"validate", "."}, folder.path("theirs"));
@@ -62,7 +62,7 @@ TEST(Validate, DoesNotNeedTheFoldersWorkingDirectory) {
   EXPECT_EQ(last_line(here.out), last_line(there.out));
 }
 
-TEST(Validate, FindsNoErrorInItsOwnFigures) {
+TEST(Validate, FindsNoErrorWhereMeasuredEqualsSimulated) {
   const TemporaryFolder folder;
   // One worker exchanges nothing: 16 samples in 16 / throughput seconds.
   write_folder(folder, "theirs",
@@ -72,7 +72,7 @@ TEST(Validate, FindsNoErrorInItsOwnFigures) {
   EXPECT_EQ(last_line(ended.out), "rows 2 median 0.0% worst 0.0% tau 1.000");
 }
 
-TEST(Validate, NamesEachOfSeveralFoldersAndThenAll) {
+TEST(Validate, SummarisesEachFolderAndAllTogether) {
   const TemporaryFolder folder;
   write_folder(folder, "both/first");
   write_folder(folder, "both/second");
@@ -86,8 +86,8 @@ TEST(Validate, NamesEachOfSeveralFoldersAndThenAll) {
   expect_mentions(lines.back(), {"rows 6 "});
 }
 
-// What is said of a folder with these texts.
-std::string complaint(const std::map<std::string, std::string>& instead) {
+// The error for a folder with these texts.
+std::string error_message(const std::map<std::string, std::string>& instead) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs", instead);
   const Ended ended = run_program({"validate", "theirs"}, folder.path());
@@ -98,7 +98,7 @@ std::string complaint(const std::map<std::string, std::string>& instead) {
 }
 
 std::string rows(const std::string& text) {
-  return complaint({{"measured.csv", "workers,throughput,measured,role,source\n" + text}});
+  return error_message({{"measured.csv", "workers,throughput,measured,role,source\n" + text}});
 }
 
 TEST(Validate, NamesFileAndLineOfABadRow) {
@@ -111,7 +111,7 @@ TEST(Validate, NamesFileAndLineOfABadRow) {
 }
 
 TEST(Validate, NamesAnUnknownColumn) {
-  expect_mentions(complaint({{"measured.csv", "wokers,measured,role,source\n1,9,report,x\n"}}),
+  expect_mentions(error_message({{"measured.csv", "wokers,measured,role,source\n1,9,report,x\n"}}),
                   {"measured.csv", "wokers", "workers"});
 }
 
@@ -124,13 +124,13 @@ TEST(Validate, NamesAMissingColumn) {
         title += (title.empty() ? "" : ",") + other;
         fields += std::string(fields.empty() ? "" : ",") + (other == "role" ? "report" : "9");
       }
-    expect_mentions(complaint({{"measured.csv", title + "\n" + fields + "\n"}}),
+    expect_mentions(error_message({{"measured.csv", title + "\n" + fields + "\n"}}),
                     {"measured.csv", column});
   }
 }
 
 TEST(Validate, NamesTheLineOfABadScenario) {
-  expect_mentions(complaint({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
+  expect_mentions(error_message({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
                   {"scenario.cfg:2", "wokers"});
 }
 
@@ -138,7 +138,7 @@ TEST(Validate, RefusesAFolderWithNothingToReport) {
   expect_mentions(rows("1,9,9,fit,x\n"), {"measured.csv", "report"});
 }
 
-TEST(Validate, RefusesAFolderThatIsNone) {
+TEST(Validate, RefusesMissingFolder) {
   const TemporaryFolder folder;
   for (const std::string& path : {folder.path(), folder.path("nowhere")}) {
     const Ended ended = run_program({"validate", path});

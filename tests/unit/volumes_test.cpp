@@ -1,16 +1,16 @@
-// Closed forms of each exchange: bytes, steps, and that its sums are sums of everybody, each once.
+// Closed forms of each exchange: bytes, steps, and that its sums have every gradient once.
 #include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
 #include <set>
 
 #include "tests/unit/collective.h"
-#include "tests/unit/words.h"
+#include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-// Each worker's gradient must go into the sum, and the sum back to it: 2(n-1) times the buffer.
+// The minimum: each gradient goes into the sum, and the sum back to each worker, so 2(n-1) buffers.
 void expect_least_volume(const Collective& all) {
   EXPECT_EQ(sent_by_all(all), 2 * (at(all.topology.workers()) - 1) * all.bytes);
 }
@@ -69,7 +69,7 @@ TEST(HierarchicalExchange, SendsTwoNMinusOneOverNOutOfEachNode) {
   });
 }
 
-TEST(HierarchicalExchange, MeetsTheSamePlaceOfOtherNodes) {
+TEST(HierarchicalExchange, ExchangesWithSamePositionInOtherNodes) {
   const Collective all = collective("hierarchical", make_topology({3, 3, 3}, 0), 900);
   for (int rank = 0; rank < 9; ++rank)
     for (const Action& phase : actions_of(all.plans[at(rank)]))
@@ -129,7 +129,7 @@ TEST(HierarchicalExchange, CompressesOnlyWhatCrossesNodes) {
               "reduce-scatter 44000, all-gather 44000");
 }
 
-TEST(HierarchicalExchange, CompressesInTheNodeTooWhatCanBeAdded) {
+TEST(HierarchicalExchange, CompressesAddableMessagesInTheNodeToo) {
   EXPECT_EQ(hierarchical_plan(true, "compressed"),
             "compress 1x12000, reduce-scatter 800, all-reduce 600, all-gather 800, "
             "decompress 1x12000");
@@ -148,7 +148,7 @@ TEST(HierarchicalExchange, RepeatsTheAllReduceForMessagesThatNeedTwo) {
             "reduce-scatter 400, all-reduce 300, all-gather 400, decompress 1x12000");
 }
 
-TEST(HierarchicalExchange, IsTheSameEitherWayWhenNothingCompresses) {
+TEST(HierarchicalExchange, IsTheSameEitherWayWithoutCompression) {
   for_each_topology("hierarchical", [](const Topology& topology) {
     const Collective inside =
         collective("hierarchical", topology, 1001, {{"in-node", "compressed"}});
@@ -175,16 +175,16 @@ TEST(HalvingDoubling, IsOptimalForPowersOfTwo) {
   });
 }
 
-// A buffer of as many bytes as it takes: who has been added to each.
+// For each byte of a buffer: a bit per rank whose gradient has been added.
 struct Buffer {
   std::vector<std::uint64_t> added;
-  std::size_t begin = 0;  // the part its rank answers for
+  std::size_t begin = 0;  // the part that its rank is responsible for
   std::size_t end = 0;
 };
 
-// Between phases of one name all messages of that round are exchanged; pairs answer for the same
-// part, and the lower rank keeps the lower half.
-void play_halving(const std::vector<Plan>& all_plans, std::vector<Buffer>& buffers) {
+// Executes the plans pair by pair: in a round both partners are responsible for the same part, and
+// the lower rank keeps the lower half.
+void run_halving(const std::vector<Plan>& all_plans, std::vector<Buffer>& buffers) {
   const std::vector<Actions> plans = actions_of(all_plans);
   std::vector<std::size_t> place(plans.size());
   for (bool moved = true; moved;) {
@@ -198,9 +198,10 @@ void play_halving(const std::vector<Plan>& all_plans, std::vector<Buffer>& buffe
       if (place[at(peer)] == plans[at(peer)].size())
         continue;
       const Action& theirs = plans[at(peer)][place[at(peer)]];
-      const bool meets = theirs.name == phase.name &&
-                         (theirs.sends.empty() ? theirs.receives[0] : theirs.sends[0]).peer == rank;
-      if (!meets || phase.sends.empty() || (!phase.receives.empty() && peer < rank))
+      const bool in_same_round =
+          theirs.name == phase.name &&
+          (theirs.sends.empty() ? theirs.receives[0] : theirs.sends[0]).peer == rank;
+      if (!in_same_round || phase.sends.empty() || (!phase.receives.empty() && peer < rank))
         continue;
       Buffer& low = buffers[at(rank)];
       Buffer& high = buffers[at(peer)];
@@ -242,7 +243,7 @@ void play_halving(const std::vector<Plan>& all_plans, std::vector<Buffer>& buffe
     ASSERT_EQ(place[rank], plans[rank].size()) << "rank " << rank << " is stuck";
 }
 
-TEST(HalvingDoubling, LeavesEverybodyWithEverybodysSumOfEveryByte) {
+TEST(HalvingDoubling, GivesEveryWorkerTheSumOfEveryByte) {
   for (int n = 2; n <= 33; ++n)
     for (const std::size_t bytes :
          {std::size_t{1}, std::size_t{7}, std::size_t{33}, std::size_t{128}}) {
@@ -252,7 +253,7 @@ TEST(HalvingDoubling, LeavesEverybodyWithEverybodysSumOfEveryByte) {
       std::vector<Buffer> buffers;
       for (int rank = 0; rank < n; ++rank)
         buffers.push_back({std::vector<std::uint64_t>(bytes, std::uint64_t{1} << rank), 0, bytes});
-      play_halving(all.plans, buffers);
+      run_halving(all.plans, buffers);
       for (const Buffer& buffer : buffers)
         for (const std::uint64_t added : buffer.added)
           ASSERT_EQ(added, (std::uint64_t{1} << n) - 1);

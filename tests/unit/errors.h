@@ -1,4 +1,4 @@
-// What most tests here say: what an error's message is, and what a text must mention.
+// Checks of error messages and other texts.
 #pragma once
 
 #include <exception>
@@ -8,7 +8,7 @@
 
 namespace syncline {
 
-// The message of what `act` throws; a failure of the test when it throws nothing.
+// The message of the exception that `act` throws; if it throws none, the test fails.
 template <class Act>
 std::string error_of(Act act) {
   try {
