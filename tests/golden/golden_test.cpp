@@ -1,6 +1,6 @@
-// Traces of small scenarios, kept beside them as text. They say that nothing has changed, never
-// that it is right: the laws do. After a change that is meant, `cmake --build --preset dev --target
-// bless` writes them anew; the commit says why.
+// Traces of small scenarios, stored as text next to them. They show that nothing has changed, not
+// that it is right: the laws do. After an intended change, `cmake --build --preset dev --target
+// bless` writes them again; the commit says why.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -34,7 +34,7 @@ TEST_P(Golden, TraceIsUnchanged) {
   fs::remove_all(out);
   if (std::getenv("SYNCLINE_BLESS") != nullptr)
     std::ofstream(golden) << now;
-  EXPECT_EQ(now, text_of(golden)) << "meant? then bless it (see the top of this file)";
+  EXPECT_EQ(now, text_of(golden)) << "if intended, bless it (see the top of this file)";
 }
 
 std::vector<std::string> names() {

@@ -1,4 +1,4 @@
-// Every data file loads: a new model, platform or scenario is under test by being there.
+// Every data file loads: a new model, platform or scenario is tested without an edit here.
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
   const std::vector<std::string> names = names_in("models", ".csv");
   EXPECT_GE(names.size(), 16u);
   for (const std::string& name : names) {
-    // read_model compares with the header; that the header is there is this test's part.
+    // read_model compares with the header, if there is one; this test checks that there is one.
     const std::string path = (root / "models" / (name + ".csv")).string();
     EXPECT_GT(read_model(path).parameters(), 0u) << name;
     EXPECT_EQ(std::system(("grep -q '^# parameters: ' " + path).c_str()), 0) << name;

@@ -1,5 +1,5 @@
-// Who may include whom (CONTRIBUTING has it in words), read off the #include lines; and that what
-// registers itself is called as its file.
+// Which folder may include which (explained in CONTRIBUTING), from the #include lines; and that a
+// registered thing has the name of its file.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -51,8 +51,9 @@ const std::string contracts = "sim/[a-z]+.h|" + five;
 const std::string cuda = "(cuda|cublas|nv).*|(cub|thrust)/.*";
 const std::string simgrid = "(simgrid|xbt)/.*";
 
-// For the files whose path matches the first of these: which of our headers they may include, and
-// which of libraries'. The standard library's have no folder and are free for all.
+// A rule: files whose path matches the first pattern may include our headers that match the second,
+// and libraries' headers that match the third. The first rule that matches counts. Headers of the
+// standard library have no folder, and every file may include them.
 TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
   const std::vector<std::array<std::string, 3>> rules{
       {"sim/schedules/.*", "sim/(schedule|worker|server|aggregator).h"},
@@ -94,7 +95,7 @@ void check_stems(const char* folder) {
     EXPECT_FALSE(entry.sentence.empty()) << name;
 }
 
-TEST(Names, EveryFileOfARegisteredThingAnswersToItsOwnName) {
+TEST(Names, EveryRegisteredThingHasTheNameOfItsFile) {
   check_stems<Schedule>("sim/schedules");
   check_stems<Exchange>("sim/exchanges");
   check_stems<Compressor>("kernels/compressors");

@@ -109,8 +109,8 @@ TEST(Readme, ValidationTableIsWhatValidatePrints) {
   EXPECT_GT(folders, 1);
 }
 
-// Follows the recipe in a copy of the tree: two commands of the README, then a build from what is
-// there. ccache makes it seconds; without, it is another build.
+// Follows the recipe in a copy of the tree: two commands of the README, then a build. With ccache
+// it takes seconds; without, as long as a new build.
 TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
   const std::vector<std::string> recipe = commands_under("## Add a schedule");
   ASSERT_EQ(recipe.size(), 4u);
@@ -131,7 +131,7 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
            "cmake --build build/release --target syncline laws_test");
   EXPECT_NE(succeeds(in_copy + "build/release/syncline list schedules").find("patient"),
             std::string::npos);
-  // The automatic tests run whatever is registered; they pass, and they ran the new schedule.
+  // These tests run everything that is registered, so also the new schedule.
   succeeds(in_copy +
            "build/release/tests/laws_test "
            "--gtest_filter='EverySchedule.*:Law9.*:Law10.*:Law11.*'");
