@@ -1,5 +1,5 @@
-// Laws 4, 6, 10, 11 and 14 of the design where something compresses: bytes and seconds on the way
-// are the compressor's own bytes and the cost table's own seconds, and nothing else.
+// Laws 6 and 14 (tests/laws/README.md): bytes that move are exactly those of the compressor, and
+// seconds of compression exactly those of the cost table.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace syncline {
 namespace {
 
-// SimGrid ends what has less than 1e-9 s to go, so every activity may be as much too short.
+// SimGrid ends an activity up to 1e-9 s early.
 constexpr double precise = 1e-7;
 
 std::string title(const Options& options) {
@@ -63,7 +63,7 @@ std::uint64_t message_bytes(const Options& options, std::size_t elements) {
   return static_cast<std::uint64_t>(std::llround(size.bytes));
 }
 
-// Bytes that came in by rows of this verb, by rank, bucket and iteration.
+// Bytes received in rows of this verb, by rank, bucket and iteration.
 std::map<std::tuple<int, int, int>, std::uint64_t> received(const Simulated& run,
                                                             const std::string& verb) {
   std::map<std::tuple<int, int, int>, std::uint64_t> bytes;
@@ -72,7 +72,7 @@ std::map<std::tuple<int, int, int>, std::uint64_t> received(const Simulated& run
   return bytes;
 }
 
-// What can be seen of who sent what, without when.
+// All transfers of a trace, without their times.
 std::vector<std::tuple<std::string, int, int, int, std::uint64_t, std::uint64_t>> transfers(
     const Simulated& run) {
   std::vector<std::tuple<std::string, int, int, int, std::uint64_t, std::uint64_t>> all;
@@ -92,7 +92,7 @@ Options four_nodes_of_two() {
           {"density", "0.01"}};
 }
 
-TEST(Law6, AllGatherBringsEverybodyEightBytesPerElementSentByEachOther) {
+TEST(Law6, AllGatherBringsEachWorkerEightBytesPerValueThatAnotherSends) {
   for (const char* algorithm : {"ring", "recursive-doubling"})
     for (const auto& [precision, pair_bytes] : {std::pair("fp32", 8u), {"fp16", 6u}})
       for (const int n : {2, 5, 8}) {
@@ -172,8 +172,9 @@ TEST(Law6, BytesOnEveryLinkAreThosePredicted) {
     }
 }
 
-TEST(Law6, AMessageThatCanBeAddedMovesLikeADenseGradientOfItsSize) {
-  // Half of the elements without indices, for nothing: in every exchange, row by row.
+TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
+  // A free compressor that sends half of the values, without indices: row by row the same transfers
+  // as of a dense model of half the size.
   const Star star{.nodes = 3, .workers_per_node = 2, .bus_latency_s = 1e-6};
   Options base{{"platform", star_platform(star)},
                {"device", cost_table(0, 0)},
@@ -201,7 +202,7 @@ TEST(Law6, AMessageThatCanBeAddedMovesLikeADenseGradientOfItsSize) {
   }
 }
 
-TEST(Law6, PushesAreMessagesAndPullsAreWhatIsAskedFor) {
+TEST(Law6, PushesAreMessagesAndPullsAsChosen) {
   for (const char* schedule : {"asp", "ssp"})
     for (const char* compressor : {"topk", "qsgd"})
       for (const char* pull : {"dense", "compressed"}) {
@@ -240,7 +241,7 @@ TEST(Law6, InhadsSumsAreMessagesAndCopiesInTheNodeAreNot) {
     const std::uint64_t pulled = std::string(pull) == "dense" ? 4 * 400'001u : message;
     int sums = 0;
     for (const Row& row : run.rows("sum"))
-      if (row.bytes_received > 64) {  // else it was asked for nothing
+      if (row.bytes_received > 64) {  // otherwise the sum is empty
         EXPECT_EQ(row.bytes_received, share(message, 2, row.rank - 6));
         ++sums;
       }
@@ -261,13 +262,13 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
                   {"schedule", "topk-sgd"},
                   {"density", "0.01"},
                   {"dense-below", "1000"}};
-  const Simulated some = simulated(options);  // 151,000 values, 999 in a ring beside
+  const Simulated some = simulated(options);  // 151,000 values compressed, 999 in a ring
   for (const Row& row : some.rows("all-gather"))
     EXPECT_EQ(row.bytes_received, 3u * 8 * 1510);
   for (const Row& row : some.rows("all-reduce"))
     EXPECT_NEAR(static_cast<double>(row.bytes_received), 2.0 * 3 / 4 * 4 * 999, 2);
   EXPECT_FALSE(some.rows("all-reduce").empty());
-  // Everything below: the dense path, without a cost table's seconds.
+  // All tensors are small: the trace is that of dense gradients.
   options["dense-below"] = "1000000";
   const Simulated all_small = simulated(options);
   const Simulated dense = simulated(
@@ -275,7 +276,7 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
   EXPECT_EQ(trace_text(all_small.trace), trace_text(dense.trace));
 }
 
-TEST(Law6, MessagesThatOnlyAimAtASizeAreAsLargeOnAverageAndArriveWhole) {
+TEST(Law6, VaryingMessageSizesHaveTheTargetMean) {
   const std::uint64_t n = 5;
   const std::uint64_t elements = 300'000;
   for (const char* compressor : {"gaussiank", "dgc", "sidco"}) {
@@ -289,7 +290,7 @@ TEST(Law6, MessagesThatOnlyAimAtASizeAreAsLargeOnAverageAndArriveWhole) {
     const WireSize size =
         made.wire_bytes(Settings(made.parameters, options), elements, Precision::fp32);
     const Simulated run = simulated(options);
-    std::map<int, std::uint64_t> all;  // that came in, by iteration: n - 1 times what was sent
+    std::map<int, std::uint64_t> all;  // received, by iteration: n - 1 times the messages
     for (const auto& [where, bytes] : received(run, "all-gather"))
       all[std::get<2>(where)] += bytes;
     double mean = 0;
@@ -308,7 +309,7 @@ TEST(Law6, MessagesThatOnlyAimAtASizeAreAsLargeOnAverageAndArriveWhole) {
 }
 
 // Compute, encode, n - 1 steps of a message each, decode what n have sent.
-TEST(TopKSgd, TakesTheSumOfItsPartsWhereNothingOverlaps) {
+TEST(TopKSgd, TakesTheSumOfItsPartsWithoutOverlap) {
   const double parameters = 8'000'000;
   for (const int n : {2, 3, 8})
     for (const char* fidelity : {"flow", "step"})
@@ -332,7 +333,7 @@ TEST(TopKSgd, TakesTheSumOfItsPartsWhereNothingOverlaps) {
         }
 }
 
-TEST(Compression, ThatCostsNothingChangesOnlyBytesWhereTheNetworkCostsNothing) {
+TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
   Options base{{"platform", star_platform({.nodes = 3,
                                            .workers_per_node = 2,
                                            .nic_Bps = 1e18,
@@ -358,7 +359,7 @@ TEST(Compression, ThatCostsNothingChangesOnlyBytesWhereTheNetworkCostsNothing) {
       options["compressor"] = "none";
       if (options["schedule"] == "topk-sgd" || options["exchange"] == "gtopk" ||
           options["exchange"] == "hitopk" || options["exchange"] == "oktopk") {
-        options["schedule"] = "bsp";  // they do nothing dense
+        options["schedule"] = "bsp";  // these do not run without a compressor
         options["exchange"] = "ring";
       }
       same_but_for_bytes(run, simulated(options), about);

@@ -1,5 +1,6 @@
-// Where the seconds of compressing go, which sizes messages have from one iteration to the next,
-// and that closed forms and simulation agree on when compression pays.
+// Laws 4 and 11 (tests/laws/README.md) with compression: on which core its seconds are spent, how
+// message sizes change between iterations, and that closed forms and simulation agree on when
+// compression saves time.
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ struct Compressed {
   std::string compressor;
 };
 
-// Every exchange with something that it carries.
+// Every exchange, with compressors whose messages it accepts.
 std::vector<Compressed> exchanges() {
   std::vector<Compressed> all;
   for (const char* compressor : {"topk", "qsgd", "randomk"})
@@ -43,7 +44,7 @@ Options four_buckets(const Compressed& compressed, int cores, double encode_s, d
           {"compressor", compressed.compressor}};
 }
 
-// Seconds that rows of a verb on a stream take worker 0, in iteration 1.
+// Seconds of worker 0's rows of a verb on a stream, in iteration 1.
 double seconds_of(const Simulated& run, const std::string& verb, Stream stream) {
   double seconds = 0;
   for (const Row& row : run.rows(verb))
@@ -52,7 +53,7 @@ double seconds_of(const Simulated& run, const std::string& verb, Stream stream) 
   return seconds;
 }
 
-TEST(OneCore, CompressingHoldsBackwardUp) {
+TEST(OneCore, CompressionDelaysBackward) {
   const Simulated run = simulated(four_buckets({"allgather", "topk"}, 1, 1e-9, 1e-10));
   std::vector<Row> own;
   for (const Row& row : run.trace.rows)
@@ -73,7 +74,7 @@ TEST(OneCore, CompressingHoldsBackwardUp) {
   EXPECT_TRUE(run.rows("compress").front().stream == Stream::compute);
 }
 
-TEST(TwoCores, CompressingHoldsNothingUpAndIsNeverSlower) {
+TEST(TwoCores, CompressionDelaysNothingAndIsNeverSlower) {
   for (const Compressed& compressed : exchanges()) {
     const Simulated one = simulated(four_buckets(compressed, 1, 1e-9, 1e-10, 2));
     const Simulated two = simulated(four_buckets(compressed, 2, 1e-9, 1e-10, 2));
@@ -87,7 +88,7 @@ TEST(TwoCores, CompressingHoldsNothingUpAndIsNeverSlower) {
   EXPECT_NEAR(seconds_of(two, "compress", Stream::compression), 15e-3, precise);
   for (const Row& row : two.rows("backward"))
     if (row.rank == 0 && row.bucket == 3 && row.iteration == 0) {
-      EXPECT_NEAR(row.end_s, 0.1, precise) << "compression has held backward up";
+      EXPECT_NEAR(row.end_s, 0.1, precise) << "compression has delayed backward";
     }
 }
 
@@ -136,7 +137,7 @@ TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
   }
 }
 
-TEST(Law11, WhatCompressesInBetweenIsNotCountedAsComputation) {
+TEST(Law11, WorkInsideAnExchangeIsNotCountedAsComputation) {
   // On one core, merging in the middle of an exchange shares the device with backward.
   for (const char* exchange : {"gtopk", "oktopk", "alltoall", "hitopk", "hierarchical"}) {
     const Report report = simulated(four_buckets({exchange, "topk"}, 1, 3e-9, 3e-9, 2)).report;
@@ -144,7 +145,7 @@ TEST(Law11, WhatCompressesInBetweenIsNotCountedAsComputation) {
   }
 }
 
-// Bytes that came in by this verb, by iteration.
+// Bytes received by a rank in rows of this verb, by iteration.
 std::map<int, std::uint64_t> received_by(const Simulated& run, int rank, const std::string& verb) {
   std::map<int, std::uint64_t> bytes;
   for (const Row& row : run.rows(verb))
@@ -186,7 +187,7 @@ Options cat(double latency_s) {
           {"compressor", "cat"}};
 }
 
-TEST(Cat, SendsMoreAtATimeWhereStartingIsDearer) {
+TEST(Cat, SendsMoreAtATimeWithHigherLatency) {
   std::uint64_t before = 0;
   std::set<std::uint64_t> sizes;
   for (const double latency_s : {0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2}) {
@@ -194,10 +195,10 @@ TEST(Cat, SendsMoreAtATimeWhereStartingIsDearer) {
     EXPECT_GE(bytes, before) << latency_s;
     sizes.insert(before = bytes);
   }
-  EXPECT_GE(sizes.size(), 4u) << "it does not look at the network";
+  EXPECT_GE(sizes.size(), 4u) << "its message size does not depend on the network";
 }
 
-TEST(Cat, KeepsTheCostsItIsGiven) {
+TEST(Cat, UsesTheCostsItIsGiven) {
   std::set<std::uint64_t> sizes;
   for (const double latency_s : {0.0, 1e-5, 1e-2}) {
     Options options = cat(latency_s);
@@ -210,13 +211,13 @@ TEST(Cat, KeepsTheCostsItIsGiven) {
   EXPECT_EQ(sizes.size(), 1u);
 }
 
-TEST(Cat, CanBeAlone) {
+TEST(Cat, RunsWithOneWorker) {
   Options options = cat(1e-5);
   options["workers"] = "1";
   EXPECT_NEAR(simulated(options).iteration_s(), 0.1, precise);
 }
 
-// Three networks: one card a worker; four workers behind a card; a slow one far away.
+// Three networks: a card per worker; four workers per card; slow and with high latency.
 std::vector<std::pair<std::string, std::string>> three_platforms() {
   return {
       {"one a node", star_platform({.nodes = 8})},
@@ -236,9 +237,10 @@ Options rival_of(Options options) {
   return options;
 }
 
-// HiTopK compresses amid its exchange and has much to decompress after: with several buckets the
-// one of the next and the other of the last share the core, which the closed form leaves out.
-bool shares_the_core_late(const std::string& exchange) {
+// HiTopK compresses inside its exchange and decompresses much after it. With several buckets, the
+// decompression of one bucket and the compression of the next share the core, which the closed form
+// leaves out.
+bool outside_closed_form(const std::string& exchange) {
   return exchange == "hitopk";
 }
 
@@ -247,7 +249,7 @@ TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
     for (const char* exchange : {"allgather", "gtopk", "oktopk", "hitopk"})
       for (const char* overlap : {"off", "on"}) {
         const bool overlaps = std::string(overlap) == "on";
-        if (overlaps && shares_the_core_late(exchange))
+        if (overlaps && outside_closed_form(exchange))
           continue;
         const std::string about = platform + " " + exchange + " overlap " + overlap;
         // Compression must cost something, or it pays at any bandwidth.
@@ -275,8 +277,8 @@ TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
       }
 }
 
-TEST(BreakEven, CanBeTheOtherWayRoundWhereMessagesAreMoreBytesButFewerStarts) {
-  // Eight quantised messages gathered are more bytes than a dense ring's, and half the steps.
+TEST(BreakEven, CompressionCanPayAboveABandwidth) {
+  // An all-gather of 32 quantised messages has more bytes than a dense ring, but half the steps.
   Options options{{"platform", star_platform({.nodes = 32, .nic_latency_s = 1e-3})},
                   {"model", model_of({300'000})},
                   {"compressor", "qsgd"},
@@ -290,7 +292,7 @@ TEST(BreakEven, CanBeTheOtherWayRoundWhereMessagesAreMoreBytesButFewerStarts) {
       at["bandwidth-factor"] = std::to_string(even.bandwidth * factor);
       const double compressed_s = simulated(at).iteration_s();
       const double dense_s = simulated(rival_of(at)).iteration_s();
-      EXPECT_EQ(compressed_s<dense_s, factor> 1) << even.bandwidth * factor;
+      EXPECT_EQ((compressed_s < dense_s), (factor > 1)) << even.bandwidth * factor;
     }
   }
 }
@@ -300,7 +302,7 @@ std::string about(const Options& options) {
          options.at("overlap");
 }
 
-TEST(ClosedForms, AreWithinFivePercentWhereNothingOverlaps) {
+TEST(ClosedForms, AreWithinFivePercentWithoutOverlap) {
   for (const auto& [platform, path] : three_platforms())
     for (const Compressed& compressed : exchanges())
       for (const std::uint64_t parameters : {50'000ul, 8'000'000ul}) {
@@ -331,7 +333,7 @@ TEST(ClosedForms, AreWithinFivePercentOfCompressedAndDenseIterations) {
                               {"exchange", compressed.exchange},
                               {"overlap", overlap},
                               {"bucket-bytes", "0"}};
-        if (shares_the_core_late(compressed.exchange))
+        if (outside_closed_form(compressed.exchange))
           continue;
         const Predicted closed = predicted(options);
         EXPECT_NEAR(closed.iteration_s / simulated(options).iteration_s(), 1, 0.05)

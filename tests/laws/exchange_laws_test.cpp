@@ -1,4 +1,5 @@
-// Laws 1, 2, 3, 7 and 8 of the design, and that `flow` and `step` agree: what an exchange takes.
+// Laws 1, 2, 3, 7 and 8 (tests/laws/README.md): how long an exchange takes; and that `flow` and
+// `step` agree.
 #include <cmath>
 #include <gtest/gtest.h>
 #include <limits>
@@ -11,8 +12,8 @@ namespace {
 
 constexpr double precise = 1e-9;
 
-// Seconds of one exchange of the whole model, alone: no overlap, one bucket. Until the last has it:
-// step by step, workers far from the slowest link have their sums a little earlier.
+// Seconds of one exchange of the whole model, without overlap and in one bucket, until the last
+// worker has the sum (in `fidelity = step` some have it a little earlier).
 double exchange_s(Options options) {
   options["overlap"] = "off";
   options["bucket-bytes"] = "all";
@@ -34,8 +35,8 @@ TEST(Law1, OneTransferTakesLatencyPlusBytesOverBandwidth) {
     EXPECT_NEAR(row.end_s - row.start_s, 2e-5 + 1e8 / 1e9, precise);
 }
 
-// Two rows of SimGrid's tables (smpi/lat-factor, smpi/bw-factor): from 64 KiB on, and from 257
-// bytes.
+// Two rows of SimGrid's tables (smpi/lat-factor, smpi/bw-factor): for messages from 64 KiB, and
+// from 257 bytes.
 TEST(Law1, InfiniBandHasFactorsByTheSizeOfAMessage) {
   struct Expected {
     std::uint64_t parameters;
@@ -111,9 +112,9 @@ TEST(Law3, WithoutCommunicationBspTakesTheSlowestWorkersCompute) {
   EXPECT_NEAR(run.report.waiting_s, 0.75 * 0.3, 1e-6);  // three of four wait for 0.3 s
 }
 
-TEST(Law3, EveryExchangeTellsWaitingFromTransferring) {
-  // Two workers, one of half the speed, one link: whatever the exchange, the fast one waits for the
-  // slow one and then each moves one buffer's worth of bytes.
+TEST(Law3, EveryExchangeSeparatesWaitingFromTransferring) {
+  // Two workers, one of half the speed, one link: in every exchange the fast one waits for the slow
+  // one, and then each moves one buffer.
   for (const std::string& name : exchanges_for("none"))
     for (const char* fidelity : {"flow", "step"}) {
       const Simulated run = simulated(

@@ -1,5 +1,5 @@
-// What the papers found, which is what users come for: their orders and signs must come out of the
-// shipped models, platforms and cost tables. Their figures are the affair of `syncline validate`.
+// What the papers found: which method is faster must come out of the models, platforms and cost
+// tables of this repository. The papers' figures are checked by `syncline validate`.
 #include <gtest/gtest.h>
 #include <map>
 
@@ -26,7 +26,7 @@ std::map<std::string, std::string> ten_gigabit() {
   return platforms;
 }
 
-// Samples/s of a V100 in fp32: ResNet-50 published (DLPerf), VGG-16 about what its flop let expect.
+// Samples/s of a V100 in fp32: ResNet-50 published (DLPerf), VGG-16 estimated from its flop.
 const std::map<std::string, std::string> v100_throughput{{"resnet50", "367.29"}, {"vgg16", "230"}};
 
 Options v100(const std::string& platform, const std::string& model, const std::string& device) {
@@ -84,7 +84,7 @@ TEST(GTopK, OvertakesTheAllGatherAsWorkersAreAdded) {
         ratio[workers] = (iteration_s(options, "exchange", "allgather") - 0.1) /
                          (iteration_s(options, "exchange", "gtopk") - 0.1);
       }
-      // 3 steps against 4, 7 against 6, 15 against 8, 31 against 10.
+      // Steps of all-gather and tree: 3 and 4, 7 and 6, 15 and 8, 31 and 10.
       EXPECT_LT(ratio[4], 1) << model;
       EXPECT_NEAR(ratio[8], 1, 0.25) << model;
       EXPECT_GT(ratio[16], 1) << model;

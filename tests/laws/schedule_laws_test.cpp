@@ -1,4 +1,4 @@
-// Laws 4, 5 and 9 to 12 of the design: who waits for whom, and that the books are kept right.
+// Laws 4, 5 and 9 to 12 (tests/laws/README.md): who waits for whom, and that byte counts are right.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -10,7 +10,7 @@
 namespace syncline {
 namespace {
 
-// What every schedule can run: two workers on each of three nodes, some jitter, several buckets.
+// A scenario for every schedule: two workers on each of three nodes, some jitter, several buckets.
 Options any_scenario(const std::string& schedule) {
   static const std::string platform = star_platform({.nodes = 3,
                                                      .workers_per_node = 2,
@@ -42,7 +42,7 @@ std::vector<Options> all_schedules_and_exchanges() {
   return all;
 }
 
-TEST(Law4, OverlapIsNeverSlowerAndNeverBeatsItsParts) {
+TEST(Law4, OverlapIsNeverSlowerAndNeverFasterThanItsParts) {
   for (const std::string& exchange : exchanges_for("none")) {
     Options options{{"platform", star_platform({.nodes = 4, .workers_per_node = 2})},
                     {"model", model_of({4'000'000, 3'000'000, 2'000'000, 6'000'000})},
@@ -81,7 +81,7 @@ TEST(Law5, SspWithLargeStalenessIsAsp) {
   EXPECT_EQ(trace_text(simulated(options).trace), trace_text(asp.trace));
 }
 
-TEST(Law5, NobodyLeadsByMoreThanTheStaleness) {
+TEST(Law5, NoWorkerLeadsByMoreThanTheStaleness) {
   for (const int staleness : {0, 1, 2, 5}) {
     Options options = any_scenario("ssp");
     options["staleness"] = std::to_string(staleness);
@@ -89,7 +89,7 @@ TEST(Law5, NobodyLeadsByMoreThanTheStaleness) {
     const Simulated run = simulated(options);
     int widest = 0;
     for (const Row& start : run.rows("forward")) {
-      // What the slowest has pushed when this worker reads parameters for its next iteration.
+      // Iterations that each worker has pushed when this one starts its next iteration.
       std::map<int, int> ended;
       for (int w = 0; w < run.trace.workers; ++w)
         ended[w] = 0;
@@ -187,7 +187,7 @@ TEST(Law11, PartsOfAnIterationAddUpToIt) {
 }
 
 TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
-  // Iteration numbers and requests are 64 bytes, so "is" means up to those, at no latency.
+  // Iteration numbers and requests are 64 bytes without latency, so times differ by at most these.
   Options options{{"platform", star_platform({.nodes = 4, .nic_latency_s = 0, .servers = 2})},
                   {"model", model_of({5'000'000})},
                   {"servers", "2"},
@@ -233,9 +233,9 @@ TEST(Inhad, DropsNoGradient) {
     }
 }
 
-TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtOnce) {
-  // Their senders waited for one another's messages, of which only one was told: SimGrid dropped
-  // the others at the end with a word about a deadlock that nobody read. Now that word is an error.
+TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtTheSameTime) {
+  // Once, only one of their waiting senders was woken. SimGrid stopped the others at the end, with
+  // a deadlock message on stderr that nothing checked. Now a deadlock is an error.
   const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 5})},
                                    {"model", model_of({1'000'000})},
                                    {"schedule", "inhad"}});
@@ -243,8 +243,8 @@ TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtOnce) {
 }
 
 TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
-  // A node that was asked again while its sum was on its way queued sums on the same link, each
-  // staler than the one before, where the link was too slow for all of them.
+  // Once, a node was asked again while its sum was under way. On a slow link, sums queued, each
+  // older than the one before.
   Options options{{"platform", star_platform({.nodes = 2, .nic_Bps = 1.25e9, .slow_speed = 0.5})},
                   {"model", model_of({50'000'000, 50'000'000})},
                   {"schedule", "inhad"}};
@@ -255,7 +255,7 @@ TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
 }
 
 TEST(Inhad, ReportingByRoundKeepsPullingUnderJitter) {
-  // It waited for all counts of a node to be equal at one instant, which jitter made rare.
+  // Once, a report needed equal counts of all workers at one time, which jitter made rare.
   Options options{{"platform", star_platform({.nodes = 1, .workers_per_node = 4})},
                   {"model", model_of({1000})},
                   {"schedule", "inhad"},
@@ -276,20 +276,20 @@ TEST(Inhad, StalenessBoundPullsOldGradients) {
   EXPECT_GT(bound.report.updates, free.report.updates);
 }
 
-TEST(Inhad, RefusesToWaitForWhatCannotCome) {
+TEST(Inhad, RefusesThresholdAboveWorkersWithWait) {
   Options options = any_scenario("inhad");
   options["threshold"] = "7";  // of 6 workers
   options["wait"] = "on";
   try {
     simulated(options);
-    FAIL() << "it waited for the seventh gradient of six workers";
+    FAIL() << "it waits for a seventh gradient from six workers";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("threshold"), std::string::npos) << error.what();
   }
 }
 
 TEST(EverySchedule, RunsOnItsOwn) {
-  // A new file in sim/schedules/ is under test by being there: laws 9 to 11 too.
+  // Tests a new file in sim/schedules/ without an edit here; so do laws 9 to 11.
   for (const Options& options : all_schedules_and_exchanges()) {
     const Report report = simulated(options).report;
     EXPECT_GT(report.throughput, 0) << options.at("schedule");

@@ -36,13 +36,13 @@ std::string number(double value) {
   return text;
 }
 
-// A verb outlives the text it was read from.
+// Keeps a verb after the text that it was read from is gone.
 std::string_view interned(const std::string& verb) {
   static std::set<std::string> verbs;
   return *verbs.insert(verb).first;
 }
 
-// A trace as text without loss, and back: children answer in text.
+// A trace as text without loss, and back: child processes return text.
 std::string packed(const Trace& trace) {
   std::ostringstream out;
   out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
@@ -50,8 +50,8 @@ std::string packed(const Trace& trace) {
       << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
-  for (const bool alone : trace.one_core)
-    out << alone << ' ';
+  for (const bool one_core : trace.one_core)
+    out << one_core << ' ';
   for (const LinkUse& link : trace.links)
     out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << '\n';
   for (const Row& row : trace.rows)
@@ -74,9 +74,9 @@ Trace unpacked(const std::string& text) {
   for (std::string& name : trace.rank_names)
     std::getline(in, name);
   for (int worker = 0; worker < trace.workers; ++worker) {
-    bool alone = false;
-    in >> alone;
-    trace.one_core.push_back(alone);
+    bool one_core = false;
+    in >> one_core;
+    trace.one_core.push_back(one_core);
   }
   trace.links.resize(links);
   for (LinkUse& link : trace.links)
@@ -147,7 +147,7 @@ std::string star_platform(const Star& star) {
     xml << "<link id=\"" << id << "\" bandwidth=\"" << number(bandwidth_Bps) << "Bps\" latency=\""
         << number(latency_s) << "s\" sharing_policy=\"SPLITDUPLEX\"/>\n";
   };
-  std::ostringstream routes;  // SimGrid wants them after hosts and links
+  std::ostringstream routes;  // SimGrid needs them after hosts and links
   const auto route = [&](const std::string& from, const std::string& to, const std::string& over) {
     routes << "<route src=\"" << from << "\" dst=\"" << to << "\"><link_ctn id=\"" << over
            << "\" direction=\"UP\"/></route>\n";

@@ -1,5 +1,5 @@
-// Scenarios for the laws: small platforms and models made to measure, and simulations of them. Each
-// simulation runs in a child process, so that one law may compare several.
+// Scenarios for the laws: platforms and models that are small and built for each law, and their
+// simulations. Each simulation runs in a child process, so that one law can compare several.
 #pragma once
 
 #include <map>
@@ -32,8 +32,8 @@ struct Star {
   double bus_latency_s = 0;
   int servers = 0;  // hosts with role = server, each on a card of its own
   std::string prefix = "node";
-  double slow_speed = 1;  // of the last worker, where 1 is everybody's
-  int cores = 1;          // of each worker: a second one is free for compression
+  double slow_speed = 1;  // of the last worker, relative to the others
+  int cores = 1;          // of each worker; a second one is for compression only
 };
 
 // Writes the platform into this test's temporary folder and returns its path.
@@ -43,17 +43,17 @@ std::string star_platform(const Star& star);
 std::string model_of(const std::vector<std::uint64_t>& parameters);
 
 // Writes a cost table for every compressor with any settings: seconds per element of making a
-// message and of adding one into a sum. 0 stands for the least a table can hold, 1e-12 s in all.
+// message and of adding one into a sum. 0 becomes 1e-12 s in all, because tables hold no zero.
 std::string cost_table(double compress_s, double decompress_s);
 
-// Exchanges that can carry what this compressor makes.
+// Exchanges that accept this compressor's messages.
 std::vector<std::string> exchanges_for(const std::string& compressor);
 
-// Simulates; `throughput` is 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device` a
-// table of 1e-9 and 1e-10 seconds per element, unless given.
+// Simulates. Defaults: `throughput` 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device`
+// a table of 1e-9 and 1e-10 seconds per element.
 Simulated simulated(Options options);
 
-// What closed forms say of a scenario without simulating it (sim/setup/bounds.h).
+// Closed forms for a scenario, without simulating it (sim/setup/bounds.h).
 struct Predicted {
   std::map<std::string, double> link_bytes;  // of one iteration, by link
   // Where the schedule averages and something compresses:
@@ -66,7 +66,7 @@ struct Predicted {
 // With the same defaults as simulated().
 Predicted predicted(Options options);
 
-// The bytes of its trace.
+// The trace as CSV.
 std::string trace_text(const Trace& trace);
 
 }  // namespace syncline
