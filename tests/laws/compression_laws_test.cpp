@@ -276,6 +276,20 @@ TEST(Law6, SmallTensorsAreSentAsTheyAre) {
   EXPECT_EQ(trace_text(all_small.trace), trace_text(dense.trace));
 }
 
+TEST(Law6, InhadCompressesNothingWhereAllTensorsAreSmall) {
+  // Servers and aggregators too: no row, not even one of zero seconds.
+  const Options options{{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
+                        {"model", model_of({300'000, 100'001})},
+                        {"schedule", "inhad"},
+                        {"compressor", "topk"},
+                        {"pull", "compressed"},
+                        {"dense-below", "1000000"}};
+  const Simulated run = simulated(options);
+  EXPECT_FALSE(run.rows("parameters").empty());
+  EXPECT_TRUE(run.rows("compress").empty());
+  EXPECT_TRUE(run.rows("decompress").empty());
+}
+
 TEST(Law6, VaryingMessageSizesHaveTheTargetMean) {
   const std::uint64_t n = 5;
   const std::uint64_t elements = 300'000;
