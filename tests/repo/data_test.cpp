@@ -56,7 +56,7 @@ TEST(Data, EveryScenarioExplains) {
   EXPECT_GT(scenarios, 3);
 }
 
-TEST(Data, EveryCostTableLoadsAndSaysWhereItIsFrom) {
+TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
   const std::vector<std::string> names = names_in("kernels/profiles", ".csv");
   EXPECT_GE(names.size(), 5u);
   for (const std::string& name : names) {
@@ -69,7 +69,7 @@ TEST(Data, EveryCostTableLoadsAndSaysWhereItIsFrom) {
   }
 }
 
-TEST(Data, GeneratorsWriteWhatIsThere) {
+TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
   if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "no python3";
   for (const char* folder : {"models", "platforms"})

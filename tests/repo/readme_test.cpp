@@ -66,7 +66,7 @@ TEST(Readme, CommandsOfTheProgramWork) {
   EXPECT_GE(commands, 5);
 }
 
-TEST(Readme, ItsTwoScriptsAreThere) {
+TEST(Readme, ItsScriptsExist) {
   for (const char* script : {"run.sh", "test.sh", ".ci/run"})
     EXPECT_EQ(access((root / script).c_str(), X_OK), 0) << script;
 }

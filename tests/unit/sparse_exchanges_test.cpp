@@ -95,7 +95,7 @@ class AllGather : public testing::TestWithParam<std::string> {
   Given given{{"algorithm", GetParam()}};
 };
 
-TEST_P(AllGather, BringsEverybodyAllMessagesButItsOwn) {
+TEST_P(AllGather, BringsAllOtherMessagesToEveryWorker) {
   const auto check = [](const Collective& all) {
     const int n = all.topology.workers();
     std::uint64_t sum = 0;
@@ -243,7 +243,7 @@ TEST(HiTopK, SendsWhatThePaperCountsInEachStep) {
     }
 }
 
-TEST(HiTopK, BringsEverybodyEveryNodesSelectionFromEveryShareOnce) {
+TEST(HiTopK, BringsEverySelectionToEveryWorkerOnce) {
   const auto check = [](const Collective& all) {
     const int m = static_cast<int>(all.topology.nodes[0].size());
     // A piece is what its worker selects; the reduce-scatter inside a node brings no piece.
@@ -336,7 +336,7 @@ TEST(OkTopK, NeverMovesMoreThanSixKWords) {
                         {{"balance", balance}});
 }
 
-TEST(OkTopK, BringsEachRegionToOneWorkerAndItsSumToEverybody) {
+TEST(OkTopK, BringsEachRegionToOneWorkerAndItsSumToAll) {
   for (const char* balance : {"off", "on"})
     for_each_topology("oktopk", [&](const Topology& topology) {
       for (Payload payload : compressed_payloads("oktopk", topology.workers())) {

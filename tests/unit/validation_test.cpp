@@ -12,22 +12,22 @@ TEST(KendallTau, IsOneForTheSameRankingAndMinusOneForTheReverse) {
 }
 
 TEST(KendallTau, CountsPairs) {
-  // Of the six pairs only (2, 3) is turned: (5 - 1) / 6.
+  // Of the six pairs only (2, 3) has the reverse order: (5 - 1) / 6.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 3, 4}, {1, 3, 2, 4}), 4.0 / 6);
-  // (1,4) (1,3) (1,2) turned, the others right: (3 - 3) / 6.
+  // (1,4), (1,3) and (1,2) have the reverse order, the others the same: (3 - 3) / 6.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 3, 4}, {4, 1, 2, 3}), 0);
 }
 
 TEST(KendallTau, AllowsForTies) {
-  // Pairs: (1,2) tied in a, (1,3) and (2,3) right: 2 / sqrt((3 - 1) * 3).
+  // Pairs: (1,2) is a tie in a, (1,3) and (2,3) have the same order: 2 / sqrt((3 - 1) * 3).
   EXPECT_DOUBLE_EQ(kendall_tau({1, 1, 2}, {1, 2, 3}), 2 / std::sqrt(6.0));
-  // The tie is in both: 2 / sqrt(2 * 2).
+  // A tie in both: 2 / sqrt(2 * 2).
   EXPECT_DOUBLE_EQ(kendall_tau({1, 1, 2}, {5, 5, 9}), 1);
-  // a = 1 2 2 3, b = 1 3 2 2: four pairs right, none turned, one tied in a, one in b.
+  // Three pairs have the same order, one has the reverse order; one is a tie in a, one in b.
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 2, 3}, {1, 3, 2, 2}), (3.0 - 1) / std::sqrt(5.0 * 5));
 }
 
-TEST(KendallTau, DoesNotCareWhichIsFirstOrAboutUnits) {
+TEST(KendallTau, DoesNotDependOnUnitsOrOnWhichIsFirst) {
   const std::vector<double> a{3, 1, 4, 1, 5, 9, 2, 6};
   const std::vector<double> b{2, 7, 1, 8, 2, 8, 1, 8};
   std::vector<double> scaled = b;
@@ -37,7 +37,7 @@ TEST(KendallTau, DoesNotCareWhichIsFirstOrAboutUnits) {
   EXPECT_DOUBLE_EQ(kendall_tau(a, b), kendall_tau(a, scaled));
 }
 
-TEST(KendallTau, IsZeroWhereThereIsNoRanking) {
+TEST(KendallTau, IsZeroWithoutARanking) {
   EXPECT_EQ(kendall_tau({}, {}), 0);
   EXPECT_EQ(kendall_tau({1}, {1}), 0);
   EXPECT_EQ(kendall_tau({1, 1, 1}, {1, 2, 3}), 0);
@@ -57,13 +57,13 @@ TEST(Agreement, IsOverReportRowsOnly) {
   EXPECT_DOUBLE_EQ(figures.tau, 1);
 }
 
-TEST(Agreement, TakesTheMiddleOfTwoMedians) {
+TEST(Agreement, MedianOfAnEvenNumberIsTheMiddleOfTwo) {
   const Agreement figures = agreement({row(100, 110), row(100, 70), row(100, 100), row(100, 98)});
   EXPECT_NEAR(figures.median_error, 0.06, 1e-12);  // of 0, 2, 10 and 30 %
   EXPECT_NEAR(figures.worst_error, 0.3, 1e-12);
 }
 
-TEST(Agreement, OfNothingIsNothing) {
+TEST(Agreement, OfNoRowsIsZero) {
   EXPECT_EQ(agreement({}).rows, 0);
   EXPECT_EQ(agreement({row(1, 2, true)}).rows, 0);
 }
