@@ -25,10 +25,10 @@ struct Bucket {
   std::string last;
 };
 
-// What is averaged: one bucket's gradient, and the message that stands for it.
+// What is averaged: one bucket's gradient, and the message that is sent for it.
 struct Payload {
   std::uint64_t bytes = 0;  // of one worker's message; of the gradient where nothing compresses
-  std::uint64_t dense_bytes = 0;  // of the gradient that it stands for
+  std::uint64_t dense_bytes = 0;  // of the uncompressed gradient
   std::uint64_t small_bytes = 0;  // of small tensors, which are sent as they are
   std::uint64_t elements = 0;     // that the compressor gets; 0: nothing compresses
   bool summable = true;           // messages can be added as they are (Compressor::reducible)

@@ -24,7 +24,8 @@ Row compute_row(const WorkerState& state, std::string_view verb, int bucket = -1
           .iteration = state.iteration};
 }
 
-// Computes for `solo_s`, if nothing else runs on the worker's host and its speed stays nominal.
+// Computes what takes `solo_s` alone on the worker's host; sharing it, or a speed profile, can make
+// it longer.
 void compute(WorkerState& state, double solo_s, const Row& row) {
   const double start_s = sg::Engine::get_clock();
   const double seconds = solo_s * state.slowdown;
