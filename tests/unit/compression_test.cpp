@@ -108,6 +108,15 @@ TEST(CompressorSweep, UsesADensityOnlyForCompressorsThatHaveOne) {
     EXPECT_EQ(written(cell, "density").empty(), written(cell, "compressor") != "topk");
 }
 
+TEST(CompressorSweep, WithWarmUpDensitiesSimulatesCatToo) {
+  const Ended ended =
+      run_program({"run", "--model", "resnet50", "--platform", "two-hosts", "--throughput", "300",
+                   "--device", "v100-modelled", "--schedule", "topk-sgd", "--compressor",
+                   "topk,cat", "--warm-up-densities", "dgc", "--iterations", "2"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"topk", "cat"});
+}
+
 TEST(CompressorSweep, RunsPossibleCellsAndReportsOthers) {
   const TemporaryFolder folder;
   const Ended ended =

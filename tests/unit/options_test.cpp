@@ -206,6 +206,13 @@ TEST(Resolve, RefusesInvalidNumbers) {
                       {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
 }
 
+// A number that some functions of the C library refuse.
+TEST(Resolve, TakesDenormalBucketBytes) {
+  const Scenario scenario = resolve(given({{"bucket-bytes", "1e-310"}}));
+  EXPECT_EQ(scenario.fusion.kind, Fusion::Kind::bytes);
+  EXPECT_EQ(scenario.fusion.bytes, 1e-310);
+}
+
 TEST(Resolve, RefusesZeroWhereItMeansNothing) {
   for (const char* key : {"workers", "workers-per-node", "batch", "throughput", "efficiency",
                           "bandwidth-factor", "iterations"})
