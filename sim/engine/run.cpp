@@ -215,11 +215,8 @@ void Run::start(const std::string& name, int rank, std::function<void()> body) {
       sg::Actor::kill_all();
     }
   };
-#if SIMGRID_VERSION_MAJOR >= 4
-  hosts[index(rank)]->add_actor(name, guarded);
-#else
-  sg::Actor::create(name, hosts[index(rank)], guarded);
-#endif
+  // Neither Actor::create nor Host::add_actor exists in every version; this does.
+  sg::Actor::init(name, hosts[index(rank)])->start(guarded);
 }
 
 }  // namespace syncline

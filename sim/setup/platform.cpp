@@ -24,8 +24,16 @@ std::string word(const char* text) {
 
 std::string loaded_path;  // of this process's one platform, for messages
 
-double configured(const char* key) {
+// SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
+// number or a list by message size, and asking for a number would read 0 without an error. A list
+// counts as 1.
+double factor(const char* key) {
+#if SIMGRID_VERSION < 33300
   return simgrid::config::get_value<double>(key);
+#else
+  const std::string text = simgrid::config::get_value<std::string>(key);
+  return text.find_first_of(":;") == std::string::npos ? std::stod(text) : 1;
+#endif
 }
 
 }  // namespace
@@ -108,14 +116,14 @@ Route Routes::between(int from, int to) {
   if (links.empty())
     throw std::runtime_error("platform " + loaded_path + ": hosts " + source + " and " +
                              destination + " have no route between them");
-  route.latency_s *= configured("network/latency-factor");
+  route.latency_s *= factor("network/latency-factor");
   for (const sg::Link* link : links) {
     if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE)
       continue;  // limits each flow separately, so their bytes do not add up on it
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
     if (added)
       links_.push_back(
-          {link->get_name(), link->get_bandwidth() * configured("network/bandwidth-factor")});
+          {link->get_name(), link->get_bandwidth() * factor("network/bandwidth-factor")});
     route.links.push_back(entry->second);
   }
   return route;
