@@ -38,10 +38,10 @@ struct Scenario {
   std::string model;  // path of a model CSV
   int batch = 32;     // samples per worker and iteration
   Precision precision = Precision::fp32;
-  std::optional<double> throughput;  // samples/s of one worker alone
+  std::optional<double> throughput;  // samples/s of the fastest worker host alone
   std::string device;                // empty: each host's own `device` property
   std::string cost_table;            // path of that device's; only where something compresses
-  std::optional<double> efficiency;  // fraction of the host's peak speed
+  std::optional<double> efficiency;  // fraction of the peak speed of one core
 
   const Schedule* schedule = nullptr;
   Settings schedule_settings;

@@ -81,13 +81,15 @@ std::vector<Option> fixed_options() {
           [](Scenario& s, const std::string& v) {
             s.precision = v == "fp16" ? Precision::fp16 : Precision::fp32;
           }),
-      numeric(number("throughput", "samples/s of one worker alone", "", tiny, 1e12),
+      numeric(number("throughput", "samples/s of one worker alone: the fastest host (of `device`)",
+                     "", tiny, 1e12),
               [](Scenario& s, double v) { s.throughput = v; }),
       Option{"device",
              "whose cost table and row of models/throughput.csv (default: each host's own)", "",
              [](Scenario& s, const std::string& v) { s.device = v; }},
-      numeric(number("efficiency", "fraction of the host's peak speed", "", tiny, 1),
-              [](Scenario& s, double v) { s.efficiency = v; }),
+      numeric(
+          number("efficiency", "fraction of the peak speed of one core of the host", "", tiny, 1),
+          [](Scenario& s, double v) { s.efficiency = v; }),
       Option{"schedule", "who waits for whom; see `syncline list`", "bsp"},
       Option{"exchange", "how gradients meet (default: the schedule's)", ""},
       worded(choice("overlap", "communicate while backward goes on", "on", {"on", "off"}),

@@ -35,18 +35,26 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
 }  // namespace
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
+  struct Loads {
+    std::map<int, double> link_bytes;
+    double slowest_flow_s = 0;  // by links that limit each flow by itself
+  };
   // Phases of two ranks are the same if name and occurrence in the plan agree.
-  std::map<std::pair<std::string_view, int>, std::map<int, double>> link_bytes;
+  std::map<std::pair<std::string_view, int>, Loads> loads_of;
   ExchangeTime slowest;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<std::string_view, int> occurrences;
     for (const auto& action : plan)
       if (const Phase* phase = std::get_if<Phase>(&action)) {
-        std::map<int, double>& loads = link_bytes[{phase->name, occurrences[phase->name]++}];
-        for (const Transfer& send : phase->sends)
-          for (const int link : routes.between(rank, send.peer).links)
-            loads[link] += static_cast<double>(send.bytes);
+        Loads& loads = loads_of[{phase->name, occurrences[phase->name]++}];
+        for (const Transfer& send : phase->sends) {
+          const Route route = routes.between(rank, send.peer);
+          const auto bytes = static_cast<double>(send.bytes);
+          loads.slowest_flow_s = std::max(loads.slowest_flow_s, bytes / route.flow_Bps);
+          for (const int link : route.links)
+            loads.link_bytes[link] += bytes;
+        }
       }
     const ExchangeTime own = own_time(traffic, routes, plan, rank);
     slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
@@ -54,10 +62,10 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
     slowest.between_s = std::max(slowest.between_s, own.between_s);
     slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
-  for (const auto& [phase, loads] : link_bytes) {
-    double busiest_s = 0;
-    for (const auto& [link, load] : loads)
-      busiest_s = std::max(busiest_s, load / routes.links()[index(link)].bandwidth_Bps);
+  for (const auto& [phase, loads] : loads_of) {
+    double busiest_s = loads.slowest_flow_s;
+    for (const auto& [link, bytes] : loads.link_bytes)
+      busiest_s = std::max(busiest_s, bytes / routes.links()[index(link)].bandwidth_Bps);
     slowest.bytes_s += busiest_s;
   }
   return slowest;

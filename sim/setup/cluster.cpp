@@ -84,6 +84,7 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
 
   Cluster cluster;
   cluster.workers.assign(workers.begin(), workers.begin() + wanted);
+  cluster.worker_hosts = workers;
   std::vector<int> sizes;
   for (const std::vector<HostFacts>& node : by_node(cluster.workers, scenario))
     sizes.push_back(static_cast<int>(node.size()));

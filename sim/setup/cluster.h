@@ -25,6 +25,7 @@ struct Cluster {
   std::vector<std::string> rank_names;
   std::vector<std::string> rank_hosts;
   std::vector<HostFacts> workers;
+  std::vector<HostFacts> worker_hosts;  // of the platform, whether they take part or not
 
   int aggregator_of(int node) const { return topology.ranks() + node; }
 };

@@ -1,9 +1,9 @@
 #include "sim/setup/compute.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <numbers>
-#include <set>
 #include <stdexcept>
 
 #include "kernels/philox.h"
@@ -59,58 +59,66 @@ std::map<std::string, Measured> measured_rows(const std::string& model,
   return found;
 }
 
+// Of the platform's worker hosts with this device, whether they take part or not; of all where none
+// has it, or none is named. So a figure does not depend on which workers are chosen, or their
+// names.
+double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
+  double fastest = 0;
+  double fastest_of_device = 0;
+  for (const HostFacts& host : cluster.worker_hosts) {
+    fastest = std::max(fastest, host.speed_flops);
+    if (!device.empty() && device_of(host.device) == device)
+      fastest_of_device = std::max(fastest_of_device, host.speed_flops);
+  }
+  return fastest_of_device > 0 ? fastest_of_device : fastest;
+}
+
 }  // namespace
 
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times{.solo_s = {}, .model_flop = model.forward_flop(), .source = ""};
-  // The measured speed belongs to one host; others scale by their speed.
-  const auto in_proportion = [&](double samples_per_s, double of_speed_flops) {
-    for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(scenario.batch / samples_per_s * of_speed_flops / host.speed_flops);
+  // A measured figure is that of the fastest host with the device: so much work is an iteration.
+  const auto work_flop = [&](double samples_per_s, const std::string& device) {
+    return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
   };
-  const HostFacts& first = cluster.workers.front();
-  if (scenario.throughput) {
-    in_proportion(*scenario.throughput, first.speed_flops);
-    times.source = "option throughput";
+  const auto same_for_all = [&](double flop, const std::string& source) {
+    for (const HostFacts& host : cluster.workers)
+      times.solo_s.push_back(flop / host.speed_flops);
+    times.source = source;
     return times;
-  }
+  };
+  const std::string named = device_of(scenario.device);
+  if (scenario.throughput)
+    return same_for_all(work_flop(*scenario.throughput, named), "option throughput");
 
   std::string rows_there_are;
   const std::string precision = scenario.precision == Precision::fp16 ? "fp16" : "fp32";
   const auto rows = measured_rows(model.name, precision, rows_there_are);
-  const std::string device = device_of(scenario.device);
-  if (const auto row = rows.find(device); row != rows.end()) {
-    double speed_flops = first.speed_flops;
-    for (const HostFacts& host : cluster.workers)
-      if (host.device == device)
-        speed_flops = host.speed_flops;
-    in_proportion(row->second.samples_per_s, speed_flops);
-    times.source = row->second.source;
-    return times;
-  }
-  std::set<std::string> devices;
+  if (const auto row = rows.find(named); row != rows.end())
+    return same_for_all(work_flop(row->second.samples_per_s, named), row->second.source);
+
+  std::map<std::string, double> flop_of;  // by the workers' own devices
   bool all_measured = scenario.device.empty();
   for (const HostFacts& host : cluster.workers) {
-    devices.insert(device_of(host.device));
-    all_measured = all_measured && rows.contains(device_of(host.device));
+    const auto [entry, added] = flop_of.emplace(device_of(host.device), 0.0);
+    const auto row = rows.find(entry->first);
+    all_measured = all_measured && row != rows.end();
+    if (added && row != rows.end())
+      entry->second = work_flop(row->second.samples_per_s, entry->first);
   }
   if (all_measured) {
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(scenario.batch / rows.at(device_of(host.device)).samples_per_s);
-    for (const std::string& device : devices)
+      times.solo_s.push_back(flop_of.at(device_of(host.device)) / host.speed_flops);
+    for (const auto& [device, flop] : flop_of)
       times.source += (times.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
     return times;
   }
-  if (scenario.efficiency) {
-    for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(parts * model.forward_flop() * scenario.batch /
-                             (host.speed_flops * *scenario.efficiency));
-    times.source = "option efficiency";
-    return times;
-  }
+  if (scenario.efficiency)
+    return same_for_all(parts * model.forward_flop() * scenario.batch / *scenario.efficiency,
+                        "option efficiency");
   std::string asked = scenario.device;
   if (asked.empty())
-    for (const std::string& device : devices)
+    for (const auto& [device, flop] : flop_of)
       asked += (asked.empty() ? "" : ", ") + (device.empty() ? "a host without device" : device);
   throw std::runtime_error("no compute cost for model " + model.name + ", device " + asked +
                            ", precision " + precision +

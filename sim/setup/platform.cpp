@@ -1,5 +1,6 @@
 #include "sim/setup/platform.h"
 
+#include <algorithm>
 #include <sched.h>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
@@ -118,12 +119,14 @@ Route Routes::between(int from, int to) {
                              destination + " have no route between them");
   route.latency_s *= factor("network/latency-factor");
   for (const sg::Link* link : links) {
-    if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE)
-      continue;  // limits each flow separately, so their bytes do not add up on it
+    const double bandwidth_Bps = link->get_bandwidth() * factor("network/bandwidth-factor");
+    if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE) {
+      route.flow_Bps = std::min(route.flow_Bps, bandwidth_Bps);
+      continue;
+    }
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
     if (added)
-      links_.push_back(
-          {link->get_name(), link->get_bandwidth() * factor("network/bandwidth-factor")});
+      links_.push_back({link->get_name(), bandwidth_Bps});
     route.links.push_back(entry->second);
   }
   return route;

@@ -1,6 +1,7 @@
 // The SimGrid platform of a scenario, loaded into this process's one engine.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,7 +12,9 @@
 namespace syncline {
 
 struct Route {
-  double latency_s = 0;    // with the network model's factor
+  double latency_s = 0;  // with the network model's factor
+  // What its FATPIPE links leave to each flow by itself, however many there are.
+  double flow_Bps = std::numeric_limits<double>::infinity();
   std::vector<int> links;  // indices into Routes::links(); none within a host
 };
 

@@ -69,6 +69,24 @@ TEST(Law2, RingAllReduceTakesTwoTimesNMinusOneSteps) {
     }
 }
 
+// A FATPIPE link limits each flow, however many there are: closed forms know it as simulations do.
+TEST(Law2, ClosedFormsKnowLinksThatLimitEachFlowByItself) {
+  for (const int workers_per_node : {1, 3})
+    for (const char* exchange : {"ring", "halving-doubling", "hierarchical", "alltoall"}) {
+      const Options options{{"platform", star_platform({.nodes = 4,
+                                                        .workers_per_node = workers_per_node,
+                                                        .nic_Bps = 2e8,
+                                                        .fatpipe_nics = true})},
+                            {"model", model_of({120'000, 2'400'000})},
+                            {"bucket-bytes", "all"},
+                            {"exchange", exchange},
+                            {"fidelity", "step"}};
+      const double seconds = exchange_s(options);
+      EXPECT_NEAR(predicted(options).exchange_s, seconds, 0.01 * seconds)
+          << exchange << ", " << workers_per_node << " per node";
+    }
+}
+
 TEST(Law2, ReduceScatterAndAllGatherTakeNMinusOneSteps) {
   const int n = 6;
   const Simulated run = simulated(

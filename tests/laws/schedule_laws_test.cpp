@@ -126,6 +126,32 @@ TEST(Law9, PermutingTheHostsOfASymmetricPlatformChangesNoReport) {
   }
 }
 
+// Names decide which of the hosts is worker 0. Neither they nor how many take part change what a
+// host's computation takes.
+TEST(Law9, RenamingTheHostsOfAnUnequalPlatformChangesNoHostsSeconds) {
+  for (const char* schedule : {"bsp", "asp"}) {
+    std::vector<double> iterations_s;
+    for (const int slow : {0, 3, 5}) {
+      Options options = any_scenario(schedule);
+      options["jitter"] = "0";
+      options["platform"] = star_platform(
+          {.nodes = 3, .workers_per_node = 2, .slow_speed = 0.5, .slow_worker = slow});
+      const Simulated all = simulated(options);
+      iterations_s.push_back(all.iteration_s());
+      options["workers"] = "1";
+      const Simulated first = simulated(options);
+      for (const Simulated* run : {&all, &first})
+        for (const Row& row : run->rows("forward"))
+          EXPECT_NEAR(row.end_s - row.start_s, (row.rank == slow ? 0.2 : 0.1) / 3, 1e-9)
+              << schedule << ", worker " << row.rank << ", slow is " << slow;
+    }
+    if (std::string(schedule) == "asp")
+      continue;  // its servers give the workers beside them a better place
+    for (const double seconds : iterations_s)
+      EXPECT_NEAR(seconds, iterations_s.front(), 1e-9);
+  }
+}
+
 TEST(Law10, TheSameScenarioGivesTheSameBytes) {
   for (Options options : all_schedules_and_exchanges()) {
     const std::string once = trace_text(simulated(options).trace);

@@ -110,6 +110,11 @@ std::string predictions(const Scenario& scenario) {
   const std::map<int, double> loads =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
+  double exchange_s = 0;
+  if (scenario.schedule->server == nullptr)
+    for (const ExchangeTime& time : bucket_times(setup.traffic, routes, setup.buckets))
+      exchange_s += time.exchange_s();
+  out << number(exchange_s) << ' ';
   if (setup.traffic.compression.on() && scenario.schedule->server == nullptr) {
     const BreakEven even =
         break_even(setup, routes, bucket_times(setup.traffic, routes, setup.buckets));
@@ -143,14 +148,20 @@ std::string star_platform(const Star& star) {
          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
          "<platform version=\"4.1\">\n<zone id=\"star\" routing=\"Floyd\">\n<router "
          "id=\"switch\"/>\n";
+  const auto fatpipe = [&](const std::string& id) {
+    return star.fatpipe_nics && id.ends_with("-nic");
+  };
   const auto link = [&](const std::string& id, double bandwidth_Bps, double latency_s) {
     xml << "<link id=\"" << id << "\" bandwidth=\"" << number(bandwidth_Bps) << "Bps\" latency=\""
-        << number(latency_s) << "s\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+        << number(latency_s) << "s\" sharing_policy=\"" << (fatpipe(id) ? "FATPIPE" : "SPLITDUPLEX")
+        << "\"/>\n";
   };
+  const int slow_worker =
+      star.slow_worker < 0 ? star.nodes * star.workers_per_node - 1 : star.slow_worker;
   std::ostringstream routes;  // SimGrid needs them after hosts and links
   const auto route = [&](const std::string& from, const std::string& to, const std::string& over) {
     routes << "<route src=\"" << from << "\" dst=\"" << to << "\"><link_ctn id=\"" << over
-           << "\" direction=\"UP\"/></route>\n";
+           << (fatpipe(over) ? "\"" : "\" direction=\"UP\"") << "/></route>\n";
   };
   for (int n = 0; n < star.nodes; ++n) {
     const std::string node = star.prefix + std::to_string(n);
@@ -162,8 +173,8 @@ std::string star_platform(const Star& star) {
     }
     for (int w = 0; w < star.workers_per_node; ++w) {
       const std::string host = node + "-gpu" + std::to_string(w);
-      const bool last = n + 1 == star.nodes && w + 1 == star.workers_per_node;
-      xml << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (last ? star.slow_speed : 1))
+      const bool slow = n * star.workers_per_node + w == slow_worker;
+      xml << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (slow ? star.slow_speed : 1))
           << "f\" core=\"" << star.cores << "\"><prop id=\"node\" value=\"" << node
           << "\"/></host>\n";
       if (shared) {
@@ -232,8 +243,8 @@ Predicted predicted(Options options) {
   Predicted result;
   int without = 0;
   int with = 0;
-  in >> result.iteration_s >> result.rival_s >> without >> result.without_overlap.bandwidth >>
-      with >> result.with_overlap.bandwidth;
+  in >> result.exchange_s >> result.iteration_s >> result.rival_s >> without >>
+      result.without_overlap.bandwidth >> with >> result.with_overlap.bandwidth;
   result.without_overlap.pays = static_cast<BreakEven::Pays>(without);
   result.with_overlap.pays = static_cast<BreakEven::Pays>(with);
   std::string link;

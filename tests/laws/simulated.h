@@ -32,8 +32,10 @@ struct Star {
   double bus_latency_s = 0;
   int servers = 0;  // hosts with role = server, each on a card of its own
   std::string prefix = "node";
-  double slow_speed = 1;  // of the last worker, relative to the others
-  int cores = 1;          // of each worker; a second one is for compression only
+  double slow_speed = 1;      // of the slow worker, relative to the others
+  int slow_worker = -1;       // counted node by node; -1: the last
+  int cores = 1;              // of each worker; a second one is for compression only
+  bool fatpipe_nics = false;  // cards limit each flow by itself
 };
 
 // Writes the platform into this test's temporary folder and returns its path.
@@ -56,6 +58,7 @@ Simulated simulated(Options options);
 // Closed forms for a scenario, without simulating it (sim/setup/bounds.h).
 struct Predicted {
   std::map<std::string, double> link_bytes;  // of one iteration, by link
+  double exchange_s = 0;                     // of all buckets, where the schedule averages
   // Where the schedule averages and something compresses:
   double iteration_s = 0;
   double rival_s = 0;                // `bsp`, `ring`, nothing compressed

@@ -39,6 +39,7 @@ Cluster cluster_of(const std::vector<Host>& hosts) {
                                .device = host.device,
                                .role = "",
                                .speed_flops = host.speed_flops});
+  cluster.worker_hosts = cluster.workers;
   return cluster;
 }
 
@@ -76,7 +77,29 @@ TEST(ComputeTimes, TakeTheEfficiencyLast) {
 TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
   const ComputeTimes times = compute_times({.batch = 32, .throughput = 16}, model_named("mine"),
                                            cluster_of({{1e12}, {2e12}, {0.5e12}}));
-  EXPECT_EQ(times.solo_s, (std::vector<double>{2, 1, 4}));
+  EXPECT_EQ(times.solo_s, (std::vector<double>{4, 2, 8}));  // 16 samples/s are the fastest's
+}
+
+// Neither the order of the hosts, which their names decide, nor which of them take part.
+TEST(ComputeTimes, OfAHostDependOnNoOtherHostsName) {
+  const std::vector<std::vector<Host>> orders{{{1e12, "v100"}, {3e12, "v100"}, {2e12, "v100"}},
+                                              {{3e12, "v100"}, {2e12, "v100"}, {1e12, "v100"}}};
+  for (const Scenario& scenario :
+       {Scenario{.batch = 64, .throughput = 32}, Scenario{.batch = 64, .device = "v100"},
+        Scenario{.batch = 64}, Scenario{.batch = 64, .throughput = 32, .device = "v100"}})
+    for (const std::vector<Host>& order : orders) {
+      Cluster cluster = cluster_of(order);
+      const ComputeTimes all = compute_times(scenario, model_named("resnet50"), cluster);
+      for (std::size_t i = 0; i < order.size(); ++i) {
+        const double fastest_s =
+            64 / (scenario.throughput ? 32 : measured("resnet50", "v100", "fp32"));
+        EXPECT_DOUBLE_EQ(all.solo_s[i], fastest_s * 3e12 / order[i].speed_flops);
+      }
+      cluster.workers.erase(cluster.workers.begin());
+      const ComputeTimes some = compute_times(scenario, model_named("resnet50"), cluster);
+      EXPECT_DOUBLE_EQ(some.solo_s.at(0), all.solo_s.at(1));
+      EXPECT_DOUBLE_EQ(some.solo_s.at(1), all.solo_s.at(2));
+    }
 }
 
 TEST(ComputeTimes, DeviceRowBelongsToHostsOfThatDevice) {
