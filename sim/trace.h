@@ -25,6 +25,7 @@ struct Row {
   std::uint64_t bytes_received = 0;
   std::int64_t version = -1;       // of the parameters: after this row; -1: not about parameters
   std::int64_t read_version = -1;  // of an `apply`: of the parameters that the gradient used
+  std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is
 };
 
 // A link of the platform and what crossed it.

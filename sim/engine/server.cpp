@@ -49,7 +49,8 @@ void Server::apply(const Push& push) {
           .bucket = push.bucket,
           .iteration = push.iteration,
           .version = ++state_.versions[bucket],
-          .read_version = push.read_version};
+          .read_version = push.read_version,
+          .worker = push.worker};
   state_.run.add_row(sg::Engine::get_clock(), row);
 }
 
@@ -115,7 +116,8 @@ void Server::apply(const std::vector<NodeMessage>& sums) {
                                                    .rank = state_.rank(),
                                                    .iteration = gradient.iteration,
                                                    .version = state_.version,
-                                                   .read_version = gradient.read_version});
+                                                   .read_version = gradient.read_version,
+                                                   .worker = gradient.worker});
 }
 
 void Server::send_parameters(int node) {

@@ -29,14 +29,14 @@ void write_csv(const Trace& trace, std::ostream& out) {
     return std::tuple(row.start_s, row.rank, row.stream);
   });
   out << "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
-         "read_version\n";
+         "read_version,worker\n";
   char times[64];
   for (const std::size_t i : order) {
     const Row& row = trace.rows[i];
     std::snprintf(times, sizeof times, "%.12g,%.12g", row.start_s, row.end_s);
     out << times << ',' << row.rank << ',' << name_of(row.stream) << ',' << row.verb << ','
         << row.bucket << ',' << row.iteration << ',' << row.bytes_sent << ',' << row.bytes_received
-        << ',' << row.version << ',' << row.read_version << '\n';
+        << ',' << row.version << ',' << row.read_version << ',' << row.worker << '\n';
   }
 }
 

@@ -202,6 +202,20 @@ TEST(Law11, BytesSentAreBytesReceived) {
   }
 }
 
+TEST(Law11, EveryServerAppliesEveryGradientOnce) {
+  for (const char* schedule : {"asp", "ssp", "inhad"}) {
+    const Simulated run = simulated(any_scenario(schedule));
+    std::map<std::pair<int, int>, std::size_t> parts;  // by worker and iteration
+    for (const Row& row : run.rows("apply"))
+      ++parts[{row.worker, row.iteration}];
+    EXPECT_EQ(parts.size(), 6u * 7) << schedule;  // one warm-up iteration
+    for (const auto& [gradient, count] : parts) {
+      EXPECT_GE(gradient.first, 0) << schedule;
+      EXPECT_EQ(count, run.rows("apply").size() / parts.size()) << schedule;
+    }
+  }
+}
+
 TEST(Law11, PartsOfAnIterationAddUpToIt) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Report report = simulated(options).report;

@@ -58,7 +58,7 @@ std::string packed(const Trace& trace) {
     out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
         << static_cast<int>(row.stream) << ' ' << row.rank << ' ' << row.bucket << ' '
         << row.iteration << ' ' << row.bytes_sent << ' ' << row.bytes_received << ' ' << row.version
-        << ' ' << row.read_version << '\n';
+        << ' ' << row.read_version << ' ' << row.worker << '\n';
   return out.str();
 }
 
@@ -86,7 +86,7 @@ Trace unpacked(const std::string& text) {
     std::string verb;
     int stream = 0;
     in >> verb >> row.start_s >> row.end_s >> stream >> row.rank >> row.bucket >> row.iteration >>
-        row.bytes_sent >> row.bytes_received >> row.version >> row.read_version;
+        row.bytes_sent >> row.bytes_received >> row.version >> row.read_version >> row.worker;
     row.verb = interned(verb);
     row.stream = static_cast<Stream>(stream);
   }

@@ -32,13 +32,14 @@ TEST(TraceCsv, HasAColumnForEachFact) {
                  .bytes_sent = 6,
                  .bytes_received = 12345678901,
                  .version = 8,
-                 .read_version = 7}};
+                 .read_version = 7,
+                 .worker = 9}};
   const std::vector<std::string> lines = lines_of(trace);
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0],
             "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
-            "read_version");
-  EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7");
+            "read_version,worker");
+  EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7,9");
 }
 
 TEST(TraceCsv, IsSortedByStartRankAndStream) {
