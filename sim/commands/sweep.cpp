@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sim/commands/process.h"
+#include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
@@ -37,6 +38,17 @@ std::string simulate_cell(const SweepCell& cell) {
                   .inputs = inputs_of(scenario)},
                  report)
       .dump();
+}
+
+void test_simgrid() {
+  std::string wrong;
+  try {
+    wrong = run_child([] { return self_test(find_network("exact")); });
+  } catch (const std::runtime_error& error) {
+    wrong = "this SimGrid (" + simgrid_version() + ") fails its self-test: " + error.what();
+  }
+  if (!wrong.empty())
+    throw std::runtime_error(wrong);
 }
 
 // A line that is rewritten whenever a cell ends, on a terminal only.
@@ -73,6 +85,8 @@ class Progress {
 std::vector<CellResult> simulate_all(
     const std::vector<SweepCell>& cells, int at_once,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
+  if (!cells.empty())
+    test_simgrid();
   std::vector<CellResult> results(cells.size());
   std::vector<std::function<std::string()>> jobs;
   for (const SweepCell& cell : cells)

@@ -22,7 +22,8 @@ struct CellResult {
 };
 
 // Simulates all cells, `at_once` at a time, with a progress line on a terminal. Returns one result
-// or error per cell, in order, and calls `ended` with each result as soon as it is there.
+// or error per cell, in order, and calls `ended` with each result as soon as it is there. Throws if
+// SimGrid fails its self-test (sim/engine/self_test.h), which comes first.
 std::vector<CellResult> simulate_all(
     const std::vector<SweepCell>& cells, int at_once,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended);

@@ -1,6 +1,7 @@
 #include "sim/setup/platform.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <sched.h>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
@@ -37,6 +38,25 @@ double factor(const char* key) {
 #endif
 }
 
+// Whether SimGrid holds this value: it can be set again by whatever is loaded later. SimGrid does
+// not check the type that is asked for.
+bool holds(const std::string& key, const std::string& value) {
+  namespace config = simgrid::config;
+  if (key == "network/crosstraffic")
+    return config::get_value<bool>(key) == (value != "0");
+  if (key == "network/TCP-gamma")
+    return config::get_value<double>(key) == std::stod(value);
+  if (key == "network/latency-factor" || key == "network/bandwidth-factor")
+    return factor(key.c_str()) == std::stod(value);
+  return config::get_value<std::string>(key) == value;  // the model; factors by message size
+}
+
+std::string setting_of(const char* key, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%s:%.17g", key, value);
+  return text;
+}
+
 }  // namespace
 
 std::vector<HostFacts> load_platform(const Scenario& scenario) {
@@ -58,13 +78,13 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   static sg::Engine engine(&count,
                            arguments.data());  // one per process, for as long as the process lives
 
-  for (const std::string& setting : scenario.network->settings)
-    sg::Engine::set_config(setting);
+  std::vector<std::string> settings = scenario.network->settings;
   if (scenario.bandwidth_factor)
-    sg::Engine::set_config("network/bandwidth-factor:" +
-                           std::to_string(*scenario.bandwidth_factor));
+    settings.push_back(setting_of("network/bandwidth-factor", *scenario.bandwidth_factor));
   if (scenario.latency_factor)
-    sg::Engine::set_config("network/latency-factor:" + std::to_string(*scenario.latency_factor));
+    settings.push_back(setting_of("network/latency-factor", *scenario.latency_factor));
+  for (const std::string& setting : settings)
+    sg::Engine::set_config(setting);
   // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
   sg::Engine::set_config("contexts/stack-size:64");
@@ -72,6 +92,11 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   loaded_path = scenario.platform;
   engine.load_platform(scenario.platform);
   engine.seal_platform();
+  for (const std::string& setting : settings)
+    if (const auto colon = setting.find(':');
+        !holds(setting.substr(0, colon), setting.substr(colon + 1)))
+      throw std::runtime_error("this SimGrid (" + simgrid_version() +
+                               ") does not keep the setting " + setting);
   const std::vector<sg::Host*> hosts = engine.get_all_hosts();
   if (hosts.size() > hosts_with_guard_pages) {
     sg::Engine::set_config("contexts/guard-size:0");

@@ -1,0 +1,42 @@
+// What is checked about SimGrid itself before its figures are believed.
+#include <gtest/gtest.h>
+
+#include "sim/commands/process.h"
+#include "sim/engine/self_test.h"
+#include "sim/setup/platform.h"
+#include "tests/unit/errors.h"
+
+namespace syncline {
+namespace {
+
+std::string self_test_with(const std::vector<std::string>& settings) {
+  return run_child([&] { return self_test({.name = "", .sentence = "", .settings = settings}); });
+}
+
+TEST(SelfTest, FindsNothingWrongInThisSimGrid) {
+  EXPECT_EQ(run_child([] { return self_test(find_network("exact")); }), "");
+}
+
+TEST(SelfTest, SaysWhatTookHowLongAndWhatIsRight) {
+  // A TCP window of 4 MiB lets 4 MiB / 0.2 s through.
+  expect_mentions(self_test_with({"network/model:CM02", "network/crosstraffic:0"}),
+                  {"this SimGrid (" + simgrid_version() + ")",
+                   "answers 0.119073486 s where 0.104 s is right: 400 kB over"});
+}
+
+TEST(SelfTest, SeesFactorsOfLatencyAndBandwidth) {
+  for (const char* factor : {"network/latency-factor:1.001", "network/bandwidth-factor:0.999"}) {
+    expect_mentions(self_test_with({"network/model:CM02", "network/crosstraffic:0",
+                                    "network/TCP-gamma:1e18", factor}),
+                    {"0.104 s is right"});
+  }
+}
+
+TEST(Platform, RefusesASimGridThatDoesNotKeepASetting) {
+  expect_mentions(
+      error_of([] { self_test_with({"network/TCP-gamma:1", "network/TCP-gamma:2"}); }),
+      {"this SimGrid (" + simgrid_version() + ") does not keep the setting network/TCP-gamma:1"});
+}
+
+}  // namespace
+}  // namespace syncline
