@@ -44,10 +44,13 @@ class Distances {
   Distances(int size, int sign) : size_(size), sign_(sign) {
     constexpr int most = 8;
     bytes_.resize(static_cast<std::size_t>(std::min(most, size - 1)));
+    rounds_.resize(bytes_.size());
   }
   void add(int from, int to, std::uint64_t bytes) {
     const int distance = (sign_ * (to - from) + size_) % size_;
-    bytes_[static_cast<std::size_t>((distance - 1) * flows() / (size_ - 1))] += bytes;
+    const auto flow = static_cast<std::size_t>((distance - 1) * flows() / (size_ - 1));
+    bytes_[flow] += bytes;
+    ++rounds_[flow];
   }
   // Flow i goes to the middle of the distances first .. last that it represents.
   template <class RankAt>
@@ -56,7 +59,8 @@ class Distances {
       const int first = 1 + (i * (size_ - 1) + flows() - 1) / flows();
       const int last = ((i + 1) * (size_ - 1) + flows() - 1) / flows();
       const int to = (from + sign_ * ((first + last) / 2) + size_) % size_;
-      transfers.push_back({rank_at(to), bytes_[static_cast<std::size_t>(i)]});
+      transfers.push_back(
+          {rank_at(to), bytes_[static_cast<std::size_t>(i)], rounds_[static_cast<std::size_t>(i)]});
     }
   }
 
@@ -66,6 +70,7 @@ class Distances {
   int size_;
   int sign_;
   std::vector<std::uint64_t> bytes_;
+  std::vector<int> rounds_;
 };
 
 std::vector<Transfer> fused_transfers(std::span<const Phase> rounds, const Topology& topology,
@@ -76,11 +81,12 @@ std::vector<Transfer> fused_transfers(std::span<const Phase> rounds, const Topol
   Distances inside(static_cast<int>(local.size()), sign);
   Distances across(static_cast<int>(topology.nodes.size()), sign);
   for (const Phase& round : rounds)
-    for (const auto& [peer, bytes] : round.*which)
-      if (const int other = topology.node_of[static_cast<std::size_t>(peer)]; other == node)
-        inside.add(place, peer - local.front(), bytes);
+    for (const Transfer& transfer : round.*which)
+      if (const int other = topology.node_of[static_cast<std::size_t>(transfer.peer)];
+          other == node)
+        inside.add(place, transfer.peer - local.front(), transfer.bytes);
       else
-        across.add(node, other, bytes);
+        across.add(node, other, transfer.bytes);
   std::vector<Transfer> transfers;
   inside.append_to(transfers, place, [&](int to) { return local[static_cast<std::size_t>(to)]; });
   across.append_to(transfers, node, [&](int to) {
@@ -100,6 +106,23 @@ Phase fused_rounds(std::span<const Phase> rounds, const Topology& topology, int 
 }
 
 }  // namespace
+
+bool is_ring(const Phase& phase) {
+  return phase.steps > 1 && phase.group_size > 1 && phase.sends.size() == 1 &&
+         phase.receives.size() == 1;
+}
+
+double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
+                   const std::function<double(int peer)>& latency_s) {
+  double every_step_s = 0;
+  double rounds_s = 0;
+  for (const Transfer& transfer : transfers)
+    if (transfer.rounds > 0)
+      rounds_s += transfer.rounds * latency_s(transfer.peer);
+    else
+      every_step_s = std::max(every_step_s, phase.steps * latency_s(transfer.peer));
+  return std::max(every_step_s, rounds_s);
+}
 
 const Work* first_work(const Plan& plan) {
   return plan.empty() ? nullptr : std::get_if<Work>(&plan.front());

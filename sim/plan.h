@@ -48,11 +48,13 @@ inline Payload dense(std::uint64_t bytes) {
 struct Transfer {
   int peer = 0;             // a rank
   std::uint64_t bytes = 0;  // over all steps of the phase
+  int rounds = 0;           // of an all-to-all, that it stands for; 0: it moves in every step
 };
 
 // Transfers that run side by side. With several `steps`, step s moves part s of each transfer cut
-// evenly, and starts when this rank's own sends and receives of step s - 1 have ended. `fidelity =
-// flow` runs all steps as one flow per transfer and adds each step's latency and overhead.
+// evenly, and starts when what this rank receives in step s - 1 has arrived and what it sends is
+// injected. `fidelity = flow` runs all steps as one flow per transfer and adds each step's latency
+// and overhead.
 struct Phase {
   std::string_view name;  // its verb in the trace: a string literal
   std::vector<Transfer> sends;
@@ -65,6 +67,13 @@ struct Phase {
   int group_size = 0;
   bool round = false;  // of an all-to-all: see with_fused_rounds
 };
+
+// Every member sends to one neighbour and receives from one, several steps long.
+bool is_ring(const Phase& phase);
+
+// Seconds of latency in all steps of these transfers of a phase, one after the other.
+double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
+                   const std::function<double(int peer)>& latency_s);
 
 // A compressor's work: makes messages (encode) or adds them into a sum (decode), one after the
 // other, each of so many gradient values.

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "sim/setup/network.h"
+
 namespace syncline {
 
 Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_hosts) {
@@ -64,6 +66,7 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
 struct Run::MessageInFlight {
   int from;
   double sent_s;
+  double latency_s;  // that its flow does not carry
   std::function<void(double)> arrived;
   sg::CommPtr transfer;
 };
@@ -96,6 +99,7 @@ sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(
   auto message = std::make_unique<MessageInFlight>();
   message->from = from;
   message->sent_s = sg::Engine::get_clock();
+  message->latency_s = latency_after_flow_s(from, to);
   message->arrived = std::move(arrived);
   MessageInFlight* in_flight = message.get();
   in_flight->transfer = receiver.mailbox->put_async(message.release(), bytes);
@@ -107,8 +111,8 @@ void Run::receive_messages(int to) {
   RankMessages& receiver = rank_messages_[index(to)];
   for (;;) {
     const std::unique_ptr<MessageInFlight> message(receiver.mailbox->get<MessageInFlight>());
-    if (setup.scenario.step_overhead_s > 0)
-      sg::this_actor::sleep_for(setup.scenario.step_overhead_s);
+    if (const double more_s = message->latency_s + setup.scenario.step_overhead_s; more_s > 0)
+      sg::this_actor::sleep_for(more_s);
     message->arrived(message->sent_s);
     ++receiver.free_couriers;
     RankMessages& sender = rank_messages_[index(message->from)];
@@ -179,6 +183,10 @@ std::uint64_t Run::on_the_wire(int from, int to, std::uint64_t bytes) {
       static_cast<double>(bytes);
   ++trace.flows;
   return bytes;
+}
+
+double Run::latency_after_flow_s(int from, int to) {
+  return setup.scenario.network->latency_after_flow ? routes.latency_s(from, to) : 0;
 }
 
 void Run::add_row(double start_s, Row row) {

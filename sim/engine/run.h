@@ -58,6 +58,8 @@ struct Run {
   // Counts a transfer and returns the bytes that it puts on the network: none between ranks on one
   // host.
   std::uint64_t on_the_wire(int from, int to, std::uint64_t bytes);
+  // How much later than its flow ends a message arrives that sets out now.
+  double latency_after_flow_s(int from, int to);
   // Sends a message and returns. `arrived` runs when the message arrives, with the time when it was
   // sent.
   void deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);

@@ -3,7 +3,8 @@
 // A phase with several steps starts when all its members have arrived. A ring cannot finish
 // earlier, because every part of the buffer passes through every rank; so this costs nothing, and
 // it separates waiting for a slow worker from transferring. In `fidelity = flow` the phase also
-// ends for all members together, with the slowest flow: the slowest link limits the whole ring.
+// ends for all members together: a ring's when the closed form of its steps says so
+// (sim/setup/ring.h), if each step's injection takes its share of the rank's flow.
 #include "sim/engine/stream.h"
 
 #include <algorithm>
@@ -11,15 +12,48 @@
 #include <utility>
 
 #include "sim/engine/run.h"
+#include "sim/setup/network.h"
+#include "sim/setup/ring.h"
 
 namespace syncline {
 namespace {
 
-sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int to, int peer) {
+sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int to, int peer,
+                     const char* separator = ">") {
   sg::Mailbox*& box = known[peer];
   if (box == nullptr)
-    box = sg::Mailbox::by_name(std::to_string(from) + ">" + std::to_string(to));
+    box = sg::Mailbox::by_name(std::to_string(from) + separator + std::to_string(to));
   return box;
+}
+
+// Messages set out to it whether the receiver has asked or not (sg::Mailbox::set_receiver).
+sg::Mailbox* ring_mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int to,
+                          int peer) {
+  return mailbox(known, from, to, peer, ">>");
+}
+
+// A message of a collective that is no step of a ring.
+struct Sent {
+  double at_s = 0;
+  double latency_s = 0;  // from the end of its flow to its arrival
+};
+
+// A step of a ring under way. Both ends hold it, because either may be done with it first.
+struct Part {
+  double latency_s = 0;  // from injected to arrived
+  std::optional<double> injected_s;
+};
+
+// In the ring's order, from any of its members.
+std::vector<RingHop> hops_of(const std::unordered_map<int, Barrier::RingFlow>& ring, int steps) {
+  std::vector<RingHop> hops;
+  int rank = ring.begin()->first;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const Barrier::RingFlow& flow = ring.at(rank);
+    hops.push_back({.latency_s = flow.latency_s, .part_s = flow.seconds / steps});
+    rank = flow.to;
+  }
+  return hops;
 }
 
 }  // namespace
@@ -83,7 +117,14 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                         const std::function<void()>& done) {
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
+  const bool as_flow = together && !run.setup.scenario.every_step;
   Barrier* barrier = together ? &run.barriers[phase.group] : nullptr;
+  if (is_ring(phase) && !as_flow) {
+    // Before anybody sends: so parts set out to this rank without waiting for it to ask.
+    const int peer = phase.receives[0].peer;
+    if (!ring_from.contains(peer))
+      ring_mailbox(ring_from, peer, rank, peer)->set_receiver(sg::Actor::self());
+  }
   if (together) {
     if (++barrier->arrived < phase.group_size) {
       barrier->sleeping.push_back(this);
@@ -106,8 +147,12 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     row.bytes_received += run.on_different_hosts(transfer.peer, rank) ? transfer.bytes : 0;
 
   double moving_s = sg::Engine::get_clock();
-  const bool as_flow = together && !run.setup.scenario.every_step;
-  if (as_flow)
+  const double began_s = moving_s;
+  if (is_ring(phase) && as_flow)
+    as_ring_flow(phase, *barrier);
+  else if (is_ring(phase))
+    as_ring_steps(phase);
+  else if (as_flow)
     as_flows(phase);
   else
     for (int s = 0; s < phase.steps; ++s) {
@@ -152,6 +197,11 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     return;
   }
   barrier->finished = 0;
+  if (!barrier->ring.empty()) {
+    const double seconds = ring_seconds(hops_of(std::exchange(barrier->ring, {}), phase.steps),
+                                        phase.steps, run.setup.scenario.step_overhead_s);
+    sg::this_actor::sleep_until(began_s + seconds);
+  }
   run.end_row(index);
   if (!done)  // otherwise the members that sleep here wait for the next phase
     for (StreamState* member : std::exchange(barrier->sleeping, {}))
@@ -162,13 +212,47 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     done();
 }
 
+void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
+  const double began_s = sg::Engine::get_clock();
+  const int previous = phase.receives[0].peer;
+  const double latency_s = run.routes.latency_s(previous, rank);
+  const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
+  sg::Mailbox* next = mailbox(to, rank, phase.sends[0].peer, phase.sends[0].peer);
+  const sg::CommPtr sending = next->put_async(this, phase.sends[0].bytes);
+  mailbox(from, previous, rank, previous)->get<StreamState>();
+  barrier.ring[previous] = {
+      .to = rank,
+      .latency_s = latency_s,
+      .seconds = std::max(0.0, sg::Engine::get_clock() - began_s - carried_s)};
+  sending->wait();
+}
+
+void StreamState::as_ring_steps(const Phase& phase) {
+  const Transfer& send = phase.sends[0];
+  sg::Mailbox* next = ring_mailbox(ring_to, rank, send.peer, send.peer);
+  sg::Mailbox* previous = ring_from.at(phase.receives[0].peer);
+  for (int s = 0; s < phase.steps; ++s) {
+    if (run.setup.scenario.step_overhead_s > 0)
+      sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
+    const auto part = std::make_shared<Part>();
+    part->latency_s = run.latency_after_flow_s(rank, send.peer);
+    next->put(new std::shared_ptr<Part>(part), share(send.bytes, phase.steps, s));
+    part->injected_s = sg::Engine::get_clock();
+    const std::unique_ptr<std::shared_ptr<Part>> received(previous->get<std::shared_ptr<Part>>());
+    // Where the sender does not know yet, this moment is the end of its injection.
+    const double injected_s = (*received)->injected_s.value_or(sg::Engine::get_clock());
+    sg::this_actor::sleep_until(injected_s + (*received)->latency_s);
+  }
+}
+
 void StreamState::as_flows(const Phase& phase) {
-  // SimGrid adds one latency to a flow; the latencies and overheads of the other steps come first.
-  double latency_s = 0;
+  // The latency of one step comes with the flows; those of the others and all overheads before.
+  const auto latency_to = [&](int peer) { return run.routes.latency_s(rank, peer); };
+  double own_s = 0;
   for (const Transfer& transfer : phase.sends)
-    latency_s = std::max(latency_s, latency_to(transfer.peer));
-  const double before_s =
-      (phase.steps - 1) * latency_s + phase.steps * run.setup.scenario.step_overhead_s;
+    own_s = std::max(own_s, latency_to(transfer.peer));
+  const double before_s = latencies_s(phase, phase.sends, latency_to) - own_s +
+                          phase.steps * run.setup.scenario.step_overhead_s;
   if (before_s > 0)
     sg::this_actor::sleep_for(before_s);
   transfer(phase, 1, 0);
@@ -192,12 +276,18 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
       continue;
     }
     sg::Mailbox* box = mailbox(to, rank, send.peer, send.peer);
-    sending.push_back(
-        box->put_async(new double(sg::Engine::get_clock()), share(send.bytes, parts, part)));
+    auto* message = new Sent{.at_s = sg::Engine::get_clock(),
+                             .latency_s = run.latency_after_flow_s(rank, send.peer)};
+    sending.push_back(box->put_async(message, share(send.bytes, parts, part)));
   }
   const double posted_s = sg::Engine::get_clock();
   double moving_s = std::numeric_limits<double>::infinity();
-  std::vector<std::pair<sg::CommPtr, double*>> receiving;
+  double arrived_s = posted_s;
+  const auto received = [&](const std::unique_ptr<Sent>& message) {
+    moving_s = std::min(moving_s, std::max(posted_s, message->at_s));
+    arrived_s = std::max(arrived_s, sg::Engine::get_clock() + message->latency_s);
+  };
+  std::vector<std::pair<sg::CommPtr, Sent*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
   for (const Transfer& receive : phase.receives) {
     if (!run.on_different_hosts(receive.peer, rank)) {
@@ -209,30 +299,23 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     }
     sg::Mailbox* box = mailbox(from, receive.peer, rank, receive.peer);
     if (phase.receives.size() == 1) {  // saves one context switch
-      const std::unique_ptr<double> sent_s(box->get<double>());
-      moving_s = std::min(moving_s, std::max(posted_s, *sent_s));
+      received(std::unique_ptr<Sent>(box->get<Sent>()));
     } else {
       receiving.emplace_back(nullptr, nullptr);
-      receiving.back().first = box->get_async<double>(&receiving.back().second);
+      receiving.back().first = box->get_async<Sent>(&receiving.back().second);
     }
   }
   for (const auto& [comm, message] : receiving) {
     comm->wait();
-    const std::unique_ptr<double> sent_s(message);
-    moving_s = std::min(moving_s, std::max(posted_s, *sent_s));
+    received(std::unique_ptr<Sent>(message));
   }
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
     moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver had posted too
   }
+  if (arrived_s > sg::Engine::get_clock())
+    sg::this_actor::sleep_until(arrived_s);
   return moving_s;
-}
-
-double StreamState::latency_to(int peer) {
-  const auto [entry, added] = latencies.emplace(peer, 0.0);
-  if (added)
-    entry->second = run.routes.between(rank, peer).latency_s;
-  return entry->second;
 }
 
 }  // namespace syncline

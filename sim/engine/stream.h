@@ -16,6 +16,8 @@
 
 namespace syncline {
 
+struct Barrier;
+
 // The communication stream of a worker, or of a server that takes part in collectives.
 struct StreamState {
   Run& run;
@@ -24,10 +26,10 @@ struct StreamState {
   Wakeup wakeup;    // wakes the current job
   Wakeup released;  // all members of a phase have arrived, or all have finished
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
-      plans;                                       // of the exchange, by payload
-  std::unordered_map<int, sg::Mailbox*> to, from;  // by the other rank
-  std::unordered_map<int, double> latencies;       // by the other rank
-  std::optional<std::size_t> last_row;             // of this stream in the trace
+      plans;                                                 // of the exchange, by payload
+  std::unordered_map<int, sg::Mailbox*> to, from;            // by the other rank
+  std::unordered_map<int, sg::Mailbox*> ring_to, ring_from;  // the same, for steps of a ring
+  std::optional<std::size_t> last_row;                       // of this stream in the trace
   std::deque<double> local_arrivals;  // when ranks on the same host sent something to this one
   Wakeup local_arrival;
 
@@ -43,18 +45,29 @@ struct StreamState {
   void phase(const Phase& phase, const Bucket& bucket, int iteration,
              const std::function<void()>& done);
   void as_flows(const Phase& phase);
+  // All steps of a ring, each sent when this rank has received the step before and injected its
+  // own, whether the next rank is ready for it or not.
+  void as_ring_steps(const Phase& phase);
+  // All steps of a ring as one flow, which `barrier` gets to know.
+  void as_ring_flow(const Phase& phase, Barrier& barrier);
   // Returns when the first byte of the step moved.
   double as_step(const Phase& phase, int step);
   // Sends and receives one of `parts` parts of every transfer; returns when the first began to
   // move.
   double transfer(const Phase& phase, int parts, int part);
-  double latency_to(int peer);
 };
 
 // Makes the members of a phase wait for each other: before it and, as flows, after it.
 struct Barrier {
+  // To a member of a ring from the one before.
+  struct RingFlow {
+    int to = 0;
+    double latency_s = 0;
+    double seconds = 0;  // without the latency
+  };
   int arrived = 0;
   int finished = 0;
+  std::unordered_map<int, RingFlow> ring;  // by sender
   std::vector<StreamState*> sleeping;
   std::vector<std::function<void()>> callbacks;  // of members that do not sleep until the end
 };

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+
+#include "sim/setup/ring.h"
 
 namespace syncline {
 namespace {
@@ -11,9 +14,56 @@ std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
-// One rank's seconds without bytes / bandwidth, because its bytes share links with other ranks'.
+// A rank in a ring, and its way to the next one.
+struct RingMember {
+  int next = 0;
+  double bytes = 0;
+  Route route;
+};
+
+// A phase of all ranks that have it.
+struct CommonPhase {
+  int steps = 1;
+  std::map<int, double> link_bytes;
+  double slowest_flow_s = 0;  // by links that limit each flow by itself
+  std::map<int, std::unordered_map<int, RingMember>> rings;  // by group, then by rank
+};
+
+double seconds_of(const Routes& routes, int link, double bytes) {
+  return bytes / routes.links()[index(link)].bandwidth_Bps;
+}
+
+double longest_flow_s(const Routes& routes, const CommonPhase& phase) {
+  double seconds = phase.slowest_flow_s;
+  for (const auto& [link, bytes] : phase.link_bytes)
+    seconds = std::max(seconds, seconds_of(routes, link, bytes));
+  return seconds;
+}
+
+// A flow takes as long as the busiest link on its way.
+double slowest_ring_s(const Traffic& traffic, const Routes& routes, const CommonPhase& phase) {
+  double seconds = 0;
+  for (const auto& [group, ring] : phase.rings) {
+    std::vector<RingHop> hops;
+    int rank = ring.begin()->first;
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const RingMember& member = ring.at(rank);
+      double flow_s = member.bytes / member.route.flow_Bps;
+      for (const int link : member.route.links)
+        flow_s = std::max(flow_s, seconds_of(routes, link, phase.link_bytes.at(link)));
+      hops.push_back({.latency_s = member.route.latency_s, .part_s = flow_s / phase.steps});
+      rank = member.next;
+    }
+    seconds = std::max(seconds, ring_seconds(hops, phase.steps, traffic.step_overhead_s));
+  }
+  return seconds;
+}
+
+// One rank's seconds without bytes / bandwidth, because its bytes share links with other ranks',
+// and without rings, where ranks wait for each other.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
+  const auto latency_s = [&](int peer) { return routes.latency_s(rank, peer); };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (const Work* work = std::get_if<Work>(&plan[i])) {
       double& seconds = i == 0                 ? time.compress_s
@@ -23,11 +73,10 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
       continue;
     }
     const Phase& phase = std::get<Phase>(plan[i]);
-    double latency_s = 0;
-    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
-      for (const Transfer& transfer : *transfers)
-        latency_s = std::max(latency_s, routes.between(rank, transfer.peer).latency_s);
-    time.fixed_s += phase.steps * (latency_s + traffic.step_overhead_s);
+    if (!is_ring(phase))
+      time.fixed_s += std::max(latencies_s(phase, phase.sends, latency_s),
+                               latencies_s(phase, phase.receives, latency_s)) +
+                      phase.steps * traffic.step_overhead_s;
   }
   return time;
 }
@@ -35,25 +84,24 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
 }  // namespace
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
-  struct Loads {
-    std::map<int, double> link_bytes;
-    double slowest_flow_s = 0;  // by links that limit each flow by itself
-  };
   // Phases of two ranks are the same if name and occurrence in the plan agree.
-  std::map<std::pair<std::string_view, int>, Loads> loads_of;
+  std::map<std::pair<std::string_view, int>, CommonPhase> phases;
   ExchangeTime slowest;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<std::string_view, int> occurrences;
     for (const auto& action : plan)
       if (const Phase* phase = std::get_if<Phase>(&action)) {
-        Loads& loads = loads_of[{phase->name, occurrences[phase->name]++}];
+        CommonPhase& common = phases[{phase->name, occurrences[phase->name]++}];
+        common.steps = phase->steps;
         for (const Transfer& send : phase->sends) {
-          const Route route = routes.between(rank, send.peer);
+          Route route = routes.between(rank, send.peer);
           const auto bytes = static_cast<double>(send.bytes);
-          loads.slowest_flow_s = std::max(loads.slowest_flow_s, bytes / route.flow_Bps);
+          common.slowest_flow_s = std::max(common.slowest_flow_s, bytes / route.flow_Bps);
           for (const int link : route.links)
-            loads.link_bytes[link] += bytes;
+            common.link_bytes[link] += bytes;
+          if (is_ring(*phase))
+            common.rings[phase->group][rank] = {send.peer, bytes, std::move(route)};
         }
       }
     const ExchangeTime own = own_time(traffic, routes, plan, rank);
@@ -62,11 +110,10 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
     slowest.between_s = std::max(slowest.between_s, own.between_s);
     slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
-  for (const auto& [phase, loads] : loads_of) {
-    double busiest_s = loads.slowest_flow_s;
-    for (const auto& [link, bytes] : loads.link_bytes)
-      busiest_s = std::max(busiest_s, bytes / routes.links()[index(link)].bandwidth_Bps);
-    slowest.bytes_s += busiest_s;
+  for (const auto& [name, phase] : phases) {
+    const double bytes_s = longest_flow_s(routes, phase);
+    slowest.bytes_s += bytes_s;
+    slowest.fixed_s += std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
   }
   return slowest;
 }

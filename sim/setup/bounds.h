@@ -22,9 +22,11 @@ struct ExchangeTime {
   double exchange_s() const { return fixed_s + between_s + bytes_s; }
 };
 
-// Sum over the phases of the plan: steps * (latency + step-overhead) of the rank with the largest
-// sum, and bytes / bandwidth of the busiest link. Exact where every rank takes part in every step;
-// a tree's ranks also wait for each other, which is in no rank's own latencies.
+// Sum over the phases of the plan. A ring takes ring_seconds() (sim/setup/ring.h), of which bytes_s
+// is bytes / bandwidth of the busiest link, and fixed_s the rest at these bytes. Another phase
+// takes bytes / bandwidth of its busiest link, and steps * (latency + step-overhead) of the rank
+// for which these sum up to most: exact where every rank takes part in every step, but a tree's
+// ranks also wait for each other, which is in no rank's own latencies.
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets);

@@ -12,8 +12,12 @@ const std::vector<Network>& networks() {
   // flow exceed its link. `ib` names the size factors, which are its defaults in 3.32 only.
   static const std::vector<Network> all{
       {"exact",
-       "latency + bytes / bandwidth, shared max-min fairly: right for RDMA, NVLink and PCIe",
-       {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18"}},
+       "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "
+       "PCIe",
+       {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18",
+        "network/latency-factor:0"},
+       false,
+       true},
       {"cm02",
        "SimGrid's CM02: as exact, but 5 % cross traffic and a TCP window of 4 MiB",
        {"network/model:CM02"}},

@@ -13,6 +13,10 @@ struct Network {
   // Factors of latency and bandwidth depend on the message size, so several steps cannot be one
   // flow, and an option cannot replace the factors.
   bool by_size = false;
+  // SimGrid's flows carry no latency; a message arrives that much later than its flow ends. So
+  // flows that meet share equally, where SimGrid would weigh them by 1 / latency, and the end of a
+  // flow is when the sender has injected its bytes.
+  bool latency_after_flow = false;
 };
 
 const std::vector<Network>& networks();

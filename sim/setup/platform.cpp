@@ -24,7 +24,9 @@ std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-std::string loaded_path;  // of this process's one platform, for messages
+// Of this process's one platform.
+std::string loaded_path;    // for messages
+double latency_factor = 1;  // of every route
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -81,7 +83,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   std::vector<std::string> settings = scenario.network->settings;
   if (scenario.bandwidth_factor)
     settings.push_back(setting_of("network/bandwidth-factor", *scenario.bandwidth_factor));
-  if (scenario.latency_factor)
+  if (scenario.latency_factor && !scenario.network->latency_after_flow)
     settings.push_back(setting_of("network/latency-factor", *scenario.latency_factor));
   for (const std::string& setting : settings)
     sg::Engine::set_config(setting);
@@ -92,6 +94,8 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   loaded_path = scenario.platform;
   engine.load_platform(scenario.platform);
   engine.seal_platform();
+  latency_factor = scenario.network->latency_after_flow ? scenario.latency_factor.value_or(1)
+                                                        : factor("network/latency-factor");
   for (const std::string& setting : settings)
     if (const auto colon = setting.find(':');
         !holds(setting.substr(0, colon), setting.substr(colon + 1)))
@@ -142,7 +146,7 @@ Route Routes::between(int from, int to) {
   if (links.empty())
     throw std::runtime_error("platform " + loaded_path + ": hosts " + source + " and " +
                              destination + " have no route between them");
-  route.latency_s *= factor("network/latency-factor");
+  route.latency_s *= latency_factor;
   for (const sg::Link* link : links) {
     const double bandwidth_Bps = link->get_bandwidth() * factor("network/bandwidth-factor");
     if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE) {
@@ -155,6 +159,27 @@ Route Routes::between(int from, int to) {
     route.links.push_back(entry->second);
   }
   return route;
+}
+
+double Routes::latency_s(int from, int to) {
+  const std::string& source = rank_hosts_[static_cast<std::size_t>(from)];
+  const std::string& destination = rank_hosts_[static_cast<std::size_t>(to)];
+  if (source == destination)
+    return 0;
+  const auto [entry, added] = latencies_.try_emplace(
+      static_cast<std::uint64_t>(from) * rank_hosts_.size() + static_cast<std::uint64_t>(to));
+  Latency& latency = entry->second;
+  if (added) {
+    std::vector<sg::Link*> links;
+    sg::Host::by_name(source)->route_to(sg::Host::by_name(destination), links, &latency.rest_s);
+    latency.links.assign(links.begin(), links.end());
+    for (const sg::Link* link : latency.links)
+      latency.rest_s -= link->get_latency();
+  }
+  double seconds = latency.rest_s;
+  for (const sg::Link* link : latency.links)
+    seconds += link->get_latency();
+  return std::max(0.0, seconds) * latency_factor;
 }
 
 }  // namespace syncline

@@ -1,6 +1,7 @@
 // The SimGrid platform of a scenario, loaded into this process's one engine.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -8,6 +9,10 @@
 
 #include "sim/scenario.h"
 #include "sim/setup/cluster.h"
+
+namespace simgrid::s4u {
+class Link;
+}
 
 namespace syncline {
 
@@ -36,10 +41,18 @@ class Routes {
   explicit Routes(std::vector<std::string> rank_hosts);
   // From one rank's host to another's.
   Route between(int from, int to);
+  // Latency of that route now, with the network model's factor: latency profiles change it.
+  double latency_s(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
 
  private:
+  // What a route's latency is the sum of: its links' and, in some zones, a rest.
+  struct Latency {
+    std::vector<const simgrid::s4u::Link*> links;
+    double rest_s = 0;
+  };
   std::vector<std::string> rank_hosts_;
+  std::unordered_map<std::uint64_t, Latency> latencies_;  // by from * ranks + to
   std::vector<PlatformLink> links_;
   std::unordered_map<const void*, int> index_;  // of SimGrid's links in links_
 };

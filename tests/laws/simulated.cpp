@@ -178,7 +178,7 @@ std::string star_platform(const Star& star) {
           << "f\" core=\"" << star.cores << "\"><prop id=\"node\" value=\"" << node
           << "\"/></host>\n";
       if (shared) {
-        link(host + "-bus", star.bus_Bps, star.bus_latency_s);
+        link(host + "-bus", star.bus_Bps, star.bus_latency_s + w * star.bus_latency_growth_s);
         route(host, node + "-root", host + "-bus");
       } else {
         route(host, "switch", node + "-nic");

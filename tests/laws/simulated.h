@@ -30,7 +30,8 @@ struct Star {
   double nic_latency_s = 1e-5;  // of one card; a route between nodes crosses two
   double bus_Bps = 1e10;        // only where a node has several workers
   double bus_latency_s = 0;
-  int servers = 0;  // hosts with role = server, each on a card of its own
+  double bus_latency_growth_s = 0;  // each next worker's bus in a node has so much more
+  int servers = 0;                  // hosts with role = server, each on a card of its own
   std::string prefix = "node";
   double slow_speed = 1;      // of the slow worker, relative to the others
   int slow_worker = -1;       // counted node by node; -1: the last
