@@ -25,8 +25,9 @@ class Worker {
   void forward();
   // Backward over the layers of one bucket; buckets must come in order.
   void backward(const Bucket& bucket);
-  // Applies the update to this worker's own copy of the parameters. Takes no time: an optimiser
-  // step reads and writes each parameter once, and is part of every measured throughput.
+  // Applies the update to this worker's own copy of the parameters: the optimiser's step. It takes
+  // the time that `optimizer` says; none where servers apply, and none by default, because a
+  // measured throughput contains it.
   void step();
 
   // Queues averaging this bucket over all workers on the communication stream and returns. With

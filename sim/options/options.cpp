@@ -90,6 +90,16 @@ std::vector<Option> fixed_options() {
       numeric(
           number("efficiency", "fraction of the peak speed of one core of the host", "", tiny, 1),
           [](Scenario& s, double v) { s.efficiency = v; }),
+      worded(choice("optimizer",
+                    "whose step, after communication, moves its bytes at memory-bandwidth",
+                    "in-throughput", {"in-throughput", "sgd", "momentum", "adam"}),
+             [](Scenario& s, const std::string& v) {
+               // Read parameter and gradient, write parameter; each state is read and written.
+               s.optimizer_values = v == "sgd" ? 3 : v == "momentum" ? 5 : v == "adam" ? 7 : 0;
+             }),
+      numeric(number("memory-bandwidth", "bytes/s of the device's memory, for the optimizer's step",
+                     "", 1e6, 1e15),
+              [](Scenario& s, double v) { s.memory_Bps = v; }),
       Option{"schedule", "who waits for whom; see `syncline list`", "bsp"},
       Option{"exchange", "how gradients meet (default: the schedule's)", ""},
       worded(choice("overlap", "communicate while backward goes on", "on", {"on", "off"}),
@@ -154,7 +164,7 @@ const std::vector<Option>& scenario_options() {
 }
 
 bool is_choice(const std::string& name) {
-  return name == "schedule" || name == "exchange" || name == "compressor";
+  return name == "schedule" || name == "exchange" || name == "compressor" || name == "optimizer";
 }
 
 bool known_option(const std::string& name) {

@@ -25,7 +25,8 @@ const std::vector<Option>& scenario_options();
 bool known_option(const std::string& name);
 std::string unknown_option(const std::string& key);  // error message
 
-// Whether this option chooses a registered thing: a schedule, an exchange or a compressor.
+// Whether other options mean something only with one of its values: it chooses a schedule, an
+// exchange, a compressor or an optimizer.
 bool is_choice(const std::string& name);
 
 // The parameters of registered schedules, exchanges and compressors, each name once.

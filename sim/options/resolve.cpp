@@ -137,6 +137,27 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
     });
 }
 
+// The optimiser's step has a time of its own only if it is known what it moves, and how fast.
+void resolve_optimizer(const GivenOptions& given, Scenario& scenario,
+                       std::vector<Misfit>& misfits) {
+  const std::string optimizer = "optimizer = " + scenario.written.at("optimizer");
+  if (scenario.optimizer_values == 0 && scenario.memory_Bps) {
+    misfits.push_back({"memory-bandwidth",
+                       "memory-bandwidth means nothing to " + optimizer +
+                           ", whose step takes no time of its own; allowed with it are optimizer = "
+                           "sgd, momentum or adam"});
+    scenario.memory_Bps.reset();
+    scenario.written.erase("memory-bandwidth");
+  }
+  at(given, "optimizer", [&] {
+    if (scenario.optimizer_values > 0 && !scenario.memory_Bps)
+      throw std::invalid_argument(optimizer + ": its step moves " +
+                                  std::to_string(4 * scenario.optimizer_values) +
+                                  " bytes per parameter; give memory-bandwidth, the bytes/s of "
+                                  "the device's memory");
+  });
+}
+
 // The folder of the file that has this option; empty for a flag.
 std::string folder_of(const Given& option) {
   return std::filesystem::path(option.where.substr(0, option.where.rfind(':')))
@@ -250,6 +271,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
     });
 
   check_network(scenario, given);
+  resolve_optimizer(given, scenario, misfits);
   find_misfits(schedule, *scenario.exchange, compressor, given, misfits);
   const auto keep = [&](const auto& entry, Settings& settings) {
     settings = settings_of(entry, given);

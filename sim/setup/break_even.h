@@ -10,7 +10,7 @@ namespace syncline {
 
 // Seconds of one iteration of a schedule that averages, bucket after bucket: backward and
 // compression follow each other on the compute stream, exchanges on the communication stream, and
-// arrived messages are decompressed in order. Work inside an exchange shares the device with
+// arrived messages are decompressed in order; the optimiser's step comes last. Work inside an exchange shares the device with
 // backward. Every bandwidth is multiplied by `bandwidth`.
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth);

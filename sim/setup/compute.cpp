@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <numbers>
 #include <stdexcept>
@@ -73,10 +74,18 @@ double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
   return fastest_of_device > 0 ? fastest_of_device : fastest;
 }
 
-}  // namespace
+// The optimiser's step, as work: seconds on the reference host times its speed.
+double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster) {
+  if (scenario.optimizer_values == 0)
+    return 0;
+  constexpr double value_bytes = 4;  // in fp16 too: see sim/README.md
+  return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
+         *scenario.memory_Bps * fastest_speed_flops(cluster, device_of(scenario.device));
+}
 
-ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
-  ComputeTimes times{.solo_s = {}, .model_flop = model.forward_flop(), .source = ""};
+// One iteration of each worker alone. Measured figures contain the optimiser's step.
+ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
+  ComputeTimes times{.solo_s = {}, .step_s = {}, .model_flop = model.forward_flop(), .source = ""};
   // A measured figure is that of the fastest host with the device: so much work is an iteration.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
@@ -114,7 +123,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
     return times;
   }
   if (scenario.efficiency)
-    return same_for_all(parts * model.forward_flop() * scenario.batch / *scenario.efficiency,
+    return same_for_all(parts * model.forward_flop() * scenario.batch / *scenario.efficiency +
+                            step_flop(scenario, model, cluster),
                         "option efficiency");
   std::string asked = scenario.device;
   if (asked.empty())
@@ -127,12 +137,42 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                            (rows_there_are.empty() ? "none" : rows_there_are) + ")");
 }
 
+}  // namespace
+
+ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
+  ComputeTimes times = solo_times(scenario, model, cluster);
+  const double flop = step_flop(scenario, model, cluster);
+  const bool servers_apply = flop > 0 && scenario.schedule->server != nullptr;
+  for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
+    const double step_s = flop / cluster.workers[w].speed_flops;
+    if (step_s >= times.solo_s[w])
+      throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") +
+                               ": its step takes " + std::to_string(step_s) +
+                               " s at this memory-bandwidth, but an iteration with it takes " +
+                               std::to_string(times.solo_s[w]) + " s (" + times.source +
+                               "); allowed are a larger memory-bandwidth or batch");
+    if (servers_apply)
+      times.solo_s[w] -= step_s;
+    times.step_s.push_back(servers_apply ? 0 : step_s);
+  }
+  if (flop > 0) {
+    char text[128];
+    std::snprintf(text, sizeof text, "; %s's step, %.4g s on worker 0, %s",
+                  scenario.written.at("optimizer").c_str(), flop / cluster.workers[0].speed_flops,
+                  servers_apply ? "is the servers'" : "follows communication");
+    times.source += text;
+  }
+  return times;
+}
+
 double ComputeTimes::forward_s(int worker) const {
-  return solo_s[static_cast<std::size_t>(worker)] * (1 / parts);
+  const auto w = static_cast<std::size_t>(worker);
+  return (solo_s[w] - step_s[w]) * (1 / parts);
 }
 
 double ComputeTimes::backward_s(int worker, double forward_flop) const {
-  return solo_s[static_cast<std::size_t>(worker)] * (2 / parts * forward_flop / model_flop);
+  const auto w = static_cast<std::size_t>(worker);
+  return (solo_s[w] - step_s[w]) * (2 / parts * forward_flop / model_flop);
 }
 
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration) {

@@ -13,17 +13,21 @@
 namespace syncline {
 
 struct ComputeTimes {
-  std::vector<double> solo_s;  // of each worker: one iteration alone, forward and backward
+  std::vector<double> solo_s;  // of each worker: one iteration alone, with its optimiser's step
+  // Of this, the step, which follows communication; 0 where servers apply the gradients, or where
+  // nothing is known of it but that it is in a measured throughput.
+  std::vector<double> step_s;
   double model_flop = 0;       // forward, per sample: seconds are split over layers by flop
   std::string source;          // where the seconds come from, for the result
 
-  // The backward pass costs twice the forward pass.
+  // The rest is computation: the backward pass costs twice the forward pass.
   double forward_s(int worker) const;
   double backward_s(int worker, double forward_flop) const;  // of layers with so much flop
   double backward_s(int worker) const { return backward_s(worker, model_flop); }
 };
 
-// Throws std::runtime_error that lists the rows that exist, if no source is available.
+// Throws std::runtime_error that lists the rows that exist, if no source is available; or if the
+// optimiser's step would take longer than the measured iteration that it is a part of.
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster);
 
 // A factor with mean 1 and this coefficient of variation, log-normal: compute times are positive

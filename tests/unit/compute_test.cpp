@@ -3,6 +3,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
 #include "tests/unit/errors.h"
@@ -132,6 +133,22 @@ TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
   EXPECT_THROW(
       compute_times({}, model_named("resnet50"), cluster_of({{1e12, "v100"}, {1e12, "tpu"}})),
       std::runtime_error);
+}
+
+// Adam reads and writes seven values of four bytes: 28 bytes of each of 20 parameters.
+TEST(ComputeTimes, AddTheOptimizersStepToWhatFlopTake) {
+  const Scenario scenario{.batch = 8,
+                          .efficiency = 0.5,
+                          .optimizer_values = 7,
+                          .memory_Bps = 56,
+                          .schedule = &Registered<Schedule>::find("bsp"),
+                          .written = {{"optimizer", "adam"}}};
+  const ComputeTimes times = compute_times(scenario, model_named("mine"), cluster_of({{}, {5e11}}));
+  EXPECT_DOUBLE_EQ(times.step_s.at(0), 10);
+  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 8 * 9e9 / 0.5e12 + 10);
+  EXPECT_NEAR(times.forward_s(0) + times.backward_s(0), 8 * 9e9 / 0.5e12, 1e-12);
+  EXPECT_DOUBLE_EQ(times.step_s.at(1), 20);
+  expect_mentions(times.source, {"efficiency", "adam", "10 s", "follows communication"});
 }
 
 TEST(Throughputs, AreOfExistingModels) {

@@ -1,0 +1,99 @@
+// Laws 3 and 4 (tests/laws/README.md) with an optimiser's step of its own: it follows communication
+// and hides none of it.
+#include <gtest/gtest.h>
+#include <numeric>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr double precise = 1e-9;
+
+// Seconds of a step that reads and writes so many values of each of four million parameters.
+double step_s(int values) {
+  return values * 4 * 4e6 / 8e9;
+}
+
+// Four equal buckets of a million values; an iteration of one worker alone takes 0.1 s.
+Options scenario_with(const std::string& optimizer, const std::string& platform) {
+  static const std::string model = model_of({1'000'000, 1'000'000, 1'000'000, 1'000'000});
+  Options options{{"platform", platform}, {"model", model}, {"bucket-bytes", "0"}};
+  if (optimizer != "in-throughput") {
+    options["optimizer"] = optimizer;
+    options["memory-bandwidth"] = "8e9";
+  }
+  return options;
+}
+
+double sum_s(const std::vector<Row>& rows) {
+  return std::accumulate(rows.begin(), rows.end(), 0.0,
+                         [](double sum, const Row& row) { return sum + row.end_s - row.start_s; });
+}
+
+TEST(Law3, AnOptimizersStepIsAPartOfTheMeasuredIteration) {
+  for (const auto& [optimizer, values] :
+       {std::pair("in-throughput", 0), {"sgd", 3}, {"momentum", 5}, {"adam", 7}}) {
+    const Simulated run = simulated(scenario_with(optimizer, star_platform({.nodes = 1})));
+    const auto iterations = static_cast<double>(run.rows("step").size());
+    EXPECT_NEAR(run.iteration_s(), 0.1, precise) << optimizer;
+    EXPECT_NEAR(run.report.compute_s, 0.1, precise) << optimizer;
+    EXPECT_NEAR(run.report.scaling_efficiency, 1, precise) << optimizer;
+    EXPECT_NEAR(sum_s(run.rows("step")) / iterations, step_s(values), precise) << optimizer;
+    EXPECT_NEAR(sum_s(run.rows("forward")) / iterations, (0.1 - step_s(values)) / 3, precise)
+        << optimizer;
+  }
+}
+
+// The memory rate is that of the fastest host; a slower one takes as much longer to step as to
+// compute.
+TEST(Law3, ASlowHostStepsInProportionToItsSpeed) {
+  const Simulated run =
+      simulated(scenario_with("sgd", star_platform({.nodes = 3, .slow_speed = 0.5})));
+  for (const Row& row : run.rows("step"))
+    EXPECT_NEAR(row.end_s - row.start_s, (row.rank == 2 ? 2 : 1) * step_s(3), precise);
+}
+
+// The network never stands still once the first of four buckets exists, C/3 + 2C/3/4 after the
+// start. A step of s seconds brings that forward by s/2, and comes after it.
+TEST(Law4, AnOptimizersStepHidesNoCommunication) {
+  for (const char* exchange : {"ring", "halving-doubling"})
+    for (const char* fidelity : {"flow", "step"}) {
+      const std::string platform =
+          star_platform({.nodes = 4, .workers_per_node = 2, .nic_Bps = 5e7});
+      double seconds[2];
+      for (const bool adam : {false, true}) {
+        Options options = scenario_with(adam ? "adam" : "in-throughput", platform);
+        options["exchange"] = exchange;
+        options["fidelity"] = fidelity;
+        seconds[adam ? 1 : 0] = simulated(options).iteration_s();
+      }
+      EXPECT_NEAR(seconds[1] - seconds[0], step_s(7) / 2, precise) << exchange << ' ' << fidelity;
+    }
+}
+
+TEST(Law4, ClosedFormsKnowTheOptimizersStep) {
+  for (const char* overlap : {"on", "off"})
+    for (const char* optimizer : {"in-throughput", "adam"}) {
+      Options options = scenario_with(optimizer, star_platform({.nodes = 4, .nic_Bps = 2e8}));
+      options["overlap"] = overlap;
+      options["compressor"] = "randomk";
+      options["density"] = "0.25";
+      EXPECT_NEAR(predicted(options).iteration_s, simulated(options).iteration_s(), 1e-6)
+          << optimizer << ", overlap = " << overlap;
+    }
+}
+
+// Where servers apply gradients, workers have no step to take.
+TEST(Law4, WorkersTakeNoStepWhereServersApply) {
+  for (const char* schedule : {"asp", "ssp", "inhad"}) {
+    Options options = scenario_with("adam", star_platform({.nodes = 2, .nic_Bps = 1e18}));
+    options["schedule"] = schedule;
+    const Simulated run = simulated(options);
+    EXPECT_EQ(sum_s(run.rows("step")), 0) << schedule;
+    EXPECT_NEAR(run.report.compute_s, 0.1 - step_s(7), precise) << schedule;
+  }
+}
+
+}  // namespace
+}  // namespace syncline
