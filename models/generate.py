@@ -304,8 +304,17 @@ def bert(blocks, width):
                       add(identity, feed_forward), norm("output.LayerNorm"))
     embeddings = add(embedding("word_embeddings", 30_522, width), embedding("position_embeddings", 512, width),
                      embedding("token_type_embeddings", 2, width))
-    return chain(within("embeddings", embeddings, norm("LayerNorm")),
-                 *map(block, range(blocks)), first_token, linear("pooler.dense", width))
+    def tied_decoder(shape):
+        """A product with the word embedding, whose gradient backward completes at the very end; the bias is its own."""
+        return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522)]
+
+    def heads(shape):
+        pooled, pooler = chain(first_token, linear("pooler.dense", width))(shape)
+        _, predictions = within("cls.predictions", linear("transform.dense", width), norm("transform.LayerNorm"),
+                                tied_decoder)(shape)
+        answer, relationship = linear("cls.seq_relationship", 2)(pooled)
+        return answer, pooler + predictions + relationship
+    return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)), heads)
 
 
 def gpt2(blocks, width, vocabulary):
@@ -326,12 +335,14 @@ def gpt2(blocks, width, vocabulary):
 IMAGE, LARGE_IMAGE, CIFAR = (224, 224, 3), (299, 299, 3), (32, 32, 3)
 VGG_CLASSIFIER = chain(linear("classifier.0", 4096), linear("classifier.3", 4096), linear("classifier.6", 1000))
 TORCHVISION, CADENE, GTOPK = "torchvision", "Cadene/pretrained-models.pytorch", "hclhkbu/gtopkssgd"
-BERT_MODEL, GPT2_MODEL = "BertModel of Hugging Face transformers", "GPT2LMHeadModel of Hugging Face transformers"
+BERT_MODEL = "BertForPreTraining of Hugging Face transformers, names without bert."
+GPT2_MODEL = "GPT2LMHeadModel of Hugging Face transformers"
 VGG = "Simonyan and Zisserman 2014, Very Deep Convolutional Networks for Large-Scale Image Recognition"
 RESNET, BERT = "He et al. 2015, Deep Residual Learning for Image Recognition", "Devlin et al. 2018, BERT"
 STRIDE = "stride 2 is in the 3x3 convolution of a block"
-HEADS = ("with pooler and without pretraining heads (BertForPreTraining has 7 more tensors); "
-         "the flop of the attention products are on attention.output.dense.weight of their block")
+HEADS = ("BertModel has the last 7 tensors less; the decoder is tied to the word embedding, predicts every token, and "
+         "has its flop on cls.predictions.bias; those of the attention products are on attention.output.dense.weight "
+         "of their block")
 TIED = ("the head is tied to wte and its flop are on the last row, ln_f.bias; the flop of the attention products, "
         "not halved for the causal mask, are on attn.c_proj.weight of their block")
 
@@ -363,8 +374,8 @@ NETWORKS = [
     Network("lstm-ptb", (35,), lstm_language_model(10_000, 1500), 66_034_000,
             "Zaremba et al. 2014, Recurrent Neural Network Regularization (large model)", GTOPK,
             "decoder not tied to the embedding; PyTorch has two biases per gate (with one 66022000 parameters)"),
-    Network("bert-base", (64,), bert(12, 768), 109_482_240, BERT, BERT_MODEL, HEADS),
-    Network("bert-large", (64,), bert(24, 1024), 335_141_888, BERT, BERT_MODEL, HEADS),
+    Network("bert-base", (64,), bert(12, 768), 110_106_428, BERT, BERT_MODEL, HEADS),
+    Network("bert-large", (64,), bert(24, 1024), 336_226_108, BERT, BERT_MODEL, HEADS),
     Network("gpt2", (1024,), gpt2(12, 768, 50_257), 124_439_808,
             "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
 ]
