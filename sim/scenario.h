@@ -42,8 +42,8 @@ struct Scenario {
   std::string device;                // empty: each host's own `device` property
   std::string cost_table;            // path of that device's; only where something compresses
   std::optional<double> efficiency;  // fraction of the peak speed of one core
-  // Values of 4 bytes that the optimiser's step reads and writes per parameter; 0: the step takes no
-  // time of its own, but is in the measured throughput as if it were a part of backward.
+  // Values of 4 bytes that the optimiser's step reads and writes per parameter; 0: the step takes
+  // no time of its own, but is in the measured throughput as if it were a part of backward.
   int optimizer_values = 0;
   std::optional<double> memory_Bps;  // of the device: what the step moves its values at
 
@@ -51,7 +51,7 @@ struct Scenario {
   Settings schedule_settings;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
-  const Exchange* dense_exchange = nullptr;  // that compression is compared with: bsp's
+  const Exchange* dense_exchange = nullptr;  // what the user would run without compression
   bool overlap = true;
   Fusion fusion;
 

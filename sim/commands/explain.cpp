@@ -68,9 +68,11 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
       busiest = &l;
       busiest_s = bytes / l.bandwidth_Bps;
     }
-  std::string text =
-      "\nbreak-even bandwidth against bsp, ring and no compressor, with the same buckets and "
-      "overlap\n";
+  const Exchange& own = *setup.traffic.exchange;
+  const Exchange& rival = *even.rival.exchange;
+  std::string text = "\nbreak-even bandwidth against bsp, " + rival.name +
+                     (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
+                     " and no compressor, with the same buckets and overlap\n";
   text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
   text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";
   text += "  as this scenario overlaps    " + described(even.with_overlap, busiest) + "\n";

@@ -15,7 +15,7 @@ namespace syncline {
 namespace {
 
 const std::string no_compressor = "none";
-const std::string dense_exchange = "ring";             // that compression is compared with
+const std::string dense_exchange = "ring";  // that compression is compared with, if not the user's
 const std::string default_for_messages = "allgather";  // default for messages that cannot be added
 
 // Runs `check`; its error message gets the place where `key` was given as a prefix.
@@ -263,7 +263,11 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
     exchange_name = carried ? schedule.exchange : default_for_messages;
   }
   at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(exchange_name); });
-  scenario.dense_exchange = &Registered<Exchange>::find(dense_exchange);
+  // Sparse exchanges carry no dense gradients, and gathering them all is nobody's choice.
+  const bool adds_dense = scenario.exchange->carries != Exchange::Carries::sparse &&
+                          scenario.exchange->name != default_for_messages;
+  scenario.dense_exchange =
+      adds_dense ? scenario.exchange : &Registered<Exchange>::find(dense_exchange);
   if (compressor.name != no_compressor && given.contains("device"))
     at(given, "device", [&] {
       scenario.cost_table = find_file("cost table", "kernels/profiles", ".csv", scenario.device,

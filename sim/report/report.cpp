@@ -166,31 +166,49 @@ std::string percent(double fraction) {
   return text;
 }
 
+// What delays a run, with the figures of whatever else takes a tenth of an iteration or more. A
+// link that is busy for longer than the device is the first to make faster, even if most of its
+// bytes move while the device computes.
 std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
                           const Report& report) {
+  struct Part {
+    const char* name;
+    double share;
+  };
   const double iteration_s = report.iteration_mean_s;
-  const std::string links = report.busiest_links.empty()
-                                ? ""
-                                : "; the busiest link, " + report.busiest_links.front().name +
-                                      ", is " + percent(report.busiest_links.front().utilisation) +
-                                      " full";
-  if (report.compute_s + report.compress_s >= report.exposed_s + report.waiting_s) {
-    if (report.compress_s > report.compute_s)
-      return "compression: " + percent(report.compress_s / iteration_s) + " of an iteration";
-    return "computation: " + percent(report.compute_s / iteration_s) + " of an iteration" + links;
+  const Part compute{"computation", report.compute_s / iteration_s};
+  const Part compress{"compression", report.compress_s / iteration_s};
+  const Part exposed{"communication", report.exposed_s / iteration_s};
+  const Part waiting{"waiting", report.waiting_s / iteration_s};
+  const double link = report.busiest_links.empty() ? 0 : report.busiest_links.front().utilisation;
+  const double busy = compute.share + compress.share;
+  const bool stands_still = exposed.share + waiting.share > busy;
+  const Part& first = stands_still ? (exposed.share >= waiting.share ? exposed : waiting)
+                      : exposed.share >= waiting.share && exposed.share > 0 && link > busy ? exposed
+                      : compress.share > compute.share ? compress
+                                                       : compute;
+
+  std::string text = std::string(first.name) + ": " + percent(first.share) + " of an iteration";
+  if (&first == &exposed)
+    text += " stands still for it";
+  for (const Part* part : {&compute, &compress, &exposed, &waiting})
+    if (part != &first && part->share >= 0.1)
+      text += std::string(", ") + part->name + " " + percent(part->share);
+  if (&first == &waiting) {
+    const auto slowest = std::ranges::max_element(workers, {}, &WorkerRows::all_compute_s);
+    double mean_s = 0;
+    for (const WorkerRows& worker : workers)
+      mean_s += worker.all_compute_s / static_cast<double>(workers.size());
+    char factor[32];
+    std::snprintf(factor, sizeof factor, "%.2f", slowest->all_compute_s / mean_s);
+    text += "; the slowest, " +
+            trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
+            ", computes for " + factor + " times the mean";
   }
-  if (report.exposed_s >= report.waiting_s)
-    return "communication: " + percent(report.exposed_s / iteration_s) +
-           " of an iteration stands still for it" + links;
-  const auto slowest = std::ranges::max_element(workers, {}, &WorkerRows::all_compute_s);
-  const auto rank = static_cast<std::size_t>(slowest - workers.begin());
-  double mean_s = 0;
-  for (const WorkerRows& worker : workers)
-    mean_s += worker.all_compute_s / static_cast<double>(workers.size());
-  char factor[32];
-  std::snprintf(factor, sizeof factor, "%.2f", slowest->all_compute_s / mean_s);
-  return "waiting: " + percent(report.waiting_s / iteration_s) + " of an iteration; the slowest, " +
-         trace.rank_names[rank] + ", computes for " + factor + " times the mean" + links;
+  if (!report.busiest_links.empty())
+    text += "; the busiest link, " + report.busiest_links.front().name + ", is " + percent(link) +
+            " full";
+  return text;
 }
 
 void add_links(const Trace& trace, double all_iterations, Report& report) {

@@ -10,15 +10,15 @@ namespace syncline {
 
 // Seconds of one iteration of a schedule that averages, bucket after bucket: backward and
 // compression follow each other on the compute stream, exchanges on the communication stream, and
-// arrived messages are decompressed in order; the optimiser's step comes last. Work inside an exchange shares the device with
-// backward. Every bandwidth is multiplied by `bandwidth`.
+// arrived messages are decompressed in order; the optimiser's step comes last. Work inside an
+// exchange shares the device with backward. Every bandwidth is multiplied by `bandwidth`.
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth);
 
-// At which bandwidths a compressed scenario is faster than its dense rival: `bsp` with `ring`, no
-// compressor, all else equal. Usually below a limit, where bytes take longer than compressing them;
-// above a limit if its messages have more bytes in fewer steps. Bandwidths are multiples of the
-// scenario's own.
+// At which bandwidths a compressed scenario is faster than its dense rival: `bsp` with the same
+// exchange (Scenario::dense_exchange) and no compressor, all else equal. Usually below a limit,
+// where bytes take longer than compressing them; above a limit if its messages have more bytes in
+// fewer steps. Bandwidths are multiples of the scenario's own.
 struct BreakEven {
   enum class Pays { below, above, always, never };
   struct Where {

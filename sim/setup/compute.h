@@ -17,8 +17,8 @@ struct ComputeTimes {
   // Of this, the step, which follows communication; 0 where servers apply the gradients, or where
   // nothing is known of it but that it is in a measured throughput.
   std::vector<double> step_s;
-  double model_flop = 0;       // forward, per sample: seconds are split over layers by flop
-  std::string source;          // where the seconds come from, for the result
+  double model_flop = 0;  // forward, per sample: seconds are split over layers by flop
+  std::string source;     // where the seconds come from, for the result
 
   // The rest is computation: the backward pass costs twice the forward pass.
   double forward_s(int worker) const;

@@ -119,8 +119,9 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {
   Traffic dense = traffic;
   dense.partners = Schedule::Partners::each_other;
+  if (dense.exchange != &exchange)
+    dense.exchange_settings = {};
   dense.exchange = &exchange;
-  dense.exchange_settings = {};
   dense.compression = {};
   dense.compressed_pulls = false;
   return dense;

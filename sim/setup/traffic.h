@@ -55,7 +55,8 @@ struct Traffic {
 
 Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression);
 
-// The same cluster, averaging with this exchange and without compression.
+// The same cluster, averaging with this exchange and without compression. It keeps the settings if
+// it is the same exchange.
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
 
 // 0 .. count - 1.

@@ -256,5 +256,28 @@ TEST(Bottleneck, NamesTheLargestPart) {
   expect_mentions(waiting.report(1, 0, 2).bottleneck, {"waiting", "worker 1"});
 }
 
+// 6 s of computation, then 4 s in which bytes move, on a link that is busy for a part of the run.
+std::string bottleneck_of_six_to_four(double link_s) {
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 6, 4).moves(0, 0, 1, 10);
+  builder.trace().links = {{"uplink", 10, 10 * link_s}};
+  return builder.report(1, 0, 1).bottleneck;
+}
+
+TEST(Bottleneck, IsALinkThatIsFullerThanTheDevice) {
+  EXPECT_EQ(bottleneck_of_six_to_four(8.7),
+            "communication: 40 % of an iteration stands still for it, computation 60 %; the "
+            "busiest link, uplink, is 87 % full");
+}
+
+TEST(Bottleneck, NamesEveryPartOfATenthOrMore) {
+  EXPECT_EQ(bottleneck_of_six_to_four(3),
+            "computation: 60 % of an iteration, communication 40 %; the busiest link, uplink, is "
+            "30 % full");
+  TraceBuilder hidden(1);
+  hidden.iterates(0, 0, 9.5, 0.5).moves(0, 0, 1, 10);
+  EXPECT_EQ(hidden.report(1, 0, 1).bottleneck, "computation: 95 % of an iteration");
+}
+
 }  // namespace
 }  // namespace syncline
