@@ -15,12 +15,16 @@ std::string range_of(const Parameter& parameter) {
     text << " from " << parameter.minimum;
   if (std::isfinite(parameter.maximum))
     text << " to " << parameter.maximum;
+  if (!parameter.unlimited.empty())
+    text << ", or " << parameter.unlimited;
   return text.str();
 }
 
 }  // namespace
 
 double checked_number(const Parameter& parameter, const std::string& text) {
+  if (!parameter.unlimited.empty() && text == parameter.unlimited)
+    return std::numeric_limits<double>::infinity();
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);  // no hex, no blanks

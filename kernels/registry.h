@@ -24,6 +24,7 @@ struct Parameter {
   double maximum = std::numeric_limits<double>::infinity();
   bool whole = false;                     // only whole numbers
   std::vector<std::string> choices = {};  // when not empty: a word out of these, not a number
+  std::string unlimited = {};             // when not empty: a word for infinity, beside numbers
   // False: it decides how much is sent or what is predicted, never what an operation takes, so the
   // rows of a cost table do not name it.
   bool changes_cost = true;

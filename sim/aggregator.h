@@ -1,10 +1,10 @@
 // The verbs of a node's aggregator, which sums the gradients of the node's workers.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "kernels/registry.h"
-#include "sim/schedule.h"
 
 namespace syncline {
 
@@ -15,21 +15,31 @@ class Aggregator {
   explicit Aggregator(AggregatorState& state) : state_(state) {}
 
   struct Event {
-    enum class Kind { gradient, sum_wanted } kind = Kind::gradient;
-    int server = 0;  // that wants the sum
+    enum class Kind {
+      gradient,      // a worker's, already added to the sum
+      worker_stops,  // it waits for parameters, or has ended
+      sum_wanted
+    } kind = Kind::gradient;
+    std::int64_t update = 0;  // that wants the sum
+    int nodes_in_update = 0;  // that it is made of
   };
 
   const Settings& settings() const;  // of the schedule
 
-  // Waits for a worker's gradient (already added to the sum) or a server's request; none after the
-  // node's workers have ended and every server has received all their gradients.
+  // Waits for what happens next; none after the node's workers have ended and every server has
+  // received all their gradients.
   std::optional<Event> next();
-  // True once every worker of the node has contributed again since this was last true.
+  // True once every worker of the node that has not ended has contributed again since this was last
+  // true.
   bool completes_a_round();
-  // Sends the node's iteration number to every server: a message of a few bytes.
+  // Whether every worker of the node waits for parameters or has ended.
+  bool all_workers_stand() const;
+  // Sends the first server the node's iteration number, a message of a few bytes, if it has changed
+  // or a worker has ended.
   void report();
-  // Sends the server its part of the sum; later gradients go into a new sum.
-  void send_sum(int server);
+  // Sends every server its part of the sum; later gradients go into a new sum. When all parts have
+  // arrived the first server is told, by a message as above.
+  void send_sum(std::int64_t update, int nodes_in_update);
 
  private:
   AggregatorState& state_;

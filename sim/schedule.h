@@ -38,12 +38,23 @@ struct Schedule {
   }
 };
 
-// A parameter of schedules with servers.
+// Parameters of schedules with servers.
 inline Parameter pull_parameter() {
   return {.name = "pull",
           .sentence = "servers answer with dense parameters or with compressed differences",
           .fallback = "dense",
           .choices = {"dense", "compressed"}};
+}
+
+// How old parameters may be, in iterations: each schedule says which.
+inline Parameter staleness_parameter(const std::string& sentence, const std::string& fallback) {
+  return {.name = "staleness",
+          .sentence = sentence + "; none: no bound",
+          .fallback = fallback,
+          .minimum = 0,
+          .maximum = 1e9,
+          .whole = true,
+          .unlimited = "none"};
 }
 
 }  // namespace syncline

@@ -1,8 +1,10 @@
 // The verbs of one shard of the parameter server. A shard holds its part of every bucket.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "kernels/registry.h"
@@ -20,20 +22,30 @@ struct Push {
   std::int64_t read_version = 0;  // of the parameters that it was computed from
 };
 
-// From a node: its progress, or the sum of its gradients that the server asked for.
-struct NodeMessage {
+// What a node tells the first server.
+struct NodeReport {
   int node = 0;
-  bool is_sum = false;
-  std::int64_t iteration_number = 0;  // gradients from the node's workers since the start
-  std::int64_t oldest_version = 0;    // parameters that the oldest unpulled gradient used
-  bool last = false;                  // the node's workers have ended
+  std::int64_t gradients = 0;       // its iteration number: of its workers, since the start
+  std::int64_t delivered = 0;       // of them, in sums that every server has received
+  std::int64_t sums_delivered = 0;  // such sums
+  int ended_workers = 0;
+};
+
+// A server's part of the sum of a node's gradients since its last sum.
+struct NodeSum {
+  int node = 0;
+  std::int64_t update = 0;  // that asked for it
+  int nodes_in_update = 0;
+  std::size_t first = 0;  // gradient of the node
   struct Gradient {
     int worker = 0;
     int iteration = 0;
     std::int64_t read_version = 0;
   };
-  std::vector<Gradient> gradients;  // in the sum; can be empty
+  std::vector<Gradient> gradients;
 };
+
+using NodeMessage = std::variant<NodeReport, NodeSum>;
 
 class Server {
  public:
@@ -42,7 +54,6 @@ class Server {
   const Settings& settings() const;  // of the schedule
   int workers() const;
   int nodes() const;
-  std::int64_t version() const;  // updates of the whole model, for schedules with aggregators
 
   // Waits for the next gradient; none after all workers have ended.
   std::optional<Push> next_push();
@@ -55,9 +66,11 @@ class Server {
 
   // The same for schedules with node aggregators.
   std::optional<NodeMessage> next_message();
-  void ask_for_sum(int node);
+  // Asks a node for its sum, which goes to every server: each will make this update of the sums of
+  // so many nodes.
+  void ask_for_sum(int node, std::int64_t update, int nodes_in_update);
   // One update from the gradients of several nodes.
-  void apply(const std::vector<NodeMessage>& sums);
+  void apply(const std::vector<NodeSum>& sums);
   void send_parameters(int node);
 
  private:

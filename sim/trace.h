@@ -23,7 +23,9 @@ struct Row {
   std::int32_t iteration = -1;  // -1: none
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
-  std::int64_t version = -1;       // of the parameters: after this row; -1: not about parameters
+  // Of the parameters, after this row: updates of them; of a `take`: the worker's own gradients in
+  // them, which are those of its first iterations. -1: not about parameters.
+  std::int64_t version = -1;
   std::int64_t read_version = -1;  // of an `apply`: of the parameters that the gradient used
   std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is
 };

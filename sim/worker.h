@@ -44,8 +44,9 @@ class Worker {
 
   // Copies the gradient of the whole model to the node's aggregator, and waits for the copy.
   void hand_over();
-  // Waits until the parameters at the node contain everything this worker has handed over.
-  void wait_until_applied();
+  // Waits until the parameters at the node contain every gradient that this worker has handed over
+  // but the newest `newest`.
+  void wait_until_applied(double newest);
   // Copies the newest parameters at the node.
   void take_parameters();
 

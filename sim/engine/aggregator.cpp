@@ -1,6 +1,7 @@
 #include "sim/aggregator.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "sim/engine/run.h"
@@ -19,33 +20,26 @@ void AggregatorState::work(Work::Kind kind) {
 }
 
 bool AggregatorState::finished() const {
-  return active_workers == 0 && std::ranges::all_of(delivered, [&](std::size_t count) {
-           return count == gradients.size();
-         });
+  return all_ended() && events.messages.empty() && delivered == gradients.size();
 }
 
-void AggregatorState::report(bool last) {
-  for (const auto& server : run.servers) {
-    const std::size_t shard = index(server->shard);
-    const std::size_t oldest = pulled[shard];
-    const NodeMessage message{
-        .node = node,
-        .is_sum = false,
-        .iteration_number = static_cast<std::int64_t>(gradients.size()),
-        .oldest_version = oldest < gradients.size() ? read_versions[oldest][shard] : 0,
-        .last = last,
-        .gradients = {}};
-    run.send(rank(), server->rank(), control_bytes, "report",
-             [&server = *server, message] { server.messages.add(message); });
-  }
+void AggregatorState::send_report() {
+  reported_ended = ended_workers;
+  const NodeReport report{.node = node,
+                          .gradients = static_cast<std::int64_t>(reported),
+                          .delivered = static_cast<std::int64_t>(delivered),
+                          .sums_delivered = sums_delivered,
+                          .ended_workers = ended_workers};
+  ServerState& scheduler = *run.servers.front();
+  run.send(rank(), scheduler.rank(), control_bytes, "report",
+           [&scheduler, report] { scheduler.messages.add(report); });
 }
 
-void AggregatorState::wake_if_finished() {
-  if (!finished())
-    return;
-  events.wakeup.wake();
-  for (const auto& server : run.servers)
-    server->messages.wakeup.wake();
+void AggregatorState::worker_ended(int rank) {
+  const int first = run.setup.traffic.cluster.topology.nodes[index(node)].front();
+  contributions[index(rank - first)] = std::numeric_limits<int>::max();
+  ++ended_workers;
+  events.add({.kind = Aggregator::Event::Kind::worker_stops});
 }
 
 const Settings& Aggregator::settings() const {
@@ -54,19 +48,27 @@ const Settings& Aggregator::settings() const {
 
 std::optional<Aggregator::Event> Aggregator::next() {
   for (;;) {
-    if (!state_.arrived.empty()) {
-      const std::function<void()> job = std::move(state_.arrived.front());
-      state_.arrived.pop_front();
+    if (!state_.jobs.empty()) {
+      const std::function<void()> job = std::move(state_.jobs.front());
+      state_.jobs.pop_front();
       job();
     } else if (!state_.events.messages.empty()) {
-      Event event = state_.events.messages.front();
+      const Event event = state_.events.messages.front();
       state_.events.messages.pop_front();
+      if (event.kind == Event::Kind::gradient) {
+        NodeGradient gradient = std::move(state_.handed_over.front());
+        state_.handed_over.pop_front();
+        const auto& topology = state_.run.setup.traffic.cluster.topology;
+        const int first = topology.nodes[index(state_.node)].front();
+        ++state_.contributions[index(gradient.worker - first)];
+        state_.gradients.push_back(std::move(gradient));
+        state_.run.workers[index(state_.gradients.back().worker)]->own_gradients.push_back(
+            state_.gradients.size());
+      }
       return event;
-    } else if (state_.active_workers == 0 && !state_.reported_end) {
-      state_.reported_end = true;
-      state_.report(true);
-      state_.wake_if_finished();
     } else if (state_.finished()) {
+      for (const auto& server : state_.run.servers)
+        server->messages.wakeup.wake();
       return std::nullopt;
     } else {
       state_.events.wakeup.wait();
@@ -79,41 +81,49 @@ bool Aggregator::completes_a_round() {
   return rounds > std::exchange(state_.rounds, rounds);
 }
 
-void Aggregator::report() {
-  state_.report(false);
+bool Aggregator::all_workers_stand() const {
+  return state_.waiting_workers + state_.ended_workers ==
+         static_cast<int>(state_.contributions.size());
 }
 
-void Aggregator::send_sum(int server) {
+void Aggregator::report() {
+  if (state_.reported == state_.gradients.size() && state_.reported_ended == state_.ended_workers)
+    return;
+  state_.reported = state_.gradients.size();
+  state_.send_report();
+}
+
+void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
   Run& run = state_.run;
-  const std::size_t shard = index(server);
-  const std::size_t first = state_.pulled[shard];
-  const std::size_t end = state_.gradients.size();
-  state_.pulled[shard] = end;
-  NodeMessage sum{.node = state_.node,
-                  .is_sum = true,
-                  .iteration_number = static_cast<std::int64_t>(end),
-                  .oldest_version = 0,
-                  .last = false,
-                  .gradients = {}};
-  for (std::size_t i = first; i < end; ++i) {
-    sum.gradients.push_back(state_.gradients[i]);
-    sum.gradients.back().read_version = state_.read_versions[i][shard];
-  }
+  const std::size_t first = std::exchange(state_.sent, state_.gradients.size());
   const Payload payload = run.setup.traffic.payload_of(run.setup.model_bucket, -1);
-  const std::uint64_t bytes = sum.gradients.empty()
-                                  ? control_bytes
-                                  : share(payload.bytes + payload.small_bytes,
-                                          static_cast<int>(run.servers.size()), server);
-  if (!sum.gradients.empty())
+  state_.servers_reached = 0;
+  for (const auto& server : run.servers) {
+    NodeSum sum{.node = state_.node,
+                .update = update,
+                .nodes_in_update = nodes_in_update,
+                .first = first,
+                .gradients = {}};
+    for (std::size_t i = first; i < state_.sent; ++i) {
+      const NodeGradient& gradient = state_.gradients[i];
+      sum.gradients.push_back({.worker = gradient.worker,
+                               .iteration = gradient.iteration,
+                               .read_version = gradient.read_versions[index(server->shard)]});
+    }
+    const std::uint64_t bytes = share(payload.bytes + payload.small_bytes,
+                                      static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
-  run.send(state_.rank(), run.servers[shard]->rank(), bytes, "sum",
-           [&run, &state = state_, sum, shard, end] {
-             ServerState& to = *run.servers[shard];
-             to.received[index(sum.node)] = std::max(to.received[index(sum.node)], end);
-             to.messages.add(sum);
-             state.delivered[shard] = std::max(state.delivered[shard], end);
-             state.wake_if_finished();
-           });
+    run.send(state_.rank(), server->rank(), bytes, "sum",
+             [&state = state_, &server = *server, sum, end = state_.sent] {
+               server.messages.add(sum);
+               if (++state.servers_reached < state.run.servers.size())
+                 return;
+               state.delivered = end;
+               ++state.sums_delivered;
+               state.jobs.emplace_back([&state] { state.send_report(); });
+               state.events.wakeup.wake();
+             });
+  }
 }
 
 }  // namespace syncline

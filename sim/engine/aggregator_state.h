@@ -14,26 +14,40 @@
 
 namespace syncline {
 
+// A gradient at its node.
+struct NodeGradient {
+  int worker;
+  int iteration;
+  std::vector<std::int64_t>
+      read_versions;  // by server: of the parameters that it was computed from
+};
+
 struct AggregatorState {
   Run& run;
   int node;
   Inbox<Aggregator::Event> events;
-  std::deque<std::function<void()>> arrived;             // parameters to decompress first
-  std::vector<NodeMessage::Gradient> gradients;          // since the start; read_version unused
-  std::vector<std::vector<std::int64_t>> read_versions;  // of each gradient, by server
-  std::vector<std::size_t> pulled;     // by server: gradients in the sums sent to it
-  std::vector<std::size_t> delivered;  // by server: gradients in the sums it has received
+  std::deque<NodeGradient> handed_over;    // those of the gradients among `events`
+  std::deque<std::function<void()>> jobs;  // to do before it looks at events
+  std::vector<NodeGradient> gradients;     // since the start, in the order of their sums
+  std::size_t reported = 0;                // gradients of which the first server was told
+  int reported_ended = 0;                  // and ended workers
+  std::size_t sent = 0;                    // gradients in sums
+  std::size_t delivered = 0;               // gradients in sums that every server has received
+  std::int64_t sums_delivered = 0;
+  std::size_t servers_reached = 0;     // by the sum that is on its way
   std::vector<std::int64_t> versions;  // by server: of the parameters here
-  std::vector<std::size_t> contained;  // by server: gradients in these
-  int rounds = 0;                      // in which every worker of the node has contributed once
-  std::vector<int> contributions;      // by worker of the node
-  int active_workers = 0;              // of the node: have not ended
-  bool reported_end = false;           // the servers were told that all workers have ended
+  std::vector<std::size_t> contained;  // by server: the first so many gradients are in these
+  int rounds = 0;                      // in which every worker has contributed once
+  std::vector<int> contributions;      // by worker of the node; once it has ended: no limit
+  int waiting_workers = 0;             // for parameters
+  int ended_workers = 0;
 
   int rank() const;
+  bool all_ended() const { return ended_workers == static_cast<int>(contributions.size()); }
   bool finished() const;
-  void report(bool last);
-  void wake_if_finished();
+  // Tells the first server what it has reported, and what was delivered.
+  void send_report();
+  void worker_ended(int rank);
   // On one message of a server's part of the model.
   void work(Work::Kind kind);
 };

@@ -44,7 +44,7 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
           .versions = std::vector<std::int64_t>(buckets),
           .applied = std::vector<std::vector<int>>(buckets, std::vector<int>(workers.size())),
           .slowest = std::vector<int>(buckets),
-          .received = std::vector<std::size_t>(topology.nodes.size())}));
+          .applied_of_node = std::vector<AppliedGradients>(topology.nodes.size())}));
     else if (setup.traffic.exchange->uses_servers)
       server_streams.push_back(std::unique_ptr<StreamState>(
           new StreamState{.run = *this, .rank = topology.workers() + shard}));
@@ -54,12 +54,9 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
     aggregators.push_back(std::unique_ptr<AggregatorState>(
         new AggregatorState{.run = *this,
                             .node = static_cast<int>(node),
-                            .pulled = std::vector<std::size_t>(shards),
-                            .delivered = std::vector<std::size_t>(shards),
                             .versions = std::vector<std::int64_t>(shards),
                             .contained = std::vector<std::size_t>(shards),
-                            .contributions = std::vector<int>(topology.nodes[node].size()),
-                            .active_workers = static_cast<int>(topology.nodes[node].size())}));
+                            .contributions = std::vector<int>(topology.nodes[node].size())}));
 }
 
 // Owns its transfer, because no actor on the sending side waits for it.

@@ -6,6 +6,14 @@
 
 namespace syncline {
 
+void AppliedGradients::add(std::size_t first, std::size_t end) {
+  more[first] = end;
+  while (!more.empty() && more.begin()->first == all_before) {
+    all_before = more.begin()->second;
+    more.erase(more.begin());
+  }
+}
+
 int ServerState::rank() const {
   return run.setup.traffic.cluster.topology.workers() + shard;
 }
@@ -26,10 +34,6 @@ int Server::workers() const {
 
 int Server::nodes() const {
   return static_cast<int>(state_.run.setup.traffic.cluster.topology.nodes.size());
-}
-
-std::int64_t Server::version() const {
-  return state_.version;
 }
 
 std::optional<Push> Server::next_push() {
@@ -92,25 +96,22 @@ std::optional<NodeMessage> Server::next_message() {
   });
 }
 
-void Server::ask_for_sum(int node) {
+void Server::ask_for_sum(int node, std::int64_t update, int nodes_in_update) {
   AggregatorState& aggregator = *state_.run.aggregators[index(node)];
-  state_.run.send(
-      state_.rank(), aggregator.rank(), control_bytes, "ask", [&aggregator, shard = state_.shard] {
-        aggregator.events.add({.kind = Aggregator::Event::Kind::sum_wanted, .server = shard});
-      });
+  state_.run.send(state_.rank(), aggregator.rank(), control_bytes, "ask",
+                  [&aggregator, update, nodes_in_update] {
+                    aggregator.events.add({.kind = Aggregator::Event::Kind::sum_wanted,
+                                           .update = update,
+                                           .nodes_in_update = nodes_in_update});
+                  });
 }
 
-void Server::apply(const std::vector<NodeMessage>& sums) {
-  const bool all_empty =
-      std::ranges::all_of(sums, [](const NodeMessage& sum) { return sum.gradients.empty(); });
-  if (all_empty)
-    return;
-  const auto full =
-      std::ranges::count_if(sums, [](const NodeMessage& sum) { return !sum.gradients.empty(); });
-  state_.work(Work::Kind::decode, state_.run.setup.model_bucket, -1, static_cast<int>(full));
+void Server::apply(const std::vector<NodeSum>& sums) {
+  state_.work(Work::Kind::decode, state_.run.setup.model_bucket, -1, static_cast<int>(sums.size()));
   ++state_.version;
-  for (const NodeMessage& sum : sums)
-    for (const NodeMessage::Gradient& gradient : sum.gradients)
+  for (const NodeSum& sum : sums) {
+    state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
+    for (const NodeSum::Gradient& gradient : sum.gradients)
       state_.run.add_row(sg::Engine::get_clock(), {.verb = "apply",
                                                    .stream = Stream::compute,
                                                    .rank = state_.rank(),
@@ -118,6 +119,7 @@ void Server::apply(const std::vector<NodeMessage>& sums) {
                                                    .version = state_.version,
                                                    .read_version = gradient.read_version,
                                                    .worker = gradient.worker});
+  }
 }
 
 void Server::send_parameters(int node) {
@@ -127,10 +129,9 @@ void Server::send_parameters(int node) {
   const std::uint64_t bytes = share(run.setup.traffic.pulled_bytes(payload),
                                     static_cast<int>(run.servers.size()), state_.shard);
   const std::int64_t version = state_.version;
-  const std::size_t contained = state_.received[index(node)];
+  const std::size_t contained = state_.applied_of_node[index(node)].all_before;
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, run.setup.model_bucket, -1);
-  // These parameters contain every gradient that the node sent to this server before now.
   const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained] {
     aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
     aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);
@@ -142,7 +143,7 @@ void Server::send_parameters(int node) {
       take();
       return;
     }
-    aggregator.arrived.emplace_back([&aggregator, take] {
+    aggregator.jobs.emplace_back([&aggregator, take] {
       aggregator.work(Work::Kind::decode);
       take();
     });

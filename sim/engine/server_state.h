@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "sim/engine/actors.h"
@@ -10,6 +11,14 @@
 #include "sim/server.h"
 
 namespace syncline {
+
+// Which of a node's gradients a server has applied.
+struct AppliedGradients {
+  std::size_t all_before = 0;               // all of the first so many
+  std::map<std::size_t, std::size_t> more;  // beyond a gap: ends by beginnings
+
+  void add(std::size_t first, std::size_t end);
+};
 
 struct ServerState {
   Run& run;
@@ -20,7 +29,7 @@ struct ServerState {
   std::vector<std::vector<int>> applied;  // by bucket and worker
   std::vector<int> slowest;               // by bucket: the minimum of `applied`
   std::int64_t version = 0;               // updates of whole models
-  std::vector<std::size_t> received;      // by node: gradients in its sums, since the start
+  std::vector<AppliedGradients> applied_of_node;
 
   int rank() const;
   // On messages of this server's part of a bucket.

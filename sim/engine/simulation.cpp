@@ -12,12 +12,9 @@ namespace {
 void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   Worker worker(state);
   schedule.worker(worker);
-  if (!run.aggregators.empty()) {
-    AggregatorState& node =
-        *run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])];
-    if (--node.active_workers == 0)
-      node.events.wakeup.wake();
-  }
+  if (!run.aggregators.empty())
+    run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])]
+        ->worker_ended(state.rank);
   if (--run.active_workers == 0)
     for (const auto& server : run.servers)
       server->pushes.wakeup.wake();

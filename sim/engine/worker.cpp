@@ -142,8 +142,15 @@ AggregatorState& node_of(const WorkerState& state) {
   return *state.run.aggregators[static_cast<std::size_t>(node)];
 }
 
+// How many of this worker's gradients are in the parameters at its node: in all servers' parts.
+int own_gradients_at(const AggregatorState& node, const WorkerState& state) {
+  const std::size_t contained = *std::ranges::min_element(node.contained);
+  return static_cast<int>(std::ranges::upper_bound(state.own_gradients, contained) -
+                          state.own_gradients.begin());
+}
+
 // Copies the whole model inside the node.
-void copy(WorkerState& state, int from, int to, std::string_view verb) {
+void copy(WorkerState& state, int from, int to, std::string_view verb, std::int64_t version = -1) {
   const double start_s = sg::Engine::get_clock();
   const std::uint64_t bytes =
       state.run.on_different_hosts(from, to) ? setup_of(state).model_bytes() : std::uint64_t{0};
@@ -159,7 +166,8 @@ void copy(WorkerState& state, int from, int to, std::string_view verb) {
                               .rank = state.rank,
                               .iteration = state.iteration,
                               .bytes_sent = out ? bytes : 0,
-                              .bytes_received = out ? 0 : bytes});
+                              .bytes_received = out ? 0 : bytes,
+                              .version = version});
   const int other = out ? to : from;
   state.run.add_row(start_s, {.verb = verb,
                               .stream = Stream::messages,
@@ -279,33 +287,32 @@ void Worker::pull() {
 
 void Worker::hand_over() {
   AggregatorState& node = node_of(state_);
-  std::vector<std::int64_t> versions;
+  NodeGradient gradient{.worker = state_.rank, .iteration = state_.iteration, .read_versions = {}};
   for (const std::vector<std::int64_t>& of_server : state_.read_version)
-    versions.push_back(of_server[0]);
+    gradient.read_versions.push_back(of_server[0]);
   copy(state_, state_.rank, node.rank(), "hand-over");
-  const int position =
-      state_.rank - cluster_of(state_).topology.nodes[static_cast<std::size_t>(node.node)].front();
-  ++node.contributions[static_cast<std::size_t>(position)];
-  node.gradients.push_back({.worker = state_.rank, .iteration = state_.iteration});
-  node.read_versions.push_back(std::move(versions));
-  state_.handed_over = static_cast<std::int64_t>(node.gradients.size());
+  node.handed_over.push_back(std::move(gradient));
   node.events.add({.kind = Aggregator::Event::Kind::gradient});
 }
 
-void Worker::wait_until_applied() {
-  const AggregatorState& node = node_of(state_);
-  wait_until(state_, [&] {
-    return std::ranges::all_of(node.contained, [&](std::size_t contained) {
-      return static_cast<std::int64_t>(contained) >= state_.handed_over;
-    });
-  });
+void Worker::wait_until_applied(double newest) {
+  AggregatorState& node = node_of(state_);
+  const double needed = state_.iteration + 1 - newest;
+  const auto applied = [&] { return own_gradients_at(node, state_) >= needed; };
+  if (applied())
+    return;
+  ++node.waiting_workers;
+  node.events.add({.kind = Aggregator::Event::Kind::worker_stops});
+  wait_until(state_, applied);
+  --node.waiting_workers;
 }
 
 void Worker::take_parameters() {
   const AggregatorState& node = node_of(state_);
   for (std::size_t s = 0; s < node.versions.size(); ++s)
     state_.read_version[s][0] = node.versions[s];
-  copy(state_, node.rank(), state_.rank, "take");
+  const int own = own_gradients_at(node, state_);
+  copy(state_, node.rank(), state_.rank, "take", own);
 }
 
 }  // namespace syncline

@@ -31,7 +31,7 @@ struct WorkerState {
   Wakeup wakeup;
   std::optional<Row> answers;                           // the row that collects overlapping answers
   std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
-  std::int64_t handed_over = 0;  // gradients its node had when this worker's last one arrived
+  std::vector<std::size_t> own_gradients;  // how many its node had with each of this worker's
 };
 
 // If so, computation goes on meanwhile.

@@ -137,27 +137,15 @@ double percentile(const std::vector<double>& sorted, double fraction) {
   return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
 
-void add_staleness(const Trace& trace, Report& report) {
-  double sum = 0;
-  std::int64_t count = 0;
-  for (const Row& row : trace.rows) {
+std::int64_t updates_in(const Trace& trace) {
+  std::int64_t steps = 0;
+  std::int64_t updates = 0;
+  for (const Row& row : trace.rows)
     if (row.verb == "step" && row.rank == 0)
-      report.updates = std::max(report.updates, row.version);
-    if (row.verb != "apply")
-      continue;
-    const std::int64_t staleness = row.version - 1 - row.read_version;
-    ++report.staleness_histogram[staleness];
-    report.staleness_max = std::max(report.staleness_max, staleness);
-    sum += static_cast<double>(staleness);
-    ++count;
-  }
-  if (count > 0) {
-    report.staleness_mean = sum / static_cast<double>(count);
-    report.updates = 0;
-    for (const Row& row : trace.rows)
-      if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
-        report.updates = std::max(report.updates, row.version);
-  }
+      steps = std::max(steps, row.version);
+    else if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
+      updates = std::max(updates, row.version);
+  return updates > 0 ? updates : steps;
 }
 
 std::string percent(double fraction) {
@@ -273,7 +261,8 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
           static_cast<double>(row.bytes_received) / (trace.workers * all_iterations);
     }
   add_links(trace, all_iterations, report);
-  add_staleness(trace, report);
+  report.staleness = staleness_of(trace, -1, trace.end_s);
+  report.updates = updates_in(trace);
   report.bottleneck = bottleneck_of(trace, workers, report);
 
   report.run_iteration_s = trace.end_s / all_iterations;

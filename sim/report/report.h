@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "sim/report/staleness.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -37,9 +37,7 @@ struct Report {
   std::vector<BusyLink> busiest_links;  // at most three
   std::string bottleneck;               // a sentence
 
-  double staleness_mean = 0;
-  std::int64_t staleness_max = 0;
-  std::map<std::int64_t, std::int64_t> staleness_histogram;  // staleness: gradients
+  Staleness staleness;
   std::int64_t updates = 0;  // of bucket 0 at server 0; without servers, steps
 
   // Lower bounds for any simulation; per iteration of the whole run, with warm-up.

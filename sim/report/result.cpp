@@ -84,7 +84,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
                      {"utilisation", link.utilisation},
                      {"bytes_per_iteration", link.bytes_per_iteration}});
   Json histogram = Json::object();
-  for (const auto& [staleness, count] : report.staleness_histogram)
+  for (const auto& [staleness, count] : report.staleness.histogram)
     histogram[std::to_string(staleness)] = count;
   return {{"schema", result_schema},
           {"tool", std::string("syncline ") + SYNCLINE_VERSION},
@@ -109,8 +109,10 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
             {"bytes_received", report.bytes_received},
             {"busiest_links", links},
             {"bottleneck", report.bottleneck},
-            {"staleness_mean", report.staleness_mean},
-            {"staleness_max", report.staleness_max},
+            {"staleness_mean", report.staleness.gradients_mean},
+            {"staleness_max", report.staleness.gradients_max},
+            {"staleness_updates_mean", report.staleness.updates_mean},
+            {"staleness_iterations_mean", report.staleness.iterations_mean},
             {"staleness_histogram", histogram},
             {"updates", report.updates},
             {"run_iteration_s", report.run_iteration_s},
@@ -206,8 +208,11 @@ std::string full_report(const Json& result) {
                           bytes(link["bytes_per_iteration"]) + " per iteration");
   line("bottleneck", f["bottleneck"]);
   line("staleness",
-       format("%.3g mean, %lld max, %lld updates", f["staleness_mean"].get<double>(),
-              static_cast<long long>(f["staleness_max"]), static_cast<long long>(f["updates"])));
+       format("%.3g gradients mean, %lld max; %.3g updates, %.3g iterations",
+              f["staleness_mean"].get<double>(), static_cast<long long>(f["staleness_max"]),
+              f["staleness_updates_mean"].get<double>(),
+              f["staleness_iterations_mean"].get<double>()));
+  line("updates", format("%lld", static_cast<long long>(f["updates"])));
   line("lower bound",
        seconds(std::max(f["bound_compute_s"].get<double>(), f["bound_link_s"].get<double>())) +
            " per iteration (compute " + seconds(f["bound_compute_s"]) + ", busiest link " +

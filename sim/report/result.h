@@ -20,7 +20,7 @@ struct Provenance {
   std::string inputs;       // fingerprint of the files that were read
 };
 
-constexpr int result_schema = 1;
+constexpr int result_schema = 2;
 
 // {schema, tool, simgrid, scenario, provenance, figures}.
 nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,

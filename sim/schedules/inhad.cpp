@@ -2,9 +2,15 @@
 // 2022, online 2021). Workers copy gradients to an aggregator in their node and go on; nodes send
 // the server their iteration number, a few bytes; the server adds up the numbers, and when
 // `threshold` gradients are waiting it pulls one sum per node that has any, makes one update of
-// them (the n-softsync rule of Zhang et al. 2016), and sends the parameters back.
+// them (the n-softsync rule of Zhang et al. 2016), and sends the parameters back. Of several
+// servers the first counts and decides, so that all make the same updates.
 //
 // The paper's abstract leaves these open; each is a parameter, with the reason for its default:
+//   staleness    A worker computes iteration c only with parameters that contain its own gradient
+//                of iteration c - staleness - 1: what SSP's rule (Ho et al. 2013) says of others'
+//                updates. 1 hides one transfer behind one iteration, the method's aim, and keeps
+//                staleness limited, its claim; 0 hides nothing, as in ASP; with `none` workers
+//                never wait, and on a slow network gradients pile up in the nodes' sums.
 //   threshold    0 means the number of workers, one gradient per worker on average: between ASP (1)
 //                and workers that never get each other's gradients (infinity).
 //   report       `gradient`: after every contribution, so the threshold counts gradients, as in
@@ -12,15 +18,15 @@
 //                fewer messages, but a slow worker delays its node's report.
 //   answer       `pulled`: parameters go to the nodes that contributed, as ASP answers the sender.
 //                `all`: to every node, for one model more per node and update.
-//   wait         `off`: workers take the parameters that the node has, because hiding the transfer
-//                is the method's aim. `on`: they wait until their own gradient is in them, as in
-//                ASP.
-//   staleness    0: no bound. Else a node is also pulled when its oldest gradient used parameters
-//                that are so many updates old, independent of the threshold.
 // Stale gradients are used, not dropped: those left when the workers end are pulled too.
-#include <cmath>
-#include <set>
+//
+// Nobody waits for ever. A worker waits when staleness + 1 of its gradients are not in its
+// parameters; once nothing is on its way, all of them wait at its node, which has reported them.
+// So the server waits for no more gradients than staleness + 1 per worker that has not ended.
+#include <algorithm>
+#include <map>
 #include <stdexcept>
+#include <variant>
 #include <vector>
 
 #include "sim/aggregator.h"
@@ -32,14 +38,13 @@ namespace syncline {
 namespace {
 
 void worker(Worker& worker) {
-  const bool wait = worker.settings().word("wait") == "on";
+  const double staleness = worker.settings().number("staleness");
   while (worker.next_iteration()) {
     worker.forward();
     for (const Bucket& bucket : worker.buckets())
       worker.backward(bucket);
     worker.hand_over();
-    if (wait)
-      worker.wait_until_applied();
+    worker.wait_until_applied(staleness);
     worker.take_parameters();
     worker.step();
   }
@@ -49,128 +54,107 @@ void aggregator(Aggregator& node) {
   const bool every_gradient = node.settings().word("report") == "gradient";
   while (const auto event = node.next()) {
     if (event->kind == Aggregator::Event::Kind::sum_wanted)
-      node.send_sum(event->server);
-    else if (every_gradient || node.completes_a_round())
+      node.send_sum(event->update, event->nodes_in_update);
+    else if (every_gradient || node.completes_a_round() || node.all_workers_stand())
       node.report();
   }
 }
 
-// What the scheduler knows about a node: counts are of gradients since the start.
-struct Node {
-  std::int64_t reported = 0;
-  std::int64_t asked_for = 0;
-  bool sum_under_way = false;
-  std::int64_t oldest_version = 0;
-  bool last = false;
-};
-
-// Sums that have been asked for and will make one update together.
-struct PendingUpdate {
-  std::set<int> missing;  // nodes whose sum has not arrived
-  std::vector<NodeMessage> sums;
-};
-
+// Counts the nodes' iteration numbers, and decides when to pull. Only the first server gets
+// reports.
 class Scheduler {
  public:
   explicit Scheduler(Server& server)
       : server_(server), nodes_(static_cast<std::size_t>(server.nodes())) {
     const double threshold = server.settings().number("threshold");
+    per_worker_ = server.settings().number("staleness") + 1;
     threshold_ = threshold > 0 ? threshold : server.workers();
-    if (threshold_ > server.workers() && server.settings().word("wait") == "on")
-      throw std::invalid_argument("threshold = " + std::to_string(std::lround(threshold_)) +
-                                  " with wait = on: all " + std::to_string(server.workers()) +
-                                  " workers would wait for more gradients than they can make; " +
-                                  "allowed are thresholds up to their number");
-    bound_ = server.settings().number("staleness");
-    answer_all_ = server.settings().word("answer") == "all";
+    if (threshold_ > server.workers() * per_worker_)
+      throw std::invalid_argument(refusal());
   }
 
-  void receive(const NodeMessage& message) {
-    Node& node = nodes_[static_cast<std::size_t>(message.node)];
-    if (message.is_sum) {
-      // The sum may have more gradients than the node had reported when it was asked.
-      node.asked_for = std::max(node.asked_for, message.iteration_number);
-      node.sum_under_way = false;
-      complete(message);
-    } else {
-      node.reported = std::max(node.reported, message.iteration_number);
-      node.oldest_version = message.oldest_version;
-      node.last = node.last || message.last;
-    }
-    pull_where_due();
+  void receive(const NodeReport& report) {
+    Node& node = nodes_[static_cast<std::size_t>(report.node)];
+    node.reported = std::max(node.reported, report.gradients);
+    node.delivered = std::max(node.delivered, report.delivered);
+    node.sums_delivered = std::max(node.sums_delivered, report.sums_delivered);
+    node.ended_workers = std::max(node.ended_workers, report.ended_workers);
+    pull_if_due();
   }
 
  private:
-  // While a sum is under way, new gradients collect at the node; asking again would only queue sums
-  // on the same link, each older than the one before.
-  bool waiting(const Node& node) const {
-    return node.reported > node.asked_for && !node.sum_under_way;
-  }
+  struct Node {
+    std::int64_t reported = 0;   // gradients since the start
+    std::int64_t delivered = 0;  // of them, in sums that all servers have
+    std::int64_t sums_asked = 0;
+    std::int64_t sums_delivered = 0;
+    int ended_workers = 0;
 
-  void pull_where_due() {
-    std::int64_t count = 0;
-    bool all_ended = true;
+    // While a sum is on its way, new gradients collect at the node: asking again would only queue
+    // sums on the same link, each older than the one before.
+    std::int64_t waiting() const {
+      return sums_asked > sums_delivered ? 0 : std::max<std::int64_t>(reported - delivered, 0);
+    }
+  };
+
+  void pull_if_due() {
+    std::int64_t gradients = 0;
+    int nodes = 0;
+    int active_workers = server_.workers();
     for (const Node& node : nodes_) {
-      count += waiting(node) ? node.reported - node.asked_for : 0;
-      all_ended = all_ended && node.last;
+      gradients += node.waiting();
+      nodes += node.waiting() > 0 ? 1 : 0;
+      active_workers -= node.ended_workers;
     }
-    const bool due = static_cast<double>(count) >= threshold_ || all_ended;
-    PendingUpdate update;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      Node& node = nodes_[i];
-      const bool old =
-          bound_ > 0 && static_cast<double>(server_.version() - node.oldest_version) >= bound_;
-      if (!waiting(node) || !(due || old))
-        continue;
-      node.asked_for = node.reported;
-      node.sum_under_way = true;
-      update.missing.insert(static_cast<int>(i));
-    }
-    if (update.missing.empty())
+    const double can_wait = active_workers > 0 ? active_workers * per_worker_ : 0;
+    if (nodes == 0 || static_cast<double>(gradients) < std::min(threshold_, can_wait))
       return;
-    for (const int node : update.missing)
-      server_.ask_for_sum(node);
-    pending_updates_.push_back(std::move(update));
-  }
-
-  // A node answers requests in order, so its sum belongs to the oldest update that misses it.
-  void complete(const NodeMessage& sum) {
-    for (auto update = pending_updates_.begin(); update != pending_updates_.end(); ++update) {
-      if (update->missing.erase(sum.node) == 0)
-        continue;
-      update->sums.push_back(sum);
-      if (update->missing.empty()) {
-        server_.apply(update->sums);
-        answer(update->sums);
-        pending_updates_.erase(update);
+    ++update_;
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (nodes_[i].waiting() > 0) {
+        ++nodes_[i].sums_asked;
+        server_.ask_for_sum(static_cast<int>(i), update_, nodes);
       }
-      return;
-    }
   }
 
-  void answer(const std::vector<NodeMessage>& sums) {
-    if (answer_all_) {
-      for (int node = 0; node < server_.nodes(); ++node)
-        server_.send_parameters(node);
-      return;
-    }
-    for (const NodeMessage& sum : sums)
-      if (!sum.gradients.empty())
-        server_.send_parameters(sum.node);
+  std::string refusal() const {
+    const auto whole = [](double number) { return std::to_string(static_cast<long>(number)); };
+    return "threshold = " + whole(threshold_) + " with staleness = " + whole(per_worker_ - 1) +
+           ": " + std::to_string(server_.workers()) + " workers never have more than " +
+           whole(server_.workers() * per_worker_) +
+           " gradients waiting; allowed are thresholds up to that";
   }
 
   Server& server_;
   std::vector<Node> nodes_;
-  std::vector<PendingUpdate> pending_updates_;
+  std::int64_t update_ = 0;
   double threshold_ = 0;
-  double bound_ = 0;
-  bool answer_all_ = false;
+  double per_worker_ = 0;  // gradients that a worker can have waiting
 };
 
 void server(Server& server) {
+  const bool answer_all = server.settings().word("answer") == "all";
   Scheduler scheduler(server);
-  while (const auto message = server.next_message())
-    scheduler.receive(*message);
+  std::map<std::int64_t, std::vector<NodeSum>> incomplete;  // updates whose sums have not all come
+  while (const auto message = server.next_message()) {
+    if (const auto* report = std::get_if<NodeReport>(&*message)) {
+      scheduler.receive(*report);
+      continue;
+    }
+    const auto& sum = std::get<NodeSum>(*message);
+    std::vector<NodeSum>& sums = incomplete[sum.update];
+    sums.push_back(sum);
+    if (static_cast<int>(sums.size()) < sum.nodes_in_update)
+      continue;
+    server.apply(sums);
+    if (answer_all)
+      for (int node = 0; node < server.nodes(); ++node)
+        server.send_parameters(node);
+    else
+      for (const NodeSum& pulled : sums)
+        server.send_parameters(pulled.node);
+    incomplete.erase(sum.update);
+  }
 }
 
 const Registered<Schedule> entry{{
@@ -183,14 +167,8 @@ const Registered<Schedule> entry{{
                     .minimum = 0,
                     .maximum = 1e9,
                     .whole = true},
-                   {.name = "staleness",
-                    .sentence =
-                        "also pull a node whose oldest gradient is this many updates old; 0: "
-                        "no bound",
-                    .fallback = "0",
-                    .minimum = 0,
-                    .maximum = 1e9,
-                    .whole = true},
+                   staleness_parameter(
+                       "how many of a worker's own gradients its parameters may lack", "1"),
                    {.name = "report",
                     .sentence =
                         "a node sends its iteration number after each gradient or each round",
@@ -200,10 +178,6 @@ const Registered<Schedule> entry{{
                     .sentence = "new parameters go to the nodes that were pulled or to all",
                     .fallback = "pulled",
                     .choices = {"pulled", "all"}},
-                   {.name = "wait",
-                    .sentence = "on: a worker waits for parameters that contain its own gradient",
-                    .fallback = "off",
-                    .choices = {"on", "off"}},
                    pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,

@@ -239,7 +239,7 @@ TEST(Law6, InhadsSumsAreMessagesAndCopiesInTheNodeAreNot) {
     const std::uint64_t pulled = std::string(pull) == "dense" ? 4 * 400'001u : message;
     int sums = 0;
     for (const Row& row : run.rows("sum"))
-      if (row.bytes_received > 64) {  // otherwise the sum is empty
+      if (row.bytes_received > 0) {
         EXPECT_EQ(row.bytes_received, share(message, 2, row.rank - 6));
         ++sums;
       }
@@ -361,7 +361,7 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
     EXPECT_NEAR(a.trace.end_s / b.trace.end_s, 1, precise) << about;
     EXPECT_NEAR(a.report.throughput / b.report.throughput, 1, precise) << about;
     EXPECT_EQ(a.report.updates, b.report.updates) << about;
-    EXPECT_EQ(a.report.staleness_histogram, b.report.staleness_histogram) << about;
+    EXPECT_EQ(a.report.staleness.histogram, b.report.staleness.histogram) << about;
     EXPECT_NE(a.report.bytes_sent, b.report.bytes_sent) << about;
   };
   for (const char* compressor : {"topk", "qsgd", "randomk"})

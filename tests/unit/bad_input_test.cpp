@@ -161,6 +161,15 @@ std::vector<BadInput> bad_inputs() {
            {"optimizer = adam", "0.7155", "0.032", "option throughput", "memory-bandwidth"}),
       with("MoreWorkersThanHosts", {"--workers", "3"}, {"workers = 3", "2 worker hosts"}),
       with("MoreServersThanHosts", {"--exchange", "ps", "--servers", "1"}, {"servers = 1", "0"}),
+      with("StalenessOfAnotherWord", {"--schedule", "inhad", "--staleness", "off"},
+           {"--staleness", "staleness = off", "whole numbers from 0", "or none"}),
+      with("StalenessOfHalfAnIteration", {"--schedule", "ssp", "--staleness", "0.5"},
+           {"--staleness", "staleness = 0.5", "whole numbers from 0", "or none"}),
+      with("ThresholdThatIsNeverMet", {"--schedule", "inhad", "--throughput", "10", "--threshold", "5"},
+           {"threshold = 5", "staleness = 1", "2 workers", "4"}),
+      with("ThresholdOfNone", {"--schedule", "inhad", "--threshold", "none"},
+           {"--threshold", "threshold = none", "whole numbers from 0"}),
+      with("WaitIsGone", {"--schedule", "inhad", "--wait", "on"}, {"--wait", "allowed are"}),
       with("StalenessOnBsp", {"--staleness", "3"}, {"--staleness", "bsp"}),
       with("RingForAsp", {"--schedule", "asp", "--exchange", "ring"}, {"--exchange", "asp", "ps"}),
       with("NoComputeCost", {"--device", "tpu"}, {"tpu", "throughput", "efficiency", "v100"}),
@@ -302,7 +311,7 @@ TEST(Commands, HelpWorksEverywhere) {
 
 TEST(Commands, HelpGivesEveryMeaningOfASharedOption) {
   const std::string help = run_program({"--help"}).out;
-  expect_mentions(help, {"--staleness          inhad: also pull a node", "0: no bound [0]\n",
+  expect_mentions(help, {"--staleness          inhad: how many of a worker's own", "[1]\n",
                          "\n                       ssp: iterations the fastest worker", "[3]\n"});
   // A meaning that all owners share is printed once, without their names.
   expect_mentions(help, {"--pull               servers answer with dense"});

@@ -42,7 +42,7 @@ TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
   expect_mentions(ended.out, {"throughput", "samples/s", "scaling efficiency", "bottleneck",
                               "network", "exact", "option throughput"});
   const Json result = Json::parse(text_of(folder.path("results/result.json")));
-  EXPECT_EQ(result.at("schema"), 1);
+  EXPECT_EQ(result.at("schema"), 2);
   for (const char* key : {"tool", "simgrid"})
     EXPECT_FALSE(result.at(key).get<std::string>().empty()) << key;
   for (const char* key : {"compute", "network"})
@@ -54,7 +54,8 @@ TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
   for (const char* key :
        {"throughput_samples_per_s", "scaling_efficiency", "iteration_mean_s", "iteration_p50_s",
         "iteration_p99_s", "compute_s", "compress_s", "exposed_communication_s", "waiting_s",
-        "bytes_sent", "bytes_received", "staleness_mean", "staleness_max", "updates",
+        "bytes_sent", "bytes_received", "staleness_mean", "staleness_max",
+        "staleness_updates_mean", "staleness_iterations_mean", "updates",
         "bound_compute_s", "bound_link_s", "simulated_s"})
     EXPECT_TRUE(figures.at(key).is_number()) << key;
   EXPECT_FALSE(figures.at("busiest_links").empty());

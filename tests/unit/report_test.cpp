@@ -220,27 +220,50 @@ TEST(Bound, OfComputationIsTheSlowestWorkers) {
   EXPECT_DOUBLE_EQ(builder.report(1, 0, 1).bound_compute_s, 3);
 }
 
-TEST(Staleness, CountsUpdatesBetweenReadingAndApplying) {
+// An `apply` row at 1 s of this worker's gradient.
+Row applied(int bucket, std::int64_t version, std::int64_t read, int worker, int iteration) {
+  return {.start_s = 1,
+          .end_s = 1,
+          .verb = "apply",
+          .rank = 2,
+          .bucket = bucket,
+          .iteration = iteration,
+          .version = version,
+          .read_version = read,
+          .worker = worker};
+}
+
+TEST(Staleness, OfOneGradientPerUpdateIsTheSameInGradientsAndUpdates) {
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1).iterates(1, 0, 1);
-  const auto apply = [&](int rank, int bucket, std::int64_t version, std::int64_t read) {
-    builder.trace().rows.push_back({.verb = "apply",
-                                    .rank = rank,
-                                    .bucket = bucket,
-                                    .iteration = 0,
-                                    .version = version,
-                                    .read_version = read});
-  };
-  apply(2, 0, 1, 0);  // nothing in between
-  apply(2, 0, 2, 0);  // the first
-  apply(2, 0, 3, 2);
-  apply(2, 1, 9, 0);  // of another bucket
+  builder.trace().rows.push_back(applied(0, 1, 0, 0, 0));  // nothing in between
+  builder.trace().rows.push_back(applied(0, 2, 0, 1, 0));  // the first
+  builder.trace().rows.push_back(applied(0, 3, 1, 0, 1));  // of worker 1's iterations it knew none
+  builder.trace().rows.push_back(applied(1, 1, 0, 0, 0));  // of another bucket
   const Report report = builder.report(1, 0, 1);
-  EXPECT_EQ(report.staleness_histogram,
-            (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 1}, {8, 1}}));
-  EXPECT_EQ(report.staleness_max, 8);
-  EXPECT_DOUBLE_EQ(report.staleness_mean, 9.0 / 4);
+  EXPECT_EQ(report.staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 2}}));
+  EXPECT_EQ(report.staleness.gradients_max, 1);
+  EXPECT_DOUBLE_EQ(report.staleness.gradients_mean, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(report.staleness.updates_mean, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(report.staleness.iterations_mean, 1.0 / 4);
   EXPECT_EQ(report.updates, 3);  // of the parameters, not of every bucket
+}
+
+TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
+  // Updates of 3, 2 and 1 gradients. Those of one update are not stale by each other.
+  TraceBuilder builder(2);
+  builder.iterates(0, 0, 1).iterates(1, 0, 1);
+  for (const Row& row :
+       {applied(-1, 1, 0, 0, 0), applied(-1, 1, 0, 1, 0), applied(-1, 1, 0, 0, 1),
+        applied(-1, 2, 0, 0, 2), applied(-1, 2, 1, 1, 1), applied(-1, 3, 0, 1, 2)})
+    builder.trace().rows.push_back(row);
+  const Staleness staleness = builder.report(1, 0, 1).staleness;
+  EXPECT_EQ(staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 4}, {3, 1}, {5, 1}}));
+  EXPECT_EQ(staleness.gradients_max, 5);
+  EXPECT_DOUBLE_EQ(staleness.gradients_mean, (3.0 + 5) / 6);
+  EXPECT_DOUBLE_EQ(staleness.updates_mean, (1.0 + 2) / 6);
+  // Clocks: version 0 has no iterations, version 1 has one of the slower worker.
+  EXPECT_DOUBLE_EQ(staleness.iterations_mean, (0.0 + 0 + 1 + 2 + 0 + 2) / 6);
 }
 
 TEST(Bottleneck, NamesTheLargestPart) {

@@ -1,0 +1,192 @@
+// Law 12 (tests/laws/README.md), and what else holds for InHAD: its bound, its progress, its pace.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <stdexcept>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+// Five workers on three nodes, two, two and one; some jitter and a slow host.
+Options five_workers(double nic_Bps = 2e8) {
+  return {{"platform", star_platform({.nodes = 3,
+                                      .workers_per_node = 2,
+                                      .nic_Bps = nic_Bps,
+                                      .bus_latency_s = 1e-6,
+                                      .servers = 2,
+                                      .slow_speed = 0.6})},
+          {"model", model_of({400'000, 900'000, 100, 700'000})},
+          {"workers", "5"},
+          {"schedule", "inhad"},
+          {"jitter", "0.2"},
+          {"iterations", "6"}};
+}
+
+TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
+  // Iteration numbers and requests are 64 bytes without latency, so times differ by at most these.
+  Options options{{"platform", star_platform({.nodes = 4, .nic_latency_s = 0, .servers = 2})},
+                  {"model", model_of({5'000'000})},
+                  {"servers", "2"},
+                  {"jitter", "0.3"}};
+  options["schedule"] = "asp";
+  const Simulated asp = simulated(options);
+  options["schedule"] = "inhad";
+  options["threshold"] = "1";
+  options["staleness"] = "0";
+  const Simulated inhad = simulated(options);
+  EXPECT_NEAR(inhad.trace.end_s, asp.trace.end_s, 1e-5);
+  EXPECT_EQ(inhad.report.updates, asp.report.updates);
+  EXPECT_EQ(inhad.report.staleness.histogram, asp.report.staleness.histogram);
+}
+
+TEST(Law12, InhadWithThresholdOfAllWorkersAndNoStalenessMakesOneUpdatePerRound) {
+  const int iterations = 5;
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
+                                   {"model", model_of({100'000})},
+                                   {"schedule", "inhad"},
+                                   {"threshold", "6"},
+                                   {"staleness", "0"},
+                                   {"jitter", "0.3"},
+                                   {"warmup", "0"},
+                                   {"iterations", std::to_string(iterations)}});
+  EXPECT_EQ(run.report.updates, iterations);
+  EXPECT_EQ(run.report.staleness.gradients_max, 0);
+  std::map<std::pair<int, std::int64_t>, int> gradients;  // by server and update
+  for (const Row& row : run.rows("apply"))
+    ++gradients[{row.rank, row.version}];
+  EXPECT_EQ(gradients.size(), 3u * iterations);
+  for (const auto& [update, count] : gradients)
+    EXPECT_EQ(count, 6);
+}
+
+// The most iterations by which a worker's parameters lagged behind it, by the `take` rows; checks
+// them against the times at which servers applied its gradients.
+int widest_lag(const Simulated& run) {
+  std::map<std::pair<int, int>, double> applied_s;  // by worker and iteration: everywhere
+  std::map<std::pair<int, int>, int> parts;
+  for (const Row& row : run.rows("apply")) {
+    double& last_s = applied_s[{row.worker, row.iteration}];
+    last_s = std::max(last_s, row.end_s);
+    ++parts[{row.worker, row.iteration}];
+  }
+  for (const auto& [gradient, count] : parts)
+    EXPECT_EQ(count, run.trace.servers);
+  int widest = 0;
+  for (const Row& row : run.rows("take")) {
+    if (row.rank >= run.trace.workers)
+      continue;
+    widest = std::max(widest, row.iteration + 1 - static_cast<int>(row.version));
+    for (int c = 0; c < static_cast<int>(row.version); ++c)
+      EXPECT_LE(applied_s.at({row.rank, c}), row.start_s);
+  }
+  return widest;
+}
+
+TEST(Inhad, AWorkersParametersLackAtMostStalenessOfItsGradients) {
+  for (const double nic_Bps : {1e6, 2e8})
+    for (const char* servers : {"0", "1", "2"})
+      for (const char* report : {"gradient", "round"})
+        for (const int staleness : {0, 1, 2, 5}) {
+          Options options = five_workers(nic_Bps);
+          options["servers"] = servers;
+          options["report"] = report;
+          options["iterations"] = "12";
+          options["staleness"] = std::to_string(staleness);
+          const int widest = widest_lag(simulated(options));
+          EXPECT_LE(widest, staleness) << nic_Bps << " " << servers << " " << report;
+          if (nic_Bps < 1e7) {
+            EXPECT_EQ(widest, staleness) << "the bound is never reached, so it was not tested";
+          }
+        }
+  Options options = five_workers(1e6);
+  options["staleness"] = "none";
+  EXPECT_EQ(widest_lag(simulated(options)), 7) << "it did not run on";  // one warm-up iteration
+}
+
+// Every gradient is applied, once on each server, and the run ends: any deadlock is an error.
+TEST(Inhad, NoSettingsMakeItWaitForEver) {
+  int runs = 0;
+  for (const char* staleness : {"0", "1", "3", "none"})
+    for (const char* threshold : {"1", "2", "3", "4", "5", "9", "10", "19", "20"}) {
+      const std::string bound = staleness;
+      if (bound != "none" && std::stoi(threshold) > 5 * (std::stoi(bound) + 1))
+        continue;
+      for (const char* report : {"gradient", "round"})
+        for (const char* answer : {"pulled", "all"})
+          for (const char* servers : {"0", "1", "2"})
+            for (const char* iterations : {"1", "4"}) {
+              // The slow network where workers wait for it, the fast one where for each other.
+              Options options = five_workers(++runs % 2 == 0 ? 1e6 : 1e9);
+              options.insert({{"staleness", staleness},
+                              {"threshold", threshold},
+                              {"report", report},
+                              {"answer", answer},
+                              {"servers", servers}});
+              options["iterations"] = iterations;
+              options["seed"] = std::to_string(runs);
+              const Simulated run = simulated(options);
+              const auto gradients = static_cast<std::size_t>(5 * (std::stoi(iterations) + 1));
+              EXPECT_EQ(run.rows("apply").size(),
+                        gradients * static_cast<std::size_t>(run.trace.servers))
+                  << bound << threshold << report << answer << servers;
+            }
+    }
+  EXPECT_GT(runs, 500);
+}
+
+TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
+  Options options = five_workers();
+  options["threshold"] = "10";
+  EXPECT_GT(simulated(options).report.throughput, 0);  // staleness 1, so two gradients of each
+  options["threshold"] = "11";
+  try {
+    simulated(options);
+    FAIL() << "five workers stop at ten gradients";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("never have more than 10"), std::string::npos)
+        << error.what();
+  }
+  options["staleness"] = "none";
+  EXPECT_GT(simulated(options).report.throughput, 0);
+}
+
+TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtTheSameTime) {
+  // Once, only one of their waiting senders was woken. SimGrid stopped the others at the end, with
+  // a deadlock message on stderr that nothing checked. Now a deadlock is an error.
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 5})},
+                                   {"model", model_of({1'000'000})},
+                                   {"schedule", "inhad"}});
+  EXPECT_EQ(run.rows("take").size(), 2u * 5 * 11);  // a row at each end, one warm-up iteration
+}
+
+TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
+  // Once, a node was asked again while its sum was under way. On a slow link, sums queued, each
+  // older than the one before.
+  for (const char* staleness : {"1", "none"}) {
+    Options options{{"platform", star_platform({.nodes = 2, .nic_Bps = 1.25e9, .slow_speed = 0.5})},
+                    {"model", model_of({50'000'000, 50'000'000})},
+                    {"schedule", "inhad"},
+                    {"staleness", staleness}};
+    options["iterations"] = "20";
+    const double short_run = simulated(options).report.staleness.gradients_mean;
+    options["iterations"] = "200";
+    EXPECT_LT(simulated(options).report.staleness.gradients_mean, 2 * short_run + 1) << staleness;
+  }
+}
+
+TEST(Inhad, ReportingByRoundKeepsPullingUnderJitter) {
+  // Once, a report needed equal counts of all workers at one time, which jitter made rare.
+  Options options{{"platform", star_platform({.nodes = 1, .workers_per_node = 4})},
+                  {"model", model_of({1000})},
+                  {"schedule", "inhad"},
+                  {"jitter", "0.3"},
+                  {"iterations", "100"}};
+  const auto by_gradient = simulated(options).report.updates;
+  options["report"] = "round";
+  EXPECT_GT(simulated(options).report.updates, by_gradient / 2);
+}
+
+}  // namespace
+}  // namespace syncline
