@@ -46,6 +46,7 @@ struct Scenario {
   // no time of its own, but is in the measured throughput as if it were a part of backward.
   int optimizer_values = 0;
   std::optional<double> memory_Bps;  // of the device: what the step moves its values at
+  double optimizer_overhead_s = 0;   // of software per tensor of the step
 
   const Schedule* schedule = nullptr;
   Settings schedule_settings;

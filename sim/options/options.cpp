@@ -100,6 +100,10 @@ std::vector<Option> fixed_options() {
       numeric(number("memory-bandwidth", "bytes/s of the device's memory, for the optimizer's step",
                      "", 1e6, 1e15),
               [](Scenario& s, double v) { s.memory_Bps = v; }),
+      numeric(
+          number("optimizer-overhead",
+                 "seconds of software per tensor of the step, unless a worker is alone", "0", 0, 1),
+          [](Scenario& s, double v) { s.optimizer_overhead_s = v; }),
       Option{"schedule", "who waits for whom; see `syncline list`", "bsp"},
       Option{"exchange", "how gradients meet (default: the schedule's)", ""},
       worded(choice("overlap", "communicate while backward goes on", "on", {"on", "off"}),

@@ -142,7 +142,12 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times = solo_times(scenario, model, cluster);
   const double flop = step_flop(scenario, model, cluster);
-  const bool servers_apply = flop > 0 && scenario.schedule->server != nullptr;
+  const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
+  // A host launches the step of each tensor. A worker alone hides that, because its host runs ahead
+  // of the device; others wait for communication first.
+  const bool launches = cluster.workers.size() > 1 && !servers_apply;
+  const double launches_s =
+      launches ? scenario.optimizer_overhead_s * static_cast<double>(model.layers.size()) : 0;
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
     const double step_s = flop / cluster.workers[w].speed_flops;
     if (step_s >= times.solo_s[w])
@@ -153,7 +158,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                                "); allowed are a larger memory-bandwidth or batch");
     if (servers_apply)
       times.solo_s[w] -= step_s;
-    times.step_s.push_back(servers_apply ? 0 : step_s);
+    times.step_s.push_back((servers_apply ? 0 : step_s) + launches_s);
+    times.solo_s[w] += launches_s;
   }
   if (flop > 0) {
     char text[128];

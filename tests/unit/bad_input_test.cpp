@@ -156,6 +156,8 @@ std::vector<BadInput> bad_inputs() {
            {"--memory-bandwidth", "in-throughput", "sgd, momentum or adam"}),
       with("MemoryRateOfZero", {"--optimizer", "sgd", "--memory-bandwidth", "0"},
            {"--memory-bandwidth", "memory-bandwidth = 0", "allowed are"}),
+      with("NegativeOptimizerOverhead", {"--optimizer-overhead", "-1e-5"},
+           {"--optimizer-overhead", "optimizer-overhead = -1e-5", "allowed are"}),
       with("OptimizerSlowerThanTheIteration",
            {"--throughput", "1000", "--optimizer", "adam", "--memory-bandwidth", "1e9"},
            {"optimizer = adam", "0.7155", "0.032", "option throughput", "memory-bandwidth"}),
