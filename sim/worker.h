@@ -27,7 +27,7 @@ class Worker {
   void backward(const Bucket& bucket);
   // Applies the update to this worker's own copy of the parameters: the optimiser's step. It takes
   // the time that `optimizer` says; none where servers apply, and none by default, because a
-  // measured throughput contains it.
+  // measured throughput contains it. Launching it comes before, with `optimizer-overhead`.
   void step();
 
   // Queues averaging this bucket over all workers on the communication stream and returns. With

@@ -83,7 +83,7 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
 
 // Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
 std::string explain_bounds(const Setup& setup, Routes& routes) {
-  const double compute_s = std::ranges::max(setup.compute.solo_s);
+  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
   const auto loads = link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::vector<std::pair<double, int>> busiest;  // seconds, link
   for (const auto& [link, bytes] : loads)

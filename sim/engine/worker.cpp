@@ -228,6 +228,8 @@ void Worker::backward(const Bucket& bucket) {
 }
 
 void Worker::step() {
+  if (setup_of(state_).compute.launch_s > 0)
+    compute(state_, setup_of(state_).compute.launch_s, compute_row(state_, "launch"));
   Row row = compute_row(state_, "step");
   row.version = state_.iteration + 1;
   compute(state_, setup_of(state_).compute.step_s[index(state_.rank)], row);

@@ -23,6 +23,7 @@ struct WorkerRows {
   std::vector<Interval> compression;  // it compressed on another stream
   std::vector<Interval> computing;    // forward and backward
   double compute_s = 0;               // in measured iterations
+  double launch_s = 0;                // of these, what a worker alone would hide
   double compress_s = 0;
   double all_compute_s = 0;  // with warm-up
 };
@@ -69,6 +70,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
       worker.compress_s += measured ? seconds : 0;
     } else {
       worker.compute_s += measured ? seconds : 0;
+      worker.launch_s += measured && row.verb == "launch" ? seconds : 0;
       worker.all_compute_s += seconds;
       if (measured)
         worker.computing.push_back({row.start_s, row.end_s});
@@ -231,7 +233,7 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     const WorkerRows& worker = workers[w];
     for (std::size_t i = static_cast<std::size_t>(warmup); i < worker.iterations.size(); ++i)
       durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
-    alone += batch * iterations / worker.compute_s;
+    alone += batch * iterations / (worker.compute_s - worker.launch_s);
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });

@@ -43,7 +43,8 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   double end_s = second_core ? 0 : computing_ends_s;
   for (std::size_t i = 0; i < buckets.size(); ++i)
     end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
-  return std::max(end_s, computing_ends_s) + compute.step_s[static_cast<std::size_t>(slowest)];
+  return std::max(end_s, computing_ends_s) + compute.launch_s +
+         compute.step_s[static_cast<std::size_t>(slowest)];
 }
 
 namespace {

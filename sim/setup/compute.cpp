@@ -85,7 +85,8 @@ double step_flop(const Scenario& scenario, const Model& model, const Cluster& cl
 
 // One iteration of each worker alone. Measured figures contain the optimiser's step.
 ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
-  ComputeTimes times{.solo_s = {}, .step_s = {}, .model_flop = model.forward_flop(), .source = ""};
+  ComputeTimes times{
+      .solo_s = {}, .step_s = {}, .launch_s = 0, .model_flop = model.forward_flop(), .source = ""};
   // A measured figure is that of the fastest host with the device: so much work is an iteration.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
@@ -143,11 +144,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   ComputeTimes times = solo_times(scenario, model, cluster);
   const double flop = step_flop(scenario, model, cluster);
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
-  // A host launches the step of each tensor. A worker alone hides that, because its host runs ahead
-  // of the device; others wait for communication first.
-  const bool launches = cluster.workers.size() > 1 && !servers_apply;
-  const double launches_s =
-      launches ? scenario.optimizer_overhead_s * static_cast<double>(model.layers.size()) : 0;
+  if (cluster.workers.size() > 1 && !servers_apply)
+    times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
     const double step_s = flop / cluster.workers[w].speed_flops;
     if (step_s >= times.solo_s[w])
@@ -158,8 +156,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                                "); allowed are a larger memory-bandwidth or batch");
     if (servers_apply)
       times.solo_s[w] -= step_s;
-    times.step_s.push_back((servers_apply ? 0 : step_s) + launches_s);
-    times.solo_s[w] += launches_s;
+    times.step_s.push_back(servers_apply ? 0 : step_s);
   }
   if (flop > 0) {
     char text[128];

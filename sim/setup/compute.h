@@ -13,10 +13,13 @@
 namespace syncline {
 
 struct ComputeTimes {
-  std::vector<double> solo_s;  // of each worker: one iteration without communication
+  std::vector<double> solo_s;  // of each worker: one iteration alone, with its optimiser's step
   // Of this, the optimiser's step, which follows communication; 0 where servers apply the
   // gradients, or where nothing is known of it but that it is in a measured throughput.
   std::vector<double> step_s;
+  // Of software, before the step: a worker alone hides it, because its host runs ahead of its
+  // device; others wait for communication first.
+  double launch_s = 0;
   double model_flop = 0;  // forward, per sample: seconds are split over layers by flop
   std::string source;     // where the seconds come from, for the result
 

@@ -90,7 +90,9 @@ TEST(Law4, LaunchingTheOptimizersStepHidesNoCommunication) {
     Options options = scenario_with("adam", star_platform({.nodes = nodes, .nic_Bps = 5e7}));
     const double without_s = simulated(options).iteration_s();
     options["optimizer-overhead"] = "0.01";
-    EXPECT_NEAR(simulated(options).iteration_s() - without_s, nodes == 1 ? 0 : 4 * 0.01, precise);
+    const Simulated run = simulated(options);
+    EXPECT_NEAR(run.iteration_s() - without_s, nodes == 1 ? 0 : 4 * 0.01, precise);
+    EXPECT_NEAR(run.report.scaling_efficiency * run.iteration_s(), 0.1, precise);  // 0.1 s alone
   }
 }
 
