@@ -71,6 +71,9 @@ PCIE_HOST = Wire("pcie", "6GBps", "2.85us", """\
 PCIe 3.0 x16 in a virtual machine without peer to peer (remembered): every byte goes to host memory and back.
 Rate modelled: half of the 12 GB/s that NCCL's topology table gives a slot.
 Latency published: NCCL's tuning table, 5.7 us from GPU to GPU, half at each end.""")
+MEMORY = Wire("port", "48GBps", "0us", """\
+Between the server's memory, where parameter servers and aggregators live, and all GPUs. Rate modelled: four x16
+slots at the 12 GB/s of NCCL's topology table, as the program's own `host-bandwidth`.""")
 NVLINK_V100 = Wire("nvlink", "120GBps", "1.7us", """\
 Six NVLink 2 links of a GPU as one. Rate published: 6 x 20 GB/s, NCCL's topology table (SM70_NVLINK_BW);
 nominal is 6 x 25 GB/s. Modelled: the mesh is a crossbar, so one pair alone may use all six links, where
@@ -131,14 +134,16 @@ def star(zone, node, hosts, device, wire):
 
 
 def joined(name, zones, centre):
-    """Zones, each on a link of its own to one router in the middle. `zones`: (zone, its XML, its wire, link's name)."""
+    """Zones, each on a link of its own to one router in the middle. `zones`: (zone, its XML, its wire, link's name).
+    A zone is reached at its router, or at the one host in it."""
     body = f'<zone id="{name}" routing="Floyd">\n\n'
     for _, xml, _, _ in zones:
         body += indent(xml, "  ") + "\n"
     body += f'  <zone id="{centre}" routing="Floyd"><router id="{centre}-root"/></zone>\n\n'
     body += "".join("  " + link(uplink, wire) for _, _, wire, uplink in zones) + "\n"
-    for zone, _, _, uplink in zones:
-        body += (f'  <zoneRoute src="{zone}" dst="{centre}" gw_src="{zone}-root" gw_dst="{centre}-root">\n'
+    for zone, xml, _, uplink in zones:
+        gateway = f"{zone}-root" if "<router" in xml else f"{zone}-host"
+        body += (f'  <zoneRoute src="{zone}" dst="{centre}" gw_src="{gateway}" gw_dst="{centre}-root">\n'
                  f'    <link_ctn id="{uplink}" direction="UP"/>\n  </zoneRoute>\n')
     return body + "</zone>\n"
 
@@ -159,7 +164,9 @@ def boards_in_a_server(name, boards, gpus_per_board, device, wire, slot):
         hosts = [f"gpu{board * gpus_per_board + gpu}" for gpu in range(gpus_per_board)]
         xml = star(f"board{board}", "node0", hosts, device, wire)
         zones.append((f"board{board}", xml, slot, f"board{board}-{slot.suffix}"))
-    return joined(name, zones, "pcie-fabric")
+    memory = ('<zone id="memory" routing="Floyd">\n  <host id="memory-host" speed="1Tf">'
+              '<prop id="node" value="node0"/><prop id="role" value="host"/></host>\n</zone>\n')
+    return joined(name, zones + [("memory", memory, MEMORY, "memory-port")], "pcie-fabric")
 
 
 def platform(name, what, facts, zone):
@@ -227,6 +234,7 @@ one server with 16 K80 GPUs on 8 boards, GPUDirect peer to peer over PCIe, no ne
 Amazon EC2 p2.16xlarge, the machine of the QSGD paper.""", [
         ("Speed of a host, fp32", K80.source),
         ("Links gpu*-pcie", PCIE_P2P.source), ("Links board*-pcie", PCIE_SLOT.source),
+        ("Link memory-port", MEMORY.source),
         ("PCIe fabric", "Modelled: the switches above the boards never block and add no time of their own.")],
         boards_in_a_server("k80-1x16", 8, 2, K80, PCIE_P2P, PCIE_SLOT))
 

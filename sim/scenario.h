@@ -34,6 +34,7 @@ struct Scenario {
   std::optional<int> workers;           // none: every worker host of the platform
   std::optional<int> workers_per_node;  // only where hosts carry no `node` property
   int servers = 0;                      // 0: one shard per node, on the nodes
+  double host_bandwidth_Bps = 48e9;     // between a node's devices and its memory, each way
 
   std::string model;  // path of a model CSV
   int batch = 32;     // samples per worker and iteration

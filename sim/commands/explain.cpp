@@ -149,6 +149,8 @@ std::string explain(const Scenario& scenario) {
   if (scenario.exchange->uses_servers)
     text += format("  %d servers, %s\n", topology.servers,
                    scenario.servers > 0 ? "on hosts of their own" : "one on each node");
+  for (const std::string& warning : setup.warnings)
+    text += "  warning: " + warning + "\n";
   text += format("  worker 0 is %s, worker %d is %s\n",
                  setup.traffic.cluster.workers.front().name.c_str(), topology.workers() - 1,
                  setup.traffic.cluster.workers.back().name.c_str());

@@ -72,6 +72,11 @@ std::vector<Option> fixed_options() {
       numeric(number("servers", "parameter-server shards (0: one per node, on the nodes)", "0", 0,
                      1e6, true),
               [](Scenario& s, double v) { s.servers = static_cast<int>(v); }),
+      numeric(
+          number("host-bandwidth",
+                 "bytes/s each way of a node's memory port, where the platform gives it no host",
+                 "48e9", 1, 1e15),
+          [](Scenario& s, double v) { s.host_bandwidth_Bps = v; }),
       Option{"model", "name in models/, or path of a model CSV", "",
              [](Scenario& s, const std::string& v) { s.model = v; }},
       numeric(number("batch", "samples per worker and iteration", "32", 1, 1e9, true),

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <stdexcept>
+
+#include "sim/schedule.h"
 
 namespace syncline {
 namespace {
@@ -32,7 +35,35 @@ std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
   return nodes;
 }
 
+// The name of each node's own host, by node.
+std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
+  std::map<std::string, std::string> names;
+  for (const HostFacts& host : hosts) {
+    if (host.role != "host")
+      continue;
+    if (host.node.empty())
+      throw std::invalid_argument("host " + host.name +
+                                  ": role = host needs the property `node`: whose it is");
+    const auto [other, added] = names.emplace(host.node, host.name);
+    if (!added)
+      throw std::invalid_argument("hosts " + other->second + " and " + host.name +
+                                  ": role = host, both of node " + host.node + ": allowed is one");
+  }
+  for (const auto& [node, name] : names)
+    if (std::ranges::count(hosts, node, &HostFacts::node) == 1)
+      throw std::invalid_argument("host " + name + ": role = host of node " + node +
+                                  ", which no other host has: allowed are the nodes of workers");
+  return names;
+}
+
 }  // namespace
+
+bool uses_node_hosts(const Scenario& scenario) {
+  const Schedule::Partners partners = scenario.schedule->partners();
+  const bool averages = scenario.exchange != nullptr && scenario.exchange->uses_servers;
+  const bool serves = partners == Schedule::Partners::servers || averages;
+  return partners == Schedule::Partners::aggregators || (serves && scenario.servers == 0);
+}
 
 bool natural_less(const std::string& a, const std::string& b) {
   std::size_t i = 0;
@@ -69,11 +100,13 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   std::vector<HostFacts> workers;
   std::vector<HostFacts> servers;
   for (const HostFacts& host : hosts) {
-    if (!host.role.empty() && host.role != "worker" && host.role != "server")
+    if (!host.role.empty() && host.role != "worker" && host.role != "server" && host.role != "host")
       throw std::invalid_argument("host " + host.name + ": role = " + host.role +
-                                  ": allowed are worker or server");
-    (host.role == "server" ? servers : workers).push_back(host);
+                                  ": allowed are worker, server or host");
+    if (host.role != "host")
+      (host.role == "server" ? servers : workers).push_back(host);
   }
+  const std::map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);
   const auto available = static_cast<int>(workers.size());
   if (available == 0)
     throw std::invalid_argument("the platform has 0 worker hosts");
@@ -86,8 +119,13 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   cluster.workers.assign(workers.begin(), workers.begin() + wanted);
   cluster.worker_hosts = workers;
   std::vector<int> sizes;
-  for (const std::vector<HostFacts>& node : by_node(cluster.workers, scenario))
+  for (const std::vector<HostFacts>& node : by_node(cluster.workers, scenario)) {
     sizes.push_back(static_cast<int>(node.size()));
+    const auto own = host_of_node.find(node.front().node);
+    const bool has_own = own != host_of_node.end();
+    cluster.node_hosts.push_back(has_own ? own->second : node.front().name);
+    cluster.on_a_worker.push_back(!has_own && node.size() > 1);
+  }
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
     servers.assign(workers.begin() + wanted, workers.end());
   if (scenario.servers > static_cast<int>(servers.size()))
@@ -102,17 +140,14 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
     cluster.rank_names.push_back(role + " " + std::to_string(number));
     cluster.rank_hosts.push_back(host);
   };
-  const auto first_of = [&](int node) {
-    const int rank = cluster.topology.nodes[static_cast<std::size_t>(node)].front();
-    return cluster.workers[static_cast<std::size_t>(rank)].name;
-  };
   for (int i = 0; i < wanted; ++i)
     add("worker", i, cluster.workers[static_cast<std::size_t>(i)].name);
   for (int i = 0; i < cluster.topology.servers; ++i)
     add("server", i,
-        scenario.servers > 0 ? servers[static_cast<std::size_t>(i)].name : first_of(i));
+        scenario.servers > 0 ? servers[static_cast<std::size_t>(i)].name
+                             : cluster.node_hosts[static_cast<std::size_t>(i)]);
   for (int i = 0; i < nodes; ++i)
-    add("node", i, first_of(i));
+    add("node", i, cluster.node_hosts[static_cast<std::size_t>(i)]);
   return cluster;
 }
 

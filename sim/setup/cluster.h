@@ -14,7 +14,7 @@ struct HostFacts {
   std::string name;
   std::string node;        // property `node`; empty: none
   std::string device;      // property `device`; empty: none
-  std::string role;        // property `role`; empty: worker
+  std::string role;        // property `role`; empty: worker; `host`: its node's own, not a device
   double speed_flops = 0;  // flop/s
   int cores = 1;           // with a second core, compression does not delay computation
 };
@@ -26,6 +26,10 @@ struct Cluster {
   std::vector<std::string> rank_hosts;
   std::vector<HostFacts> workers;
   std::vector<HostFacts> worker_hosts;  // of the platform, whether they take part or not
+  // Of each node: the host where its server and its aggregator run, and whether it is a worker's
+  // although the node has several workers: then they share that worker's links.
+  std::vector<std::string> node_hosts;
+  std::vector<bool> on_a_worker;
 
   int aggregator_of(int node) const { return topology.ranks() + node; }
 };
@@ -33,9 +37,13 @@ struct Cluster {
 // "n2" before "n10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b);
 
+// Whether servers or aggregators run on the nodes.
+bool uses_node_hosts(const Scenario& scenario);
+
 // Takes the scenario's workers node by node, and its servers: the hosts with that role, else hosts
-// after the workers, else (servers = 0) the first worker's host of each node.
-// Throws std::invalid_argument: more workers or servers than hosts, or an unknown role.
+// after the workers, else (servers = 0) one on each node. On a node means: on its host with role =
+// host, else on its first worker's. Throws std::invalid_argument: more workers or servers than
+// hosts, an unknown role, or a host of no node or of one that has another.
 Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario);
 
 }  // namespace syncline

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <sched.h>
+#include <set>
+#include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
 #include <stdexcept>
@@ -59,6 +62,80 @@ std::string setting_of(const char* key, double value) {
   return text;
 }
 
+// The hosts of one node that all are in one zone, which has hosts of no other node.
+struct NodeZone {
+  sg::NetZone* zone = nullptr;
+  std::string node;
+};
+
+std::vector<NodeZone> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
+  std::map<std::string, std::set<sg::NetZone*>> zones_of;
+  std::map<sg::NetZone*, std::set<std::string>> nodes_in;
+  std::set<std::string> with_host;
+  for (sg::Host* host : hosts) {
+    const std::string node = word(host->get_property("node"));
+    zones_of[node].insert(host->get_englobing_zone());
+    nodes_in[host->get_englobing_zone()].insert(node);
+    if (word(host->get_property("role")) == "host")
+      with_host.insert(node);
+  }
+  std::vector<NodeZone> found;
+  for (const auto& [node, zones] : zones_of)
+    if (!node.empty() && !with_host.contains(node) && zones.size() == 1 &&
+        nodes_in[*zones.begin()].size() == 1)
+      found.push_back({*zones.begin(), node});
+  return found;
+}
+
+// Gives a node that has no host of its own one called NODE-memory, on a link of that name to the
+// router of the node's zone, so that servers do not share a worker's bus. Zones without exactly one
+// router stay as they are.
+// Returns them.
+std::vector<sg::Host*> add_memory_ports(const sg::Engine& engine, double bandwidth_Bps) {
+  std::vector<sg::Host*> added;
+  std::map<const void*, std::vector<simgrid::kernel::routing::NetPoint*>> routers;
+  for (simgrid::kernel::routing::NetPoint* point : engine.get_all_netpoints())
+    if (point->is_router())
+      routers[point->get_englobing_zone()].push_back(point);
+  for (const auto& [zone, node] : zones_of_nodes(engine.get_all_hosts())) {
+    const auto in_zone = routers.find(zone->get_impl());
+    if (in_zone == routers.end() || in_zone->second.size() != 1)
+      continue;
+    const std::string name = node + "-memory";
+    if (sg::Host::by_name_or_null(name) != nullptr || sg::Link::by_name_or_null(name + "_UP"))
+      throw std::runtime_error("node " + node + " has no host with role = host, and the name " +
+                               name + " of the one to add is taken");
+    sg::Host* host = zone->create_host(name, 1e12);  // nothing computes there
+    host->set_property("node", node);
+    host->set_property("role", "host");
+    host->seal();
+    sg::SplitDuplexLink* link = zone->create_split_duplex_link(name, bandwidth_Bps);
+    link->set_latency(0);
+    link->seal();
+    zone->add_route(host->get_netpoint(), in_zone->second.front(), nullptr, nullptr,
+                    {{link, sg::LinkInRoute::Direction::UP}}, true);
+    added.push_back(host);
+  }
+  return added;
+}
+
+// Where a zone finds no ways by itself (routing Full), its router leads to no host.
+bool reaches_its_node(const sg::Host* port) {
+  for (const sg::Host* host : port->get_englobing_zone()->get_all_hosts()) {
+    std::vector<sg::Link*> links;
+    double latency_s = 0;
+    if (host == port)
+      continue;
+    try {
+      host->route_to(port, links, &latency_s);
+    } catch (const std::invalid_argument&) {  // so routing Floyd says that there is no way
+    }
+    if (links.empty())
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<HostFacts> load_platform(const Scenario& scenario) {
@@ -93,6 +170,9 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
 
   loaded_path = scenario.platform;
   engine.load_platform(scenario.platform);
+  std::vector<sg::Host*> ports;
+  if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
+    ports = add_memory_ports(engine, scenario.host_bandwidth_Bps);
   engine.seal_platform();
   latency_factor = scenario.network->latency_after_flow ? scenario.latency_factor.value_or(1)
                                                         : factor("network/latency-factor");
@@ -101,7 +181,9 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
         !holds(setting.substr(0, colon), setting.substr(colon + 1)))
       throw std::runtime_error("this SimGrid (" + simgrid_version() +
                                ") does not keep the setting " + setting);
-  const std::vector<sg::Host*> hosts = engine.get_all_hosts();
+  std::erase_if(ports, reaches_its_node);
+  std::vector<sg::Host*> hosts = engine.get_all_hosts();
+  std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
   if (hosts.size() > hosts_with_guard_pages) {
     sg::Engine::set_config("contexts/guard-size:0");
     sg::Engine::set_config("contexts/stack-size:32");

@@ -125,6 +125,32 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
+// What the servers and aggregators of nodes without a host of their own share, if there are any.
+std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& traffic) {
+  const Cluster& cluster = traffic.cluster;
+  const bool averages = traffic.partners == Schedule::Partners::each_other;
+  if (!uses_node_hosts(scenario) ||  // a single node may average without its server
+      (averages && traffic.plan_of(dense(1), cluster.topology.workers()).empty()))
+    return {};
+  const auto nodes = std::ranges::count(cluster.on_a_worker, true);
+  if (nodes == 0)
+    return {};
+  const auto node =
+      static_cast<int>(std::ranges::find(cluster.on_a_worker, true) - cluster.on_a_worker.begin());
+  const std::vector<int>& workers = cluster.topology.nodes[static_cast<std::size_t>(node)];
+  Routes routes(cluster.rank_hosts);
+  const Route route = routes.between(cluster.aggregator_of(node), workers.back());
+  const std::string link =
+      route.links.empty() ? "links"
+                          : "link " + routes.links()[static_cast<std::size_t>(route.links[0])].name;
+  return {std::to_string(nodes) + (nodes > 1 ? " nodes have" : " node has") +
+          " no host of its own: what runs on node " + std::to_string(node) +
+          " for all of its workers shares host " +
+          cluster.rank_hosts[static_cast<std::size_t>(workers.front())] + " and its " + link +
+          " with worker " + std::to_string(workers.front()) +
+          "; give it a host with role = host, or a zone of its own with a router"};
+}
+
 }  // namespace
 
 std::vector<Bucket> Setup::sent_buckets() const {
@@ -138,12 +164,14 @@ Setup prepare(const Scenario& scenario) {
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
+  std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   return {.scenario = scenario,
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),
           .buckets = std::move(buckets),
-          .model_bucket = model_bucket};
+          .model_bucket = model_bucket,
+          .warnings = std::move(warnings)};
 }
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "sim/plan.h"
@@ -18,7 +19,8 @@ struct Setup {
   ComputeTimes compute;
   Traffic traffic;
   std::vector<Bucket> buckets;
-  Bucket model_bucket;  // all tensors as one: what node aggregators send
+  Bucket model_bucket;                // all tensors as one: what node aggregators send
+  std::vector<std::string> warnings;  // for the result
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;

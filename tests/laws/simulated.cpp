@@ -146,53 +146,78 @@ std::string star_platform(const Star& star) {
   std::ofstream xml(path);
   xml << "<?xml version=\"1.0\"?>\n"
          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-         "<platform version=\"4.1\">\n<zone id=\"star\" routing=\"Floyd\">\n<router "
-         "id=\"switch\"/>\n";
+         "<platform version=\"4.1\">\n<zone id=\"star\" routing=\"Floyd\">\n";
+  std::ostringstream hosts;   // and routers, links and routes between these, in each node's zone
+  std::ostringstream routes;  // SimGrid needs them after hosts and links
   const auto fatpipe = [&](const std::string& id) {
     return star.fatpipe_nics && id.ends_with("-nic");
   };
-  const auto link = [&](const std::string& id, double bandwidth_Bps, double latency_s) {
-    xml << "<link id=\"" << id << "\" bandwidth=\"" << number(bandwidth_Bps) << "Bps\" latency=\""
+  const auto link = [&](std::ostream& out, const std::string& id, double bandwidth_Bps,
+                        double latency_s) {
+    out << "<link id=\"" << id << "\" bandwidth=\"" << number(bandwidth_Bps) << "Bps\" latency=\""
         << number(latency_s) << "s\" sharing_policy=\"" << (fatpipe(id) ? "FATPIPE" : "SPLITDUPLEX")
         << "\"/>\n";
   };
   const int slow_worker =
       star.slow_worker < 0 ? star.nodes * star.workers_per_node - 1 : star.slow_worker;
-  std::ostringstream routes;  // SimGrid needs them after hosts and links
   const auto route = [&](const std::string& from, const std::string& to, const std::string& over) {
     routes << "<route src=\"" << from << "\" dst=\"" << to << "\"><link_ctn id=\"" << over
            << (fatpipe(over) ? "\"" : "\" direction=\"UP\"") << "/></route>\n";
   };
+  const std::string end = "\"/></host>\n";
+  std::ostringstream cards;        // of zones
+  std::ostringstream zone_routes;  // of zones
   for (int n = 0; n < star.nodes; ++n) {
     const std::string node = star.prefix + std::to_string(n);
-    link(node + "-nic", star.nic_Bps, star.nic_latency_s);
-    const bool shared = star.workers_per_node > 1;
-    if (shared) {
-      xml << "<router id=\"" << node << "-root\"/>\n";
+    link(star.zones ? static_cast<std::ostream&>(cards) : hosts, node + "-nic", star.nic_Bps,
+         star.nic_latency_s);
+    const bool shared = star.workers_per_node > 1 || star.host_Bps > 0 || star.zones;
+    if (shared)
+      hosts << "<router id=\"" << node << "-root\"/>\n";
+    if (star.zones)
+      zone_routes << "<zoneRoute src=\"" << node << "\" dst=\"middle\" gw_src=\"" << node
+                  << "-root\" gw_dst=\"switch\"><link_ctn id=\"" << node
+                  << "-nic\" direction=\"UP\"/></zoneRoute>\n";
+    else if (shared)
       route(node + "-root", "switch", node + "-nic");
-    }
     for (int w = 0; w < star.workers_per_node; ++w) {
       const std::string host = node + "-gpu" + std::to_string(w);
       const bool slow = n * star.workers_per_node + w == slow_worker;
-      xml << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (slow ? star.slow_speed : 1))
-          << "f\" core=\"" << star.cores << "\"><prop id=\"node\" value=\"" << node
-          << "\"/></host>\n";
+      hosts << "<host id=\"" << host << "\" speed=\"" << number(1e12 * (slow ? star.slow_speed : 1))
+            << "f\" core=\"" << star.cores << "\"><prop id=\"node\" value=\"" << node << end;
       if (shared) {
-        link(host + "-bus", star.bus_Bps, star.bus_latency_s + w * star.bus_latency_growth_s);
+        link(hosts, host + "-bus", star.bus_Bps,
+             star.bus_latency_s + w * star.bus_latency_growth_s);
         route(host, node + "-root", host + "-bus");
       } else {
         route(host, "switch", node + "-nic");
       }
     }
+    if (star.host_Bps > 0) {
+      hosts << "<host id=\"" << node << "-cpu\" speed=\"1e12f\"><prop id=\"node\" value=\"" << node
+            << "\"/><prop id=\"role\" value=\"host" << end;
+      link(hosts, node + "-host", star.host_Bps, 0);
+      route(node + "-cpu", node + "-root", node + "-host");
+    }
+    if (star.zones) {
+      xml << "<zone id=\"" << node << "\" routing=\"Floyd\">\n"
+          << hosts.str() << routes.str() << "</zone>\n";
+      hosts.str("");
+      routes.str("");
+    }
   }
   for (int s = 0; s < star.servers; ++s) {
     const std::string host = "server" + std::to_string(s);
-    xml << "<host id=\"" << host
-        << "\" speed=\"1e12f\"><prop id=\"role\" value=\"server\"/></host>\n";
-    link(host + "-nic", star.nic_Bps, star.nic_latency_s);
+    hosts << "<host id=\"" << host << "\" speed=\"1e12f\"><prop id=\"role\" value=\"server" << end;
+    link(hosts, host + "-nic", star.nic_Bps, star.nic_latency_s);
     route(host, "switch", host + "-nic");
   }
-  xml << routes.str() << "</zone>\n</platform>\n";
+  const std::string middle = "<router id=\"switch\"/>\n" + hosts.str() + routes.str();
+  if (star.zones)
+    xml << "<zone id=\"middle\" routing=\"Floyd\">\n" << middle << "</zone>\n";
+  else
+    xml << middle;
+  xml << cards.str() << zone_routes.str() << "</zone>\n</platform>\n";
   return path;
 }
 

@@ -37,6 +37,8 @@ struct Star {
   int slow_worker = -1;       // counted node by node; -1: the last
   int cores = 1;              // of each worker; a second one is for compression only
   bool fatpipe_nics = false;  // cards limit each flow by itself
+  bool zones = false;         // each node a zone with a router, as in platforms/; else all in one
+  double host_Bps = 0;        // of the link of each node's host with role = host; 0: it has none
 };
 
 // Writes the platform into this test's temporary folder and returns its path.

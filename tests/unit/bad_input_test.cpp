@@ -21,6 +21,19 @@ std::string unconnected(const std::string& a = "a", const std::string& b = "b",
          "\"/>\n<host id=\"" + b + "\" speed=\"" + speed + "\"/>\n</zone></platform>\n";
 }
 
+// A node of one worker, and a host of this role with these properties.
+std::string node_and(const std::string& properties, const std::string& name = "cpu") {
+  return head +
+         "<platform version=\"4.1\"><zone id=\"n0\" routing=\"Floyd\">\n<host id=\"a\" "
+         "speed=\"1Tf\">"
+         "<prop id=\"node\" value=\"n0\"/></host>\n<host id=\"" +
+         name + "\" speed=\"1Tf\">" + properties +
+         "</host>\n<router id=\"root\"/>\n</zone></platform>\n";
+}
+
+const std::string role_host = "<prop id=\"role\" value=\"host\"/>";
+const std::string on_node = "<prop id=\"node\" value=\"n0\"/>";
+
 struct BadInput {
   std::string name;
   std::vector<std::string> arguments;  // of the command line
@@ -58,6 +71,20 @@ BadInput compressing(const std::string& name, const std::string& compressor,
   std::vector<std::string> arguments{"--throughput", "10", "--compressor", compressor};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return with(name, arguments, mentions);
+}
+
+std::vector<BadInput> bad_hosts() {
+  return {
+      with("NoHostBandwidth", {"--host-bandwidth", "0"}, {"--host-bandwidth", "0", "1 to"}),
+      of_platform("NodesHostWithoutNode", "nobodys-host.xml",
+                  {"nobodys-host.xml", "cpu", "role = host", "`node`"}),
+      of_platform("NodesHostOfAnUnknownNode", "misspelt-node.xml",
+                  {"misspelt-node.xml", "cpu", "role = host of node n1", "no other host"}),
+      {"NameOfTheMemoryIsTaken",
+       {"--model", "resnet50", "--throughput", "10", "--platform", "memory.xml", "--schedule",
+        "asp"},
+       {"memory.xml", "n0-memory", "role = host"}},
+  };
 }
 
 std::vector<BadInput> bad_compression_inputs() {
@@ -185,6 +212,7 @@ std::vector<BadInput> bad_inputs() {
       {"BadCombinationInAFile", {"staleness.cfg"}, {"staleness.cfg:3", "staleness", "bsp"}},
   };
   std::ranges::copy(bad_compression_inputs(), std::back_inserter(all));
+  std::ranges::copy(bad_hosts(), std::back_inserter(all));
   const std::map<std::string, std::string> numbers{
       {"0", "Zero"}, {"-1", "Negative"}, {"nan", "NotANumber"}, {"1e400", "Huge"}};
   for (const auto& [value, name] : numbers)
@@ -209,6 +237,9 @@ class BadInputs : public testing::TestWithParam<BadInput> {
     folder_.write("speed.xml", unconnected("a", "b", "fast"));
     folder_.write("future.xml", unconnected("a", "b", "1Tf", "99"));
     folder_.write("unconnected.xml", unconnected());
+    folder_.write("nobodys-host.xml", node_and(role_host));
+    folder_.write("misspelt-node.xml", node_and(role_host + "<prop id=\"node\" value=\"n1\"/>"));
+    folder_.write("memory.xml", node_and(on_node, "n0-memory"));
     folder_.write("no_hosts.xml", head +
                                       "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
                                       "</zone></platform>\n");

@@ -157,6 +157,33 @@ TEST(Cluster, PutsAServerOnEachNodeByDefault) {
   EXPECT_EQ(Names(cluster.rank_hosts.begin() + 8, cluster.rank_hosts.end()), on_nodes);
 }
 
+TEST(Cluster, PutsServersAndAggregatorsOnTheNodesOwnHost) {
+  const Cluster cluster =
+      choose_cluster({host("g0", "n0"), host("g1", "n0"), host("cpu", "n0", "host"),
+                      host("g2", "n1"), host("g3", "n1")},
+                     {});
+  EXPECT_EQ(names_of(cluster.workers), (Names{"g0", "g1", "g2", "g3"}));
+  EXPECT_EQ(cluster.rank_hosts, (Names{"g0", "g1", "g2", "g3", "cpu", "g2", "cpu", "g2"}));
+  EXPECT_EQ(cluster.on_a_worker, (std::vector<bool>{false, true}));
+}
+
+TEST(Cluster, OneWorkerOfANodeSharesNothingWithItsServer) {
+  const Cluster cluster = choose_cluster(plain_hosts(2), {});
+  EXPECT_EQ(cluster.rank_hosts, (Names{"n1", "n2", "n1", "n2", "n1", "n2"}));
+  EXPECT_EQ(cluster.on_a_worker, (std::vector<bool>{false, false}));
+}
+
+TEST(Cluster, AHostOfNoNodeOrOfANodeThatHasOneIsRefused) {
+  const auto refused = [](const std::vector<HostFacts>& hosts) {
+    return error_of([&] { choose_cluster(hosts, {}); });
+  };
+  expect_mentions(refused({host("a", "n"), host("b", "", "host")}), {"b", "role = host", "node"});
+  expect_mentions(refused({host("a", "n"), host("b", "n", "host"), host("c", "n", "host")}),
+                  {"b", "c", "role = host", "node n", "one"});
+  expect_mentions(refused({host("a", "n0"), host("b", "no", "host")}),
+                  {"b", "role = host of node no", "no other host"});
+}
+
 TEST(Cluster, SaysHowManyHostsThereAreIfTooManyAreWanted) {
   expect_mentions(error_of([] { choose_cluster(plain_hosts(4), {.workers = 5}); }),
                   {"workers = 5", "4"});
@@ -180,7 +207,7 @@ TEST(Cluster, NamesTheHostAndWhatIsAllowedForAnUnknownRole) {
   expect_mentions(error_of([] {
                     choose_cluster({host("a"), host("b", "", "wroker")}, {});
                   }),
-                  {"b", "wroker", "worker", "server"});
+                  {"b", "wroker", "worker", "server", "host"});
 }
 
 }  // namespace

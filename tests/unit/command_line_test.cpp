@@ -64,6 +64,20 @@ TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
   EXPECT_TRUE(figures.at("warnings").empty());
 }
 
+TEST(Result, WarnsWhereANodesServerSharesAWorkersLink) {
+  const std::string fat_tree = std::string(SYNCLINE_SOURCE_DIR) + "/platforms/fat-tree-1024.xml";
+  const auto run = [&](const std::string& per_node, const Arguments& more) {
+    Arguments arguments{"--platform",         fat_tree, "--workers",  "4",
+                        "--workers-per-node", per_node, "--exchange", "ps"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(run_with(arguments)).out;
+  };
+  expect_mentions(run("2", {}), {"warning", "2 nodes", "node 0", "with worker 0", "role = host"});
+  EXPECT_EQ(run("2", {"--servers", "2"}).find("role = host"), std::string::npos);
+  EXPECT_EQ(run("1", {}).find("role = host"), std::string::npos);
+  EXPECT_EQ(run("4", {}).find("role = host"), std::string::npos) << "one node has no server";
+}
+
 TEST(Result, HasALinePerCellInTheCsv) {
   const TemporaryFolder folder;
   const Ended ended = run_program(run_with({"--platform", "two-hosts", "--workers", "1,2",
