@@ -51,6 +51,7 @@ struct Trace {
   // stream shares the device with computation.
   std::vector<int> on_worker;
   std::vector<bool> one_core;  // by worker
+  std::vector<int> node_of;    // by worker
 };
 
 }  // namespace syncline

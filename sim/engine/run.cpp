@@ -16,6 +16,7 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
   trace.rank_names = cluster.rank_names;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
+  trace.node_of = topology.node_of;
   std::unordered_map<const sg::Host*, int> worker_on;
   for (int rank = 0; rank < topology.workers(); ++rank)
     worker_on.emplace(hosts[index(rank)], rank);

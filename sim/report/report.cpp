@@ -43,6 +43,19 @@ int worker_of(const Trace& trace, const Row& row) {
   return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
+// What a node's aggregator moves, sums and parameters, are bytes of its workers.
+void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
+  std::vector<std::vector<Interval>> moving(trace.node_of.size());  // by node
+  const int first = trace.workers + trace.servers;
+  for (const Row& row : trace.rows)
+    if (row.rank >= first && row.iteration < 0 && row.bytes_sent + row.bytes_received > 0)
+      moving[static_cast<std::size_t>(row.rank - first)].push_back({row.start_s, row.end_s});
+  for (std::size_t worker = 0; worker < trace.node_of.size(); ++worker) {
+    const auto& of_node = moving[static_cast<std::size_t>(trace.node_of[worker])];
+    workers[worker].moving.insert(workers[worker].moving.end(), of_node.begin(), of_node.end());
+  }
+}
+
 std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows) {
@@ -76,6 +89,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
         worker.computing.push_back({row.start_s, row.end_s});
     }
   }
+  add_moving_of_nodes(trace, workers);
   return workers;
 }
 

@@ -152,6 +152,63 @@ TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
   EXPECT_GT(simulated(options).report.throughput, 0);
 }
 
+// Four nodes of two workers that compute 0.1 s; 20 MB of gradients.
+Options eight_workers(double nic_Bps) {
+  return {{"platform", star_platform({.nodes = 4, .workers_per_node = 2, .nic_Bps = nic_Bps})},
+          {"model", model_of({5'000'000})},
+          {"iterations", "60"},
+          {"jitter", "0.1"}};
+}
+
+TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
+  // For an update of all workers' gradients a node's card sends 3/4 of its sum to the other nodes'
+  // servers, and 1/4 of the parameters to three nodes.
+  const double bytes = 1.5 * 4 * 5'000'000;
+  double before = 0;
+  for (const double nic_Bps : {1.25e6, 1e7, 1e8, 3e8, 1e10}) {
+    Options options = eight_workers(nic_Bps);
+    options["schedule"] = "inhad";
+    const Report report = simulated(options).report;
+    EXPECT_GT(report.throughput, before) << nic_Bps;
+    const double bound = 8 * 10 / (bytes / nic_Bps);
+    EXPECT_LE(report.throughput, 1.005 * bound) << nic_Bps;
+    if (nic_Bps <= 1e8) {
+      EXPECT_GE(report.throughput, 0.97 * bound) << nic_Bps;
+      EXPECT_GT(report.exposed_s, 10 * report.waiting_s) << nic_Bps;
+      EXPECT_EQ(report.bottleneck.find("communication"), 0u) << report.bottleneck;
+    }
+    before = report.throughput;
+  }
+}
+
+TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
+  // A gradient of ASP misses those that each of the other workers makes meanwhile. InHAD without
+  // staleness misses fewer: updates of several gradients. To hide s transfers it computes without
+  // the last s rounds.
+  for (const double nic_Bps : {1e8, 1e10}) {
+    Options options = eight_workers(nic_Bps);
+    options["schedule"] = "asp";
+    const double asp = simulated(options).report.staleness.gradients_mean;
+    EXPECT_NEAR(asp, 7, 0.2);
+    options["schedule"] = "inhad";
+    options["staleness"] = "0";
+    for (const char* threshold : {"1", "2", "4", "8"}) {
+      options["threshold"] = threshold;
+      EXPECT_LT(simulated(options).report.staleness.gradients_mean, asp) << threshold;
+    }
+    EXPECT_EQ(simulated(options).report.staleness.gradients_max, 0);  // threshold 8: rounds
+  }
+  Options options = eight_workers(1e7);
+  options["schedule"] = "inhad";
+  for (const int s : {1, 2, 3}) {
+    options["staleness"] = std::to_string(s);
+    const Staleness staleness = simulated(options).report.staleness;
+    EXPECT_NEAR(staleness.gradients_mean, 8 * s, 0.8 * s);  // the first rounds have less
+    EXPECT_NEAR(staleness.updates_mean, s, 0.1 * s);
+    EXPECT_NEAR(staleness.iterations_mean, s, 0.1 * s);
+  }
+}
+
 TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtTheSameTime) {
   // Once, only one of their waiting senders was woken. SimGrid stopped the others at the end, with
   // a deadlock message on stderr that nothing checked. Now a deadlock is an error.

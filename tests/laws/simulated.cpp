@@ -52,6 +52,8 @@ std::string packed(const Trace& trace) {
     out << name << '\n';
   for (const bool one_core : trace.one_core)
     out << one_core << ' ';
+  for (const int node : trace.node_of)
+    out << node << ' ';
   for (const LinkUse& link : trace.links)
     out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << '\n';
   for (const Row& row : trace.rows)
@@ -78,6 +80,9 @@ Trace unpacked(const std::string& text) {
     in >> one_core;
     trace.one_core.push_back(one_core);
   }
+  trace.node_of.resize(static_cast<std::size_t>(trace.workers));
+  for (int& node : trace.node_of)
+    in >> node;
   trace.links.resize(links);
   for (LinkUse& link : trace.links)
     in >> link.name >> link.bandwidth_Bps >> link.bytes;
