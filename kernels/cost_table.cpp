@@ -369,7 +369,7 @@ CostTable read_cost_table(const std::string& path) {
   if (table.rows.empty())
     throw std::invalid_argument(path + ": no rows; a table has columns " + columns);
   table.about("device");
-  const std::string& provenance = table.about("provenance");
+  const std::string provenance = table.about("provenance");
   if (provenance != "measured" && provenance != "published" && provenance != "modelled")
     throw std::invalid_argument(path + ": provenance '" + provenance +
                                 "': allowed are measured, published or modelled");

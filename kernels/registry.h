@@ -4,10 +4,12 @@
 // as objects (a CMake OBJECT library): from a static library nothing would register itself.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -77,7 +79,8 @@ class Registered {
     entries().emplace(std::move(name), std::move(entry));
   }
 
-  static const std::map<std::string, T>& all() { return entries(); }
+  using Entries = std::map<std::string, T, std::less<>>;
+  static const Entries& all() { return entries(); }
 
   static std::vector<std::string> names() {
     std::vector<std::string> names;
@@ -87,17 +90,17 @@ class Registered {
   }
 
   // Throws std::invalid_argument that lists the names there are.
-  static const T& find(const std::string& name) {
+  static const T& find(std::string_view name) {
     const auto found = entries().find(name);
     if (found == entries().end())
-      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" + name +
+      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" + std::string(name) +
                                   "': allowed are " + listed(names()));
     return found->second;
   }
 
  private:
-  static std::map<std::string, T>& entries() {
-    static std::map<std::string, T> entries;  // filled before main by the files themselves
+  static Entries& entries() {
+    static Entries entries;  // filled before main by the files themselves
     return entries;
   }
 };

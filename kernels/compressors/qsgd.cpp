@@ -22,7 +22,7 @@ Qsgd qsgd_of(const Settings& settings) {
   qsgd.levels = (1 << (qsgd.bits - 1)) - 1;
   qsgd.bucket = static_cast<std::size_t>(std::stoul(settings.word("quant-bucket")));
   qsgd.max_norm = settings.word("norm") == "max";
-  const std::string& coding = settings.word("coding");
+  const std::string coding = settings.word("coding");
   qsgd.coding = coding == "fixed"    ? Coding::fixed
                 : coding == "sparse" ? Coding::sparse
                                      : Coding::dense;

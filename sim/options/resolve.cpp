@@ -201,7 +201,7 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
     misfits.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
                                   "schedule topk-sgd; allowed is 0"});
   if (declares(scenario.schedule->parameters, "warm-up-densities")) {
-    const std::string& source = schedule.word("warm-up-densities");
+    const std::string source = schedule.word("warm-up-densities");
     scenario.warm_up_densities = Registered<Compressor>::find(source).warm_up_densities;
     scenario.epoch_iterations = static_cast<int>(schedule.number("epoch-iterations"));
     if (!scenario.warm_up_densities.empty() && !declares(compressor.parameters, "density")) {

@@ -61,7 +61,7 @@ TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
   EXPECT_GE(names.size(), 5u);
   for (const std::string& name : names) {
     const CostTable table = read_cost_table((root / "kernels/profiles" / (name + ".csv")).string());
-    const std::string& provenance = table.about("provenance");
+    const std::string provenance = table.about("provenance");
     EXPECT_EQ(provenance, name.ends_with("-modelled")    ? "modelled"
                           : name.ends_with("-published") ? "published"
                                                          : "measured")
