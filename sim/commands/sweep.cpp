@@ -125,9 +125,12 @@ std::string inputs_of(const Scenario& scenario) {
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {
   // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
-  return outcome.aborted
-             ? "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error
-             : outcome.error;
+  if (!outcome.aborted)
+    return outcome.error;
+  const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
+  return "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error +
+         (crashed ? " SimGrid 4.1 needs a <zone routing=\"Full\"> around a <cluster> with a topology"
+                  : "");
 }
 
 }  // namespace syncline

@@ -8,8 +8,9 @@
 
 namespace syncline {
 
-// Simulates transfers between two hosts, alone and sharing their link, as a run does. Returns an
-// empty text if each takes latency + bytes / bandwidth, else a line that says what took how long.
+// Simulates transfers over one link as a run does: alone, and two that share it, over routes of
+// unlike latencies too. Returns an empty text if each takes latency + bytes / bandwidth, else a line
+// that says what took how long.
 // Call it once per process, instead of a simulation.
 std::string self_test(const Network& network);
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/commands/process.h"
+#include "sim/commands/sweep.h"
 #include "sim/engine/self_test.h"
 #include "sim/setup/platform.h"
 #include "tests/unit/errors.h"
@@ -32,10 +33,28 @@ TEST(SelfTest, SeesFactorsOfLatencyAndBandwidth) {
   }
 }
 
+TEST(SelfTest, SeesThatFlowsShareByLatency) {
+  expect_mentions(
+      self_test_with({"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18"}),
+      {"0.108 s is right", "beside as many over 200 ms"});
+}
+
 TEST(Platform, RefusesASimGridThatDoesNotKeepASetting) {
   expect_mentions(
       error_of([] { self_test_with({"network/TCP-gamma:1", "network/TCP-gamma:2"}); }),
       {"this SimGrid (" + simgrid_version() + ") does not keep the setting network/TCP-gamma:1"});
+}
+
+// SimGrid 4.1 crashes on a FAT_TREE, TORUS or DRAGONFLY <cluster> that no <zone> contains.
+TEST(Platform, WhereSimGridCrashesTheAnswerSaysWhatHelps) {
+  Scenario scenario;
+  scenario.platform = "tree.xml";
+  const auto answer = [&](const std::string& printed) {
+    return error_of(scenario, {.ok = false, .output = "", .error = printed, .aborted = true});
+  };
+  expect_mentions(answer("Segmentation fault."), {"tree.xml", "<zone routing=\"Full\"> around"});
+  EXPECT_EQ(answer("Not a valid model!"),
+            "platform tree.xml: SimGrid refuses it: Not a valid model!");
 }
 
 }  // namespace
