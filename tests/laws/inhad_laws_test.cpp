@@ -29,6 +29,7 @@ TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
   Options options{{"platform", star_platform({.nodes = 4, .nic_latency_s = 0, .servers = 2})},
                   {"model", model_of({5'000'000})},
                   {"servers", "2"},
+                  {"iterations", "10"},
                   {"jitter", "0.3"}};
   options["schedule"] = "asp";
   const Simulated asp = simulated(options);
@@ -214,6 +215,7 @@ TEST(Inhad, SeveralWorkersOfANodeTakeParametersAtTheSameTime) {
   // a deadlock message on stderr that nothing checked. Now a deadlock is an error.
   const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .workers_per_node = 5})},
                                    {"model", model_of({1'000'000})},
+                                   {"iterations", "10"},
                                    {"schedule", "inhad"}});
   EXPECT_EQ(run.rows("take").size(), 2u * 5 * 11);  // a row at each end, one warm-up iteration
 }
