@@ -73,7 +73,9 @@ struct Scenario {
   bool every_step = false;  // fidelity = step
   double jitter = 0;        // coefficient of variation of compute time
 
-  int iterations = 10;  // measured ones, after `warmup`
+  std::optional<int> iterations;  // of every worker after `warmup`; none: until
+  double interval = 0.01;         // the 95 % interval of throughput is +- this part of it, or
+  int max_iterations = 1000;      // the fastest worker has done so many
   int warmup = 1;
   std::uint64_t seed = 1;
 

@@ -25,9 +25,20 @@ struct Schedule {
   // Its own defaults for other options, as in its paper.
   std::map<std::string, std::string> defaults = {};
   bool any_exchange = true;  // false: its default is the only one it can use
+  // Whom a worker waits for, which decides how runs begin, how long they are, and what is measured:
+  // for all others in every iteration; for some, so that nobody gets far ahead; for nobody.
+  // Settings can change it. Null: for all where there is no server, else for some.
+  enum class Waiting { for_all, for_some, for_nobody };
+  Waiting (*waiting)(const Settings&) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
+
+  Waiting waits(const Settings& settings) const {
+    if (waiting != nullptr)
+      return waiting(settings);
+    return server == nullptr ? Waiting::for_all : Waiting::for_some;
+  }
 
   // Whom its workers send gradients to.
   enum class Partners { each_other, servers, aggregators };

@@ -34,7 +34,15 @@ struct Row {
 struct LinkUse {
   std::string name;
   double bandwidth_Bps = 0;
-  double bytes = 0;
+  double bytes = 0;           // of the whole run
+  double measured_bytes = 0;  // of the window
+};
+
+// The part of the run that figures are about.
+struct Window {
+  double from_s = 0;
+  double to_s = 0;
+  bool warm = true;  // it begins when every worker has done its warm-up
 };
 
 struct Trace {
@@ -42,6 +50,10 @@ struct Trace {
   std::vector<LinkUse> links;
   double end_s = 0;  // simulated time when everything had ended
   std::uint64_t flows = 0;
+  bool in_step = true;  // every worker waits for all others in every iteration
+  Window window;
+  bool cut_short = false;  // by max-iterations, before throughput was known as asked
+  double profiles_s = 0;   // how long the platform's profiles take to show what they do
 
   // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.
   std::vector<std::string> rank_names;

@@ -29,7 +29,7 @@ std::string simulate_cell(const SweepCell& cell) {
     write_csv(trace, text);
     write_atomically(cell.trace_path, text.str());
   }
-  Report report = make_report(trace, scenario.batch, scenario.warmup, scenario.iterations);
+  Report report = make_report(trace, scenario.batch);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   return to_json(scenario,
                  {.compute = setup.compute.source,

@@ -7,7 +7,8 @@
 
 namespace syncline {
 
-Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_hosts) {
+Run::Run(const Setup& setup)
+    : setup(setup), length(setup), routes(setup.traffic.cluster.rank_hosts) {
   const Cluster& cluster = setup.traffic.cluster;
   const Topology& topology = cluster.topology;
   for (const std::string& host : cluster.rank_hosts)
@@ -27,8 +28,9 @@ Run::Run(const Setup& setup) : setup(setup), routes(setup.traffic.cluster.rank_h
   for (const HostFacts& host : cluster.workers)
     trace.one_core.push_back(host.cores == 1);
 
-  // The counters of servers and aggregators grow with nodes times servers: only where used.
   const Schedule& schedule = *setup.scenario.schedule;
+  trace.in_step = schedule.waits(setup.scenario.schedule_settings) == Schedule::Waiting::for_all;
+  // The counters of servers and aggregators grow with nodes times servers: only where used.
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
   const std::size_t buckets = setup.buckets.size();
@@ -149,6 +151,17 @@ void Run::actor_ended(int rank) {
   }
   for (const auto& stream : server_streams)
     stream->jobs.wakeup.wake();
+}
+
+void Run::serve_averages(int iteration) {
+  if (iteration < served)
+    return;
+  served = iteration + 1;
+  for (const auto& stream : server_streams)
+    for (const Bucket& bucket : setup.buckets)
+      stream->jobs.add([&stream = *stream, &bucket, iteration] {
+        stream.average(*stream.plan(bucket, iteration), bucket, iteration, [] {});
+      });
 }
 
 StreamState& Run::stream_of(int rank) {

@@ -18,6 +18,7 @@
 
 #include "sim/engine/actors.h"
 #include "sim/engine/aggregator_state.h"
+#include "sim/engine/length.h"
 #include "sim/engine/server_state.h"
 #include "sim/engine/stream.h"
 #include "sim/engine/worker_state.h"
@@ -35,6 +36,7 @@ struct Run {
   explicit Run(const Setup& setup);
 
   const Setup& setup;
+  Length length;
   Trace trace;
   Routes routes;
   std::vector<sg::Host*> hosts;  // by rank
@@ -48,7 +50,11 @@ struct Run {
   int active_actors = 0;   // workers, servers and aggregators that have not ended
   std::string error;
 
+  int served = 0;  // iterations whose averages servers know of
+
   bool over() const { return active_actors == 0; }
+  // A worker begins this iteration: servers that average take part in each of its buckets.
+  void serve_averages(int iteration);
   StreamState& stream_of(int rank);  // of a worker or a server
   bool on_different_hosts(int from, int to) const {
     return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];

@@ -56,6 +56,7 @@ void Server::apply(const Push& push) {
           .read_version = push.read_version,
           .worker = push.worker};
   state_.run.add_row(sg::Engine::get_clock(), row);
+  state_.run.length.applied(push.worker, push.iteration, sg::Engine::get_clock());
 }
 
 void Server::reply(const Push& push) {
@@ -111,7 +112,7 @@ void Server::apply(const std::vector<NodeSum>& sums) {
   ++state_.version;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
-    for (const NodeSum::Gradient& gradient : sum.gradients)
+    for (const NodeSum::Gradient& gradient : sum.gradients) {
       state_.run.add_row(sg::Engine::get_clock(), {.verb = "apply",
                                                    .stream = Stream::compute,
                                                    .rank = state_.rank(),
@@ -119,6 +120,8 @@ void Server::apply(const std::vector<NodeSum>& sums) {
                                                    .version = state_.version,
                                                    .read_version = gradient.read_version,
                                                    .worker = gradient.worker});
+      state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock());
+    }
   }
 }
 

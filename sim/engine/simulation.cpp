@@ -5,6 +5,7 @@
 
 #include "sim/engine/run.h"
 #include "sim/schedule.h"
+#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -19,14 +20,6 @@ void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
     for (const auto& server : run.servers)
       server->pushes.wakeup.wake();
   run.actor_ended(state.rank);
-}
-
-// What a server does in averaging: every bucket of every iteration, in the workers' order.
-void serve_averages(const Run& run, StreamState& stream) {
-  const Scenario& scenario = run.setup.scenario;
-  for (int i = 0; i < scenario.warmup + scenario.iterations; ++i)
-    for (const Bucket& bucket : run.setup.buckets)
-      stream.average(*stream.plan(bucket, i), bucket, i, [] {});
 }
 
 void start_actors(Run& run, const Schedule& schedule) {
@@ -47,7 +40,7 @@ void start_actors(Run& run, const Schedule& schedule) {
       run.actor_ended(server->rank());
     });
   for (const auto& stream : run.server_streams)
-    run.start("server", stream->rank, [&] { serve_averages(run, *stream); });
+    run.start("server", stream->rank, [&] { stream->jobs.run_until_over(); });
   for (const auto& aggregator : run.aggregators)
     run.start("node", aggregator->rank(), [&] {
       Aggregator verbs(*aggregator);
@@ -56,16 +49,44 @@ void start_actors(Run& run, const Schedule& schedule) {
     });
 }
 
-std::vector<LinkUse> link_uses(Run& run) {
+// By rank, the part of what it sends or receives in the whole run that belongs to the window.
+struct MeasuredParts {
+  std::vector<double> sent;
+  std::vector<double> received;
+};
+
+MeasuredParts measured_parts(const Trace& trace, const Measured& measured) {
+  const auto part_of = [&](std::uint64_t Row::*bytes) {
+    std::vector<double> all(trace.rank_names.size());
+    std::vector<double> inside(trace.rank_names.size());
+    for (const Row& row : trace.rows) {
+      all[index(row.rank)] += static_cast<double>(row.*bytes);
+      inside[index(row.rank)] += static_cast<double>(row.*bytes) * measured.part(row);
+    }
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      inside[rank] = all[rank] > 0 ? inside[rank] / all[rank] : 0;
+    return inside;
+  };
+  return {.sent = part_of(&Row::bytes_sent), .received = part_of(&Row::bytes_received)};
+}
+
+// A worker, or a node, sends to the others in the same proportions in the window as in the whole
+// run, and receives from them likewise. Not so a server: it answers whoever pushes.
+std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
   std::vector<LinkUse> uses;
   for (const auto& [pair, bytes] : run.bytes_between) {
     const auto from = static_cast<int>(pair / run.hosts.size());
     const auto to = static_cast<int>(pair % run.hosts.size());
     const Route route = run.routes.between(from, to);
+    const bool server_sends =
+        from >= run.trace.workers && from < run.trace.workers + run.trace.servers;
+    const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
     for (std::size_t i = uses.size(); i < run.routes.links().size(); ++i)
-      uses.push_back({run.routes.links()[i].name, run.routes.links()[i].bandwidth_Bps, 0});
-    for (const int link : route.links)
+      uses.push_back({run.routes.links()[i].name, run.routes.links()[i].bandwidth_Bps});
+    for (const int link : route.links) {
       uses[index(link)].bytes += bytes;
+      uses[index(link)].measured_bytes += bytes * part;
+    }
   }
   return uses;
 }
@@ -85,7 +106,11 @@ Trace simulate(const Setup& setup) {
   if (!run.error.empty())
     throw std::runtime_error(run.error);
   run.trace.end_s = sg::Engine::get_clock();
-  run.trace.links = link_uses(run);
+  const std::vector<Progress> progress = progress_of(run.trace);
+  run.trace.window = run.length.window().value_or(window_after(progress, setup.scenario.warmup));
+  run.trace.cut_short = run.length.cut_short();
+  run.trace.profiles_s = setup.profiles_s;
+  run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
   return std::move(run.trace);
 }
 

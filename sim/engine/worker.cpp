@@ -211,9 +211,15 @@ std::span<const Bucket> Worker::buckets() const {
 
 bool Worker::next_iteration() {
   const Scenario& scenario = setup_of(state_).scenario;
-  if (state_.iteration + 1 == scenario.warmup + scenario.iterations)
+  if (!state_.run.length.has(state_.iteration + 1))
     return false;
-  ++state_.iteration;
+  if (++state_.iteration == 0) {
+    const double start_s = state_.run.length.start_s(state_.rank);
+    if (start_s > 0)
+      sg::this_actor::sleep_for(start_s);
+    state_.run.length.starts(state_.rank, sg::Engine::get_clock());
+  }
+  state_.run.serve_averages(state_.iteration);
   state_.slowdown = jitter_factor(scenario.jitter, scenario.seed, state_.rank, state_.iteration);
   return true;
 }
@@ -233,6 +239,7 @@ void Worker::step() {
   Row row = compute_row(state_, "step");
   row.version = state_.iteration + 1;
   compute(state_, setup_of(state_).compute.step_s[index(state_.rank)], row);
+  state_.run.length.stepped(state_.rank, sg::Engine::get_clock());
 }
 
 void Worker::start_average(const Bucket& bucket) {
@@ -261,7 +268,10 @@ void Worker::finish_averages() {
 }
 
 void Worker::push(const Bucket& bucket) {
-  state_.outstanding += cluster_of(state_).topology.servers;  // answers
+  const int servers = cluster_of(state_).topology.servers;
+  state_.outstanding += servers;  // answers
+  state_.run.length.sends(state_.rank, state_.iteration, servers,
+                          bucket.index + 1 == static_cast<int>(buckets().size()));
   start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
     const Work made = encode(payload->elements);
@@ -289,6 +299,7 @@ void Worker::pull() {
 
 void Worker::hand_over() {
   AggregatorState& node = node_of(state_);
+  state_.run.length.sends(state_.rank, state_.iteration, cluster_of(state_).topology.servers, true);
   NodeGradient gradient{.worker = state_.rank, .iteration = state_.iteration, .read_versions = {}};
   for (const std::vector<std::int64_t>& of_server : state_.read_version)
     gradient.read_versions.push_back(of_server[0]);

@@ -41,6 +41,21 @@ Option worded(const Parameter& parameter, Assign assign) {
           }};
 }
 
+// The same where the word `auto` stands for no number.
+template <class Assign>
+Option number_or_auto(const Parameter& parameter, Assign assign) {
+  return {parameter.name, parameter.sentence, parameter.fallback,
+          [parameter, assign](Scenario& scenario, const std::string& text) {
+            if (text == "auto")
+              return;
+            try {
+              assign(scenario, checked_number(parameter, text));
+            } catch (const std::invalid_argument& error) {
+              throw std::invalid_argument(std::string(error.what()) + ", or auto");
+            }
+          }};
+}
+
 Fusion fusion_of(const Parameter& parameter, const std::string& text) {
   if (text == "all")
     return {.kind = Fusion::Kind::all};
@@ -135,9 +150,17 @@ std::vector<Option> fixed_options() {
              [](Scenario& s, const std::string& v) { s.every_step = v == "step"; }),
       numeric(number("jitter", "coefficient of variation of compute time", "0", 0, 2),
               [](Scenario& s, double v) { s.jitter = v; }),
-      numeric(number("iterations", "measured iterations of every worker", "10", 1, 1e6, true),
-              [](Scenario& s, double v) { s.iterations = static_cast<int>(v); }),
-      numeric(number("warmup", "iterations before these", "1", 0, 1e6, true),
+      number_or_auto(
+          number("iterations", "of every worker after warm-up; auto: until `interval` is met",
+                 "auto", 1, 1e6, true),
+          [](Scenario& s, double v) { s.iterations = static_cast<int>(v); }),
+      numeric(number("interval", "half width of throughput's 95 % interval, as a part of it",
+                     "0.01", 0.0001, 1),
+              [](Scenario& s, double v) { s.interval = v; }),
+      numeric(number("max-iterations", "of the fastest worker, if the interval is not met before",
+                     "1000", 20, 1e6, true),
+              [](Scenario& s, double v) { s.max_iterations = static_cast<int>(v); }),
+      numeric(number("warmup", "iterations before what is measured", "1", 0, 1e6, true),
               [](Scenario& s, double v) { s.warmup = static_cast<int>(v); }),
       numeric(number("seed", "of everything random", "1", 0, 9007199254740992.0, true),
               [](Scenario& s, double v) { s.seed = static_cast<std::uint64_t>(v); }),

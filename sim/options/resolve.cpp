@@ -109,6 +109,12 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
                        : given.contains("exchange") ? "exchange"
                                                     : "schedule",
                        why});
+  const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
+  for (const char* key : {"interval", "max-iterations"})  // a flag may fix what a file leaves open
+    if (given.contains(key) && given.contains("iterations") &&
+        given.at("iterations").value != "auto" && (is_flag(key) || !is_flag("iterations")))
+      misfits.push_back({key, std::string(key) + " means nothing with iterations = " +
+                                  given.at("iterations").value + "; allowed is auto"});
   for (const Parameter& parameter : own_parameters())
     if (given.contains(parameter.name) && !declares(schedule.parameters, parameter.name) &&
         !declares(exchange.parameters, parameter.name) &&

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/window.h"
+
 namespace syncline {
 namespace {
 
@@ -18,14 +20,19 @@ struct Interval {
 // One worker's part of the trace.
 struct WorkerRows {
   std::vector<Interval> iterations;   // from forward to step
-  std::vector<Interval> blocked;      // its compute stream waited
+  std::vector<bool> measured;         // by iteration
+  std::vector<Interval> blocked;      // its compute stream waited, in measured iterations
   std::vector<Interval> moving;       // its bytes were moving
   std::vector<Interval> compression;  // it compressed on another stream
-  std::vector<Interval> computing;    // forward and backward
+  std::vector<Interval> computing;    // forward and backward of measured iterations
   double compute_s = 0;               // in measured iterations
   double launch_s = 0;                // of these, what a worker alone would hide
   double compress_s = 0;
-  double all_compute_s = 0;  // with warm-up
+  double all_compute_s = 0;  // of the whole run
+
+  double measured_iterations() const {
+    return static_cast<double>(std::ranges::count(measured, true));
+  }
 };
 
 bool is_compression(const Row& row) {
@@ -56,36 +63,54 @@ void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
   }
 }
 
-std::vector<WorkerRows> by_worker(const Trace& trace, int warmup) {
+// Iterations and which of them are measured.
+std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measured) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
+  for (const Row& row : trace.rows) {
+    if (row.rank >= trace.workers || row.stream != Stream::compute)
+      continue;
+    std::vector<Interval>& iterations = workers[static_cast<std::size_t>(row.rank)].iterations;
+    if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
+      iterations.push_back({row.start_s, row.end_s});
+    else if (row.verb == "step" && !iterations.empty())
+      iterations.back().end_s = row.end_s;
+  }
+  for (WorkerRows& worker : workers)
+    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
+      worker.measured.push_back(measured.has_iteration(
+          static_cast<int>(i), worker.iterations[i].start_s, worker.iterations[i].end_s));
+  for (WorkerRows& worker : workers)  // one too slow for the window is described by what it did
+    if (worker.measured_iterations() == 0)
+      worker.measured.assign(worker.iterations.size(), true);
+  return workers;
+}
+
+std::vector<WorkerRows> by_worker(const Trace& trace, const Measured& measured) {
+  std::vector<WorkerRows> workers = iterations_of(trace, measured);
   for (const Row& row : trace.rows) {
     const int about = worker_of(trace, row);
     if (about < 0)
       continue;
     WorkerRows& worker = workers[static_cast<std::size_t>(about)];
-    const bool measured = row.iteration >= warmup;
+    const auto iteration = static_cast<std::size_t>(row.iteration);
+    const bool counts = iteration < worker.measured.size() && worker.measured[iteration];
     const double seconds = row.end_s - row.start_s;
     const bool compresses = is_compression(row);
     if (row.stream != Stream::compute || row.rank != about) {
-      if (row.verb != "wait" && measured)
+      if (row.verb != "wait")
         (compresses ? worker.compression : worker.moving).push_back({row.start_s, row.end_s});
       continue;
     }
-    if (row.verb == "forward" && row.iteration >= static_cast<int>(worker.iterations.size()))
-      worker.iterations.push_back({row.start_s, row.end_s});
-    else if (row.verb == "step" && !worker.iterations.empty())
-      worker.iterations.back().end_s = row.end_s;
-
     if (row.verb == "wait") {
-      if (measured)
+      if (counts)
         worker.blocked.push_back({row.start_s, row.end_s});
     } else if (compresses) {
-      worker.compress_s += measured ? seconds : 0;
+      worker.compress_s += counts ? seconds : 0;
     } else {
-      worker.compute_s += measured ? seconds : 0;
-      worker.launch_s += measured && row.verb == "launch" ? seconds : 0;
+      worker.compute_s += counts ? seconds : 0;
+      worker.launch_s += counts && row.verb == "launch" ? seconds : 0;
       worker.all_compute_s += seconds;
-      if (measured)
+      if (counts)
         worker.computing.push_back({row.start_s, row.end_s});
     }
   }
@@ -119,32 +144,6 @@ void split_shared_core_time(WorkerRows& worker) {
   worker.compute_s -= shared_s;
   worker.all_compute_s -= shared_s;
   worker.compress_s += shared_s;
-}
-
-// Samples/s in the time when all workers are measured: from when the last one has finished warm-up
-// until the first one has ended. An iteration that is partly in this window counts by that part.
-double throughput_of(const std::vector<WorkerRows>& workers, int batch, int warmup,
-                     std::vector<std::string>& warnings) {
-  double from_s = 0;
-  double to_s = std::numeric_limits<double>::infinity();
-  for (const WorkerRows& worker : workers) {
-    if (warmup > 0)
-      from_s = std::max(from_s, worker.iterations[static_cast<std::size_t>(warmup) - 1].end_s);
-    to_s = std::min(to_s, worker.iterations.back().end_s);
-  }
-  if (from_s >= to_s) {
-    from_s = 0;
-    warnings.push_back(
-        "the fastest worker had ended before the slowest was warm: throughput is from the start");
-  }
-  double iterations = 0;
-  for (const WorkerRows& worker : workers)
-    for (const Interval& iteration : worker.iterations) {
-      const double inside = std::min(to_s, iteration.end_s) - std::max(from_s, iteration.start_s);
-      if (inside > 0)
-        iterations += inside / (iteration.end_s - iteration.start_s);
-    }
-  return batch * iterations / (to_s - from_s);
 }
 
 // The value below which a fraction of the sorted values lies, by the nearest-rank rule.
@@ -199,12 +198,15 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     if (part != &first && part->share >= 0.1)
       text += std::string(", ") + part->name + " " + percent(part->share);
   if (&first == &waiting) {
-    const auto slowest = std::ranges::max_element(workers, {}, &WorkerRows::all_compute_s);
+    const auto iteration_compute_s = [](const WorkerRows& worker) {
+      return worker.all_compute_s / static_cast<double>(worker.iterations.size());
+    };
+    const auto slowest = std::ranges::max_element(workers, {}, iteration_compute_s);
     double mean_s = 0;
     for (const WorkerRows& worker : workers)
-      mean_s += worker.all_compute_s / static_cast<double>(workers.size());
+      mean_s += iteration_compute_s(worker) / static_cast<double>(workers.size());
     char factor[32];
-    std::snprintf(factor, sizeof factor, "%.2f", slowest->all_compute_s / mean_s);
+    std::snprintf(factor, sizeof factor, "%.2f", iteration_compute_s(*slowest) / mean_s);
     text += "; the slowest, " +
             trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
             ", computes for " + factor + " times the mean";
@@ -215,39 +217,89 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
   return text;
 }
 
-void add_links(const Trace& trace, double all_iterations, Report& report) {
+void add_links(const Trace& trace, double iterations, double all_iterations, Report& report) {
   std::vector<LinkUse> links = trace.links;
-  const auto busy_s = [](const LinkUse& link) { return link.bytes / link.bandwidth_Bps; };
+  const auto measured_s = [](const LinkUse& link) {
+    return link.measured_bytes / link.bandwidth_Bps;
+  };
   std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
-    return busy_s(a) != busy_s(b) ? busy_s(a) > busy_s(b) : a.name < b.name;
+    return measured_s(a) != measured_s(b) ? measured_s(a) > measured_s(b) : a.name < b.name;
   });
+  const double window_s = trace.window.to_s - trace.window.from_s;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
     report.busiest_links.push_back({.name = links[i].name,
-                                    .utilisation = busy_s(links[i]) / trace.end_s,
-                                    .bytes_per_iteration = links[i].bytes / all_iterations});
-  report.bound_link_s = links.empty() ? 0 : busy_s(links.front()) / all_iterations;
+                                    .utilisation = measured_s(links[i]) / window_s,
+                                    .bytes_per_iteration = links[i].measured_bytes / iterations});
+  for (const LinkUse& link : links)
+    report.bound_link_s =
+        std::max(report.bound_link_s, link.bytes / link.bandwidth_Bps / all_iterations);
+}
+
+std::string samples_per_s(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g samples/s", value);
+  return text;
+}
+
+// What is measured and how well it is known.
+void add_window(const Trace& trace, const std::vector<Progress>& progress, const Measured& measured,
+                int batch, Report& report) {
+  const Window& window = trace.window;
+  const double seconds = window.to_s - window.from_s;
+  report.window_from_s = window.from_s;
+  report.window_to_s = window.to_s;
+  report.window_iterations = measured.iterations() / trace.workers;
+  report.throughput = batch * iterations_in(progress, window) / seconds;
+  if (!window.warm)
+    report.warnings.emplace_back(
+        "the fastest worker had ended before the slowest was warm: figures are from the start");
+  report.throughput_interval = interval_of(progress, window);
+  report.halves_differ = halves_differ(progress, window);
+  if (std::abs(report.halves_differ) > agreeing_halves)
+    report.warnings.push_back(
+        "not steady: " + samples_per_s(report.throughput * (1 - report.halves_differ / 2)) +
+        " in the first half of the window, " +
+        samples_per_s(report.throughput * (1 + report.halves_differ / 2)) + " in the second");
+  if (trace.cut_short)
+    report.warnings.emplace_back(
+        "max-iterations was reached before the run was steady and throughput known as interval "
+        "asks");
+  if (seconds < trace.profiles_s) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "the window has %.3g s, but the platform's profiles need %.3g s to show all "
+                  "that they do",
+                  seconds, trace.profiles_s);
+    report.warnings.emplace_back(text);
+  }
 }
 
 }  // namespace
 
-Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
+Report make_report(const Trace& trace, int batch) {
   Report report;
-  std::vector<WorkerRows> workers = by_worker(trace, warmup);
+  const std::vector<Progress> progress = progress_of(trace);
+  const Measured measured(trace, progress);
+  std::vector<WorkerRows> workers = by_worker(trace, measured);
   for (std::size_t w = 0; w < workers.size(); ++w)
     if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
       split_shared_core_time(workers[w]);
-  const double measured = static_cast<double>(trace.workers) * iterations;
-  const double all_iterations = warmup + iterations;
+  double all_iterations = 0;  // of the whole run, per worker
+  double described = 0;       // measured iterations of all workers
+  for (const WorkerRows& worker : workers) {
+    all_iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
+    described += worker.measured_iterations();
+  }
   report.simulated_s = trace.end_s;
   report.flows = trace.flows;
 
   std::vector<double> durations;
   double alone = 0;  // samples/s
-  for (std::size_t w = 0; w < workers.size(); ++w) {
-    const WorkerRows& worker = workers[w];
-    for (std::size_t i = static_cast<std::size_t>(warmup); i < worker.iterations.size(); ++i)
-      durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
-    alone += batch * iterations / (worker.compute_s - worker.launch_s);
+  for (const WorkerRows& worker : workers) {
+    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
+      if (worker.measured[i])
+        durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
+    alone += batch * worker.measured_iterations() / (worker.compute_s - worker.launch_s);
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
@@ -255,29 +307,29 @@ Report make_report(const Trace& trace, int batch, int warmup, int iterations) {
     std::vector<Interval> busy = worker.moving;
     busy.insert(busy.end(), worker.compression.begin(), worker.compression.end());
     const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
-    report.compute_s += worker.compute_s / measured;
-    report.compress_s += (worker.compress_s + compressing_s) / measured;
-    report.exposed_s += exposed_s / measured;
+    report.compute_s += worker.compute_s / described;
+    report.compress_s += (worker.compress_s + compressing_s) / described;
+    report.exposed_s += exposed_s / described;
     const double waiting_s = blocked_s - exposed_s - compressing_s;
-    report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / measured : 0;  // else rounding
+    report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / described : 0;  // else rounding
     report.bound_compute_s =
         std::max(report.bound_compute_s, worker.all_compute_s / all_iterations);
   }
   std::ranges::sort(durations);
-  report.iteration_mean_s = std::accumulate(durations.begin(), durations.end(), 0.0) / measured;
+  report.iteration_mean_s = std::accumulate(durations.begin(), durations.end(), 0.0) / described;
   report.iteration_p50_s = percentile(durations, 0.5);
   report.iteration_p99_s = percentile(durations, 0.99);
-  report.throughput = throughput_of(workers, batch, warmup, report.warnings);
+  add_window(trace, progress, measured, batch, report);
   report.scaling_efficiency = report.throughput / alone;
 
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
-      report.bytes_sent += static_cast<double>(row.bytes_sent) / (trace.workers * all_iterations);
-      report.bytes_received +=
-          static_cast<double>(row.bytes_received) / (trace.workers * all_iterations);
+      const double part = measured.part(row) / measured.iterations();
+      report.bytes_sent += static_cast<double>(row.bytes_sent) * part;
+      report.bytes_received += static_cast<double>(row.bytes_received) * part;
     }
-  add_links(trace, all_iterations, report);
-  report.staleness = staleness_of(trace, -1, trace.end_s);
+  add_links(trace, report.window_iterations, all_iterations, report);
+  report.staleness = staleness_of(trace, trace.window.from_s, trace.window.to_s);
   report.updates = updates_in(trace);
   report.bottleneck = bottleneck_of(trace, workers, report);
 

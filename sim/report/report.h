@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,23 @@ namespace syncline {
 
 struct BusyLink {
   std::string name;
-  double utilisation = 0;          // of its bandwidth, over the whole run
+  double utilisation = 0;          // of its bandwidth, in the window
   double bytes_per_iteration = 0;  // of all workers
 };
 
+constexpr double agreeing_halves = 0.03;  // if they differ by more, a warning says so
+
 struct Report {
-  double throughput = 0;  // samples/s of all workers, after warm-up
+  // The window that figures are about, unless they say that they are of the whole run.
+  double window_from_s = 0;
+  double window_to_s = 0;
+  double window_iterations = 0;  // in it, per worker
+
+  double throughput = 0;  // samples/s of all workers
+  // Half the width of its 95 % interval, as a part of it; none: it has fewer than 20 iterations per
+  // worker.
+  std::optional<double> throughput_interval;
+  double halves_differ = 0;  // throughput of the second half less the first's, as a part of it
   // Throughput / sum over workers of what each would reach alone: samples/s in its own computation
   // of the measured iterations.
   double scaling_efficiency = 0;
@@ -38,7 +50,7 @@ struct Report {
   std::string bottleneck;               // a sentence
 
   Staleness staleness;
-  std::int64_t updates = 0;  // of bucket 0 at server 0; without servers, steps
+  std::int64_t updates = 0;  // of the run: of bucket 0 at server 0; without servers, steps
 
   // Lower bounds for any simulation; per iteration of the whole run, with warm-up.
   double run_iteration_s = 0;
@@ -50,6 +62,6 @@ struct Report {
   std::uint64_t flows = 0;
 };
 
-Report make_report(const Trace& trace, int batch, int warmup, int iterations);
+Report make_report(const Trace& trace, int batch);
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <set>
 
@@ -75,6 +76,11 @@ std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
   return table;
 }
 
+// As its warning says (sim/report/report.cpp).
+bool is_unsteady(const Json& figures) {
+  return std::abs(figures["halves_differ"].get<double>()) > agreeing_halves;
+}
+
 }  // namespace
 
 Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report) {
@@ -97,6 +103,12 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
             {"network", provenance.network}}},
           {"figures",
            {{"throughput_samples_per_s", report.throughput},
+            {"throughput_interval",
+             report.throughput_interval ? Json(*report.throughput_interval) : Json(nullptr)},
+            {"halves_differ", report.halves_differ},
+            {"window_from_s", report.window_from_s},
+            {"window_to_s", report.window_to_s},
+            {"window_iterations", report.window_iterations},
             {"scaling_efficiency", report.scaling_efficiency},
             {"iteration_mean_s", report.iteration_mean_s},
             {"iteration_p50_s", report.iteration_p50_s},
@@ -156,8 +168,11 @@ std::string comparison_table(const std::vector<Json>& results,
                     100 * figures[name].get<double>() / figures["iteration_mean_s"].get<double>());
     };
   };
-  figure("samples/s",
-         [](const Json& f) { return format("%.1f", f["throughput_samples_per_s"].get<double>()); });
+  bool unsteady = false;
+  figure("samples/s", [&unsteady](const Json& f) {
+    unsteady = unsteady || is_unsteady(f);
+    return format("%s%.1f", is_unsteady(f) ? "~" : "", f["throughput_samples_per_s"].get<double>());
+  });
   figure("efficiency", [](const Json& f) {
     return format("%.1f %%", 100 * f["scaling_efficiency"].get<double>());
   });
@@ -179,7 +194,9 @@ std::string comparison_table(const std::vector<Json>& results,
                                   100 * links[0]["utilisation"].get<double>());
   });
   columns.back().left = true;
-  return aligned(columns, results.size());
+  return aligned(columns, results.size()) +
+         (unsteady ? "~: the halves of the window differ by more than 3 %; a longer run says more\n"
+                   : "");
 }
 
 std::string full_report(const Json& result) {
@@ -192,7 +209,13 @@ std::string full_report(const Json& result) {
   const auto part = [&](const char* title, const char* name) {
     line(title, seconds(f[name]) + format(" (%.1f %%)", 100 * f[name].get<double>() / iteration_s));
   };
-  line("throughput", format("%.2f samples/s", f["throughput_samples_per_s"].get<double>()));
+  line("throughput",
+       format("%.2f samples/s", f["throughput_samples_per_s"].get<double>()) +
+           (f["throughput_interval"].is_null()
+                ? ""
+                : format(" +- %.2g %%", 100 * f["throughput_interval"].get<double>())));
+  line("window", seconds(f["window_from_s"]) + " to " + seconds(f["window_to_s"]) +
+                     format(", %.4g iterations per worker", f["window_iterations"].get<double>()));
   line("scaling efficiency", format("%.1f %%", 100 * f["scaling_efficiency"].get<double>()));
   line("iteration", seconds(iteration_s) + " mean, " + seconds(f["iteration_p50_s"]) + " p50, " +
                         seconds(f["iteration_p99_s"]) + " p99");
@@ -239,7 +262,7 @@ std::string results_csv(const std::vector<Json>& results) {
   std::vector<std::string> figures;
   if (!results.empty())
     for (const auto& [name, value] : results.front()["figures"].items())
-      if (value.is_number())
+      if (value.is_number() || value.is_null())
         figures.push_back(name);
   for (const std::string& figure : figures)
     text += figure + (figure == figures.back() ? "" : ",");
@@ -248,7 +271,8 @@ std::string results_csv(const std::vector<Json>& results) {
     for (const std::string& option : options)
       text += result["scenario"].value(option, "") + ",";
     for (const std::string& figure : figures)
-      text += result["figures"][figure].dump() + (figure == figures.back() ? "" : ",");
+      text += (result["figures"][figure].is_null() ? "" : result["figures"][figure].dump()) +
+              (figure == figures.back() ? "" : ",");
     text += "\n";
   }
   return text;

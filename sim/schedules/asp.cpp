@@ -33,6 +33,7 @@ const Registered<Schedule> entry{{
     .parameters = {pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,
+    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
     .worker = worker,
     .server = server,
 }};

@@ -43,6 +43,11 @@ void server(Server& server) {
   }
 }
 
+Schedule::Waiting waiting(const Settings& settings) {
+  return settings.number("staleness") == 0 ? Schedule::Waiting::for_all
+                                           : Schedule::Waiting::for_some;
+}
+
 const Registered<Schedule> entry{{
     .name = "ssp",
     .sentence = "stale synchronous: asynchronous, but nobody gets more than `staleness` ahead",
@@ -51,6 +56,7 @@ const Registered<Schedule> entry{{
                    pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,
+    .waiting = waiting,
     .worker = worker,
     .server = server,
 }};

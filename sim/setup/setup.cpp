@@ -10,6 +10,7 @@
 
 #include "sim/setup/bounds.h"
 #include "sim/setup/platform.h"
+#include "sim/setup/profiles.h"
 
 namespace syncline {
 namespace {
@@ -171,7 +172,8 @@ Setup prepare(const Scenario& scenario) {
           .traffic = std::move(traffic),
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
-          .warnings = std::move(warnings)};
+          .warnings = std::move(warnings),
+          .profiles_s = profiles_s(scenario.platform)};
 }
 
 }  // namespace syncline

@@ -21,6 +21,7 @@ struct Setup {
   std::vector<Bucket> buckets;
   Bucket model_bucket;                // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;  // for the result
+  double profiles_s = 0;              // sim/setup/profiles.h
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;

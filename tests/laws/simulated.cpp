@@ -46,8 +46,10 @@ std::string_view interned(const std::string& verb) {
 std::string packed(const Trace& trace) {
   std::ostringstream out;
   out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
-      << ' ' << trace.rank_names.size() << ' ' << trace.links.size() << ' ' << trace.rows.size()
-      << '\n';
+      << ' ' << trace.in_step << ' ' << number(trace.window.from_s) << ' '
+      << number(trace.window.to_s) << ' ' << trace.window.warm << ' ' << trace.cut_short << ' '
+      << number(trace.profiles_s) << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
+      << ' ' << trace.rows.size() << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
   for (const bool one_core : trace.one_core)
@@ -55,7 +57,8 @@ std::string packed(const Trace& trace) {
   for (const int node : trace.node_of)
     out << node << ' ';
   for (const LinkUse& link : trace.links)
-    out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << '\n';
+    out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << ' '
+        << number(link.measured_bytes) << '\n';
   for (const Row& row : trace.rows)
     out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
         << static_cast<int>(row.stream) << ' ' << row.rank << ' ' << row.bucket << ' '
@@ -70,7 +73,9 @@ Trace unpacked(const std::string& text) {
   std::size_t names = 0;
   std::size_t links = 0;
   std::size_t rows = 0;
-  in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> names >> links >> rows;
+  in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> trace.in_step >>
+      trace.window.from_s >> trace.window.to_s >> trace.window.warm >> trace.cut_short >>
+      trace.profiles_s >> names >> links >> rows;
   in.ignore();
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)
@@ -85,7 +90,7 @@ Trace unpacked(const std::string& text) {
     in >> node;
   trace.links.resize(links);
   for (LinkUse& link : trace.links)
-    in >> link.name >> link.bandwidth_Bps >> link.bytes;
+    in >> link.name >> link.bandwidth_Bps >> link.bytes >> link.measured_bytes;
   trace.rows.resize(rows);
   for (Row& row : trace.rows) {
     std::string verb;
@@ -103,6 +108,7 @@ Scenario resolved(Options options) {
   options.emplace("device", table);
   options.emplace("throughput", "100");
   options.emplace("batch", "10");
+  options.emplace("iterations", "10");
   GivenOptions given;
   for (const auto& [key, value] : options)
     given[key] = {value, "test"};
@@ -151,7 +157,10 @@ std::string star_platform(const Star& star) {
   std::ofstream xml(path);
   xml << "<?xml version=\"1.0\"?>\n"
          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-         "<platform version=\"4.1\">\n<zone id=\"star\" routing=\"Floyd\">\n";
+         "<platform version=\"4.1\">\n";
+  if (!star.profile.empty())
+    xml << "<trace id=\"profile\" periodicity=\"-1\">\n" << star.profile << "\n</trace>\n";
+  xml << "<zone id=\"star\" routing=\"Floyd\">\n";
   std::ostringstream hosts;   // and routers, links and routes between these, in each node's zone
   std::ostringstream routes;  // SimGrid needs them after hosts and links
   const auto fatpipe = [&](const std::string& id) {
@@ -214,7 +223,8 @@ std::string star_platform(const Star& star) {
   for (int s = 0; s < star.servers; ++s) {
     const std::string host = "server" + std::to_string(s);
     hosts << "<host id=\"" << host << "\" speed=\"1e12f\"><prop id=\"role\" value=\"server" << end;
-    link(hosts, host + "-nic", star.nic_Bps, star.nic_latency_s);
+    link(hosts, host + "-nic", star.server_nic_Bps > 0 ? star.server_nic_Bps : star.nic_Bps,
+         star.nic_latency_s);
     route(host, "switch", host + "-nic");
   }
   const std::string middle = "<router id=\"switch\"/>\n" + hosts.str() + routes.str();
@@ -222,7 +232,11 @@ std::string star_platform(const Star& star) {
     xml << "<zone id=\"middle\" routing=\"Floyd\">\n" << middle << "</zone>\n";
   else
     xml << middle;
-  xml << cards.str() << zone_routes.str() << "</zone>\n</platform>\n";
+  xml << cards.str() << zone_routes.str();
+  if (!star.profile.empty())
+    xml << "<trace_connect kind=\"SPEED\" trace=\"profile\" element=\"" << star.prefix
+        << star.nodes - 1 << "-gpu" << star.workers_per_node - 1 << "\"/>\n";
+  xml << "</zone>\n</platform>\n";
   return path;
 }
 
@@ -263,7 +277,7 @@ Simulated simulated(Options options) {
   const Scenario scenario = resolved(std::move(options));
   Simulated result;
   result.trace = unpacked(run_child([&] { return packed(simulate(prepare(scenario))); }));
-  result.report = make_report(result.trace, scenario.batch, scenario.warmup, scenario.iterations);
+  result.report = make_report(result.trace, scenario.batch);
   return result;
 }
 

@@ -35,6 +35,8 @@ struct Star {
   std::string prefix = "node";
   double slow_speed = 1;      // of the slow worker, relative to the others
   int slow_worker = -1;       // counted node by node; -1: the last
+  double server_nic_Bps = 0;  // 0: as the others
+  std::string profile = {};   // of the last worker's speed: lines of seconds and a factor
   int cores = 1;              // of each worker; a second one is for compression only
   bool fatpipe_nics = false;  // cards limit each flow by itself
   bool zones = false;         // each node a zone with a router, as in platforms/; else all in one
@@ -55,7 +57,7 @@ std::string cost_table(double compress_s, double decompress_s);
 std::vector<std::string> exchanges_for(const std::string& compressor);
 
 // Simulates. Defaults: `throughput` 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device`
-// a table of 1e-9 and 1e-10 seconds per element.
+// a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`.
 Simulated simulated(Options options);
 
 // Closed forms for a scenario, without simulating it (sim/setup/bounds.h).

@@ -136,7 +136,9 @@ TEST(Resolve, FillsInDefaults) {
   EXPECT_EQ(scenario.exchange->name, "ring");
   EXPECT_EQ(scenario.batch, 32);
   EXPECT_EQ(scenario.warmup, 1);
-  EXPECT_EQ(scenario.iterations, 10);
+  EXPECT_FALSE(scenario.iterations);
+  EXPECT_EQ(scenario.interval, 0.01);
+  EXPECT_EQ(scenario.max_iterations, 1000);
   EXPECT_EQ(scenario.seed, 1U);
   EXPECT_EQ(scenario.servers, 0);
   EXPECT_EQ(scenario.network->name, "exact");
@@ -198,9 +200,10 @@ std::string error_message(const std::string& key, const std::string& value,
 }
 
 TEST(Resolve, RefusesInvalidNumbers) {
-  for (const char* key : {"workers", "workers-per-node", "servers", "batch", "throughput",
-                          "efficiency", "bucket-bytes", "bandwidth-factor", "latency-factor",
-                          "step-overhead", "jitter", "iterations", "warmup", "seed"})
+  for (const char* key :
+       {"workers", "workers-per-node", "servers", "batch", "throughput", "efficiency",
+        "bucket-bytes", "bandwidth-factor", "latency-factor", "step-overhead", "jitter",
+        "iterations", "interval", "max-iterations", "warmup", "seed"})
     for (const char* bad : {"nan", "NaN", "inf", "1e400", "-1", "-1e400", "three", "3x", ""})
       expect_mentions(error_message(key, bad),
                       {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
@@ -215,7 +218,7 @@ TEST(Resolve, TakesDenormalBucketBytes) {
 
 TEST(Resolve, RefusesZeroWhereItMeansNothing) {
   for (const char* key : {"workers", "workers-per-node", "batch", "throughput", "efficiency",
-                          "bandwidth-factor", "iterations"})
+                          "bandwidth-factor", "iterations", "interval", "max-iterations"})
     expect_mentions(error_message(key, "0"), {std::string(key) + " = 0: allowed are"});
   for (const char* key :
        {"servers", "latency-factor", "step-overhead", "jitter", "warmup", "seed", "bucket-bytes"})
@@ -223,10 +226,25 @@ TEST(Resolve, RefusesZeroWhereItMeansNothing) {
 }
 
 TEST(Resolve, RefusesFractionsOfCounts) {
-  for (const char* key :
-       {"workers", "workers-per-node", "servers", "batch", "iterations", "warmup", "seed"})
+  for (const char* key : {"workers", "workers-per-node", "servers", "batch", "iterations",
+                          "max-iterations", "warmup", "seed"})
     expect_mentions(error_message(key, "1.5"),
                     {std::string(key) + " = 1.5: allowed are whole numbers"});
+}
+
+TEST(Resolve, TakesALengthOrWhatDecidesIt) {
+  EXPECT_EQ(resolve(given({{"iterations", "7"}})).iterations, 7);
+  const Scenario scenario =
+      resolve(given({{"iterations", "auto"}, {"interval", "0.05"}, {"max-iterations", "50"}}));
+  EXPECT_FALSE(scenario.iterations);
+  EXPECT_EQ(scenario.interval, 0.05);
+  EXPECT_EQ(scenario.max_iterations, 50);
+  expect_mentions(error_message("iterations", "some"), {"iterations = some", "or auto"});
+  for (const char* key : {"interval", "max-iterations"})
+    expect_mentions(error_of([&] {
+                      resolve(given({{"iterations", "7"}, {key, key[0] == 'i' ? "0.05" : "50"}}));
+                    }),
+                    {"--" + std::string(key), "iterations = 7", "allowed is auto"});
 }
 
 TEST(Resolve, ListsAllNames) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 
+#include "sim/window.h"
 #include "tests/unit/errors.h"
 
 namespace syncline {
@@ -51,8 +52,9 @@ class TraceBuilder {
     return *this;
   }
   Trace& trace() { return trace_; }
-  Report report(int batch, int warmup, int iterations) const {
-    return make_report(trace_, batch, warmup, iterations);
+  Report report(int batch, int warmup) {
+    trace_.window = window_after(progress_of(trace_), warmup);
+    return make_report(trace_, batch);
   }
 
  private:
@@ -63,14 +65,14 @@ class TraceBuilder {
 TEST(Throughput, IsSamplesOverSeconds) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 2).iterates(0, 1, 2);
-  EXPECT_DOUBLE_EQ(builder.report(10, 0, 2).throughput, 5);
+  EXPECT_DOUBLE_EQ(builder.report(10, 0).throughput, 5);
 }
 
 TEST(Throughput, LeavesWarmUpOut) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 100).iterates(0, 1, 2).iterates(0, 2, 2);
-  EXPECT_DOUBLE_EQ(builder.report(10, 1, 2).throughput, 5);
-  EXPECT_DOUBLE_EQ(builder.report(10, 1, 2).iteration_mean_s, 2);
+  EXPECT_DOUBLE_EQ(builder.report(10, 1).throughput, 5);
+  EXPECT_DOUBLE_EQ(builder.report(10, 1).iteration_mean_s, 2);
 }
 
 TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
@@ -80,7 +82,7 @@ TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
     TraceBuilder builder(2);
     for (int i = 0; i < 4; ++i)
       builder.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
-    const Report report = builder.report(10, 1, 3);
+    const Report report = builder.report(10, 1);
     EXPECT_DOUBLE_EQ(report.throughput, 10 * 1.5) << "worker " << slow << " is slow";
     EXPECT_TRUE(report.warnings.empty());
   }
@@ -91,14 +93,14 @@ TEST(Throughput, CountsTheInnerPartOfACutIteration) {
   TraceBuilder builder(2);
   for (int i = 0; i < 4; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 3);
-  EXPECT_NEAR(builder.report(12, 1, 3).throughput, 12 * (1 + 1.0 / 3), 1e-9);
+  EXPECT_NEAR(builder.report(12, 1).throughput, 12 * (1 + 1.0 / 3), 1e-9);
 }
 
 TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   TraceBuilder builder(2);
   for (int i = 0; i < 2; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 10);
-  const Report report = builder.report(10, 1, 1);
+  const Report report = builder.report(10, 1);
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
   EXPECT_NEAR(report.throughput, 10 * 2.2 / 2, 1e-9);
   ASSERT_EQ(report.warnings.size(), 1U);
@@ -107,14 +109,14 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
 TEST(ScalingEfficiency, DividesByEachWorkersOwnSpeed) {
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
-  EXPECT_DOUBLE_EQ(builder.report(10, 0, 1).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
+  EXPECT_DOUBLE_EQ(builder.report(10, 0).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
 }
 
 TEST(Iterations, HaveNearestRankPercentiles) {
   TraceBuilder builder(1);
   for (int i = 0; i < 200; ++i)
     builder.iterates(0, i, 200 - i);
-  const Report report = builder.report(1, 0, 200);
+  const Report report = builder.report(1, 0);
   EXPECT_NEAR(report.iteration_p50_s, 100, 1e-9);
   EXPECT_NEAR(report.iteration_p99_s, 198, 1e-9);
   EXPECT_NEAR(report.iteration_mean_s, 100.5, 1e-9);
@@ -122,15 +124,15 @@ TEST(Iterations, HaveNearestRankPercentiles) {
   int next = 0;
   for (const int seconds : {4, 1, 5, 2, 3})
     five.iterates(0, next++, seconds);
-  EXPECT_NEAR(five.report(1, 0, 5).iteration_p50_s, 3, 1e-9);
-  EXPECT_NEAR(five.report(1, 0, 5).iteration_p99_s, 5, 1e-9);
+  EXPECT_NEAR(five.report(1, 0).iteration_p50_s, 3, 1e-9);
+  EXPECT_NEAR(five.report(1, 0).iteration_p99_s, 5, 1e-9);
 }
 
 TEST(Breakdown, SeparatesExposedFromWaiting) {
   // 4 s of computation, then 3 s of waiting; bytes move from 3 to 6 s.
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 3).moves(0, 0, 3, 6);
-  const Report report = builder.report(1, 0, 1);
+  const Report report = builder.report(1, 0);
   EXPECT_DOUBLE_EQ(report.compute_s, 4);
   EXPECT_DOUBLE_EQ(report.exposed_s, 2);
   EXPECT_DOUBLE_EQ(report.waiting_s, 1);
@@ -139,13 +141,13 @@ TEST(Breakdown, SeparatesExposedFromWaiting) {
 TEST(Breakdown, CountsOverlappingTransfersOnce) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 4).moves(0, 0, 5, 6).moves(0, 0, 5.5, 6.5).moves(0, 0, 7.5, 9);
-  EXPECT_DOUBLE_EQ(builder.report(1, 0, 1).exposed_s, 2);
+  EXPECT_DOUBLE_EQ(builder.report(1, 0).exposed_s, 2);
 }
 
 TEST(Breakdown, DoesNotCountAWaitingStreamAsMoving) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 3).moves(0, 0, 4, 6, 0, "wait").moves(0, 0, 6, 7);
-  const Report report = builder.report(1, 0, 1);
+  const Report report = builder.report(1, 0);
   EXPECT_DOUBLE_EQ(report.exposed_s, 1);
   EXPECT_DOUBLE_EQ(report.waiting_s, 2);
 }
@@ -162,7 +164,7 @@ TEST(Breakdown, AddsUpToTheMeanIteration) {
           .computes(rank, i, "step", 0);
       builder.moves(rank, i, 4.0 * i, 4.0 * i + 3.6);
     }
-  const Report report = builder.report(1, 1, 4);
+  const Report report = builder.report(1, 1);
   EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
               report.iteration_mean_s, 1e-12);
   EXPECT_DOUBLE_EQ(report.compress_s, 0.625);
@@ -176,29 +178,30 @@ TEST(Bytes, ArePerWorkerAndIteration) {
         .iterates(1, i, 1)
         .moves(0, i, i, i + 1, 300)
         .moves(1, i, i, i + 1, 100);
-  Report report = builder.report(1, 1, 2);
+  Report report = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
   EXPECT_DOUBLE_EQ(report.bytes_received, 400);
   // A server's bytes are not the workers', a node aggregator's are.
   builder.trace().servers = 1;
   builder.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
-  report = builder.report(1, 1, 2);
+  report = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
-  builder.trace().rows.push_back({.rank = 3, .iteration = -1, .bytes_sent = 600});
-  report = builder.report(1, 1, 2);
+  builder.trace().rows.push_back({.rank = 3, .iteration = 1, .bytes_sent = 400});
+  report = builder.report(1, 1);
   EXPECT_DOUBLE_EQ(report.bytes_sent, 300);
 }
 
 TEST(Links, AreTheThreeBusiestInOrder) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 5).iterates(0, 1, 5);
-  builder.trace().links = {{"a", 100, 100}, {"b", 10, 80}, {"d", 10, 50}, {"c", 10, 50}};
-  const Report report = builder.report(1, 1, 1);
+  builder.trace().links = {
+      {"a", 100, 100, 50}, {"b", 10, 80, 40}, {"d", 10, 50, 25}, {"c", 10, 50, 25}};
+  const Report report = builder.report(1, 1);
   ASSERT_EQ(report.busiest_links.size(), 3U);
   EXPECT_EQ(report.busiest_links[0].name, "b");
   EXPECT_EQ(report.busiest_links[1].name, "c");
   EXPECT_EQ(report.busiest_links[2].name, "d");
-  EXPECT_DOUBLE_EQ(report.busiest_links[0].utilisation, 0.8);  // 8 s of the 10
+  EXPECT_DOUBLE_EQ(report.busiest_links[0].utilisation, 0.8);  // 4 s of the 5
   EXPECT_DOUBLE_EQ(report.busiest_links[0].bytes_per_iteration, 40);
   EXPECT_DOUBLE_EQ(report.bound_link_s, 4);
 }
@@ -207,9 +210,9 @@ TEST(Bound, WarnsIfARunIsFaster) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 1).iterates(0, 1, 1);
   builder.trace().links = {{"wire", 10, 20}};  // 2 s for two iterations: exactly the bound
-  EXPECT_TRUE(builder.report(1, 0, 2).warnings.empty());
+  EXPECT_TRUE(builder.report(1, 0).warnings.empty());
   builder.trace().links = {{"wire", 10, 30}};
-  const Report report = builder.report(1, 0, 2);
+  const Report report = builder.report(1, 0);
   ASSERT_EQ(report.warnings.size(), 1U);
   expect_mentions(report.warnings[0], {"bound", "1.5"});
 }
@@ -217,7 +220,7 @@ TEST(Bound, WarnsIfARunIsFaster) {
 TEST(Bound, OfComputationIsTheSlowestWorkers) {
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1, 2).iterates(1, 0, 3);
-  EXPECT_DOUBLE_EQ(builder.report(1, 0, 1).bound_compute_s, 3);
+  EXPECT_DOUBLE_EQ(builder.report(1, 0).bound_compute_s, 3);
 }
 
 // An `apply` row at 1 s of this worker's gradient.
@@ -240,7 +243,7 @@ TEST(Staleness, OfOneGradientPerUpdateIsTheSameInGradientsAndUpdates) {
   builder.trace().rows.push_back(applied(0, 2, 0, 1, 0));  // the first
   builder.trace().rows.push_back(applied(0, 3, 1, 0, 1));  // of worker 1's iterations it knew none
   builder.trace().rows.push_back(applied(1, 1, 0, 0, 0));  // of another bucket
-  const Report report = builder.report(1, 0, 1);
+  const Report report = builder.report(1, 0);
   EXPECT_EQ(report.staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 2}}));
   EXPECT_EQ(report.staleness.gradients_max, 1);
   EXPECT_DOUBLE_EQ(report.staleness.gradients_mean, 2.0 / 4);
@@ -253,11 +256,10 @@ TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
   // Updates of 3, 2 and 1 gradients. Those of one update are not stale by each other.
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1).iterates(1, 0, 1);
-  for (const Row& row :
-       {applied(-1, 1, 0, 0, 0), applied(-1, 1, 0, 1, 0), applied(-1, 1, 0, 0, 1),
-        applied(-1, 2, 0, 0, 2), applied(-1, 2, 1, 1, 1), applied(-1, 3, 0, 1, 2)})
+  for (const Row& row : {applied(-1, 1, 0, 0, 0), applied(-1, 1, 0, 1, 0), applied(-1, 1, 0, 0, 1),
+                         applied(-1, 2, 0, 0, 2), applied(-1, 2, 1, 1, 1), applied(-1, 3, 0, 1, 2)})
     builder.trace().rows.push_back(row);
-  const Staleness staleness = builder.report(1, 0, 1).staleness;
+  const Staleness staleness = builder.report(1, 0).staleness;
   EXPECT_EQ(staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 4}, {3, 1}, {5, 1}}));
   EXPECT_EQ(staleness.gradients_max, 5);
   EXPECT_DOUBLE_EQ(staleness.gradients_mean, (3.0 + 5) / 6);
@@ -269,22 +271,22 @@ TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
 TEST(Bottleneck, NamesTheLargestPart) {
   TraceBuilder computing(1);
   computing.iterates(0, 0, 4, 1).moves(0, 0, 4, 5);
-  expect_mentions(computing.report(1, 0, 1).bottleneck, {"computation", "80 %"});
+  expect_mentions(computing.report(1, 0).bottleneck, {"computation", "80 %"});
   TraceBuilder communicating(1);
   communicating.iterates(0, 0, 1, 4).moves(0, 0, 1, 5);
-  communicating.trace().links = {{"uplink", 10, 40}};
-  expect_mentions(communicating.report(1, 0, 1).bottleneck, {"communication", "80 %", "uplink"});
+  communicating.trace().links = {{"uplink", 10, 40, 40}};
+  expect_mentions(communicating.report(1, 0).bottleneck, {"communication", "80 %", "uplink"});
   TraceBuilder waiting(2);
   waiting.iterates(0, 0, 1, 4).iterates(1, 0, 1, 0).iterates(1, 1, 4, 0).iterates(0, 1, 1, 4);
-  expect_mentions(waiting.report(1, 0, 2).bottleneck, {"waiting", "worker 1"});
+  expect_mentions(waiting.report(1, 0).bottleneck, {"waiting", "worker 1"});
 }
 
 // 6 s of computation, then 4 s in which bytes move, on a link that is busy for a part of the run.
 std::string bottleneck_of_six_to_four(double link_s) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 6, 4).moves(0, 0, 1, 10);
-  builder.trace().links = {{"uplink", 10, 10 * link_s}};
-  return builder.report(1, 0, 1).bottleneck;
+  builder.trace().links = {{"uplink", 10, 10 * link_s, 10 * link_s}};
+  return builder.report(1, 0).bottleneck;
 }
 
 TEST(Bottleneck, IsALinkThatIsFullerThanTheDevice) {
@@ -299,7 +301,7 @@ TEST(Bottleneck, NamesEveryPartOfATenthOrMore) {
             "30 % full");
   TraceBuilder hidden(1);
   hidden.iterates(0, 0, 9.5, 0.5).moves(0, 0, 1, 10);
-  EXPECT_EQ(hidden.report(1, 0, 1).bottleneck, "computation: 95 % of an iteration");
+  EXPECT_EQ(hidden.report(1, 0).bottleneck, "computation: 95 % of an iteration");
 }
 
 }  // namespace

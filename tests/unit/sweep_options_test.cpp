@@ -141,12 +141,12 @@ TEST(ScenarioOptions, HaveDifferentNamesAndASentence) {
     EXPECT_FALSE(option.sentence.empty()) << option.name;
   }
   for (const char* name :
-       {"platform",       "workers",       "workers-per-node", "servers",   "model",
-        "batch",          "precision",     "throughput",       "device",    "efficiency",
-        "schedule",       "exchange",      "staleness",        "threshold", "overlap",
-        "bucket-bytes",   "compressor",    "density",          "network",   "bandwidth-factor",
-        "latency-factor", "step-overhead", "fidelity",         "jitter",    "iterations",
-        "warmup",         "seed"})
+       {"platform",       "workers",        "workers-per-node", "servers",   "model",
+        "batch",          "precision",      "throughput",       "device",    "efficiency",
+        "schedule",       "exchange",       "staleness",        "threshold", "overlap",
+        "bucket-bytes",   "compressor",     "density",          "network",   "bandwidth-factor",
+        "latency-factor", "step-overhead",  "fidelity",         "jitter",    "iterations",
+        "interval",       "max-iterations", "warmup",           "seed"})
     EXPECT_TRUE(names.contains(name)) << name;
 }
 

@@ -1,0 +1,59 @@
+// How long a run is. With `iterations = N` every worker does as many after its warm-up. With `auto`
+// the run goes on until throughput is known as well as the option `interval` asks.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "sim/schedule.h"
+#include "sim/setup/setup.h"
+#include "sim/window.h"
+
+namespace syncline {
+
+class Length {
+ public:
+  explicit Length(const Setup& setup);
+
+  // When a worker begins its first iteration. In step all begin together. Others would meet at the
+  // servers in every iteration for ever, as nobody does who began at another time: the workers of a
+  // node begin evenly over an iteration of theirs, and nodes evenly in between.
+  double start_s(int rank) const;
+  void starts(int rank, double now_s) { workers_[index_of(rank)].start_s = now_s; }
+  // Whether a worker that asks for it has this iteration. The worker that asks first decides.
+  bool has(int iteration);
+
+  // So many parts of this iteration's gradient are sent to be applied; `all`: no more will be.
+  void sends(int rank, int iteration, int parts, bool all);
+  // One of them has been applied. With the last one the iteration counts.
+  void applied(int rank, int iteration, double now_s);
+  // The worker has ended an iteration; in step it counts now.
+  void stepped(int rank, double now_s);
+
+  // What was decided to be measured; none: all after warm-up.
+  const std::optional<Window>& window() const { return window_; }
+  // Whether throughput was still unknown when max-iterations ended the run.
+  bool cut_short() const { return cut_short_; }
+
+ private:
+  static std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
+  bool in_step() const { return waiting_ == Schedule::Waiting::for_all; }
+  // What all workers have done, in step.
+  std::vector<Progress> common() const;
+  bool repeats() const;  // in step: every iteration took as long as the one before
+  bool drifts_apart(const Window& window) const;
+  bool is_known(int measured);  // after so many iterations of the fastest
+
+  const Setup& setup_;
+  Schedule::Waiting waiting_;
+  std::vector<Progress> workers_;
+  std::vector<std::map<int, int>> missing_;  // by worker and iteration: parts, and 1 until all are
+  int end_;  // no worker has this iteration, unless this is negative
+  int next_check_;
+  bool ended_ = false;  // nobody begins another iteration
+  std::optional<Window> window_;
+  bool cut_short_ = false;
+};
+
+}  // namespace syncline

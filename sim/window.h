@@ -1,0 +1,61 @@
+// Which part of a run is measured, and how well throughput is known from it: pure functions of when
+// iterations counted. The engine asks while it runs whether it has seen enough, the report at last.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/trace.h"
+
+namespace syncline {
+
+// When the iterations of one worker counted. In between it makes progress evenly.
+struct Progress {
+  double start_s = 0;  // of its first iteration
+  std::vector<double> counted_s;
+};
+
+// By worker. In step, an iteration counts at its step; else when the last part of its gradient has
+// been applied.
+std::vector<Progress> progress_of(const Trace& trace);
+
+// From when the last worker is warm until the first one has ended. If that is empty: from the
+// start, and not `warm`.
+Window window_after(const std::vector<Progress>& workers, int warmup);
+
+// The window without what came before throughput settled, by MSER (White 1997) over 40 batches;
+// none if that is not yet sure, because it would drop half.
+std::optional<Window> settled(const std::vector<Progress>& workers, const Window& window);
+
+// Of all workers; an iteration that is partly in the window counts by its part.
+double iterations_in(const std::vector<Progress>& workers, const Window& window);
+
+// Half the width of the 95 % interval of throughput, as a part of it: from the means of 20 batches
+// of equal time, made wider where neighbours are alike. None if a batch is shorter than an
+// iteration.
+std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window);
+
+// Throughput of the second half less that of the first, as a part of the whole.
+double halves_differ(const std::vector<Progress>& workers, const Window& window);
+
+// What belongs to the window. In step these are whole iterations, the same of all workers; else
+// what happens between two moments.
+class Measured {
+ public:
+  Measured(const Trace& trace, const std::vector<Progress>& workers);
+
+  // How much of this row: 0 to 1.
+  double part(const Row& row) const;
+  // Whether this iteration, from forward to step, is one of the worker's that describe the run.
+  bool has_iteration(int iteration, double start_s, double end_s) const;
+  double iterations() const { return iterations_; }  // of all workers
+
+ private:
+  bool in_step_;
+  Window window_;
+  int first_ = 0;  // in step
+  int end_ = 0;
+  double iterations_ = 0;
+};
+
+}  // namespace syncline

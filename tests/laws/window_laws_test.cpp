@@ -1,0 +1,175 @@
+// Law 16 (tests/laws/README.md): throughput is that of the long run, whatever the default length.
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+// Mean-value analysis of a closed network (Reiser and Lavenberg 1980): so many customers, who think
+// and then visit each station once. Returns their visits per second.
+double visits_per_s(int customers, double think_s, const std::vector<double>& stations_s) {
+  std::vector<double> queue(stations_s.size());
+  double rate = 0;
+  for (int n = 1; n <= customers; ++n) {
+    double cycle_s = think_s;
+    std::vector<double> response_s;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      response_s.push_back(stations_s[i] * (1 + queue[i]));
+      cycle_s += response_s.back();
+    }
+    rate = n / cycle_s;
+    for (std::size_t i = 0; i < queue.size(); ++i)
+      queue[i] = rate * response_s[i];
+  }
+  return rate;
+}
+
+// Eight workers and a server that sends and receives 100 MB in 0.1 s.
+Options asp_at_one_server(double compute_s) {
+  constexpr int batch = 32;
+  return {{"platform", star_platform({.nodes = 8,
+                                      .nic_Bps = 1e11,
+                                      .nic_latency_s = 1e-6,
+                                      .servers = 1,
+                                      .server_nic_Bps = 1e9})},
+          {"model", model_of({25'000'000})},
+          {"schedule", "asp"},
+          {"iterations", "auto"},
+          {"servers", "1"},
+          {"bucket-bytes", "all"},
+          {"overlap", "off"},
+          {"batch", std::to_string(batch)},
+          {"throughput", std::to_string(batch / compute_s)}};
+}
+
+TEST(Law16, AspByDefaultIsTheClosedNetworkOfItsStations) {
+  for (const double compute_s : {1.0, 0.2}) {
+    const double expected = 32 * visits_per_s(8, compute_s, {0.1, 0.1});
+    EXPECT_NEAR(expected, compute_s == 1 ? 185.7 : 274.3, 0.05);
+    for (const char* jitter : {"0.05", "0.2", "0.5"}) {
+      Options options = asp_at_one_server(compute_s);
+      options["jitter"] = jitter;
+      EXPECT_NEAR(simulated(options).report.throughput, expected, 0.03 * expected)
+          << compute_s << " s, jitter " << jitter;
+    }
+    // Without chance, workers that began at different times meet less often, never more.
+    EXPECT_GT(simulated(asp_at_one_server(compute_s)).report.throughput, expected) << compute_s;
+  }
+}
+
+// One of eight hosts has half the speed of the others.
+Options ssp_with_a_slow_host(const std::string& staleness) {
+  Options options = asp_at_one_server(0.2);
+  options["platform"] = star_platform(
+      {.nodes = 8, .nic_Bps = 1e11, .nic_latency_s = 1e-6, .servers = 1, .slow_speed = 0.5});
+  options["schedule"] = "ssp";
+  options["staleness"] = staleness;
+  return options;
+}
+
+TEST(Law16, SspByDefaultWaitsForTheSlowHostAsInALongRun) {
+  for (const char* staleness : {"1", "3", "10", "30"})
+    for (const char* jitter : {"0", "0.1"}) {
+      Options options = ssp_with_a_slow_host(staleness);
+      options["jitter"] = jitter;
+      const double by_default = simulated(options).report.throughput;
+      options["iterations"] = "500";
+      options["warmup"] = "70";  // until the lead is as long as it may be
+      const double long_run = simulated(options).report.throughput;
+      EXPECT_NEAR(by_default, long_run, 0.02 * long_run) << staleness << ", jitter " << jitter;
+      EXPECT_NEAR(long_run, 8 * 80, 0.05 * 8 * 80);  // eight times the slow host
+    }
+}
+
+TEST(Law16, ARunNoticesASlowSpellInItsSecondHalf) {
+  // From 2 s on, the last worker has a third of its speed.
+  for (const char* schedule : {"bsp", "asp", "ssp"}) {
+    Options options{
+        {"platform", star_platform({.nodes = 4, .servers = 1, .profile = "0 1\n2 0.3"})},
+        {"model", model_of({100'000})},
+        {"schedule", schedule},
+        {"iterations", "30"}};
+    const Report report = simulated(options).report;
+    EXPECT_LT(report.halves_differ, -0.03) << schedule;
+    ASSERT_FALSE(report.warnings.empty()) << schedule;
+    EXPECT_NE(report.warnings[0].find("not steady"), std::string::npos) << report.warnings[0];
+    // A run that is over before the slow spell says that there is one.
+    options["iterations"] = "10";
+    const Report early = simulated(options).report;
+    ASSERT_FALSE(early.warnings.empty()) << schedule;
+    EXPECT_NE(early.warnings[0].find("profiles need 2 s"), std::string::npos) << early.warnings[0];
+    // By default the run goes on until it has seen enough of it.
+    options["iterations"] = "auto";
+    EXPECT_GT(simulated(options).report.window_to_s, 2) << schedule;
+  }
+}
+
+TEST(Law16, TheDefaultLengthOfEqualIterationsIsTen) {
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 4})},
+                                   {"model", model_of({100'000})},
+                                   {"iterations", "auto"}});
+  EXPECT_EQ(run.rows("step").size(), 4u * 11);
+  EXPECT_EQ(run.report.window_iterations, 10);
+  EXPECT_NEAR(run.report.halves_differ, 0, 1e-9);
+}
+
+TEST(Law16, ByDefaultTheIntervalIsMetOrTheReportSaysNot) {
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad"}) {
+    Options options{{"platform", star_platform({.nodes = 4, .workers_per_node = 2})},
+                    {"model", model_of({1'000'000, 2'000'000})},
+                    {"schedule", schedule},
+                    {"iterations", "auto"},
+                    {"jitter", "0.1"}};
+    const Report met = simulated(options).report;
+    ASSERT_TRUE(met.throughput_interval) << schedule;
+    EXPECT_GE(met.window_iterations, 20) << schedule;
+    options["max-iterations"] = "20";
+    options["interval"] = "0.0001";
+    const Report cut = simulated(options).report;
+    EXPECT_NE(cut.warnings, met.warnings) << schedule;
+    EXPECT_NE(cut.warnings.back().find("max-iterations"), std::string::npos) << schedule;
+  }
+}
+
+TEST(Law16, WorkersThatWaitForNobodyBeginAtDifferentTimes) {
+  for (const char* schedule : {"asp", "ssp", "inhad", "bsp"}) {
+    const Simulated run =
+        simulated({{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
+                   {"model", model_of({1'000'000})},
+                   {"schedule", schedule}});
+    std::vector<double> starts(6);
+    for (const Row& row : run.rows("forward"))
+      if (row.iteration == 0)
+        starts[static_cast<std::size_t>(row.rank)] = row.start_s;
+    // An iteration computes for 0.1 s; the two of a node begin half of that apart.
+    for (std::size_t rank = 0; rank < 6; ++rank) {
+      const double begins = (static_cast<double>(rank % 2) + static_cast<double>(rank / 2) / 3) / 2;
+      EXPECT_NEAR(starts[rank], schedule == std::string("bsp") ? 0 : 0.1 * begins, 1e-9)
+          << schedule;
+    }
+  }
+}
+
+TEST(Law16, FiguresAreOfTheWindow) {
+  // Twice as many iterations change neither bytes nor staleness per iteration, and no link is more
+  // than full, though one node is slow and works on alone at the end.
+  for (const char* schedule : {"asp", "ssp", "inhad"}) {
+    Options options{
+        {"platform",
+         star_platform({.nodes = 2, .workers_per_node = 2, .nic_Bps = 2e8, .slow_speed = 0.5})},
+        {"model", model_of({4'000'000})},
+        {"schedule", schedule},
+        {"iterations", "40"}};
+    const Report once = simulated(options).report;
+    options["iterations"] = "160";
+    const Report longer = simulated(options).report;
+    EXPECT_NEAR(once.bytes_sent, longer.bytes_sent, 0.03 * longer.bytes_sent) << schedule;
+    EXPECT_NEAR(once.throughput, longer.throughput, 0.03 * longer.throughput) << schedule;
+    EXPECT_LE(longer.busiest_links[0].utilisation, 1.01) << schedule;
+  }
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,39 @@
+// How long profiles of a platform go on, read from its file.
+#include "sim/setup/profiles.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+double seconds_of(const std::string& body, const std::string& rows = "") {
+  const TemporaryFolder folder;
+  folder.write("speeds.txt", rows);
+  return profiles_s(
+      folder.write("platform.xml", "<platform version=\"4.1\">" + body + "</platform>"));
+}
+
+TEST(Profiles, OfAPlatformWithoutThemAreZero) {
+  EXPECT_EQ(seconds_of("<host id=\"a\" speed=\"1f\"/>"), 0);
+  EXPECT_EQ(seconds_of("<!-- <trace id=\"t\" periodicity=\"9\">0 1</trace> -->"), 0);
+}
+
+TEST(Profiles, RepeatAfterTheirPeriod) {
+  EXPECT_EQ(seconds_of("<trace id=\"t\" periodicity=\"10\">\n0 1.0\n6 0.4\n</trace>"), 10);
+}
+
+TEST(Profiles, WithoutAPeriodEndWithTheirLastChange) {
+  EXPECT_EQ(seconds_of("<trace id=\"t\" periodicity=\"-1\">\n0 1.0\n6.5 0.4\n</trace>"), 6.5);
+}
+
+TEST(Profiles, CanBeInFiles) {
+  EXPECT_EQ(seconds_of("<host id=\"a\" speed_file=\"speeds.txt\"/>", "0 1\n70 0.5\n"), 70);
+  EXPECT_EQ(seconds_of("<link id=\"a\" bandwidth_file='speeds.txt'/>", "PERIODICITY 90\n0 1\n"),
+            90);
+  EXPECT_EQ(seconds_of("<trace id=\"t\" file=\"speeds.txt\"/>", "# s value\n0 1\n5 2\n"), 5);
+}
+
+}  // namespace
+}  // namespace syncline

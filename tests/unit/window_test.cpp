@@ -1,0 +1,90 @@
+// When iterations counted, and what follows from it, by hand.
+#include "sim/window.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+// Iterations that end at these times.
+Progress worker(std::vector<double> counted_s) {
+  return {.start_s = 0, .counted_s = std::move(counted_s)};
+}
+
+// An iteration every `seconds`, from 0 on.
+Progress regular(double seconds, int iterations) {
+  Progress progress;
+  for (int i = 1; i <= iterations; ++i)
+    progress.counted_s.push_back(i * seconds);
+  return progress;
+}
+
+TEST(Iterations, CountByTheirPartInTheWindow) {
+  EXPECT_DOUBLE_EQ(iterations_in({worker({2, 4, 8})}, {.from_s = 1, .to_s = 5}), 0.5 + 1 + 0.25);
+  EXPECT_DOUBLE_EQ(iterations_in({regular(1, 9), regular(3, 3)}, {.from_s = 3, .to_s = 9}), 6 + 2);
+}
+
+TEST(WindowAfter, IsFromTheLastWarmUpToTheFirstEnd) {
+  const Window window = window_after({regular(1, 9), regular(2, 9)}, 2);
+  EXPECT_EQ(window.from_s, 4);
+  EXPECT_EQ(window.to_s, 9);
+  EXPECT_TRUE(window.warm);
+  EXPECT_FALSE(window_after({regular(1, 3), regular(5, 3)}, 1).warm);
+  EXPECT_FALSE(window_after({regular(1, 3), worker({})}, 1).warm);
+}
+
+TEST(Interval, IsZeroWhereNothingVaries) {
+  EXPECT_NEAR(interval_of({regular(1, 40)}, {.from_s = 0, .to_s = 40}).value(), 0, 1e-12);
+}
+
+TEST(Interval, NeedsTwentyIterationsOfAWorker) {
+  EXPECT_FALSE(interval_of({regular(1, 19)}, {.from_s = 0, .to_s = 19}));
+  EXPECT_TRUE(interval_of({regular(1, 20)}, {.from_s = 0, .to_s = 20}));
+}
+
+TEST(Interval, IsWiderWhereBatchesAreLikeTheirNeighbours) {
+  // Batches of 10 s have 10 or 20 iterations: in turn, or the slow ones first.
+  Progress in_turn;
+  Progress in_order;
+  for (int batch = 0; batch < 20; ++batch)
+    for (int i = 1; i <= 20; ++i) {
+      if (batch % 2 == 1 || i % 2 == 0)
+        in_turn.counted_s.push_back(10 * batch + 0.5 * i);
+      if (batch >= 10 || i % 2 == 0)
+        in_order.counted_s.push_back(10 * batch + 0.5 * i);
+    }
+  const Window window{.from_s = 0, .to_s = 200};
+  // Mean 15, deviation 5: 2.093 sqrt(500 / 19 / 20) / 15.
+  EXPECT_NEAR(interval_of({in_turn}, window).value(), 0.1601, 1e-3);
+  EXPECT_GT(interval_of({in_order}, window).value(), 0.5);
+}
+
+TEST(Halves, DifferByTheSecondLessTheFirst) {
+  const Window window{.from_s = 0, .to_s = 20};
+  EXPECT_NEAR(halves_differ({regular(1, 20)}, window), 0, 1e-12);
+  // Ten iterations, then five.
+  EXPECT_NEAR(halves_differ({worker({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20})}, window),
+              -5 / 7.5, 1e-12);
+}
+
+TEST(Settled, DropsWhatIsUnlikeTheRest) {
+  // Four a second for the first 10 s of 100, then one.
+  Progress progress = regular(0.25, 40);
+  for (int i = 11; i <= 100; ++i)
+    progress.counted_s.push_back(i);
+  const auto window = settled({progress}, {.from_s = 0, .to_s = 100});
+  ASSERT_TRUE(window);
+  EXPECT_NEAR(window->from_s, 10, 1e-9);
+  EXPECT_EQ(window->to_s, 100);
+  EXPECT_EQ(settled({regular(1, 100)}, {.from_s = 0, .to_s = 100})->from_s, 0);
+}
+
+TEST(Settled, IsUnknownIfOnlyTheEndDiffers) {
+  Progress progress = regular(1, 55);
+  for (int i = 1; i <= 180; ++i)
+    progress.counted_s.push_back(55 + i * 0.25);
+  EXPECT_FALSE(settled({progress}, {.from_s = 0, .to_s = 100}));
+}
+
+}  // namespace
+}  // namespace syncline
