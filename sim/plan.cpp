@@ -37,38 +37,34 @@ bool nodes_of_one_size(const Topology& topology) {
   });
 }
 
-// One flow to each of a few positions on a ring of `size`: each carries the bytes for a range of
-// distances. `sign` is 1 for sends and -1 for receives.
+// One flow to each of a few positions on a ring of `size`. `sign` is 1 for sends and -1 for
+// receives.
 class Distances {
  public:
-  Distances(int size, int sign) : size_(size), sign_(sign) {
-    constexpr int most = 8;
-    bytes_.resize(static_cast<std::size_t>(std::min(most, size - 1)));
-    rounds_.resize(bytes_.size());
-  }
+  Distances(int size, int sign)
+      : size_(size),
+        sign_(sign),
+        ranges_(representative_distances(size)),
+        bytes_(ranges_.size()),
+        rounds_(ranges_.size()) {}
   void add(int from, int to, std::uint64_t bytes) {
     const int distance = (sign_ * (to - from) + size_) % size_;
-    const auto flow = static_cast<std::size_t>((distance - 1) * flows() / (size_ - 1));
+    const std::size_t flow = static_cast<std::size_t>(distance - 1) * ranges_.size() /
+                             static_cast<std::size_t>(size_ - 1);
     bytes_[flow] += bytes;
     ++rounds_[flow];
   }
-  // Flow i goes to the middle of the distances first .. last that it represents.
   template <class RankAt>
   void append_to(std::vector<Transfer>& transfers, int from, RankAt rank_at) const {
-    for (int i = 0; i < flows(); ++i) {
-      const int first = 1 + (i * (size_ - 1) + flows() - 1) / flows();
-      const int last = ((i + 1) * (size_ - 1) + flows() - 1) / flows();
-      const int to = (from + sign_ * ((first + last) / 2) + size_) % size_;
+    for (std::size_t i = 0; i < ranges_.size(); ++i)
       transfers.push_back(
-          {rank_at(to), bytes_[static_cast<std::size_t>(i)], rounds_[static_cast<std::size_t>(i)]});
-    }
+          {rank_at((from + sign_ * ranges_[i].middle + size_) % size_), bytes_[i], rounds_[i]});
   }
 
  private:
-  int flows() const { return static_cast<int>(bytes_.size()); }
-
   int size_;
   int sign_;
+  std::vector<DistanceRange> ranges_;
   std::vector<std::uint64_t> bytes_;
   std::vector<int> rounds_;
 };
@@ -105,6 +101,41 @@ Phase fused_rounds(std::span<const Phase> rounds, const Topology& topology, int 
           .group_size = topology.workers()};
 }
 
+// The complete plan, of every step or from flow_plan.
+Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
+                   const Payload& payload, int rank, bool every_step) {
+  const auto& make = every_step || !exchange.flow_plan ? exchange.plan : exchange.flow_plan;
+  Plan plan;
+  if (exchange.carries != Exchange::Carries::sums) {
+    if (payload.bytes > 0 || payload.small_bytes == 0)
+      plan = make(topology, settings, payload, rank);
+    append_small_tensors(plan, topology.workers(), payload.small_bytes, rank);
+    return plan;
+  }
+  for (int round = 0; round < payload.all_reduces; ++round) {
+    Payload part = payload;
+    part.bytes = share(payload.bytes + payload.small_bytes, payload.all_reduces, round);
+    for (auto& action : make(topology, settings, part, rank)) {
+      if (Phase* phase = std::get_if<Phase>(&action); phase != nullptr && phase->stage.stages > 1)
+        phase->stage.pass = round;
+      plan.push_back(std::move(action));
+    }
+  }
+  if (payload.elements == 0 || plan.empty() || rank >= topology.workers())
+    return plan;
+  plan.insert(plan.begin(), encode(payload.elements));
+  plan.push_back(decode(payload.elements));
+  return plan;
+}
+
+// Partitions of a phase that its piece has: first .. last - 1.
+std::pair<int, int> partitions_of(const Stage& stage, int piece, bool every_step) {
+  const int others = stage.partitions - pieces_of(stage, every_step);  // in the large piece
+  const int large = stage.stages - 1 - stage.place;
+  const auto begin = [&](int i) { return i > large ? i + others : i; };
+  return {begin(piece), begin(piece + 1)};
+}
+
 }  // namespace
 
 bool is_ring(const Phase& phase) {
@@ -124,6 +155,20 @@ double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
   return std::max(every_step_s, rounds_s);
 }
 
+int pieces_of(const Stage& stage, bool every_step) {
+  return every_step ? stage.partitions : std::min(stage.partitions, stage.stages);
+}
+
+Phase piece_of(const Phase& phase, int piece, bool every_step) {
+  const auto [first, last] = partitions_of(phase.stage, piece, every_step);
+  Phase part = phase;
+  for (std::vector<Transfer>* transfers : {&part.sends, &part.receives})
+    for (Transfer& transfer : *transfers)
+      transfer.bytes = shares(transfer.bytes, phase.stage.partitions, first, last);
+  part.steps *= last - first;
+  return part;
+}
+
 const Work* first_work(const Plan& plan) {
   return plan.empty() ? nullptr : std::get_if<Work>(&plan.front());
 }
@@ -133,25 +178,9 @@ const Work* last_work(const Plan& plan) {
 }
 
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
-             const Payload& payload, int rank) {
-  Plan plan;
-  if (exchange.carries != Exchange::Carries::sums) {
-    if (payload.bytes > 0 || payload.small_bytes == 0)
-      plan = exchange.plan(topology, settings, payload, rank);
-    append_small_tensors(plan, topology.workers(), payload.small_bytes, rank);
-    return plan;
-  }
-  for (int round = 0; round < payload.all_reduces; ++round) {
-    Payload part = payload;
-    part.bytes = share(payload.bytes + payload.small_bytes, payload.all_reduces, round);
-    const Plan one = exchange.plan(topology, settings, part, rank);
-    plan.insert(plan.end(), one.begin(), one.end());
-  }
-  if (payload.elements == 0 || plan.empty() || rank >= topology.workers())
-    return plan;
-  plan.insert(plan.begin(), encode(payload.elements));
-  plan.push_back(decode(payload.elements));
-  return plan;
+             const Payload& payload, int rank, bool every_step) {
+  Plan plan = whole_plan_of(exchange, topology, settings, payload, rank, every_step);
+  return every_step ? plan : with_fused_rounds(plan, topology, rank);
 }
 
 int pieces(std::uint64_t bytes, double piece) {
@@ -231,6 +260,17 @@ Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
   both.receives[0].bytes += gather.receives[0].bytes;
   both.steps += gather.steps;
   return both;
+}
+
+std::vector<DistanceRange> representative_distances(int size) {
+  constexpr int most = 8;
+  const int ranges = std::min(most, size - 1);
+  const auto begin = [&](int i) { return 1 + (i * (size - 1) + ranges - 1) / ranges; };
+  std::vector<DistanceRange> all;
+  for (int i = 0; i < ranges; ++i)
+    all.push_back(
+        {.middle = (begin(i) + begin(i + 1) - 1) / 2, .first = begin(i), .last = begin(i + 1) - 1});
+  return all;
 }
 
 void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,

@@ -51,6 +51,19 @@ struct Transfer {
   int rounds = 0;           // of an all-to-all, that it stands for; 0: it moves in every step
 };
 
+// Where a phase stands in a pipeline. The engine executes the phases of one stage in a
+// communication stream of its own, first in, first out, so that a stage works on the next bucket,
+// and on the next partition of this one, while later stages are busy with what it has finished.
+struct Stage {
+  int place = 0;       // 0 .. stages - 1
+  int stages = 1;      // 1: no pipeline, the phase is in the only stream
+  int partitions = 1;  // partition p begins when partition p of the phase before it has ended
+  int pass = 0;        // of all_reduces: begins when the one before has ended; has its own streams
+  int in_flight = 0;   // buckets between the first and the last stage at a time; 0: no limit
+
+  int stream() const { return pass * stages + place; }
+};
+
 // Transfers that run side by side. With several `steps`, step s moves part s of each transfer cut
 // evenly, and starts when what this rank receives in step s - 1 has arrived and what it sends is
 // injected. `fidelity = flow` runs all steps as one flow per transfer and adds each step's latency
@@ -66,6 +79,7 @@ struct Phase {
   int group = 0;
   int group_size = 0;
   bool round = false;  // of an all-to-all: see with_fused_rounds
+  Stage stage = {};
 };
 
 // Every member sends to one neighbour and receives from one, several steps long.
@@ -74,6 +88,14 @@ bool is_ring(const Phase& phase);
 // Seconds of latency in all steps of these transfers of a phase, one after the other.
 double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
                    const std::function<double(int peer)>& latency_s);
+
+// How a phase of a pipeline is executed. `fidelity = step`: partition after partition. `flow`: in
+// one piece per stage, because a pipeline of S stages is the same in all but its first and last
+// S - 1 rounds: S - 1 pieces are a partition, and one is all others. It is the last piece of the
+// first stage and the first of the last one. So piece p of a stage begins with a partition that
+// piece p of the stage before has brought.
+int pieces_of(const Stage& stage, bool every_step);
+Phase piece_of(const Phase& phase, int piece, bool every_step);
 
 // A compressor's work: makes messages (encode) or adds them into a sum (decode), one after the
 // other, each of so many gradient values.
@@ -126,13 +148,15 @@ struct Exchange {
   // exchange that does not carry sums also has the work on messages; the worker's communication
   // stream does the work between transfers.
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
+  // The same bytes in fewer transfers, for `fidelity = flow`. Empty: the same plan.
+  std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> flow_plan = {};
 };
 
-// The complete plan. Exchanges that carry sums get one encode before and one decode after, and run
-// `all_reduces` times on equal parts of the payload. With other exchanges, small tensors follow
-// uncompressed in a ring all-reduce.
+// The complete plan, of every step or with fewer transfers. Exchanges that carry sums get one
+// encode before and one decode after, and run `all_reduces` times on equal parts of the payload.
+// With other exchanges, small tensors follow uncompressed in a ring all-reduce.
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
-             const Payload& payload, int rank);
+             const Payload& payload, int rank, bool every_step = true);
 
 // Bytes of parts first .. last - 1, if `bytes` are cut into `parts` that differ by at most one
 // byte.
@@ -196,11 +220,18 @@ Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
 void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
 
+// For `fidelity = flow`: at most eight evenly spaced distances on a circle of `size` places. Each
+// carries the bytes for a range of distances, of which it is the middle.
+struct DistanceRange {
+  int middle, first, last;
+};
+std::vector<DistanceRange> representative_distances(int size);
+
 // For `fidelity = flow`, because a thousand workers have a million pairs: replaces the rounds of an
 // all-to-all by one phase of as many steps, with direct flows to each worker of the node and to one
-// worker of each other node, at most eight each (eight evenly spaced distances carry the bytes of
-// those near them). Bytes per worker, and inside the node, do not change. All ranks start together,
-// because nobody has everything before the last has arrived. Not done where nodes differ in size.
+// worker of each other node, at most eight each. Bytes per worker, and inside the node, do not
+// change. All ranks start together, because nobody has everything before the last has arrived. Not
+// done where nodes differ in size.
 Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank);
 
 }  // namespace syncline

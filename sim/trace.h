@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-// Rows of one rank and stream never overlap, except on `messages` (transfers in flight).
+// Rows of one rank, stream and stage never overlap, except on `messages` (transfers in flight).
 // `compression` is used only where a host has a second core.
 enum class Stream : std::uint8_t { compute, communication, messages, compression };
 
@@ -18,6 +18,7 @@ struct Row {
   double end_s = 0;
   std::string_view verb;  // a string literal
   Stream stream = Stream::compute;
+  std::uint8_t stage = 0;  // of `communication`: of the pipeline of an exchange
   std::int32_t rank = 0;
   std::int32_t bucket = -1;     // -1: all of them
   std::int32_t iteration = -1;  // -1: none

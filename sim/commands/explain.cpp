@@ -111,15 +111,8 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
   if (setup.traffic.partners != Schedule::Partners::each_other)
     return text;
-  ExchangeTime sum;
   const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
-  for (const ExchangeTime& time : times) {
-    sum.compress_s += time.compress_s;
-    sum.fixed_s += time.fixed_s;
-    sum.between_s += time.between_s;
-    sum.bytes_s += time.bytes_s;
-    sum.decompress_s += time.decompress_s;
-  }
+  const ExchangeTime sum = sum_of(times);
   text += format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)\n",
                  sum.exchange_s(), sum.fixed_s, sum.bytes_s);
   if (setup.traffic.compression.on())

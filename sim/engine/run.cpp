@@ -36,7 +36,7 @@ Run::Run(const Setup& setup)
   const std::size_t buckets = setup.buckets.size();
   for (int rank = 0; rank < topology.workers(); ++rank) {
     workers.push_back(std::unique_ptr<WorkerState>(
-        new WorkerState{.run = *this, .rank = rank, .stream = {.run = *this, .rank = rank}}));
+        new WorkerState{.run = *this, .rank = rank, .stages = {*this, rank}}));
     workers.back()->read_version.assign(shards, std::vector<std::int64_t>(buckets));
   }
   for (int shard = 0; shard < topology.servers; ++shard)
@@ -49,8 +49,7 @@ Run::Run(const Setup& setup)
           .slowest = std::vector<int>(buckets),
           .applied_of_node = std::vector<AppliedGradients>(topology.nodes.size())}));
     else if (setup.traffic.exchange->uses_servers)
-      server_streams.push_back(std::unique_ptr<StreamState>(
-          new StreamState{.run = *this, .rank = topology.workers() + shard}));
+      server_stages.push_back(std::make_unique<Stages>(*this, topology.workers() + shard));
   if (schedule.aggregator == nullptr)
     return;
   for (std::size_t node = 0; node < topology.nodes.size(); ++node)
@@ -146,27 +145,16 @@ void Run::actor_ended(int rank) {
   if (--active_actors > 0)
     return;
   for (const auto& worker : workers) {
-    worker->stream.jobs.wakeup.wake();
+    worker->stages.wake();
     worker->compressing.wakeup.wake();
   }
-  for (const auto& stream : server_streams)
-    stream->jobs.wakeup.wake();
+  for (const auto& server : server_stages)
+    server->wake();
 }
 
-void Run::serve_averages(int iteration) {
-  if (iteration < served)
-    return;
-  served = iteration + 1;
-  for (const auto& stream : server_streams)
-    for (const Bucket& bucket : setup.buckets)
-      stream->jobs.add([&stream = *stream, &bucket, iteration] {
-        stream.average(*stream.plan(bucket, iteration), bucket, iteration, [] {});
-      });
-}
-
-StreamState& Run::stream_of(int rank) {
-  const auto i = static_cast<std::size_t>(rank);
-  return i < workers.size() ? workers[i]->stream : *server_streams[i - workers.size()];
+Stages& Run::stages_of(int rank) {
+  const std::size_t i = index(rank);
+  return i < workers.size() ? workers[i]->stages : *server_stages[i - workers.size()];
 }
 
 std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {

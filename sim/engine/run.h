@@ -20,7 +20,7 @@
 #include "sim/engine/aggregator_state.h"
 #include "sim/engine/length.h"
 #include "sim/engine/server_state.h"
-#include "sim/engine/stream.h"
+#include "sim/engine/stages.h"
 #include "sim/engine/worker_state.h"
 #include "sim/plan.h"
 #include "sim/setup/platform.h"
@@ -39,23 +39,19 @@ struct Run {
   Length length;
   Trace trace;
   Routes routes;
-  std::vector<sg::Host*> hosts;  // by rank
-  std::unordered_map<int, Barrier> barriers;
-  std::map<std::uint64_t, double> bytes_between;  // by from * ranks + to
+  std::vector<sg::Host*> hosts;                     // by rank
+  std::map<std::pair<int, int>, Barrier> barriers;  // by stage and group
+  std::map<std::uint64_t, double> bytes_between;    // by from * ranks + to
   std::vector<std::unique_ptr<WorkerState>> workers;
   std::vector<std::unique_ptr<ServerState>> servers;
-  std::vector<std::unique_ptr<StreamState>> server_streams;
+  std::vector<std::unique_ptr<Stages>> server_stages;
   std::vector<std::unique_ptr<AggregatorState>> aggregators;
   int active_workers = 0;  // have not ended
   int active_actors = 0;   // workers, servers and aggregators that have not ended
   std::string error;
 
-  int served = 0;  // iterations whose averages servers know of
-
   bool over() const { return active_actors == 0; }
-  // A worker begins this iteration: servers that average take part in each of its buckets.
-  void serve_averages(int iteration);
-  StreamState& stream_of(int rank);  // of a worker or a server
+  Stages& stages_of(int rank);  // of a worker or a server
   bool on_different_hosts(int from, int to) const {
     return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
   }

@@ -29,7 +29,7 @@ void start_actors(Run& run, const Schedule& schedule) {
   for (const auto& worker : run.workers) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
     if (run.aggregators.empty())
-      run.start("stream", worker->rank, [&] { worker->stream.jobs.run_until_over(); });
+      worker->stages.start("stream");
     if (compresses_on_second_core(*worker))
       run.start("compression", worker->rank, [&] { worker->compressing.run_until_over(); });
   }
@@ -39,8 +39,8 @@ void start_actors(Run& run, const Schedule& schedule) {
       schedule.server(verbs);
       run.actor_ended(server->rank());
     });
-  for (const auto& stream : run.server_streams)
-    run.start("server", stream->rank, [&] { stream->jobs.run_until_over(); });
+  for (const auto& server : run.server_stages)
+    server->start("server");
   for (const auto& aggregator : run.aggregators)
     run.start("node", aggregator->rank(), [&] {
       Aggregator verbs(*aggregator);

@@ -18,18 +18,19 @@
 namespace syncline {
 namespace {
 
-sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int to, int peer,
-                     const char* separator = ">") {
+sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int stage, int from, int to,
+                     int peer, const char* separator = ">") {
   sg::Mailbox*& box = known[peer];
   if (box == nullptr)
-    box = sg::Mailbox::by_name(std::to_string(from) + separator + std::to_string(to));
+    box = sg::Mailbox::by_name(std::to_string(from) + separator + std::to_string(to) + " " +
+                               std::to_string(stage));
   return box;
 }
 
 // Messages set out to it whether the receiver has asked or not (sg::Mailbox::set_receiver).
-sg::Mailbox* ring_mailbox(std::unordered_map<int, sg::Mailbox*>& known, int from, int to,
+sg::Mailbox* ring_mailbox(std::unordered_map<int, sg::Mailbox*>& known, int stage, int from, int to,
                           int peer) {
-  return mailbox(known, from, to, peer, ">>");
+  return mailbox(known, stage, from, to, peer, ">>");
 }
 
 // A message of a collective that is no step of a ring.
@@ -77,20 +78,6 @@ void JobQueue::run_until_over() {
   }
 }
 
-std::shared_ptr<const Plan> StreamState::plan(const Bucket& bucket, int iteration) {
-  const std::shared_ptr<const Payload> payload = run.payload(bucket, iteration);
-  const auto make = [&] {
-    return std::make_shared<const Plan>(run.setup.traffic.plan_of(*payload, rank));
-  };
-  if (!payload->messages.empty())
-    return make();
-  const std::tuple key(payload->bytes, payload->dense_bytes, payload->small_bytes);
-  auto known = plans.find(key);
-  if (known == plans.end())
-    known = plans.emplace(key, make()).first;
-  return known->second;
-}
-
 void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
                           const std::function<void()>& done) {
   const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
@@ -118,12 +105,12 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
   const bool as_flow = together && !run.setup.scenario.every_step;
-  Barrier* barrier = together ? &run.barriers[phase.group] : nullptr;
+  Barrier* barrier = together ? &run.barriers[{stage, phase.group}] : nullptr;
   if (is_ring(phase) && !as_flow) {
     // Before anybody sends: so parts set out to this rank without waiting for it to ask.
     const int peer = phase.receives[0].peer;
     if (!ring_from.contains(peer))
-      ring_mailbox(ring_from, peer, rank, peer)->set_receiver(sg::Actor::self());
+      ring_mailbox(ring_from, stage, peer, rank, peer)->set_receiver(sg::Actor::self());
   }
   if (together) {
     if (++barrier->arrived < phase.group_size) {
@@ -138,6 +125,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
 
   Row row{.verb = phase.name,
           .stream = Stream::communication,
+          .stage = static_cast<std::uint8_t>(stage),
           .rank = rank,
           .bucket = bucket.index,
           .iteration = iteration};
@@ -169,6 +157,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                               .end_s = moving_s,
                               .verb = "wait",
                               .stream = Stream::communication,
+                              .stage = row.stage,
                               .rank = rank,
                               .bucket = bucket.index,
                               .iteration = iteration});
@@ -217,9 +206,9 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const int previous = phase.receives[0].peer;
   const double latency_s = run.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  sg::Mailbox* next = mailbox(to, rank, phase.sends[0].peer, phase.sends[0].peer);
+  sg::Mailbox* next = mailbox(to, stage, rank, phase.sends[0].peer, phase.sends[0].peer);
   const sg::CommPtr sending = next->put_async(this, phase.sends[0].bytes);
-  mailbox(from, previous, rank, previous)->get<StreamState>();
+  mailbox(from, stage, previous, rank, previous)->get<StreamState>();
   barrier.ring[previous] = {
       .to = rank,
       .latency_s = latency_s,
@@ -229,7 +218,7 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
 
 void StreamState::as_ring_steps(const Phase& phase) {
   const Transfer& send = phase.sends[0];
-  sg::Mailbox* next = ring_mailbox(ring_to, rank, send.peer, send.peer);
+  sg::Mailbox* next = ring_mailbox(ring_to, stage, rank, send.peer, send.peer);
   sg::Mailbox* previous = ring_from.at(phase.receives[0].peer);
   for (int s = 0; s < phase.steps; ++s) {
     if (run.setup.scenario.step_overhead_s > 0)
@@ -270,12 +259,12 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
   std::vector<sg::CommPtr> sending;
   for (const Transfer& send : phase.sends) {
     if (!run.on_different_hosts(rank, send.peer)) {
-      StreamState& peer = run.stream_of(send.peer);
+      StreamState& peer = run.stages_of(send.peer).stream(stage);
       peer.local_arrivals.push_back(sg::Engine::get_clock());
       peer.local_arrival.wake();
       continue;
     }
-    sg::Mailbox* box = mailbox(to, rank, send.peer, send.peer);
+    sg::Mailbox* box = mailbox(to, stage, rank, send.peer, send.peer);
     auto* message = new Sent{.at_s = sg::Engine::get_clock(),
                              .latency_s = run.latency_after_flow_s(rank, send.peer)};
     sending.push_back(box->put_async(message, share(send.bytes, parts, part)));
@@ -297,7 +286,11 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
       local_arrivals.pop_front();
       continue;
     }
-    sg::Mailbox* box = mailbox(from, receive.peer, rank, receive.peer);
+    // In a pipeline pieces set out whether this rank has asked for them or not.
+    const bool eager = phase.stage.stages > 1 && !from.contains(receive.peer);
+    sg::Mailbox* box = mailbox(from, stage, receive.peer, rank, receive.peer);
+    if (eager)
+      box->set_receiver(sg::Actor::self());
     if (phase.receives.size() == 1) {  // saves one context switch
       received(std::unique_ptr<Sent>(box->get<Sent>()));
     } else {

@@ -1,4 +1,4 @@
-// Communication streams: they execute plans on SimGrid, one after the other.
+// A communication stream: it executes phases on SimGrid, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,30 @@ namespace syncline {
 
 struct Barrier;
 
-// The communication stream of a worker, or of a server that takes part in collectives.
+// A communication stream of a worker, or of a server that takes part in collectives.
 struct StreamState {
   Run& run;
   int rank;
+  int stage = 0;  // whose phases it executes (sim/engine/stages.h)
   JobQueue jobs{run};
   Wakeup wakeup;    // wakes the current job
+  Wakeup upstream;  // the stage before has ended a piece, or a bucket has passed all stages
   Wakeup released;  // all members of a phase have arrived, or all have finished
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
-      plans;                                                 // of the exchange, by payload
   std::unordered_map<int, sg::Mailbox*> to, from;            // by the other rank
   std::unordered_map<int, sg::Mailbox*> ring_to, ring_from;  // the same, for steps of a ring
   std::optional<std::size_t> last_row;                       // of this stream in the trace
   std::deque<double> local_arrivals;  // when ranks on the same host sent something to this one
   Wakeup local_arrival;
 
-  // This rank's part in averaging one bucket.
-  std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
   // Executes the plan except its first and last work. `done` runs when it has ended, perhaps after
   // this has returned and in another actor, so that no actor is woken only to be informed.
   void average(const Plan& plan, const Bucket& bucket, int iteration,
                const std::function<void()>& done);
-
- private:
   // `done` is empty except for the last phase of a plan.
   void phase(const Phase& phase, const Bucket& bucket, int iteration,
              const std::function<void()>& done);
+
+ private:
   void as_flows(const Phase& phase);
   // All steps of a ring, each sent when this rank has received the step before and injected its
   // own, whether the next rank is ready for it or not.

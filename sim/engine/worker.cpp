@@ -219,7 +219,6 @@ bool Worker::next_iteration() {
       sg::this_actor::sleep_for(start_s);
     state_.run.length.starts(state_.rank, sg::Engine::get_clock());
   }
-  state_.run.serve_averages(state_.iteration);
   state_.slowdown = jitter_factor(scenario.jitter, scenario.seed, state_.rank, state_.iteration);
   return true;
 }
@@ -245,12 +244,10 @@ void Worker::step() {
 void Worker::start_average(const Bucket& bucket) {
   ++state_.outstanding;
   start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
-    const std::shared_ptr<const Plan> plan = state.stream.plan(bucket, iteration);
+    const std::shared_ptr<const Plan> plan = state.stages.plan(bucket, iteration);
     work_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
-      state.stream.jobs.add([&state, plan, &bucket, iteration] {
-        state.stream.average(*plan, bucket, iteration, [&state, plan, &bucket, iteration] {
-          decompress_arrived(state, plan, bucket, iteration);
-        });
+      state.stages.average(plan, bucket, iteration, [&state, plan, &bucket, iteration] {
+        decompress_arrived(state, plan, bucket, iteration);
       });
     });
   });

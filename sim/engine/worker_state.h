@@ -1,8 +1,8 @@
 // The state behind a worker's verbs.
 //
 // A worker has two actors. One runs its schedule and is its compute stream. The other is its
-// communication stream, which runs jobs first in, first out. Where the host has a second core, a
-// third one compresses there.
+// communication stream, which runs jobs first in, first out (with `ps`: one per stage). Where the
+// host has a second core, a third one compresses there.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/engine/actors.h"
-#include "sim/engine/stream.h"
+#include "sim/engine/stages.h"
 #include "sim/trace.h"
 #include "sim/worker.h"
 
@@ -21,8 +21,9 @@ namespace syncline {
 struct WorkerState {
   Run& run;
   int rank;
-  StreamState stream;
-  JobQueue compressing{run};  // where the host has a second core
+  Stages stages;
+  StreamState& stream = *stages.streams.front();  // of everything that is no pipeline
+  JobQueue compressing{run};                      // where the host has a second core
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward

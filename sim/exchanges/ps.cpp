@@ -5,10 +5,13 @@
 // the node all-gathers what came back: one gradient leaves and enters a node, as BytePS does. A
 // single node then needs no server at all.
 //
-// The buffer is cut into partitions. While partition p is pushed, the average of p - 1 is pulled,
-// so both directions of a full-duplex card are busy. So the plan is one push, several push-and-pull
-// steps, and one last pull. A partition is spread over all servers evenly (BytePS hashes partitions
-// to servers: about the same load over a model, but with hashing's imbalance).
+// A bucket is cut into partitions, and each passes the stages sum in the node, push, pull and
+// spread in the node, each in a stream of its own: while partition p is pushed, p - 1 is pulled,
+// and the next bucket follows the last partition. `in-flight` limits how many buckets are on their
+// way at a time. By default nothing does, as in BytePS, whose BYTEPS_SCHEDULING_CREDIT is 0 unless
+// it is set (byteps/common/scheduled_queue.cc; BYTEPS_PARTITION_BYTES is 4096000 in global.cc). A
+// partition is spread over all servers evenly. BytePS gives each to one server by a hash: about the
+// same load over a model, but with hashing's imbalance.
 #include <algorithm>
 #include <utility>
 
@@ -17,81 +20,137 @@
 namespace syncline {
 namespace {
 
-std::vector<Transfer> transfers(const std::vector<Transfer>& pushes, int partitions, int first,
-                                int last) {
-  std::vector<Transfer> part = pushes;
-  for (Transfer& transfer : part) {
-    const std::uint64_t bytes = transfer.bytes;
-    transfer.bytes = shares(bytes, partitions, first, last);
-  }
-  return part;
-}
-
-// For a worker: one push, partitions - 1 steps of push-and-pull, one pull. For a server with sends
-// and receives swapped.
-void append_pipeline(Plan& plan, const std::vector<Transfer>& pushes, int partitions, bool server,
-                     int members) {
-  const auto phase = [&](std::string_view name, std::vector<Transfer> up,
-                         std::vector<Transfer> down, int steps) {
-    if (server)
-      std::swap(up, down);
-    plan.push_back(Phase{.name = name,
-                         .sends = std::move(up),
-                         .receives = std::move(down),
-                         .steps = steps,
-                         .group = -1,
-                         .group_size = steps > 1 ? members : 0});
-  };
-  phase("push", transfers(pushes, partitions, 0, 1), {}, 1);
-  if (partitions > 1)
-    phase("push-pull", transfers(pushes, partitions, 1, partitions),
-          transfers(pushes, partitions, 0, partitions - 1), partitions - 1);
-  phase("pull", {}, transfers(pushes, partitions, partitions - 1, partitions), 1);
-}
-
-Plan ps(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
-  const std::uint64_t bytes = payload.bytes;
-  const bool aggregate = settings.word("aggregate") == "on";
-  const auto nodes = static_cast<int>(topology.nodes.size());
-  const bool no_servers = topology.workers() == 1 || (aggregate && nodes == 1);
-  const int workers = topology.workers();
-  const double partition_bytes = settings.number("partition-bytes") * topology.servers;
-  const int partitions = pieces(bytes, partition_bytes);
+struct Shards {
+  const Topology& topology;
+  std::uint64_t bytes;
+  bool aggregate;
 
   // What worker `w` pushes to server `s`: its part of the node's gradient, cut over the servers.
-  const auto pushed = [&](int w, int s) {
+  std::uint64_t pushed(int w, int s) const {
     const std::vector<int>& local =
         topology.nodes[static_cast<std::size_t>(topology.node_of[static_cast<std::size_t>(w)])];
     const std::uint64_t part =
         aggregate ? share(bytes, static_cast<int>(local.size()), w - local.front()) : bytes;
     return share(part, topology.servers, s);
+  }
+};
+
+// With every rank of the other side.
+std::vector<Transfer> all_transfers(const Shards& shards, int rank) {
+  const int workers = shards.topology.workers();
+  std::vector<Transfer> transfers;
+  if (rank < workers)
+    for (int s = 0; s < shards.topology.servers; ++s)
+      transfers.push_back({workers + s, shards.pushed(rank, s)});
+  else
+    for (int w = 0; w < workers; ++w)
+      transfers.push_back({w, shards.pushed(w, rank - workers)});
+  return transfers;
+}
+
+// For `fidelity = flow`, because a thousand workers and as many servers have a million pairs. Nodes
+// and servers stand on a circle, and a rank exchanges with its own place and at most eight evenly
+// spaced distances, which carry the bytes of those near them. So bytes per rank do not change. Not
+// done where places would differ in workers or servers.
+std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
+  const Topology& topology = shards.topology;
+  const auto nodes = static_cast<int>(topology.nodes.size());
+  const int places = std::min(nodes, topology.servers);
+  const bool even = nodes % places == 0 && topology.servers % places == 0 &&
+                    topology.workers() % nodes == 0 &&
+                    std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
+                      return node.size() == topology.nodes.front().size();
+                    });
+  if (!even)
+    return all_transfers(shards, rank);
+  const int workers_there = topology.workers() / places;
+  const int servers_there = topology.servers / places;
+  const auto worker = [&](int place, int i) { return place % places * workers_there + i; };
+  const auto server = [&](int place, int i) { return place % places * servers_there + i; };
+  // Between this rank and the others at a distance from a worker's place to a server's.
+  std::vector<Transfer> transfers;
+  const auto append = [&](const DistanceRange& range) {
+    const auto carried = [&](int w, int i) {
+      std::uint64_t bytes = 0;
+      for (int distance = range.first; distance <= range.last; ++distance)
+        bytes += shards.pushed(w, server(w / workers_there + distance, i));
+      return bytes;
+    };
+    if (rank < topology.workers()) {
+      for (int i = 0; i < servers_there; ++i)
+        transfers.push_back({topology.workers() + server(rank / workers_there + range.middle, i),
+                             carried(rank, i)});
+    } else {
+      const int place = (rank - topology.workers()) / servers_there;
+      for (int i = 0; i < workers_there; ++i) {
+        const int w = worker(place + places - range.middle, i);
+        transfers.push_back({w, carried(w, (rank - topology.workers()) % servers_there)});
+      }
+    }
   };
+  append({.middle = 0, .first = 0, .last = 0});
+  for (const DistanceRange& range : representative_distances(places))
+    append(range);
+  return transfers;
+}
+
+Plan pipeline(const Topology& topology, const Settings& settings, const Payload& payload, int rank,
+              std::vector<Transfer> (*transfers)(const Shards&, int)) {
+  const std::uint64_t bytes = payload.bytes;
+  const bool aggregate = settings.word("aggregate") == "on";
+  const bool sums_in_nodes = aggregate && std::ranges::any_of(topology.nodes, [](const auto& node) {
+                               return node.size() > 1;
+                             });
+  const bool no_servers = topology.workers() == 1 || (aggregate && topology.nodes.size() == 1);
 
   Plan plan;
-  std::vector<Transfer> pushes;  // of the whole buffer
-  if (rank >= workers) {
+  Stage stage{.stages = (sums_in_nodes ? 2 : 0) + (no_servers ? 0 : 2),
+              .partitions = pieces(bytes, settings.number("partition-bytes")),
+              .in_flight = static_cast<int>(settings.number("in-flight"))};
+  const auto append = [&](Phase phase) {
+    phase.stage = stage;
+    plan.emplace_back(std::move(phase));
+  };
+  const auto pass_servers = [&] {
     if (no_servers)
-      return {};
-    for (int w = 0; w < workers; ++w)
-      pushes.push_back({w, pushed(w, rank - workers)});
-    append_pipeline(plan, pushes, partitions, true, topology.ranks());
+      return;
+    const std::vector<Transfer> shard = transfers({topology, bytes, aggregate}, rank);
+    const bool server = rank >= topology.workers();
+    append({.name = "push",
+            .sends = server ? std::vector<Transfer>() : shard,
+            .receives = server ? shard : std::vector<Transfer>()});
+    ++stage.place;
+    append({.name = "pull",
+            .sends = server ? shard : std::vector<Transfer>(),
+            .receives = server ? std::vector<Transfer>() : shard});
+    ++stage.place;
+  };
+
+  if (rank >= topology.workers()) {
+    stage.place = sums_in_nodes ? 1 : 0;
+    pass_servers();
     return plan;
   }
-
   const int node = topology.node_of[static_cast<std::size_t>(rank)];
   const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
   const bool in_node = aggregate && local.size() > 1;
   const RingPlace inside = place_in(local, rank - local.front());
   if (in_node)
-    plan.push_back(ring_reduce_scatter(inside, bytes, node));
-  if (!no_servers) {
-    for (int s = 0; s < topology.servers; ++s)
-      pushes.push_back({workers + s, pushed(rank, s)});
-    append_pipeline(plan, pushes, partitions, false, topology.ranks());
-  }
+    append(ring_reduce_scatter(inside, bytes, node));
+  stage.place += sums_in_nodes ? 1 : 0;
+  pass_servers();
   if (in_node)
-    plan.push_back(ring_all_gather(inside, bytes, node));
+    append(ring_all_gather(inside, bytes, node));
   return plan;
+}
+
+Plan ps(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+  return pipeline(topology, settings, payload, rank, all_transfers);
+}
+
+Plan ps_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
+                 int rank) {
+  return pipeline(topology, settings, payload, rank, few_transfers);
 }
 
 const Registered<Exchange> entry{{
@@ -102,11 +161,19 @@ const Registered<Exchange> entry{{
                     .fallback = "on",
                     .choices = {"on", "off"}},
                    {.name = "partition-bytes",
-                    .sentence = "bytes a server handles at a time: pushes and pulls overlap so",
+                    .sentence = "bytes of a bucket that are pushed at a time, over all servers",
                     .fallback = "4096000",
-                    .minimum = 1}},
+                    .minimum = 1},
+                   {.name = "in-flight",
+                    .sentence =
+                        "for averaging: buckets between first and last stage at a time; 0: all",
+                    .fallback = "0",
+                    .minimum = 0,
+                    .maximum = 1e6,
+                    .whole = true}},
     .uses_servers = true,
     .plan = ps,
+    .flow_plan = ps_as_flows,
 }};
 
 }  // namespace

@@ -10,6 +10,10 @@
 // round c + level, and comes down to it in round c + 2 * top - level - 1, so everything that a rank
 // forwards arrived in an earlier round. In the middle all transfers are active and rounds are
 // equal: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
+//
+// `fidelity = flow`: only the first chunk goes through the trees round by round. Then all others
+// move at once, in one flow per edge, and pay a step each. The rounds are as many; while the trees
+// fill and drain, half of the transfers are active on average, but for twice as few rounds.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -106,6 +110,28 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
     append(at(node_of(child), 0), level(node_of(child), 0), false);
 }
 
+// Round by round for the first chunk, all others after it.
+Plan first_then_rest(const std::vector<Timed>& all, int chunks, int fill, int members) {
+  Plan plan;
+  const auto append = [&](int round, int steps) {
+    Phase phase{.name = "tree", .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
+    for (const Timed& timed : all)
+      if (round < 0 || round == timed.first_round) {
+        const int first = round < 0 ? 1 : 0;
+        (timed.sent ? phase.sends : phase.receives)
+            .push_back(
+                {timed.transfer.peer, shares(timed.transfer.bytes, chunks, first, first + steps)});
+      }
+    if (!phase.sends.empty() || !phase.receives.empty())
+      plan.push_back(std::move(phase));
+  };
+  for (int round = 0; round <= fill; ++round)
+    append(round, 1);
+  if (chunks > 1)
+    append(-1, chunks - 1);
+  return plan;
+}
+
 Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members) {
   Plan plan;
   const int rounds = chunks + fill;
@@ -132,7 +158,8 @@ Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members)
   return plan;
 }
 
-Plan tree(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const Topology& topology,
+             const Settings& settings, const Payload& payload, int rank) {
   const std::uint64_t bytes = payload.bytes;
   const int n = topology.workers();
   if (n == 1)
@@ -155,7 +182,16 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
 
   const int fill = 2 * (longest_chain(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
   const int chunks = pieces(bytes / 2, settings.number("chunk-bytes"));
-  return pipelined(all, chunks, fill, n);
+  return in_rounds(all, chunks, fill, n);
+}
+
+Plan tree(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
+  return plan_by(pipelined, topology, settings, payload, rank);
+}
+
+Plan tree_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
+                   int rank) {
+  return plan_by(first_then_rest, topology, settings, payload, rank);
 }
 
 const Registered<Exchange> entry{{
@@ -168,6 +204,7 @@ const Registered<Exchange> entry{{
                     .minimum = 1}},
     .uses_servers = false,
     .plan = tree,
+    .flow_plan = tree_as_flows,
 }};
 
 }  // namespace

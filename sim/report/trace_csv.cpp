@@ -26,17 +26,21 @@ void write_csv(const Trace& trace, std::ostream& out) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) {
     const Row& row = trace.rows[i];
-    return std::tuple(row.start_s, row.rank, row.stream);
+    return std::tuple(row.start_s, row.rank, row.stream, row.stage);
   });
   out << "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
          "read_version,worker\n";
   char times[64];
+  const auto stage = [](const Row& row) {
+    return row.stage == 0 ? std::string() : '-' + std::to_string(row.stage + 1);
+  };
   for (const std::size_t i : order) {
     const Row& row = trace.rows[i];
     std::snprintf(times, sizeof times, "%.12g,%.12g", row.start_s, row.end_s);
-    out << times << ',' << row.rank << ',' << name_of(row.stream) << ',' << row.verb << ','
-        << row.bucket << ',' << row.iteration << ',' << row.bytes_sent << ',' << row.bytes_received
-        << ',' << row.version << ',' << row.read_version << ',' << row.worker << '\n';
+    out << times << ',' << row.rank << ',' << name_of(row.stream) << stage(row) << ',' << row.verb
+        << ',' << row.bucket << ',' << row.iteration << ',' << row.bytes_sent << ','
+        << row.bytes_received << ',' << row.version << ',' << row.read_version << ',' << row.worker
+        << '\n';
   }
 }
 

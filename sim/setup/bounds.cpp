@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "sim/setup/pipeline_time.h"
 #include "sim/setup/ring.h"
 
 namespace syncline {
@@ -73,7 +74,7 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
       continue;
     }
     const Phase& phase = std::get<Phase>(plan[i]);
-    if (!is_ring(phase))
+    if (!is_ring(phase) && phase.stage.stages == 1)
       time.fixed_s += std::max(latencies_s(phase, phase.sends, latency_s),
                                latencies_s(phase, phase.receives, latency_s)) +
                       phase.steps * traffic.step_overhead_s;
@@ -84,15 +85,22 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
 }  // namespace
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
-  // Phases of two ranks are the same if name and occurrence in the plan agree.
-  std::map<std::pair<std::string_view, int>, CommonPhase> phases;
+  // Phases of two ranks are the same if name, occurrence in the plan and having a common start
+  // agree: a tree's ranks are in different rounds, but all start its long phase together.
+  using Kind = std::pair<std::string_view, bool>;
+  std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
+  PipelineTime pipeline(routes, traffic.step_overhead_s);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
-    std::map<std::string_view, int> occurrences;
+    std::map<Kind, int> occurrences;
     for (const auto& action : plan)
-      if (const Phase* phase = std::get_if<Phase>(&action)) {
-        CommonPhase& common = phases[{phase->name, occurrences[phase->name]++}];
+      if (const Phase* phase = std::get_if<Phase>(&action);
+          phase != nullptr && phase->stage.stages > 1) {
+        pipeline.add(rank, *phase);
+      } else if (phase != nullptr) {
+        const Kind kind(phase->name, phase->group_size > 0);
+        CommonPhase& common = phases[{kind, occurrences[kind]++}];
         common.steps = phase->steps;
         for (const Transfer& send : phase->sends) {
           Route route = routes.between(rank, send.peer);
@@ -115,7 +123,21 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
     slowest.bytes_s += bytes_s;
     slowest.fixed_s += std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
   }
+  pipeline.add_to(slowest);
   return slowest;
+}
+
+ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
+  ExchangeTime sum;
+  for (const ExchangeTime& time : buckets) {
+    const bool last = &time == &buckets.back();
+    sum.compress_s += time.compress_s;
+    sum.fixed_s += time.fixed_s - (last ? 0 : time.shared_fixed_s);
+    sum.between_s += time.between_s;
+    sum.bytes_s += time.bytes_s - (last ? 0 : time.shared_bytes_s);
+    sum.decompress_s += time.decompress_s;
+  }
+  return sum;
 }
 
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,

@@ -34,10 +34,11 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
     const double start_s = std::max(free_s, made_s[i] + compute_delay_s);
     const double computing_s = std::max(0.0, computed_s + compute_delay_s - start_s);
     const double shared_s = second_core ? 0 : std::min(buckets[i].between_s, computing_s);
-    free_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
-             buckets[i].bytes_s / bandwidth;
+    const double end_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
+                         buckets[i].bytes_s / bandwidth;
+    free_s = end_s - buckets[i].shared_fixed_s - buckets[i].shared_bytes_s / bandwidth;
     compute_delay_s += shared_s;
-    exchanged_s.push_back(free_s);
+    exchanged_s.push_back(end_s);
   }
   const double computing_ends_s = computed_s + compute_delay_s;
   double end_s = second_core ? 0 : computing_ends_s;

@@ -39,9 +39,8 @@ std::uint64_t Traffic::pulled_bytes(const Payload& payload) const {
 }
 
 Plan Traffic::plan_of(const Payload& payload, int rank) const {
-  const Plan plan =
-      syncline::plan_of(*exchange, cluster.topology, exchange_settings, payload, rank);
-  return every_step ? plan : with_fused_rounds(plan, cluster.topology, rank);
+  return syncline::plan_of(*exchange, cluster.topology, exchange_settings, payload, rank,
+                           every_step);
 }
 
 int Traffic::averaging_ranks() const {

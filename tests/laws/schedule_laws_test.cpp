@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
+#include <tuple>
 
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -165,11 +166,11 @@ TEST(Law10, TheSameScenarioGivesTheSameBytes) {
 TEST(Law11, RowsOfOneStreamNeverOverlap) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Simulated run = simulated(options);
-    std::map<std::pair<int, Stream>, std::vector<Row>> streams;
+    std::map<std::tuple<int, Stream, int>, std::vector<Row>> streams;  // by rank, stream and stage
     for (const Row& row : run.trace.rows) {
       EXPECT_LE(row.start_s, row.end_s);
       if (row.stream != Stream::messages)
-        streams[{row.rank, row.stream}].push_back(row);
+        streams[{row.rank, row.stream, row.stage}].push_back(row);
     }
     for (auto& [stream, rows] : streams) {
       std::ranges::sort(rows, [](const Row& a, const Row& b) {
@@ -177,8 +178,8 @@ TEST(Law11, RowsOfOneStreamNeverOverlap) {
       });
       for (std::size_t i = 1; i < rows.size(); ++i)
         EXPECT_LE(rows[i - 1].end_s, rows[i].start_s + 1e-12)
-            << options.at("schedule") << " rank " << stream.first << " " << rows[i - 1].verb << " "
-            << rows[i].verb;
+            << options.at("schedule") << " rank " << std::get<0>(stream) << " " << rows[i - 1].verb
+            << " " << rows[i].verb;
     }
   }
 }

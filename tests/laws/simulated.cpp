@@ -61,9 +61,10 @@ std::string packed(const Trace& trace) {
         << number(link.measured_bytes) << '\n';
   for (const Row& row : trace.rows)
     out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
-        << static_cast<int>(row.stream) << ' ' << row.rank << ' ' << row.bucket << ' '
-        << row.iteration << ' ' << row.bytes_sent << ' ' << row.bytes_received << ' ' << row.version
-        << ' ' << row.read_version << ' ' << row.worker << '\n';
+        << static_cast<int>(row.stream) << ' ' << static_cast<int>(row.stage) << ' ' << row.rank
+        << ' ' << row.bucket << ' ' << row.iteration << ' ' << row.bytes_sent << ' '
+        << row.bytes_received << ' ' << row.version << ' ' << row.read_version << ' ' << row.worker
+        << '\n';
   return out.str();
 }
 
@@ -95,10 +96,13 @@ Trace unpacked(const std::string& text) {
   for (Row& row : trace.rows) {
     std::string verb;
     int stream = 0;
-    in >> verb >> row.start_s >> row.end_s >> stream >> row.rank >> row.bucket >> row.iteration >>
-        row.bytes_sent >> row.bytes_received >> row.version >> row.read_version >> row.worker;
+    int stage = 0;
+    in >> verb >> row.start_s >> row.end_s >> stream >> stage >> row.rank >> row.bucket >>
+        row.iteration >> row.bytes_sent >> row.bytes_received >> row.version >> row.read_version >>
+        row.worker;
     row.verb = interned(verb);
     row.stream = static_cast<Stream>(stream);
+    row.stage = static_cast<std::uint8_t>(stage);
   }
   return trace;
 }
@@ -121,21 +125,19 @@ std::string predictions(const Scenario& scenario) {
   const std::map<int, double> loads =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
-  double exchange_s = 0;
-  if (scenario.schedule->server == nullptr)
-    for (const ExchangeTime& time : bucket_times(setup.traffic, routes, setup.buckets))
-      exchange_s += time.exchange_s();
-  out << number(exchange_s) << ' ';
-  if (setup.traffic.compression.on() && scenario.schedule->server == nullptr) {
-    const BreakEven even =
-        break_even(setup, routes, bucket_times(setup.traffic, routes, setup.buckets));
-    out << number(iteration_seconds(setup, even.compressed, 1)) << ' '
-        << number(iteration_seconds(setup, even.dense, 1)) << ' '
+  std::vector<ExchangeTime> times;
+  if (scenario.schedule->partners() == Schedule::Partners::each_other)
+    times = bucket_times(setup.traffic, routes, setup.buckets);
+  out << number(sum_of(times).exchange_s()) << ' '
+      << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
+  if (setup.traffic.compression.on() && !times.empty()) {
+    const BreakEven even = break_even(setup, routes, times);
+    out << number(iteration_seconds(setup, even.dense, 1)) << ' '
         << static_cast<int>(even.without_overlap.pays) << ' '
         << number(even.without_overlap.bandwidth) << ' ' << static_cast<int>(even.with_overlap.pays)
         << ' ' << number(even.with_overlap.bandwidth) << '\n';
   } else {
-    out << "0 0 0 0 0 0\n";
+    out << "0 0 0 0 0\n";
   }
   for (const auto& [link, bytes] : loads)
     out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';

@@ -63,9 +63,10 @@ Simulated simulated(Options options);
 // Closed forms for a scenario, without simulating it (sim/setup/bounds.h).
 struct Predicted {
   std::map<std::string, double> link_bytes;  // of one iteration, by link
-  double exchange_s = 0;                     // of all buckets, where the schedule averages
-  // Where the schedule averages and something compresses:
+  // Where the schedule averages:
+  double exchange_s = 0;  // of all buckets
   double iteration_s = 0;
+  // Where something compresses, too:
   double rival_s = 0;                // `bsp`, `ring`, nothing compressed
   BreakEven::Where without_overlap;  // break-even bandwidths, multiples of the scenario's
   BreakEven::Where with_overlap;

@@ -58,16 +58,19 @@ inline std::vector<Actions> actions_of(const std::vector<Plan>& plans) {
   return all;
 }
 
+// Parameters of an exchange, and `fidelity`, of which `step` is the default.
 using Given = std::map<std::string, std::string>;
 
 inline Collective collective(const std::string& name, const Topology& topology,
-                             const Payload& payload, const Given& given = {}) {
+                             const Payload& payload, Given given = {}) {
   const Exchange& exchange = Registered<Exchange>::find(name);
+  const auto fidelity = given.extract("fidelity");
+  const bool every_step = fidelity.empty() || fidelity.mapped() == "step";
   const Settings settings(exchange.parameters, given);
   Collective all{.topology = topology, .bytes = payload.bytes, .payload = payload, .plans = {}};
   const int ranks = exchange.uses_servers ? topology.ranks() : topology.workers();
   for (int rank = 0; rank < ranks; ++rank)
-    all.plans.push_back(plan_of(exchange, topology, settings, payload, rank));
+    all.plans.push_back(plan_of(exchange, topology, settings, payload, rank, every_step));
   return all;
 }
 

@@ -186,17 +186,5 @@ TEST(ParameterServer, ReceivesFromEveryWorkerWithoutAggregation) {
   }
 }
 
-TEST(ParameterServer, PullsAPartitionWhileTheNextIsPushed) {
-  // 4 partitions of 25 bytes for each of 2 servers: 5 steps, of which 3 go both ways.
-  const Collective all =
-      collective("ps", make_topology({1, 1}, 2), 200, {{"partition-bytes", "25"}});
-  const Plan& worker = all.plans[0];
-  EXPECT_EQ(steps_of(worker), 5);
-  int both_ways = 0;
-  for (const Action& phase : actions_of(worker))
-    both_ways += !phase.sends.empty() && !phase.receives.empty() ? phase.steps : 0;
-  EXPECT_EQ(both_ways, 3);
-}
-
 }  // namespace
 }  // namespace syncline

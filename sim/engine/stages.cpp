@@ -1,0 +1,137 @@
+#include "sim/engine/stages.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/engine/run.h"
+
+namespace syncline {
+
+// One bucket on its way through the stages of one rank.
+struct Stages::Passage {
+  std::shared_ptr<const Plan> plan;
+  const Bucket& bucket;
+  int iteration;
+  std::function<void()> done;
+  int number;               // of the bucket, since the start
+  std::vector<int> passed;  // pieces, by action of the plan
+
+  const Phase& phase(std::size_t i) const { return std::get<Phase>((*plan)[i]); }
+};
+
+namespace {
+
+bool is_pipeline(const Plan& plan) {
+  return std::ranges::any_of(plan, [](const auto& action) {
+    const Phase* phase = std::get_if<Phase>(&action);
+    return phase != nullptr && phase->stage.stages > 1;
+  });
+}
+
+}  // namespace
+
+Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
+  streams.push_back(std::unique_ptr<StreamState>(new StreamState{.run = run, .rank = rank}));
+}
+
+void Stages::start(const std::string& name) {
+  if (run.setup.traffic.partners == Schedule::Partners::each_other)
+    for (const auto& action : *plan(run.setup.buckets.front(), 0))
+      if (const Phase* phase = std::get_if<Phase>(&action))
+        while (static_cast<int>(streams.size()) <= phase->stage.stream())
+          streams.push_back(std::unique_ptr<StreamState>(new StreamState{
+              .run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
+  for (const auto& one : streams)
+    run.start(name, rank, [&one = *one] { one.jobs.run_until_over(); });
+}
+
+std::shared_ptr<const Plan> Stages::plan(const Bucket& bucket, int iteration) {
+  const std::shared_ptr<const Payload> payload = run.payload(bucket, iteration);
+  const auto make = [&] {
+    return std::make_shared<const Plan>(run.setup.traffic.plan_of(*payload, rank));
+  };
+  if (!payload->messages.empty())
+    return make();
+  const std::tuple key(payload->bytes, payload->dense_bytes, payload->small_bytes);
+  auto known = plans.find(key);
+  if (known == plans.end())
+    known = plans.emplace(key, make()).first;
+  return known->second;
+}
+
+void Stages::average(const std::shared_ptr<const Plan>& plan, const Bucket& bucket, int iteration,
+                     const std::function<void()>& done) {
+  const int number = started++;
+  for (const auto& server : run.server_stages)
+    if (rank < run.trace.workers && server->started == number)
+      server->average(server->plan(bucket, iteration), bucket, iteration, [] {});
+  if (!is_pipeline(*plan)) {
+    stream(0).jobs.add([this, plan, &bucket, iteration, done] {
+      stream(0).average(*plan, bucket, iteration, done);
+    });
+    return;
+  }
+  const auto passage = std::make_shared<Passage>(Passage{.plan = plan,
+                                                         .bucket = bucket,
+                                                         .iteration = iteration,
+                                                         .done =
+                                                             [this, done] {
+                                                               ++finished;
+                                                               for (const auto& one : streams)
+                                                                 one->upstream.wake();
+                                                               done();
+                                                             },
+                                                         .number = number,
+                                                         .passed = std::vector<int>(plan->size())});
+  // All queues first: waking an actor lets others run, who may add the next bucket.
+  for (std::size_t i = 0; i < plan->size(); ++i)
+    if (const Phase* phase = std::get_if<Phase>(&(*plan)[i]))
+      stream(phase->stage.stream()).jobs.pending.emplace_back([this, passage, i] {
+        pass(*passage, i);
+      });
+  wake();
+}
+
+void Stages::pass(Passage& passage, std::size_t i) {
+  const Phase& whole = passage.phase(i);
+  const Stage& stage = whole.stage;
+  const bool every_step = run.setup.scenario.every_step;
+  const auto neighbour = [&](std::size_t at) {
+    return at < passage.plan->size() ? std::get_if<Phase>(&(*passage.plan)[at]) : nullptr;
+  };
+  const Phase* before = i > 0 ? neighbour(i - 1) : nullptr;
+  const Phase* after = neighbour(i + 1);
+  StreamState& own = stream(stage.stream());
+  const int limit = before == nullptr ? stage.in_flight : 0;
+  while (limit > 0 && passage.number - finished >= limit)
+    own.upstream.wait();
+
+  const int pieces = pieces_of(stage, every_step);
+  for (int p = 0; p < pieces; ++p) {
+    if (before != nullptr) {
+      const bool same_pass = before->stage.pass == stage.pass;
+      const int needed = same_pass ? p + 1 : pieces_of(before->stage, every_step);
+      while (passage.passed[i - 1] < needed)
+        own.upstream.wait();
+    }
+    const bool last = p + 1 == pieces && after == nullptr;
+    Phase piece = piece_of(whole, p, every_step);
+    if (piece.group_size == 0) {  // nobody waits between its steps
+      if (const double overhead_s = run.setup.scenario.step_overhead_s;
+          overhead_s > 0 && piece.steps > 1 && !piece.sends.empty())
+        sg::this_actor::sleep_for((piece.steps - 1) * overhead_s);
+      piece.steps = 1;
+    }
+    own.phase(piece, passage.bucket, passage.iteration, last ? passage.done : nullptr);
+    ++passage.passed[i];
+    if (after != nullptr)
+      stream(after->stage.stream()).upstream.wake();
+  }
+}
+
+void Stages::wake() {
+  for (const auto& one : streams)
+    one->jobs.wakeup.wake();
+}
+
+}  // namespace syncline

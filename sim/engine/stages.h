@@ -1,0 +1,47 @@
+// The communication streams of one rank: one, or one per stage where an exchange is a pipeline.
+//
+// A bucket passes the streams of its plan's stages in order, piece by piece, and each stream takes
+// buckets first in, first out. So ranks agree on the order of messages in every stream.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "sim/engine/stream.h"
+#include "sim/plan.h"
+
+namespace syncline {
+
+struct Stages {
+  Run& run;
+  int rank;
+  std::vector<std::unique_ptr<StreamState>> streams;  // by Stage::stream()
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
+      plans;         // of the exchange, by payload
+  int started = 0;   // buckets
+  int finished = 0;  // of these
+
+  Stages(Run& run, int rank);
+  StreamState& stream(int stage) { return *streams[static_cast<std::size_t>(stage)]; }
+  // Starts an actor of this name per stream.
+  void start(const std::string& name);
+  // This rank's part in averaging one bucket.
+  std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
+  // Executes the plan except its first and last work, after the buckets before it. `done` runs when
+  // it has ended. Where servers take part they begin with the first worker that does.
+  void average(const std::shared_ptr<const Plan>& plan, const Bucket& bucket, int iteration,
+               const std::function<void()>& done);
+  void wake();  // jobs were added, or the run is over
+
+ private:
+  struct Passage;
+  // Executes all pieces of one phase.
+  void pass(Passage& passage, std::size_t phase);
+};
+
+}  // namespace syncline

@@ -1,0 +1,174 @@
+// Laws 2, 4 and 11 (tests/laws/README.md) of averaging through servers: how long `ps` takes, how
+// its stages overlap, and that the closed form says so.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr double nic_Bps = 1.25e9;
+constexpr double bytes = 2e8;  // of the gradient
+
+std::string one_tensor() {
+  return model_of({50'000'000});
+}
+
+std::string fifty_tensors() {
+  return model_of(std::vector<std::uint64_t>(50, 1'000'000));
+}
+
+// Servers on machines of their own, or with `servers` = 0 on the nodes.
+Options through_servers(int nodes, int workers_per_node, int servers) {
+  return {{"platform", star_platform({.nodes = nodes,
+                                      .workers_per_node = workers_per_node,
+                                      .nic_Bps = nic_Bps,
+                                      .bus_Bps = 1.2e10,
+                                      .bus_latency_s = 1e-6,
+                                      .servers = servers})},
+          {"model", one_tensor()},
+          {"exchange", "ps"},
+          {"servers", std::to_string(servers)},
+          {"overlap", "off"},
+          {"iterations", "1"},
+          {"warmup", "0"}};
+}
+
+// Of one iteration without its computation.
+double exchange_s(const Options& options) {
+  return simulated(options).trace.end_s - 0.1;
+}
+
+// Calls check(options, about) in both fidelities, with one bucket and with nine.
+template <class Check>
+void for_each_variant(Options options, Check check) {
+  for (const char* fidelity : {"flow", "step"})
+    for (const auto& [model, buckets] :
+         {std::pair(one_tensor(), "one bucket"), {fifty_tensors(), "nine buckets"}}) {
+      options["fidelity"] = fidelity;
+      options["model"] = model;
+      check(options, std::string(fidelity) + ", " + buckets);
+    }
+}
+
+std::string described(int nodes, int workers, int servers) {
+  return std::to_string(nodes) + " nodes of " + std::to_string(workers) + ", " +
+         std::to_string(servers) + " servers, ";
+}
+
+// n nodes push into k machines, which answer while the next partition comes: M/B, or n/k times that
+// where servers are fewer.
+TEST(Law2, AveragingOnMachinesOfTheirOwnTakesTheBusiestCardsTime) {
+  for (const auto& [nodes, workers, servers] : std::vector<std::tuple<int, int, int>>{
+           {8, 1, 8}, {8, 1, 4}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {5, 2, 3}})
+    for_each_variant(through_servers(nodes, workers, servers), [&](const Options& options,
+                                                                   const std::string& variant) {
+      const double bound_s = std::max(1.0, 1.0 * nodes / servers) * bytes / nic_Bps;
+      const double seconds = exchange_s(options);
+      EXPECT_GE(seconds, bound_s) << described(nodes, workers, servers) << variant;
+      EXPECT_LE(seconds, 1.05 * bound_s) << described(nodes, workers, servers) << variant;
+    });
+}
+
+// A card carries its worker's pushes and its server's answers, both but for the node's own shard.
+TEST(Law2, AveragingOnTheNodesTakesTwoTransfersOfAllButOneShard) {
+  for (const auto& [nodes, workers] : std::vector<std::pair<int, int>>{{2, 1}, {8, 1}, {8, 4}})
+    for_each_variant(through_servers(nodes, workers, 0), [&](const Options& options,
+                                                             const std::string& variant) {
+      const double bound_s = 2.0 * (nodes - 1) / nodes * bytes / nic_Bps;
+      const double seconds = exchange_s(options);
+      EXPECT_GE(seconds, bound_s) << described(nodes, workers, 0) << variant;
+      EXPECT_LE(seconds, 1.05 * bound_s) << described(nodes, workers, 0) << variant;
+    });
+}
+
+// K partitions are pushed, and the last one is pulled after that.
+TEST(Law2, PartitionsAreOfTheBucketHoweverManyTheServers) {
+  for (const int servers : {2, 4, 8}) {
+    Options options = through_servers(2, 1, servers);
+    for (const int partitions : {1, 2, 5, 20}) {
+      options["partition-bytes"] = std::to_string(200'000'000 / partitions);
+      for (const char* fidelity : {"flow", "step"}) {
+        options["fidelity"] = fidelity;
+        EXPECT_NEAR(exchange_s(options), (partitions + 1) * bytes / partitions / nic_Bps, 1e-3)
+            << servers << " servers, " << partitions << " partitions, " << fidelity;
+      }
+    }
+  }
+}
+
+TEST(Law4, AtMostSoManyBucketsAreInFlight) {
+  Options options = through_servers(4, 2, 4);
+  options["model"] = fifty_tensors();
+  double before_s = 0;
+  for (const auto& [in_flight, most] :
+       std::vector<std::pair<std::string, int>>{{"0", 9}, {"8", 8}, {"2", 2}, {"1", 1}}) {
+    options["in-flight"] = in_flight;
+    const Simulated run = simulated(options);
+    EXPECT_GE(run.trace.end_s, before_s * (1 - 1e-9)) << in_flight;
+    before_s = run.trace.end_s;
+    std::map<int, std::pair<double, double>> buckets;  // of worker 0: first start and last end
+    for (const Row& row : run.trace.rows)
+      if (row.rank == 0 && row.stream == Stream::communication && row.verb != "wait") {
+        const auto [bucket, added] = buckets.emplace(row.bucket, std::pair(row.start_s, row.end_s));
+        bucket->second.first = std::min(bucket->second.first, row.start_s);
+        bucket->second.second = std::max(bucket->second.second, row.end_s);
+      }
+    ASSERT_EQ(buckets.size(), 9u);
+    int together = 0;
+    for (const auto& [bucket, from] : buckets) {
+      int under_way = 0;
+      for (const auto& [other, to] : buckets)
+        under_way += to.first <= from.first && to.second > from.first + 1e-9 ? 1 : 0;
+      together = std::max(together, under_way);
+    }
+    EXPECT_LE(together, most) << in_flight;
+    EXPECT_GE(together, std::min(most, 3)) << in_flight;
+  }
+}
+
+// Each stage has a stream of its own, so both directions of a card are busy at a time.
+TEST(Law11, StagesOfAnAverageThroughServersOverlap) {
+  for (const char* fidelity : {"flow", "step"}) {
+    Options options = through_servers(4, 2, 4);
+    options["fidelity"] = fidelity;
+    const Simulated run = simulated(options);
+    std::map<std::string, double> seconds;  // of worker 0
+    for (const auto& [verb, stage] : std::map<std::string, int>{
+             {"reduce-scatter", 0}, {"push", 1}, {"pull", 2}, {"all-gather", 3}})
+      for (const Row& row : run.rows(verb)) {
+        EXPECT_EQ(row.stage, stage) << verb;
+        EXPECT_EQ(row.stream, Stream::communication) << verb;
+        if (row.rank == 0)
+          seconds[verb] += row.end_s - row.start_s;
+      }
+    EXPECT_NEAR(seconds["push"], bytes / nic_Bps, 5e-3) << fidelity;
+    EXPECT_NEAR(seconds["pull"], bytes / nic_Bps, 5e-3) << fidelity;
+    EXPECT_LT(run.trace.end_s - 0.1, seconds["push"] + 0.1 * seconds["pull"]) << fidelity;
+  }
+}
+
+TEST(ClosedForm, OfAveragingThroughServersIsWhatIsSimulated) {
+  for (const auto& [nodes, workers, servers] : std::vector<std::tuple<int, int, int>>{
+           {8, 1, 8}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {8, 1, 0}, {4, 4, 0}, {1, 4, 0}})
+    for (const char* in_flight : {"0", "1"})
+      for_each_variant(through_servers(nodes, workers, servers), [&](Options options,
+                                                                     const std::string& variant) {
+        options["in-flight"] = in_flight;
+        const std::string about =
+            described(nodes, workers, servers) + "in-flight " + in_flight + ", " + variant;
+        EXPECT_NEAR(predicted(options).exchange_s / exchange_s(options), 1, 0.02) << about;
+        options["overlap"] = "on";
+        EXPECT_NEAR(predicted(options).iteration_s / simulated(options).trace.end_s, 1, 0.02)
+            << about;
+      });
+}
+
+}  // namespace
+}  // namespace syncline
