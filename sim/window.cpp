@@ -104,6 +104,15 @@ double iterations_in(const std::vector<Progress>& workers, const Window& window)
   return in_batches(workers, window, 1).front();
 }
 
+double part_in(const Progress& worker, std::size_t iteration, const Window& window) {
+  const double began_s = iteration == 0 ? worker.start_s : worker.counted_s[iteration - 1];
+  const double ended_s = worker.counted_s[iteration];
+  if (ended_s <= began_s)
+    return ended_s > window.from_s && ended_s <= window.to_s ? 1 : 0;
+  const double inside_s = std::min(ended_s, window.to_s) - std::max(began_s, window.from_s);
+  return std::max(0.0, inside_s / (ended_s - began_s));
+}
+
 std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window) {
   constexpr int batches = 20;
   constexpr double student = 2.093;  // 97.5 % of Student's t with 19 degrees of freedom

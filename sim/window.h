@@ -2,6 +2,7 @@
 // iterations counted. The engine asks while it runs whether it has seen enough, the report at last.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -29,6 +30,9 @@ std::optional<Window> settled(const std::vector<Progress>& workers, const Window
 
 // Of all workers; an iteration that is partly in the window counts by its part.
 double iterations_in(const std::vector<Progress>& workers, const Window& window);
+
+// How much of an iteration of a worker is in the window: 0 to 1.
+double part_in(const Progress& worker, std::size_t iteration, const Window& window);
 
 // Half the width of the 95 % interval of throughput, as a part of it: from the means of 20 batches
 // of equal time, made wider where neighbours are alike. None if a batch is shorter than an

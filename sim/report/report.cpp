@@ -26,7 +26,7 @@ struct WorkerRows {
   std::vector<Interval> compression;  // it compressed on another stream
   std::vector<Interval> computing;    // forward and backward of measured iterations
   double compute_s = 0;               // in measured iterations
-  double launch_s = 0;                // of these, what a worker alone would hide
+  std::vector<double> alone_s;  // by iteration: its computation without what it would hide alone
   double compress_s = 0;
   double all_compute_s = 0;  // of the whole run
 
@@ -79,6 +79,8 @@ std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measur
     for (std::size_t i = 0; i < worker.iterations.size(); ++i)
       worker.measured.push_back(measured.has_iteration(
           static_cast<int>(i), worker.iterations[i].start_s, worker.iterations[i].end_s));
+  for (WorkerRows& worker : workers)
+    worker.alone_s.resize(worker.iterations.size());
   for (WorkerRows& worker : workers)  // one too slow for the window is described by what it did
     if (worker.measured_iterations() == 0)
       worker.measured.assign(worker.iterations.size(), true);
@@ -108,7 +110,8 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const Measured& measured) 
       worker.compress_s += counts ? seconds : 0;
     } else {
       worker.compute_s += counts ? seconds : 0;
-      worker.launch_s += counts && row.verb == "launch" ? seconds : 0;
+      if (row.verb != "launch" && iteration < worker.alone_s.size())
+        worker.alone_s[iteration] += seconds;
       worker.all_compute_s += seconds;
       if (counts)
         worker.computing.push_back({row.start_s, row.end_s});
@@ -141,9 +144,28 @@ double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> mov
 // Computation and compression each had half of the core while both ran.
 void split_shared_core_time(WorkerRows& worker) {
   const double shared_s = overlap_s(worker.computing, worker.compression) / 2;
+  for (double& alone_s : worker.alone_s)
+    alone_s *= 1 - shared_s / worker.compute_s;
   worker.compute_s -= shared_s;
   worker.all_compute_s -= shared_s;
   worker.compress_s += shared_s;
+}
+
+// Iterations/s that a worker would reach alone: those of the window, cut ones in part, in the
+// seconds of their own computation.
+double alone_per_s(const WorkerRows& worker, const Progress& progress, const Window& window) {
+  double iterations = 0;
+  double seconds = 0;
+  for (std::size_t i = 0; i < progress.counted_s.size(); ++i) {
+    const double part = part_in(progress, i, window);
+    iterations += part;
+    seconds += part * worker.alone_s[i];
+  }
+  if (iterations > 0)
+    return iterations / seconds;
+  // It is too slow for the window.
+  return static_cast<double>(worker.alone_s.size()) /
+         std::accumulate(worker.alone_s.begin(), worker.alone_s.end(), 0.0);
 }
 
 // The value below which a fraction of the sorted values lies, by the nearest-rank rule.
@@ -295,11 +317,12 @@ Report make_report(const Trace& trace, int batch) {
 
   std::vector<double> durations;
   double alone = 0;  // samples/s
-  for (const WorkerRows& worker : workers) {
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    const WorkerRows& worker = workers[w];
     for (std::size_t i = 0; i < worker.iterations.size(); ++i)
       if (worker.measured[i])
         durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
-    alone += batch * worker.measured_iterations() / (worker.compute_s - worker.launch_s);
+    alone += batch * alone_per_s(worker, progress[w], trace.window);
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
@@ -320,7 +343,8 @@ Report make_report(const Trace& trace, int batch) {
   report.iteration_p50_s = percentile(durations, 0.5);
   report.iteration_p99_s = percentile(durations, 0.99);
   add_window(trace, progress, measured, batch, report);
-  report.scaling_efficiency = report.throughput / alone;
+  // What is applied in the window may have been computed before it.
+  report.scaling_efficiency = std::min(report.throughput / alone, 1.0);
 
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {

@@ -32,7 +32,7 @@ struct Report {
   std::optional<double> throughput_interval;
   double halves_differ = 0;  // throughput of the second half less the first's, as a part of it
   // Throughput / sum over workers of what each would reach alone: samples/s in its own computation
-  // of the measured iterations.
+  // of the iterations that count in the window. At most 1.
   double scaling_efficiency = 0;
   double iteration_mean_s = 0;
   double iteration_p50_s = 0;

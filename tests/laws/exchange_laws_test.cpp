@@ -273,6 +273,8 @@ TEST(Fidelity, FlowIsWithinThreePercentOfStepThroughServers) {
                                                                                       {6, 3, 4}})
     for (const std::uint64_t bytes : {100'000ul, 10'000'000ul, 200'000'000ul})
       for (const int buckets : {1, 4}) {
+        if (nodes >= 32 && (bytes > 10'000'000 || buckets > 1))
+          continue;  // `step` has a million messages there
         // At most twelve partitions of a bucket, or `step` would take minutes.
         const double partition = std::max(4096000.0, static_cast<double>(bytes) / buckets / 12);
         expect_near({{"platform", star_platform({.nodes = nodes,

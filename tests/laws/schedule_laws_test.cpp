@@ -219,12 +219,34 @@ TEST(Law11, EveryServerAppliesEveryGradientOnce) {
 
 TEST(Law11, PartsOfAnIterationAddUpToIt) {
   for (const Options& options : all_schedules_and_exchanges()) {
-    const Report report = simulated(options).report;
+    const Simulated run = simulated(options);
+    const Report& report = run.report;
     EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
                 report.iteration_mean_s, 1e-9)
         << options.at("schedule");
-    EXPECT_TRUE(report.warnings.empty()) << report.warnings.front();
+    EXPECT_FALSE(run.below_its_bound()) << options.at("schedule");
   }
+}
+
+TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
+  // Once, seconds of computation were those of other iterations than the window's: with jitter and
+  // a fast network, 1.05.
+  const std::string platform = star_platform({.nodes = 8, .nic_Bps = 1e12, .nic_latency_s = 1e-9});
+  const std::string model = model_of({1000});
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad"})
+    for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {
+      const Report report = simulated({{"platform", platform},
+                                       {"model", model},
+                                       {"schedule", schedule},
+                                       {"iterations", "10"},
+                                       {"jitter", "0.5"},
+                                       {"seed", seed}})
+                                .report;
+      EXPECT_LE(report.scaling_efficiency, 1) << schedule << " " << seed;
+      if (schedule == std::string("asp")) {
+        EXPECT_GT(report.scaling_efficiency, 0.999) << "it only computes";
+      }
+    }
 }
 
 TEST(EverySchedule, RunsOnItsOwn) {
@@ -232,7 +254,7 @@ TEST(EverySchedule, RunsOnItsOwn) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Report report = simulated(options).report;
     EXPECT_GT(report.throughput, 0) << options.at("schedule");
-    EXPECT_LE(report.scaling_efficiency, 1.2) << options.at("schedule");
+    EXPECT_LE(report.scaling_efficiency, 1) << options.at("schedule");
     EXPECT_FALSE(report.bottleneck.empty());
   }
 }

@@ -154,6 +154,12 @@ std::vector<Row> Simulated::rows(const std::string& verb) const {
   return found;
 }
 
+bool Simulated::below_its_bound() const {
+  return std::ranges::any_of(report.warnings, [](const std::string& warning) {
+    return warning.find("lower bound") != std::string::npos;
+  });
+}
+
 std::string star_platform(const Star& star) {
   const std::string path = temporary_file(".xml");
   std::ofstream xml(path);

@@ -21,6 +21,8 @@ struct Simulated {
   // Rows of a verb, in the trace's order.
   std::vector<Row> rows(const std::string& verb) const;
   double iteration_s() const { return report.iteration_mean_s; }
+  // Whether it was faster than its lower bound; a short run may warn of other things.
+  bool below_its_bound() const;
 };
 
 struct Star {
