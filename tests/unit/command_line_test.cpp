@@ -54,9 +54,8 @@ TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
   for (const char* key :
        {"throughput_samples_per_s", "scaling_efficiency", "iteration_mean_s", "iteration_p50_s",
         "iteration_p99_s", "compute_s", "compress_s", "exposed_communication_s", "waiting_s",
-        "bytes_sent", "bytes_received", "staleness_mean", "staleness_max",
-        "staleness_updates_mean", "staleness_iterations_mean", "updates",
-        "bound_compute_s", "bound_link_s", "simulated_s"})
+        "bytes_sent", "bytes_received", "staleness_mean", "staleness_max", "staleness_updates_mean",
+        "staleness_iterations_mean", "updates", "bound_compute_s", "bound_link_s", "simulated_s"})
     EXPECT_TRUE(figures.at(key).is_number()) << key;
   EXPECT_FALSE(figures.at("busiest_links").empty());
   EXPECT_FALSE(figures.at("bottleneck").get<std::string>().empty());

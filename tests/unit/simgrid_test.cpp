@@ -41,7 +41,9 @@ TEST(SelfTest, SeesThatFlowsShareByLatency) {
 
 TEST(Platform, RefusesASimGridThatDoesNotKeepASetting) {
   expect_mentions(
-      error_of([] { self_test_with({"network/TCP-gamma:1", "network/TCP-gamma:2"}); }),
+      error_of([] {
+        self_test_with({"network/TCP-gamma:1", "network/TCP-gamma:2"});
+      }),
       {"this SimGrid (" + simgrid_version() + ") does not keep the setting network/TCP-gamma:1"});
 }
 
