@@ -251,6 +251,7 @@ void expect_flow_near_step(const std::string& exchange, const Options& more,
 TEST(Fidelity, FlowIsWithinThreePercentOfStep) {
   for (const char* exchange : {"ring", "hierarchical", "alltoall"})
     expect_flow_near_step(exchange, {}, 4);
+  expect_flow_near_step("tree", {{"chunk-bytes", "4e6"}}, 4);
   // Every value sent, with its index.
   for (const char* balance : {"off", "on"})
     expect_flow_near_step("oktopk",

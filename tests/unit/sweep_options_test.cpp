@@ -58,6 +58,12 @@ TEST(Combination, ChecksParametersOfTheirOwn) {
   expect_mentions(error_message({{"exchange", "tree"}, {"chunk-bytes", "0"}}), {"chunk-bytes = 0"});
   expect_mentions(error_message({{"exchange", "ps"}, {"aggregate", "no"}}),
                   {"aggregate = no", "off"});
+  expect_mentions(error_message({{"exchange", "ps"}, {"in-flight", "-1"}}),
+                  {"in-flight = -1", "0"});
+  expect_mentions(error_message({{"exchange", "ps"}, {"in-flight", "1.5"}}),
+                  {"in-flight = 1.5", "whole"});
+  expect_mentions(error_message({{"exchange", "ring"}, {"in-flight", "1"}}),
+                  {"--in-flight", "ring"});
 }
 
 TEST(Combination, OfAnAllReduceAndIndexListsIsRefused) {
