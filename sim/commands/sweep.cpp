@@ -129,9 +129,9 @@ std::string error_of(const Scenario& scenario, const Outcome& outcome) {
     return outcome.error;
   const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
   return "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error +
-         (crashed
-              ? " SimGrid 4.1 needs a <zone routing=\"Full\"> around a <cluster> with a topology"
-              : "");
+         (crashed ? " If it has a <cluster> with a topology, SimGrid 4.1 needs a <zone "
+                    "routing=\"Full\"> around that"
+                  : "");
 }
 
 }  // namespace syncline

@@ -9,7 +9,7 @@ namespace syncline {
 const std::vector<Network>& networks() {
   // `exact` switches the TCP window (TCP-gamma) off: it would limit the rate of long routes. A huge
   // one does that in every version of SimGrid; 0 means no window only since 3.34, and before lets a
-  // flow exceed its link. `ib` names the size factors, which are its defaults in 3.32 only.
+  // flow exceed its link.
   static const std::vector<Network> all{
       {"exact",
        "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "
@@ -28,11 +28,7 @@ const std::vector<Network>& networks() {
       {"ib",
        "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
        "host; step by step only, and closed forms leave all that out",
-       {"network/model:IB",
-        "smpi/bw-factor:65472:0.940694;15424:0.697866;9376:0.58729;5776:1.08739;3484:0.77493;"
-        "1426:0.608902;732:0.341987;257:0.338112;0:0.812084",
-        "smpi/lat-factor:65472:11.6436;15424:3.48845;9376:2.59299;5776:2.18796;3484:1.88101;"
-        "1426:1.61075;732:1.9503;257:1.95341;0:2.01467"},
+       {"network/model:IB"},
        true},
   };
   return all;

@@ -53,7 +53,7 @@ bool holds(const std::string& key, const std::string& value) {
     return config::get_value<double>(key) == std::stod(value);
   if (key == "network/latency-factor" || key == "network/bandwidth-factor")
     return factor(key.c_str()) == std::stod(value);
-  return config::get_value<std::string>(key) == value;  // the model; factors by message size
+  return config::get_value<std::string>(key) == value;  // the model
 }
 
 std::string setting_of(const char* key, double value) {
@@ -157,6 +157,13 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   static sg::Engine engine(&count,
                            arguments.data());  // one per process, for as long as the process lives
 
+#if SIMGRID_VERSION >= 33300
+  if (scenario.network->by_size)
+    throw std::invalid_argument("network = " + scenario.network->name + ": SimGrid " +
+                                simgrid_version() +
+                                " counts a transfer twice where both ends begin at the same time; "
+                                "allowed with SimGrid 3.32");
+#endif
   std::vector<std::string> settings = scenario.network->settings;
   if (scenario.bandwidth_factor)
     settings.push_back(setting_of("network/bandwidth-factor", *scenario.bandwidth_factor));
