@@ -35,8 +35,9 @@ Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
 }
 
 void Stages::start(const std::string& name) {
+  const std::shared_ptr<const Plan> first = plan(run.setup.buckets.front(), 0);
   if (run.setup.traffic.partners == Schedule::Partners::each_other)
-    for (const auto& action : *plan(run.setup.buckets.front(), 0))
+    for (const auto& action : *first)
       if (const Phase* phase = std::get_if<Phase>(&action))
         while (static_cast<int>(streams.size()) <= phase->stage.stream())
           streams.push_back(std::unique_ptr<StreamState>(new StreamState{
