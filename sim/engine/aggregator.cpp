@@ -37,7 +37,7 @@ void AggregatorState::send_report() {
 
 void AggregatorState::worker_ended(int rank) {
   const int first = run.setup.traffic.cluster.topology.nodes[index(node)].front();
-  contributions[index(rank - first)] = std::numeric_limits<int>::max();
+  contributions[index(rank - first)] = std::numeric_limits<double>::infinity();
   ++ended_workers;
   events.add({.kind = Aggregator::Event::Kind::worker_stops});
 }
@@ -77,7 +77,7 @@ std::optional<Aggregator::Event> Aggregator::next() {
 }
 
 bool Aggregator::completes_a_round() {
-  const int rounds = *std::ranges::min_element(state_.contributions);
+  const double rounds = *std::ranges::min_element(state_.contributions);
   return rounds > std::exchange(state_.rounds, rounds);
 }
 

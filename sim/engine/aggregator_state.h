@@ -37,8 +37,8 @@ struct AggregatorState {
   std::size_t servers_reached = 0;     // by the sum that is on its way
   std::vector<std::int64_t> versions;  // by server: of the parameters here
   std::vector<std::size_t> contained;  // by server: the first so many gradients are in these
-  int rounds = 0;                      // in which every worker has contributed once
-  std::vector<int> contributions;      // by worker of the node; once it has ended: no limit
+  double rounds = 0;                   // in which every worker has contributed once
+  std::vector<double> contributions;   // by worker of the node; infinite once it has ended
   int waiting_workers = 0;             // for parameters
   int ended_workers = 0;
 

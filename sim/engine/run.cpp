@@ -58,7 +58,7 @@ Run::Run(const Setup& setup)
                             .node = static_cast<int>(node),
                             .versions = std::vector<std::int64_t>(shards),
                             .contained = std::vector<std::size_t>(shards),
-                            .contributions = std::vector<int>(topology.nodes[node].size())}));
+                            .contributions = std::vector<double>(topology.nodes[node].size())}));
 }
 
 // Owns its transfer, because no actor on the sending side waits for it.
