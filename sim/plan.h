@@ -79,6 +79,7 @@ struct Phase {
   int group = 0;
   int group_size = 0;
   bool round = false;  // of an all-to-all: see with_fused_rounds
+  bool adds = false;   // in a pipeline: this rank adds up what it receives, in its host's memory
   Stage stage = {};
 };
 

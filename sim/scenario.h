@@ -17,6 +17,9 @@ namespace syncline {
 
 struct Network;  // sim/setup/network.h
 
+// What adding one byte to a sum moves: both are read and one is written.
+constexpr double memory_bytes_per_sum = 3;
+
 // How tensors are fused into buckets.
 struct Fusion {
   enum class Kind {
@@ -35,6 +38,7 @@ struct Scenario {
   std::optional<int> workers_per_node;  // only where hosts carry no `node` property
   int servers = 0;                      // 0: one shard per node, on the nodes
   double host_bandwidth_Bps = 48e9;     // between a node's devices and its memory, each way
+  double host_memory_Bps = 100e9;       // read and written where servers and aggregators add
 
   std::string model;  // path of a model CSV
   int batch = 32;     // samples per worker and iteration

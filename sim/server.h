@@ -14,10 +14,11 @@ namespace syncline {
 
 struct ServerState;  // sim/engine/server_state.h
 
-// A worker's gradient of one bucket that has arrived.
+// A piece of a worker's gradient of one bucket that has arrived.
 struct Push {
   int worker = 0;
   int bucket = 0;
+  int piece = 0;                  // of the bucket: each is applied and answered by itself
   int iteration = 0;              // of the worker: SSP's clock
   std::int64_t read_version = 0;  // of the parameters that it was computed from
 };
@@ -57,12 +58,12 @@ class Server {
 
   // Waits for the next gradient; none after all workers have ended.
   std::optional<Push> next_push();
-  // Adds the gradient to the parameters.
+  // Adds the gradient to the parameters, which takes the time that the host's memory needs.
   void apply(const Push& push);
-  // Answers a push with the bucket's parameters as they are now; does not wait for their arrival.
+  // Answers a push with these parameters as they are now; does not wait for their arrival.
   void reply(const Push& push);
-  // How many pushes of this bucket the server has applied from the worker with fewest.
-  int slowest(int bucket) const;
+  // How many pushes of this push's piece the server has applied from the worker with fewest.
+  int slowest(const Push& push) const;
 
   // The same for schedules with node aggregators.
   std::optional<NodeMessage> next_message();

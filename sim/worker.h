@@ -41,6 +41,10 @@ class Worker {
   void push(const Bucket& bucket);
   // Waits for the shards' answers to every push, which bring their parameters.
   void pull();
+  // The next iteration, c, uses the parameters that answers have brought by now, and this worker's
+  // own updates, whether answered or not. Waits only while updates of iteration c - staleness - 1
+  // or before are missing.
+  void refresh_cache(double staleness);
 
   // Copies the gradient of the whole model to the node's aggregator, and waits for the copy.
   void hand_over();

@@ -34,6 +34,7 @@ std::string simulate_cell(const SweepCell& cell) {
   return to_json(scenario,
                  {.compute = setup.compute.source,
                   .compression = setup.traffic.compression.provenance(),
+                  .adding = setup.adding,
                   .network = scenario.network->sentence,
                   .simgrid = simgrid_version(),
                   .inputs = inputs_of(scenario)},

@@ -58,6 +58,11 @@ std::optional<Aggregator::Event> Aggregator::next() {
       if (event.kind == Event::Kind::gradient) {
         NodeGradient gradient = std::move(state_.handed_over.front());
         state_.handed_over.pop_front();
+        if (state_.gradients.size() > state_.sent)  // else it is the sum as it came
+          state_.run.sum(state_.run.setup.model_bytes(), {.stream = Stream::compute,
+                                                          .rank = state_.rank(),
+                                                          .iteration = gradient.iteration,
+                                                          .worker = gradient.worker});
         const auto& topology = state_.run.setup.traffic.cluster.topology;
         const int first = topology.nodes[index(state_.node)].front();
         ++state_.contributions[index(gradient.worker - first)];

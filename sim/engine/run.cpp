@@ -34,19 +34,27 @@ Run::Run(const Setup& setup)
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
   const std::size_t buckets = setup.buckets.size();
+  std::size_t pieces = 0;
+  if (setup.traffic.partners == Schedule::Partners::servers)
+    for (const Bucket& bucket : setup.buckets) {
+      cuts.push_back(setup.traffic.cut_of(bucket));
+      first_piece.push_back(static_cast<int>(pieces));
+      pieces += index(cuts.back().pieces);
+    }
   for (int rank = 0; rank < topology.workers(); ++rank) {
     workers.push_back(std::unique_ptr<WorkerState>(
         new WorkerState{.run = *this, .rank = rank, .stages = {*this, rank}}));
     workers.back()->read_version.assign(shards, std::vector<std::int64_t>(buckets));
+    workers.back()->cache.assign(shards, std::vector<CachedPiece>(pieces));
+    workers.back()->answers_of.resize(buckets);
   }
   for (int shard = 0; shard < topology.servers; ++shard)
     if (serves)
       servers.push_back(std::unique_ptr<ServerState>(new ServerState{
           .run = *this,
           .shard = shard,
-          .versions = std::vector<std::int64_t>(buckets),
-          .applied = std::vector<std::vector<int>>(buckets, std::vector<int>(workers.size())),
-          .slowest = std::vector<int>(buckets),
+          .pieces = std::vector<ServerState::Piece>(
+              pieces, {.version = 0, .applied = std::vector<int>(workers.size())}),
           .applied_of_node = std::vector<AppliedGradients>(topology.nodes.size())}));
     else if (setup.traffic.exchange->uses_servers)
       server_stages.push_back(std::make_unique<Stages>(*this, topology.workers() + shard));
@@ -67,25 +75,32 @@ struct Run::MessageInFlight {
   double sent_s;
   double latency_s;  // that its flow does not carry
   std::function<void(double)> arrived;
+  std::function<void()> injected;
   sg::CommPtr transfer;
 };
 
-void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
+void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+                  std::function<void()> injected) {
   if (!on_different_hosts(from, to)) {
     arrived(sg::Engine::get_clock());
+    if (injected)
+      injected();
     return;
   }
   if (sg::this_actor::get_host() != hosts[index(from)]) {
     // SimGrid sends from the host of the calling actor, so an actor on that host sends it.
-    start("sender", from, [this, from, to, bytes, arrived = std::move(arrived)]() mutable {
-      post(from, to, bytes, std::move(arrived))->wait();
-    });
+    start("sender", from,
+          [this, from, to, bytes, arrived = std::move(arrived),
+           injected = std::move(injected)]() mutable {
+            post(from, to, bytes, std::move(arrived), std::move(injected))->wait();
+          });
     return;
   }
-  post(from, to, bytes, std::move(arrived));
+  post(from, to, bytes, std::move(arrived), std::move(injected));
 }
 
-sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived) {
+sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+                      std::function<void()> injected) {
   on_the_wire(from, to, bytes);
   RankMessages& receiver = rank_messages_[index(to)];
   if (receiver.mailbox == nullptr)
@@ -100,6 +115,7 @@ sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(
   message->sent_s = sg::Engine::get_clock();
   message->latency_s = latency_after_flow_s(from, to);
   message->arrived = std::move(arrived);
+  message->injected = std::move(injected);
   MessageInFlight* in_flight = message.get();
   in_flight->transfer = receiver.mailbox->put_async(message.release(), bytes);
   return in_flight->transfer;
@@ -110,6 +126,8 @@ void Run::receive_messages(int to) {
   RankMessages& receiver = rank_messages_[index(to)];
   for (;;) {
     const std::unique_ptr<MessageInFlight> message(receiver.mailbox->get<MessageInFlight>());
+    if (message->injected)
+      message->injected();
     if (const double more_s = message->latency_s + setup.scenario.step_overhead_s; more_s > 0)
       sg::this_actor::sleep_for(more_s);
     message->arrived(message->sent_s);
@@ -209,6 +227,30 @@ void Run::work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row
   const std::uint64_t elements = setup.traffic.shard_of(bucket);
   if (setup.traffic.compression.on() && elements > 0 && messages > 0)
     work({.kind = kind, .elements = elements, .messages = messages}, row);
+}
+
+void Run::sum(std::uint64_t bytes, Row row) {
+  row.verb = "sum";
+  use_memory(memory_bytes_per_sum * static_cast<double>(bytes), row);
+}
+
+void Run::update(std::uint64_t bytes, Row row) {
+  row.verb = "update";  // a plain step reads parameters and gradient and writes parameters
+  const double values = setup.scenario.optimizer_values;
+  use_memory((values > 0 ? values : memory_bytes_per_sum) * static_cast<double>(bytes), row);
+}
+
+void Run::use_memory(double bytes, Row row) {
+  if (bytes == 0)
+    return;
+  sg::MutexPtr& memory = memories_[hosts[index(row.rank)]->get_name()];
+  if (memory == nullptr)
+    memory = sg::Mutex::create();
+  memory->lock();
+  const double start_s = sg::Engine::get_clock();
+  sg::this_actor::sleep_for(bytes / setup.scenario.host_memory_Bps);
+  memory->unlock();
+  add_row(start_s, row);
 }
 
 void Run::start(const std::string& name, int rank, std::function<void()> body) {

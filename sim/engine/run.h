@@ -46,14 +46,20 @@ struct Run {
   std::vector<std::unique_ptr<ServerState>> servers;
   std::vector<std::unique_ptr<Stages>> server_stages;
   std::vector<std::unique_ptr<AggregatorState>> aggregators;
-  int active_workers = 0;  // have not ended
-  int active_actors = 0;   // workers, servers and aggregators that have not ended
+  int active_workers = 0;        // have not ended
+  int active_actors = 0;         // workers, servers and aggregators that have not ended
+  std::vector<Cut> cuts;         // by bucket: how it is pushed to servers that answer
+  std::vector<int> first_piece;  // by bucket: pieces of those before
   std::string error;
 
   bool over() const { return active_actors == 0; }
   Stages& stages_of(int rank);  // of a worker or a server
   bool on_different_hosts(int from, int to) const {
     return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
+  }
+  // A piece's place among those of all buckets.
+  std::size_t piece(int bucket, int piece) const {
+    return index(first_piece[index(bucket)] + piece);
   }
   // Traffic::payload_of, cached.
   std::shared_ptr<const Payload> payload(const Bucket& bucket, int iteration);
@@ -63,8 +69,9 @@ struct Run {
   // How much later than its flow ends a message arrives that sets out now.
   double latency_after_flow_s(int from, int to);
   // Sends a message and returns. `arrived` runs when the message arrives, with the time when it was
-  // sent.
-  void deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);
+  // sent; `injected`, if not empty, when it has left the sender.
+  void deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+               std::function<void()> injected = {});
   // The same with a row at each end, of this verb.
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
             std::function<void()> arrived);
@@ -76,11 +83,16 @@ struct Run {
   void work(const Work& work, Row row);
   // The same for messages of a server's part of this bucket, if any of it is compressed.
   void work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row row);
+  // Adds so many bytes to a sum in the memory of row.rank's host, or updates parameters by them:
+  // rows `sum` and `update`. Those who do so on one host take turns, because they share its memory.
+  void sum(std::uint64_t bytes, Row row);
+  void update(std::uint64_t bytes, Row row);
   // Starts an actor. An exception in it ends the run with an error instead of an abort.
   void start(const std::string& name, int rank, std::function<void()> body);
   void actor_ended(int rank);
 
  private:
+  void use_memory(double bytes, Row row);
   struct MessageInFlight;
   // How messages reach a rank, and how many that it sent have not arrived.
   struct RankMessages {
@@ -90,10 +102,12 @@ struct Run {
     Wakeup delivered;       // none in flight any more
   };
   // Sends from the calling actor's own host.
-  sg::CommPtr post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived);
-  void receive_messages(int to);             // body of a courier actor
-  void wait_until_delivered(int rank);       // everything this rank has sent
-  std::vector<RankMessages> rank_messages_;  // by rank
+  sg::CommPtr post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+                   std::function<void()> injected);
+  void receive_messages(int to);                  // body of a courier actor
+  void wait_until_delivered(int rank);            // everything this rank has sent
+  std::vector<RankMessages> rank_messages_;       // by rank
+  std::map<std::string, sg::MutexPtr> memories_;  // by host
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
       common_payloads_;  // by warm-up stage and bucket
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>

@@ -1,6 +1,7 @@
 #include "sim/server.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/engine/run.h"
 
@@ -24,6 +25,15 @@ void ServerState::work(Work::Kind kind, const Bucket& bucket, int iteration, int
       {.stream = Stream::compute, .rank = rank(), .bucket = bucket.index, .iteration = iteration});
 }
 
+ServerState::Piece& ServerState::piece_of(const Push& push) {
+  return pieces[run.piece(push.bucket, push.piece)];
+}
+
+std::uint64_t ServerState::added_bytes(const Payload& payload) const {
+  return share(payload.elements > 0 ? payload.small_bytes : payload.bytes + payload.small_bytes,
+               static_cast<int>(run.servers.size()), shard);
+}
+
 const Settings& Server::settings() const {
   return state_.run.setup.scenario.schedule_settings;
 }
@@ -37,26 +47,40 @@ int Server::nodes() const {
 }
 
 std::optional<Push> Server::next_push() {
+  state_.run.update(std::exchange(state_.to_update, 0),
+                    {.stream = Stream::compute, .rank = state_.rank()});
   return next_in(state_.pushes, [&] { return state_.run.active_workers == 0; });
 }
 
 void Server::apply(const Push& push) {
-  const std::size_t bucket = index(push.bucket);
-  state_.work(Work::Kind::decode, state_.run.setup.buckets[bucket], push.iteration);
-  std::vector<int>& applied = state_.applied[bucket];
-  const int before = applied[index(push.worker)]++;
-  if (before == state_.slowest[bucket])
-    state_.slowest[bucket] = *std::ranges::min_element(applied);
-  Row row{.verb = "apply",
-          .stream = Stream::compute,
+  Run& run = state_.run;
+  const Bucket& bucket = run.setup.buckets[index(push.bucket)];
+  state_.work(Work::Kind::decode, bucket, push.iteration);
+  const Cut& cut = run.cuts[index(push.bucket)];
+  Row row{.stream = Stream::compute,
           .rank = state_.rank(),
           .bucket = push.bucket,
           .iteration = push.iteration,
-          .version = ++state_.versions[bucket],
-          .read_version = push.read_version,
           .worker = push.worker};
-  state_.run.add_row(sg::Engine::get_clock(), row);
-  state_.run.length.applied(push.worker, push.iteration, sg::Engine::get_clock());
+  const std::uint64_t bytes =
+      cut.pushed(state_.added_bytes(*run.payload(bucket, push.iteration)), push.piece);
+  // Of several partitions in a piece, all but the last were added while the last was on its way:
+  // nobody waits for that, so it is done later.
+  const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
+  run.update(last, row);
+  state_.to_update = bytes - last;
+  ServerState::Piece& piece = state_.piece_of(push);
+  const int before = piece.applied[index(push.worker)]++;
+  if (before == piece.slowest)
+    piece.slowest = *std::ranges::min_element(piece.applied);
+  ++piece.version;
+  if (push.piece + 1 < cut.pieces)
+    return;
+  row.verb = "apply";  // of the whole bucket: its version is that of the last piece
+  row.version = piece.version;
+  row.read_version = push.read_version;
+  run.add_row(sg::Engine::get_clock(), row);
+  run.length.applied(push.worker, push.iteration, sg::Engine::get_clock());
 }
 
 void Server::reply(const Push& push) {
@@ -66,28 +90,28 @@ void Server::reply(const Push& push) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
+  const std::uint64_t part = share(run.setup.traffic.pulled_bytes(*payload),
+                                   static_cast<int>(run.servers.size()), state_.shard);
   const std::uint64_t bytes = run.on_different_hosts(state_.rank(), worker.rank)
-                                  ? share(run.setup.traffic.pulled_bytes(*payload),
-                                          static_cast<int>(run.servers.size()), state_.shard)
+                                  ? run.cuts[index(push.bucket)].answered(part, push.piece)
                                   : 0;
-  const std::int64_t version = state_.versions[index(push.bucket)];
+  const ServerState::Piece& piece = state_.piece_of(push);
+  const CachedPiece answer{
+      .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
   run.deliver(state_.rank(), worker.rank, bytes,
-              [this_state = &state_, &worker, push, bytes, version](double sent_s) {
+              [this_state = &state_, &worker, push, bytes, answer](double sent_s) {
                 this_state->run.add_row(sent_s, {.verb = "reply",
                                                  .stream = Stream::messages,
                                                  .rank = this_state->rank(),
                                                  .bucket = push.bucket,
                                                  .iteration = push.iteration,
                                                  .bytes_sent = bytes});
-                worker.read_version[index(this_state->shard)][index(push.bucket)] = version;
-                add_answer(worker, sent_s, bytes);
-                if (--worker.outstanding == 0)
-                  worker.wakeup.wake();
+                answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
               });
 }
 
-int Server::slowest(int bucket) const {
-  return state_.slowest[index(bucket)];
+int Server::slowest(const Push& push) const {
+  return state_.piece_of(push).slowest;
 }
 
 std::optional<NodeMessage> Server::next_message() {
@@ -109,6 +133,9 @@ void Server::ask_for_sum(int node, std::int64_t update, int nodes_in_update) {
 
 void Server::apply(const std::vector<NodeSum>& sums) {
   state_.work(Work::Kind::decode, state_.run.setup.model_bucket, -1, static_cast<int>(sums.size()));
+  const std::uint64_t bytes =
+      state_.added_bytes(state_.run.setup.traffic.payload_of(state_.run.setup.model_bucket, -1));
+  state_.run.update(bytes * sums.size(), {.stream = Stream::compute, .rank = state_.rank()});
   ++state_.version;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());

@@ -25,13 +25,20 @@ struct ServerState {
   int shard;
   Inbox<Push> pushes;
   Inbox<NodeMessage> messages;
-  std::vector<std::int64_t> versions;     // by bucket
-  std::vector<std::vector<int>> applied;  // by bucket and worker
-  std::vector<int> slowest;               // by bucket: the minimum of `applied`
-  std::int64_t version = 0;               // updates of whole models
+  struct Piece {
+    std::int64_t version = 0;
+    std::vector<int> applied;  // by worker
+    int slowest = 0;           // the minimum of `applied`
+  };
+  std::vector<Piece> pieces;    // of all buckets (Run::piece)
+  std::uint64_t to_update = 0;  // bytes of the last push, before it takes the next
+  std::int64_t version = 0;     // updates of whole models
   std::vector<AppliedGradients> applied_of_node;
 
   int rank() const;
+  Piece& piece_of(const Push& push);
+  // Of its part of a message, what is added as it is: reading messages has prices of its own.
+  std::uint64_t added_bytes(const Payload& payload) const;
   // On messages of this server's part of a bucket.
   void work(Work::Kind kind, const Bucket& bucket, int iteration, int messages = 1);
 };

@@ -13,6 +13,9 @@ namespace {
 void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   Worker worker(state);
   schedule.worker(worker);
+  while (state.outstanding > 0)  // answers that it did not wait for
+    state.wakeup.wait();
+  end_answers(state);
   if (!run.aggregators.empty())
     run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])]
         ->worker_ended(state.rank);

@@ -124,10 +124,22 @@ void Stages::pass(Passage& passage, std::size_t i) {
         sg::this_actor::sleep_for((piece.steps - 1) * overhead_s);
       piece.steps = 1;
     }
+    const auto partitions = static_cast<std::uint64_t>(piece_of(whole, p, every_step).steps);
     own.phase(piece, passage.bucket, passage.iteration, last ? passage.done : nullptr);
+    // As where servers answer each push: all but the last partition was added while it came in.
+    std::uint64_t added = 0;
+    for (const Transfer& received : piece.receives)
+      added += piece.adds ? received.bytes : 0;
+    const Row adding{.stream = Stream::communication,
+                     .stage = static_cast<std::uint8_t>(stage.stream()),
+                     .rank = rank,
+                     .bucket = passage.bucket.index,
+                     .iteration = passage.iteration};
+    run.sum(added / partitions, adding);
     ++passage.passed[i];
     if (after != nullptr)
       stream(after->stage.stream()).upstream.wake();
+    run.sum(added - added / partitions, adding);
   }
 }
 

@@ -98,45 +98,6 @@ void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& p
   state.wakeup.wake();
 }
 
-// Sends each server its part of a message; returns when all have arrived.
-void push_to_servers(WorkerState& state, const Bucket& bucket, int iteration,
-                     std::uint64_t message_bytes) {
-  const int servers = cluster_of(state).topology.servers;
-  const double start_s = sg::Engine::get_clock();
-  Row row{.verb = "push",
-          .stream = Stream::communication,
-          .rank = state.rank,
-          .bucket = bucket.index,
-          .iteration = iteration};
-  int in_flight = servers;
-  for (int s = 0; s < servers; ++s) {
-    ServerState& server = *state.run.servers[index(s)];
-    const std::uint64_t bytes = state.run.on_different_hosts(state.rank, server.rank())
-                                    ? share(message_bytes, servers, s)
-                                    : 0;
-    row.bytes_sent += bytes;
-    const Push push{.worker = state.rank,
-                    .bucket = bucket.index,
-                    .iteration = iteration,
-                    .read_version = state.read_version[index(s)][index(bucket.index)]};
-    state.run.deliver(state.rank, server.rank(), bytes,
-                      [&state, &server, &in_flight, push, bytes](double sent_s) {
-                        state.run.add_row(sent_s, {.verb = "receive",
-                                                   .stream = Stream::messages,
-                                                   .rank = server.rank(),
-                                                   .bucket = push.bucket,
-                                                   .iteration = push.iteration,
-                                                   .bytes_received = bytes});
-                        server.pushes.add(push);
-                        if (--in_flight == 0)
-                          state.stream.wakeup.wake();
-                      });
-  }
-  while (in_flight > 0)
-    state.stream.wakeup.wait();
-  state.run.add_row(start_s, row);
-}
-
 AggregatorState& node_of(const WorkerState& state) {
   const int node = cluster_of(state).topology.node_of[static_cast<std::size_t>(state.rank)];
   return *state.run.aggregators[static_cast<std::size_t>(node)];
@@ -177,28 +138,24 @@ void copy(WorkerState& state, int from, int to, std::string_view verb, std::int6
                               .bytes_received = out ? bytes : 0});
 }
 
+// The next iteration uses what the answers have brought.
+void take_answers(WorkerState& state) {
+  end_answers(state);
+  while (!state.to_decompress.empty()) {
+    const auto [bucket, iteration] = state.to_decompress.front();
+    state.to_decompress.pop_front();
+    const auto payload = state.run.payload(setup_of(state).buckets[index(bucket)], iteration);
+    if (payload->elements > 0)
+      state.run.work(decode(payload->elements), compute_row(state, "decompress", bucket));
+  }
+  read_cache(state);
+}
+
 }  // namespace
 
 bool compresses_on_second_core(const WorkerState& worker) {
   return setup_of(worker).traffic.compression.on() &&
          cluster_of(worker).workers[index(worker.rank)].cores > 1;
-}
-
-void add_answer(WorkerState& worker, double sent_s, std::uint64_t bytes) {
-  const double now_s = sg::Engine::get_clock();
-  if (worker.answers && sent_s > worker.answers->end_s) {
-    worker.run.trace.rows.push_back(*worker.answers);
-    worker.answers.reset();
-  }
-  if (!worker.answers)
-    worker.answers = {.start_s = sent_s,
-                      .verb = "pull",
-                      .stream = Stream::messages,
-                      .rank = worker.rank,
-                      .iteration = worker.iteration};
-  worker.answers->start_s = std::min(worker.answers->start_s, sent_s);
-  worker.answers->end_s = now_s;
-  worker.answers->bytes_received += bytes;
 }
 
 const Settings& Worker::settings() const {
@@ -265,9 +222,8 @@ void Worker::finish_averages() {
 }
 
 void Worker::push(const Bucket& bucket) {
-  const int servers = cluster_of(state_).topology.servers;
-  state_.outstanding += servers;  // answers
-  state_.run.length.sends(state_.rank, state_.iteration, servers,
+  state_.outstanding += answers_to_a_push(state_, bucket.index);
+  state_.run.length.sends(state_.rank, state_.iteration, cluster_of(state_).topology.servers,
                           bucket.index + 1 == static_cast<int>(buckets().size()));
   start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
@@ -275,23 +231,25 @@ void Worker::push(const Bucket& bucket) {
     work_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
               [&state, &bucket, iteration,
                bytes = payload->message_of(state.rank) + payload->small_bytes] {
-                state.stream.jobs.add([&state, &bucket, iteration, bytes] {
-                  push_to_servers(state, bucket, iteration, bytes);
-                });
+                push_to_servers(state, bucket, iteration, bytes);
               });
   });
 }
 
 void Worker::pull() {
   wait_until(state_, [&] { return state_.outstanding == 0; });
-  if (state_.answers)
-    state_.run.trace.rows.push_back(*state_.answers);
-  state_.answers.reset();
-  if (!setup_of(state_).traffic.compressed_pulls)
-    return;
-  for (const Bucket& bucket : buckets())
-    if (const auto payload = state_.run.payload(bucket, state_.iteration); payload->elements > 0)
-      state_.run.work(decode(payload->elements), compute_row(state_, "decompress", bucket.index));
+  take_answers(state_);
+}
+
+void Worker::refresh_cache(double staleness) {
+  const double needed = state_.iteration + 1 - staleness;
+  state_.waits_for_fresh = true;
+  wait_until(state_, [&] { return oldest_clock(state_) >= needed; });
+  state_.waits_for_fresh = false;
+  take_answers(state_);
+  Row row = compute_row(state_, "read");
+  row.version = oldest_clock(state_);
+  state_.run.add_row(sg::Engine::get_clock(), row);
 }
 
 void Worker::hand_over() {

@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/actors.h"
@@ -17,6 +18,13 @@
 #include "sim/worker.h"
 
 namespace syncline {
+
+// The parameters of one server's part of a piece, as the last answer brought them.
+struct CachedPiece {
+  std::int64_t version = 0;  // how many updates they have
+  int clock = 0;             // they have all updates of all workers of the first so many iterations
+  int own = 0;               // and this worker's of so many
+};
 
 struct WorkerState {
   Run& run;
@@ -32,14 +40,38 @@ struct WorkerState {
   Wakeup wakeup;
   std::optional<Row> answers;                           // the row that collects overlapping answers
   std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
+  std::vector<std::vector<CachedPiece>> cache;          // by server and piece (Run::piece)
+  std::vector<int> answers_of;                          // by bucket: that have arrived
+  std::deque<std::pair<int, int>> to_decompress;  // bucket and iteration of answers that arrived
+  int buckets_in_flight = 0;                      // pushed, and not answered by all servers
+  bool waits_for_fresh = false;            // for what the next answer brings, not for all answers
   std::vector<std::size_t> own_gradients;  // how many its node had with each of this worker's
 };
 
 // If so, computation goes on meanwhile.
 bool compresses_on_second_core(const WorkerState& worker);
 
-// Records an answer that has just arrived: answers that overlap in time share one row, because a
-// worker gets many of them.
-void add_answer(WorkerState& worker, double sent_s, std::uint64_t bytes);
+struct Push;  // sim/server.h
+
+// Of all servers and pieces.
+int answers_to_a_push(const WorkerState& worker, int bucket);
+
+// Queues sending each server its part of a message on the communication stream, piece after piece.
+void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
+                     std::uint64_t message_bytes);
+
+// A server's answer to this push has arrived. Answers that overlap in time share one row, because
+// a worker gets many of them.
+void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
+                    double sent_s, std::uint64_t bytes);
+
+// Ends the row of answers.
+void end_answers(WorkerState& worker);
+
+// The next iteration uses the cached parameters, with this worker's own updates.
+void read_cache(WorkerState& worker);
+
+// How many iterations have all workers' updates in all of the cached parameters.
+int oldest_clock(const WorkerState& worker);
 
 }  // namespace syncline

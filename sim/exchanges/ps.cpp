@@ -118,7 +118,8 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
     const bool server = rank >= topology.workers();
     append({.name = "push",
             .sends = server ? std::vector<Transfer>() : shard,
-            .receives = server ? shard : std::vector<Transfer>()});
+            .receives = server ? shard : std::vector<Transfer>(),
+            .adds = server});
     ++stage.place;
     append({.name = "pull",
             .sends = server ? shard : std::vector<Transfer>(),

@@ -100,6 +100,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
           {"provenance",
            {{"compute", provenance.compute},
             {"compression", provenance.compression},
+            {"adding", provenance.adding},
             {"network", provenance.network}}},
           {"figures",
            {{"throughput_samples_per_s", report.throughput},
@@ -244,6 +245,8 @@ std::string full_report(const Json& result) {
   if (const std::string compression = result["provenance"].value("compression", "");
       !compression.empty())
     line("compression cost", compression);
+  if (const std::string adding = result["provenance"].value("adding", ""); !adding.empty())
+    line("adding on servers", adding);
   line("network", result["scenario"].value("network", "") + ": " +
                       result["provenance"]["network"].get<std::string>());
   for (const Json& warning : f["warnings"])

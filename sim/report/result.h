@@ -15,6 +15,7 @@ namespace syncline {
 struct Provenance {
   std::string compute;      // where seconds of computation come from
   std::string compression;  // cost tables and their own provenance; empty: nothing compresses
+  std::string adding;       // memory rate of servers and nodes; empty: there are none
   std::string network;      // the model's sentence
   std::string simgrid;      // version
   std::string inputs;       // fingerprint of the files that were read

@@ -4,9 +4,11 @@
 //   3. a read in clock c sees all updates with timestamp c - s - 1 or less, and may see newer ones;
 //   4. a worker sees its own updates.
 // A worker reads once per clock, after its push. A push of clock c is answered when every worker's
-// push of clock c - s has been applied, because the next iteration reads in clock c + 1. Rule 4
-// holds because the server applies a push before it answers. s = 0 is BSP through the server; with
-// a large s every push is answered at once, which is ASP.
+// push of clock c - s has been applied, because the next iteration reads in clock c + 1: so a pull
+// is always on its way. A worker that has a cache, as in the paper, does not wait for the answer if
+// what it has is fresh enough; it adds its own updates itself, which is rule 4. With `cache = off`
+// it waits for every answer, and rule 4 holds because the server applies a push before it answers.
+// s = 0 is BSP through the server either way; with a large s and no cache it is ASP.
 #include <vector>
 
 #include "sim/schedule.h"
@@ -17,13 +19,18 @@ namespace syncline {
 namespace {
 
 void worker(Worker& worker) {
+  const double staleness = worker.settings().number("staleness");
+  const bool cache = worker.settings().word("cache") == "on";
   while (worker.next_iteration()) {
     worker.forward();
     for (const Bucket& bucket : worker.buckets()) {
       worker.backward(bucket);
       worker.push(bucket);
     }
-    worker.pull();
+    if (cache)
+      worker.refresh_cache(staleness);
+    else
+      worker.pull();
     worker.step();
   }
 }
@@ -35,7 +42,7 @@ void server(Server& server) {
     server.apply(*push);
     held.push_back(*push);
     std::erase_if(held, [&](const Push& waiting) {
-      if (waiting.iteration + 1 > server.slowest(waiting.bucket) + staleness)
+      if (waiting.iteration + 1 > server.slowest(waiting) + staleness)
         return false;
       server.reply(waiting);
       return true;
@@ -53,6 +60,10 @@ const Registered<Schedule> entry{{
     .sentence = "stale synchronous: asynchronous, but nobody gets more than `staleness` ahead",
     .parameters = {staleness_parameter("iterations the fastest worker may be ahead of the slowest",
                                        "3"),
+                   {.name = "cache",
+                    .sentence = "on: workers wait only for parameters that are too old",
+                    .fallback = "on",
+                    .choices = {"on", "off"}},
                    pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,

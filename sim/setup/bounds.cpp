@@ -90,7 +90,7 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
   using Kind = std::pair<std::string_view, bool>;
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
-  PipelineTime pipeline(routes, traffic.step_overhead_s);
+  PipelineTime pipeline(routes, traffic.step_overhead_s, traffic.host_memory_Bps);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<Kind, int> occurrences;

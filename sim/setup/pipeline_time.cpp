@@ -17,6 +17,11 @@ void PipelineTime::add(int rank, const Phase& phase) {
   const double first_s = phase.steps * (latency_s + step_overhead_s_);
   own.first_s = std::max(own.first_s, first_s);
   own.next_s = std::max(own.next_s, phase.group_size > 0 ? first_s : step_overhead_s_);
+  double added_bytes = 0;
+  for (const Transfer& received : phase.receives)
+    added_bytes += phase.adds ? static_cast<double>(received.bytes) : 0;
+  own.adding_s = std::max(
+      own.adding_s, memory_bytes_per_sum * added_bytes / host_memory_Bps_ / phase.stage.partitions);
   for (const Transfer& send : phase.sends) {
     const Route route = routes_.between(rank, send.peer);
     const auto bytes = static_cast<double>(send.bytes);
@@ -48,11 +53,15 @@ void PipelineTime::add_to(ExchangeTime& time) const {
       const OfStage& stage = one->second;
       const double moving_s =
           std::max(bytes_s(stage.link_bytes), stage.slowest_flow_s) / partitions;
-      first_fixed_s += stage.first_s;
+      first_fixed_s += stage.first_s + stage.adding_s;
       first_bytes_s += moving_s;
       if (stage.next_s + moving_s > pace_fixed_s + pace_bytes_s) {
         pace_fixed_s = stage.next_s;
         pace_bytes_s = moving_s;
+      }
+      if (stage.adding_s > pace_fixed_s + pace_bytes_s) {
+        pace_fixed_s = stage.adding_s;
+        pace_bytes_s = 0;
       }
       for (const auto& [link, bytes] : stage.link_bytes)
         link_bytes[link] += bytes;

@@ -16,8 +16,8 @@ namespace syncline {
 // only one bucket is in flight.
 class PipelineTime {
  public:
-  PipelineTime(Routes& routes, double step_overhead_s)
-      : routes_(routes), step_overhead_s_(step_overhead_s) {}
+  PipelineTime(Routes& routes, double step_overhead_s, double host_memory_Bps)
+      : routes_(routes), step_overhead_s_(step_overhead_s), host_memory_Bps_(host_memory_Bps) {}
   // A phase of this rank, if it is in a pipeline.
   void add(int rank, const Phase& phase);
   // Passes follow each other.
@@ -26,8 +26,9 @@ class PipelineTime {
  private:
   struct OfStage {
     Stage stage;
-    double first_s = 0;  // latencies and overheads of a partition, of the slowest rank
-    double next_s = 0;   // of these, what the next partition waits for
+    double first_s = 0;   // latencies and overheads of a partition, of the slowest rank
+    double next_s = 0;    // of these, what the next partition waits for
+    double adding_s = 0;  // of a partition, where what arrives is added up
     std::map<int, double> link_bytes;
     double slowest_flow_s = 0;  // by links that limit each flow by itself
   };
@@ -35,6 +36,7 @@ class PipelineTime {
 
   Routes& routes_;
   double step_overhead_s_;
+  double host_memory_Bps_;
   std::map<std::pair<int, int>, OfStage> stages_;  // by pass and place
 };
 

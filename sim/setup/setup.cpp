@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -152,6 +153,18 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
           "; give it a host with role = host, or a zone of its own with a router"};
 }
 
+std::string adding_source(const Scenario& scenario) {
+  if (scenario.schedule->partners() == Schedule::Partners::each_other &&
+      !scenario.exchange->uses_servers)
+    return {};
+  char text[256];
+  std::snprintf(text, sizeof text, "%g GB/s of host memory, %s", scenario.host_memory_Bps / 1e9,
+                scenario.host_memory_Bps == Scenario().host_memory_Bps
+                    ? "the default: STREAM on a server of two sockets, about (remembered)"
+                    : "option host-memory-bandwidth");
+  return text;
+}
+
 }  // namespace
 
 std::vector<Bucket> Setup::sent_buckets() const {
@@ -173,7 +186,8 @@ Setup prepare(const Scenario& scenario) {
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
-          .profiles_s = profiles_s(scenario.platform)};
+          .profiles_s = profiles_s(scenario.platform),
+          .adding = adding_source(scenario)};
 }
 
 }  // namespace syncline

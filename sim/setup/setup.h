@@ -22,6 +22,7 @@ struct Setup {
   Bucket model_bucket;                // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;  // for the result
   double profiles_s = 0;              // sim/setup/profiles.h
+  std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;

@@ -38,6 +38,13 @@ std::uint64_t Traffic::pulled_bytes(const Payload& payload) const {
   return (compressed_pulls ? payload.bytes : payload.dense_bytes) + payload.small_bytes;
 }
 
+Cut Traffic::cut_of(const Bucket& bucket) const {
+  if (compression.on())
+    return {};
+  const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
+  return {.partitions = partitions, .pieces = every_step ? partitions : std::min(partitions, 2)};
+}
+
 Plan Traffic::plan_of(const Payload& payload, int rank) const {
   return syncline::plan_of(*exchange, cluster.topology, exchange_settings, payload, rank,
                            every_step);
@@ -112,7 +119,8 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .precision = scenario.precision,
           .compressed_pulls = scenario.compressed_pulls,
           .every_step = scenario.every_step,
-          .step_overhead_s = scenario.step_overhead_s};
+          .step_overhead_s = scenario.step_overhead_s,
+          .host_memory_Bps = scenario.host_memory_Bps};
 }
 
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {

@@ -14,6 +14,23 @@
 
 namespace syncline {
 
+// How a bucket's gradient goes to servers that answer each push: in `pieces`. With `fidelity =
+// step` a piece is a partition. With `flow` there are two, which take as long: the first partition
+// and all others, answered by all but the last partition and the last.
+struct Cut {
+  int partitions = 1;
+  int pieces = 1;
+
+  int partitions_in(int piece) const { return piece + 1 == pieces ? partitions - piece : 1; }
+  std::uint64_t pushed(std::uint64_t bytes, int piece) const {
+    return shares(bytes, partitions, piece, piece + partitions_in(piece));
+  }
+  std::uint64_t answered(std::uint64_t bytes, int piece) const {
+    const int end = partitions - (pieces - 1 - piece);
+    return shares(bytes, partitions, piece == 0 ? 0 : end - 1, end);
+  }
+};
+
 struct Traffic {
   Cluster cluster;
   Schedule::Partners partners = Schedule::Partners::each_other;
@@ -24,6 +41,7 @@ struct Traffic {
   bool compressed_pulls = false;
   bool every_step = false;
   double step_overhead_s = 0;
+  double host_memory_Bps = 0;
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
@@ -36,6 +54,8 @@ struct Traffic {
   Payload payload_of(const Bucket& bucket, int iteration) const;
   // Bytes of the servers' answer: parameters, or differences as a message of the same size.
   std::uint64_t pulled_bytes(const Payload& payload) const;
+  // What is compressed is one piece.
+  Cut cut_of(const Bucket& bucket) const;
   // The plan of one rank for this payload, with fused rounds unless every step is simulated.
   Plan plan_of(const Payload& payload, int rank) const;
   // Ranks that have a plan: workers, and servers if the exchange uses them.

@@ -176,6 +176,7 @@ TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
   const Star star{.nodes = 3, .workers_per_node = 2, .bus_latency_s = 1e-6};
   Options base{{"platform", star_platform(star)},
                {"device", cost_table(0, 0)},
+               {"host-memory-bandwidth", "1e15"},  // adding costs nothing either
                {"jitter", "0.2"},
                {"bucket-bytes", "0"}};
   for (Options options : everywhere(base, "randomk")) {
@@ -354,6 +355,7 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
                                            .slow_speed = 0.6})},
                {"model", model_of({400'000, 900'000, 100, 700'000})},
                {"device", cost_table(0, 0)},
+               {"host-memory-bandwidth", "1e15"},
                {"jitter", "0.2"},
                {"bucket-bytes", "0"}};
   const auto same_but_for_bytes = [](const Simulated& a, const Simulated& b,

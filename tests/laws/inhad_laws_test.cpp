@@ -30,6 +30,8 @@ TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
                   {"model", model_of({5'000'000})},
                   {"servers", "2"},
                   {"iterations", "10"},
+                  {"partition-bytes", "1e9"},         // InHAD has no partitions
+                  {"host-memory-bandwidth", "1e15"},  // its server reads no report while it adds
                   {"jitter", "0.3"}};
   options["schedule"] = "asp";
   const Simulated asp = simulated(options);
@@ -173,8 +175,8 @@ TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
     EXPECT_GT(report.throughput, before) << nic_Bps;
     const double bound = 8 * 10 / (bytes / nic_Bps);
     EXPECT_LE(report.throughput, 1.005 * bound) << nic_Bps;
-    if (nic_Bps <= 1e8) {
-      EXPECT_GE(report.throughput, 0.97 * bound) << nic_Bps;
+    if (nic_Bps <= 1e8) {  // the bound, but for updates of seven gradients, which move as much
+      EXPECT_GE(report.throughput, 0.95 * bound) << nic_Bps;
       EXPECT_GT(report.exposed_s, 10 * report.waiting_s) << nic_Bps;
       EXPECT_EQ(report.bottleneck.find("communication"), 0u) << report.bottleneck;
     }
@@ -203,6 +205,9 @@ TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
   options["schedule"] = "inhad";
   for (const int s : {1, 2, 3}) {
     options["staleness"] = std::to_string(s);
+    options.erase("host-memory-bandwidth");
+    EXPECT_LT(simulated(options).report.staleness.gradients_mean, 8.4 * s);
+    options["host-memory-bandwidth"] = "1e15";  // so that nodes stay in step
     const Staleness staleness = simulated(options).report.staleness;
     EXPECT_NEAR(staleness.gradients_mean, 8 * s, 0.8 * s);  // the first rounds have less
     EXPECT_NEAR(staleness.updates_mean, s, 0.1 * s);

@@ -63,22 +63,23 @@ TEST(Law5, SspWithoutStalenessIsBspThroughTheServer) {
                   {"bucket-bytes", "all"},
                   {"servers", "2"},
                   {"jitter", "0.3"},
-                  {"partition-bytes", "1e9"}};
+                  {"partition-bytes", "1e9"},
+                  {"host-memory-bandwidth", "1e15"}};  // averaging adds all gradients at the end
   options["schedule"] = "bsp";
   options["exchange"] = "ps";
   const Simulated bsp = simulated(options);
-  options.erase("partition-bytes");
   options["schedule"] = "ssp";
   options["staleness"] = "0";
   const Simulated ssp = simulated(options);
-  EXPECT_NEAR(ssp.trace.end_s, bsp.trace.end_s, 1e-9);
-  EXPECT_NEAR(ssp.iteration_s(), bsp.iteration_s(), 1e-9);
+  EXPECT_NEAR(ssp.trace.end_s, bsp.trace.end_s, 1e-6);
+  EXPECT_NEAR(ssp.iteration_s(), bsp.iteration_s(), 1e-6);
 }
 
-TEST(Law5, SspWithLargeStalenessIsAsp) {
+TEST(Law5, SspWithLargeStalenessAndWithoutACacheIsAsp) {
   const Simulated asp = simulated(any_scenario("asp"));
   Options options = any_scenario("ssp");
   options["staleness"] = "1000000";
+  options["cache"] = "off";
   EXPECT_EQ(trace_text(simulated(options).trace), trace_text(asp.trace));
 }
 

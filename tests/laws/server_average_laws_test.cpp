@@ -92,6 +92,7 @@ TEST(Law2, AveragingOnTheNodesTakesTwoTransfersOfAllButOneShard) {
 TEST(Law2, PartitionsAreOfTheBucketHoweverManyTheServers) {
   for (const int servers : {2, 4, 8}) {
     Options options = through_servers(2, 1, servers);
+    options["host-memory-bandwidth"] = "1e15";
     for (const int partitions : {1, 2, 5, 20}) {
       options["partition-bytes"] = std::to_string(200'000'000 / partitions);
       for (const char* fidelity : {"flow", "step"}) {

@@ -79,5 +79,106 @@ TEST(Law15, OnAPlainClusterTheLinkIsTheCardAndTheServerStays) {
   EXPECT_DOUBLE_EQ(bytes_on(run, "node0-nic_UP"), 11 * 10e6);  // half a push, half an answer
 }
 
+TEST(Law15, AnUpdateTakesThreeBytesOfMemoryPerByte) {
+  // 10 MB as one partition on one server: 3 x 10 MB / 100 GB/s. Momentum moves five values, not
+  // three.
+  Options options{{"platform", star_platform({.nodes = 1, .servers = 1})},
+                  {"model", ten_megabytes()},
+                  {"schedule", "asp"},
+                  {"servers", "1"},
+                  {"partition-bytes", "1e9"}};
+  const auto update_s = [](const Options& of) {
+    const std::vector<Row> rows = simulated(of).rows("update");
+    EXPECT_EQ(rows.size(), 11u);
+    return rows.front().end_s - rows.front().start_s;
+  };
+  EXPECT_NEAR(update_s(options), 3e-4, 1e-12);
+  options["host-memory-bandwidth"] = "50e9";
+  EXPECT_NEAR(update_s(options), 6e-4, 1e-12);
+}
+
+TEST(Law15, PushesUpdatesAndPullsOfPartitionsOverlap) {
+  // Ten partitions of 1 MB over 1 GB/s and 20 us: the last answer comes when eleven have passed,
+  // and one update of 30 us. Once, all of the bucket was pushed before any of it was answered: 20
+  // ms.
+  for (const char* fidelity : {"step", "flow"}) {
+    const Simulated run = simulated({{"platform", star_platform({.nodes = 1, .servers = 1})},
+                                     {"model", ten_megabytes()},
+                                     {"schedule", "asp"},
+                                     {"servers", "1"},
+                                     {"overlap", "off"},
+                                     {"bucket-bytes", "all"},
+                                     {"partition-bytes", "1e6"},
+                                     {"fidelity", fidelity}});
+    for (const Row& row : run.rows("wait"))
+      EXPECT_NEAR(row.end_s - row.start_s, 11e-3 + 2 * 2e-5 + 3e-5, 1e-9) << fidelity;
+    EXPECT_EQ(run.rows("apply").size(), 11u) << "an update of a bucket is one, in any pieces";
+  }
+}
+
+// Several workers per node, several buckets, unequal speeds; default partitions.
+Options busy_servers(const std::string& schedule) {
+  static const std::string platform =
+      star_platform({.nodes = 3, .workers_per_node = 2, .slow_speed = 0.6, .zones = true});
+  static const std::string model = model_of({4'000'000, 9'000'000, 100, 7'000'000});
+  return {{"platform", platform}, {"model", model},      {"schedule", schedule},
+          {"jitter", "0.2"},      {"bucket-bytes", "0"}, {"iterations", "12"}};
+}
+
+TEST(Law5, SspWithoutStalenessIsBspThroughServersInAnyCase) {
+  for (const char* fidelity : {"step", "flow"})
+    for (const char* cache : {"on", "off"}) {
+      Options options = busy_servers("bsp");
+      options["fidelity"] = fidelity;
+      options["exchange"] = "ps";
+      options["aggregate"] = "off";
+      const Simulated bsp = simulated(options);
+      options = busy_servers("ssp");
+      options["fidelity"] = fidelity;
+      options["staleness"] = "0";
+      options["cache"] = cache;
+      const Simulated ssp = simulated(options);
+      EXPECT_NEAR(ssp.iteration_s() / bsp.iteration_s(), 1, 0.03) << fidelity << " " << cache;
+      EXPECT_NEAR(ssp.trace.end_s / bsp.trace.end_s, 1, 0.03) << fidelity << " " << cache;
+    }
+}
+
+TEST(Law5, SspWithLargeStalenessIsAtLeastAsFastAsAsp) {
+  const Simulated asp = simulated(busy_servers("asp"));
+  Options options = busy_servers("ssp");
+  options["staleness"] = "1000000";
+  const Simulated ssp = simulated(options);
+  EXPECT_LT(ssp.trace.end_s, asp.trace.end_s);
+  EXPECT_GT(ssp.report.throughput, asp.report.throughput);
+  EXPECT_LT(ssp.iteration_s(), 0.9 * asp.iteration_s()) << "pushes and pulls hide";
+}
+
+TEST(Law5, AReadHasAllUpdatesThatAreOldEnoughAndItsWorkersOwn) {
+  for (const char* cache : {"on", "off"})
+    for (const int staleness : {0, 1, 3}) {
+      Options options = busy_servers("ssp");
+      options["cache"] = cache;
+      options["staleness"] = std::to_string(staleness);
+      const Simulated run = simulated(options);
+      std::map<std::pair<int, int>, std::vector<Row>> applied;  // by server and bucket
+      for (const Row& row : run.rows("apply"))
+        applied[{row.rank, row.bucket}].push_back(row);
+      EXPECT_EQ(applied.size(), 12u);
+      for (const auto& [place, rows] : applied)
+        for (const Row& gradient : rows) {
+          // Its parameters had so many updates: all own ones before it, and the first of others'.
+          auto others = gradient.read_version - gradient.iteration;
+          EXPECT_GE(others, 0);
+          for (const Row& update : rows) {
+            if (update.worker == gradient.worker)
+              continue;
+            if (others-- <= 0) {
+              EXPECT_GE(update.iteration, gradient.iteration - staleness) << cache << staleness;
+            }
+          }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace syncline

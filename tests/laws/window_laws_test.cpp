@@ -39,6 +39,8 @@ Options asp_at_one_server(double compute_s) {
           {"iterations", "auto"},
           {"servers", "1"},
           {"bucket-bytes", "all"},
+          {"partition-bytes", "1e9"},  // a push ends before its pull begins: two stations
+          {"host-memory-bandwidth", "1e15"},
           {"overlap", "off"},
           {"batch", std::to_string(batch)},
           {"throughput", std::to_string(batch / compute_s)}};
@@ -57,6 +59,20 @@ TEST(Law16, AspByDefaultIsTheClosedNetworkOfItsStations) {
     // Without chance, workers that began at different times meet less often, never more.
     EXPECT_GT(simulated(asp_at_one_server(compute_s)).report.throughput, expected) << compute_s;
   }
+}
+
+TEST(Law16, PartitionsMakeAspFasterThanAClosedNetworkOfWholeBuckets) {
+  // By default 25 partitions are answered one by one, so that a pull overlaps its push. Alone, a
+  // worker's pair then takes 26/25 of one transfer, and the card moves no more than it can.
+  for (const double compute_s : {1.0, 0.2})
+    for (const char* jitter : {"0", "0.05", "0.2", "0.5"}) {
+      Options options = asp_at_one_server(compute_s);
+      options.erase("partition-bytes");
+      options["jitter"] = jitter;
+      const double throughput = simulated(options).report.throughput;
+      EXPECT_GT(throughput, 32 * visits_per_s(8, compute_s, {0.1, 0.1})) << jitter;
+      EXPECT_LT(throughput, 1.001 * 32 * std::min(8 / (compute_s + 0.104), 1 / 0.1)) << jitter;
+    }
 }
 
 // One of eight hosts has half the speed of the others.

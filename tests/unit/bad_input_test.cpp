@@ -76,6 +76,12 @@ BadInput compressing(const std::string& name, const std::string& compressor,
 std::vector<BadInput> bad_hosts() {
   return {
       with("NoHostBandwidth", {"--host-bandwidth", "0"}, {"--host-bandwidth", "0", "1 to"}),
+      with("NoMemoryBandwidthOfHosts", {"--host-memory-bandwidth", "1"},
+           {"--host-memory-bandwidth", "1", "1e+06 to"}),
+      with("CacheOfAnUnknownKind", {"--schedule", "ssp", "--cache", "warm"},
+           {"--cache", "warm", "on", "off"}),
+      with("CacheOfAsp", {"--schedule", "asp", "--cache", "on"},
+           {"--cache", "means nothing", "asp"}),
       of_platform("NodesHostWithoutNode", "nobodys-host.xml",
                   {"nobodys-host.xml", "cpu", "role = host", "`node`"}),
       of_platform("NodesHostOfAnUnknownNode", "misspelt-node.xml",

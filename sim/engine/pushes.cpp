@@ -1,0 +1,155 @@
+// A worker's side of servers that answer each push: it sends gradients, and keeps the parameters
+// that come back.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sim/engine/run.h"
+#include "sim/server.h"
+
+namespace syncline {
+namespace {
+
+struct BucketPush {
+  WorkerState& worker;
+  int bucket;
+  int iteration;
+  std::uint64_t bytes;                      // of the message, over all servers
+  std::vector<std::int64_t> read_versions;  // by server: that the gradient was computed from
+};
+
+// Sends one piece; returns when all of it has left this worker. `coming` counts messages that have
+// not arrived.
+std::uint64_t send_piece(const BucketPush& bucket, int piece, int& coming) {
+  WorkerState& worker = bucket.worker;
+  Run& run = worker.run;
+  const auto servers = static_cast<int>(run.servers.size());
+  std::uint64_t sent = 0;
+  int leaving = servers;
+  coming += servers;
+  for (const auto& server : run.servers) {
+    const std::uint64_t part =
+        run.cuts[index(bucket.bucket)].pushed(share(bucket.bytes, servers, server->shard), piece);
+    const std::uint64_t bytes =
+        run.on_different_hosts(worker.rank, server->rank()) ? part : std::uint64_t{0};
+    sent += bytes;
+    const Push push{.worker = worker.rank,
+                    .bucket = bucket.bucket,
+                    .piece = piece,
+                    .iteration = bucket.iteration,
+                    .read_version = bucket.read_versions[index(server->shard)]};
+    run.deliver(
+        worker.rank, server->rank(), bytes,
+        [&run, &worker, &server = *server, &coming, push, bytes](double sent_s) {
+          run.add_row(sent_s, {.verb = "receive",
+                               .stream = Stream::messages,
+                               .rank = server.rank(),
+                               .bucket = push.bucket,
+                               .iteration = push.iteration,
+                               .bytes_received = bytes});
+          server.pushes.add(push);
+          if (--coming == 0)
+            worker.stream.wakeup.wake();
+        },
+        [&worker, &leaving] {
+          if (--leaving == 0)
+            worker.stream.wakeup.wake();
+        });
+  }
+  while (leaving > 0)
+    worker.stream.wakeup.wait();
+  return sent;
+}
+
+}  // namespace
+
+int answers_to_a_push(const WorkerState& worker, int bucket) {
+  return static_cast<int>(worker.run.servers.size()) * worker.run.cuts[index(bucket)].pieces;
+}
+
+void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
+                     std::uint64_t message_bytes) {
+  BucketPush push{.worker = worker,
+                  .bucket = bucket.index,
+                  .iteration = iteration,
+                  .bytes = message_bytes,
+                  .read_versions = {}};
+  for (const std::vector<std::int64_t>& of_server : worker.read_version)
+    push.read_versions.push_back(of_server[index(bucket.index)]);
+  worker.stream.jobs.add([push = std::move(push)] {
+    Run& run = push.worker.run;
+    const double limit = run.setup.traffic.exchange_settings.number("in-flight");
+    while (limit > 0 && push.worker.buckets_in_flight >= limit)
+      push.worker.stream.wakeup.wait();
+    ++push.worker.buckets_in_flight;
+    const double start_s = sg::Engine::get_clock();
+    Row row{.verb = "push",
+            .stream = Stream::communication,
+            .rank = push.worker.rank,
+            .bucket = push.bucket,
+            .iteration = push.iteration};
+    int coming = 0;
+    for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
+      row.bytes_sent += send_piece(push, piece, coming);
+    while (coming > 0)
+      push.worker.stream.wakeup.wait();
+    run.add_row(start_s, row);
+  });
+}
+
+void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
+                    double sent_s, std::uint64_t bytes) {
+  const double now_s = sg::Engine::get_clock();
+  if (worker.answers &&
+      (sent_s > worker.answers->end_s || push.iteration != worker.answers->iteration))
+    end_answers(worker);
+  if (!worker.answers)
+    worker.answers = {.start_s = sent_s,
+                      .verb = "pull",
+                      .stream = Stream::messages,
+                      .rank = worker.rank,
+                      .iteration = push.iteration};
+  worker.answers->start_s = std::min(worker.answers->start_s, sent_s);
+  worker.answers->end_s = now_s;
+  worker.answers->bytes_received += bytes;
+
+  CachedPiece& cached = worker.cache[index(shard)][worker.run.piece(push.bucket, push.piece)];
+  if (answer.own > cached.own)  // answers can overtake each other
+    cached = answer;
+  const bool complete =
+      ++worker.answers_of[index(push.bucket)] % answers_to_a_push(worker, push.bucket) == 0;
+  if (complete) {
+    --worker.buckets_in_flight;
+    worker.stream.wakeup.wake();
+    if (worker.run.setup.traffic.compressed_pulls)
+      worker.to_decompress.emplace_back(push.bucket, push.iteration);
+  }
+  if (--worker.outstanding == 0 || worker.waits_for_fresh)
+    worker.wakeup.wake();
+}
+
+void end_answers(WorkerState& worker) {
+  if (worker.answers)
+    worker.run.trace.rows.push_back(*worker.answers);
+  worker.answers.reset();
+}
+
+void read_cache(WorkerState& worker) {
+  const int made = worker.iteration + 1;
+  for (std::size_t s = 0; s < worker.cache.size(); ++s)
+    for (std::size_t b = 0; b < worker.run.cuts.size(); ++b) {
+      const CachedPiece& last =
+          worker.cache[s][worker.run.piece(static_cast<int>(b), worker.run.cuts[b].pieces - 1)];
+      worker.read_version[s][b] = last.version + made - last.own;
+    }
+}
+
+int oldest_clock(const WorkerState& worker) {
+  int oldest = std::numeric_limits<int>::max();
+  for (const std::vector<CachedPiece>& of_server : worker.cache)
+    for (const CachedPiece& piece : of_server)
+      oldest = std::min(oldest, piece.clock);
+  return oldest;
+}
+
+}  // namespace syncline
