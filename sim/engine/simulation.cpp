@@ -1,8 +1,10 @@
 #include "sim/engine/simulation.h"
 
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
+#include "sim/engine/alike_servers.h"
 #include "sim/engine/run.h"
 #include "sim/schedule.h"
 #include "sim/window.h"
@@ -29,6 +31,11 @@ void start_actors(Run& run, const Schedule& schedule) {
   run.active_workers = static_cast<int>(run.workers.size());
   run.active_actors =
       run.active_workers + static_cast<int>(run.servers.size() + run.aggregators.size());
+  // Before any actor has a stack: on memory that plans have used, a stack counts in full.
+  for (const auto& worker : run.workers)
+    worker->stages.make_streams();
+  for (const auto& server : run.server_stages)
+    server->make_streams();
   for (const auto& worker : run.workers) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
     if (run.aggregators.empty())
@@ -96,7 +103,9 @@ std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
 
 }  // namespace
 
-Trace simulate(const Setup& setup) {
+Trace simulate(const Setup& given) {
+  const std::optional<AlikeServers> alike = AlikeServers::of(given);
+  const Setup setup = alike ? alike->as_one(given) : given;
   Run run(setup);
   start_actors(run, *setup.scenario.schedule);
   // Without this SimGrid only reports a deadlock on stderr, stops the waiting actors, and returns
@@ -114,6 +123,8 @@ Trace simulate(const Setup& setup) {
   run.trace.cut_short = run.length.cut_short();
   run.trace.profiles_s = setup.profiles_s;
   run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
+  if (alike)
+    alike->spread(run.trace.links);
   return std::move(run.trace);
 }
 

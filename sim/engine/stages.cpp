@@ -34,15 +34,18 @@ Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
   streams.push_back(std::unique_ptr<StreamState>(new StreamState{.run = run, .rank = rank}));
 }
 
+void Stages::make_streams() {
+  if (run.setup.traffic.partners != Schedule::Partners::each_other)
+    return;
+  const std::shared_ptr<const Plan> first = plan(run.setup.buckets.front(), 0);
+  for (const auto& action : *first)
+    if (const Phase* phase = std::get_if<Phase>(&action))
+      while (static_cast<int>(streams.size()) <= phase->stage.stream())
+        streams.push_back(std::unique_ptr<StreamState>(
+            new StreamState{.run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
+}
+
 void Stages::start(const std::string& name) {
-  if (run.setup.traffic.partners == Schedule::Partners::each_other) {
-    const std::shared_ptr<const Plan> first = plan(run.setup.buckets.front(), 0);
-    for (const auto& action : *first)
-      if (const Phase* phase = std::get_if<Phase>(&action))
-        while (static_cast<int>(streams.size()) <= phase->stage.stream())
-          streams.push_back(std::unique_ptr<StreamState>(new StreamState{
-              .run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
-  }
   for (const auto& one : streams)
     run.start(name, rank, [&one = *one] { one.jobs.run_until_over(); });
 }

@@ -28,6 +28,8 @@ struct Stages {
 
   Stages(Run& run, int rank);
   StreamState& stream(int stage) { return *streams[static_cast<std::size_t>(stage)]; }
+  // One stream per stage of the exchange.
+  void make_streams();
   // Starts an actor of this name per stream.
   void start(const std::string& name);
   // This rank's part in averaging one bucket.

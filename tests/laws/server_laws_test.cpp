@@ -180,5 +180,68 @@ TEST(Law5, AReadHasAllUpdatesThatAreOldEnoughAndItsWorkersOwn) {
     }
 }
 
+// 40 workers and eight servers: more than 256 flows at a time.
+Options many_flows(const std::string& schedule) {
+  static const std::string platform = star_platform({.nodes = 20,
+                                                     .workers_per_node = 2,
+                                                     .nic_Bps = 3e8,
+                                                     .servers = 8,
+                                                     .slow_speed = 0.6,
+                                                     .server_nic_Bps = 2e8});
+  static const std::string model = model_of({2'000'000, 3'000'000});
+  return {{"platform", platform}, {"model", model}, {"schedule", schedule},
+          {"jitter", "0.2"},      {"servers", "8"}, {"partition-bytes", "1e9"},
+          {"bucket-bytes", "0"}};
+}
+
+TEST(AlikeServers, AreSimulatedAsOneInTheSameSeconds) {
+  for (const char* schedule : {"asp", "ssp"}) {
+    Options options = many_flows(schedule);
+    options["fidelity"] = "step";  // shows every message
+    const Simulated all = simulated(options);
+    options["fidelity"] = "flow";
+    const Simulated one = simulated(options);
+    EXPECT_EQ(all.trace.servers, 8);
+    EXPECT_EQ(one.trace.servers, 1);
+    EXPECT_LT(one.trace.flows, all.trace.flows / 7);
+    EXPECT_NEAR(one.trace.end_s / all.trace.end_s, 1, 1e-6) << schedule;
+    EXPECT_NEAR(one.report.throughput / all.report.throughput, 1, 1e-3) << schedule;
+    EXPECT_NEAR(one.report.staleness.gradients_mean, all.report.staleness.gradients_mean, 0.1);
+    ASSERT_EQ(one.trace.links.size(), all.trace.links.size());
+    for (const LinkUse& link : all.trace.links) {
+      const auto same = std::ranges::find(one.trace.links, link.name, &LinkUse::name);
+      ASSERT_NE(same, one.trace.links.end()) << link.name;
+      EXPECT_DOUBLE_EQ(same->bandwidth_Bps, link.bandwidth_Bps) << link.name;
+      EXPECT_NEAR(same->bytes / link.bytes, 1, 1e-5) << link.name;
+    }
+  }
+}
+
+TEST(AlikeServers, AreSimulatedOneByOneWhereAnythingTellsThemApart) {
+  const auto servers = [](const Options& changes) {
+    Options options = many_flows("asp");
+    options["iterations"] = "2";
+    for (const auto& [key, value] : changes)
+      options[key] = value;
+    return simulated(options).trace.servers;
+  };
+  EXPECT_EQ(servers({}), 1);
+  EXPECT_EQ(servers({{"workers", "32"}}), 8) << "few flows";
+  EXPECT_EQ(servers({{"compressor", "topk"}}), 8) << "priced by a server's part";
+  EXPECT_EQ(servers({{"network", "lv08"}}), 8) << "flows have limits of their own";
+  EXPECT_EQ(servers({{"servers", "0"}}), 20) << "a worker is near its own node's";
+  EXPECT_EQ(
+      servers(
+          {{"platform",
+            star_platform(
+                {.nodes = 20, .workers_per_node = 2, .servers = 8, .profile = "0 1\n10 0.5\n"})}}),
+      8)
+      << "profiles";
+  EXPECT_EQ(servers({{"platform", star_platform({.nodes = 24, .workers_per_node = 2})},
+                     {"workers", "40"}}),
+            8)
+      << "two servers have a card together";
+}
+
 }  // namespace
 }  // namespace syncline

@@ -1,0 +1,147 @@
+#include "sim/engine/alike_servers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <simgrid/s4u.hpp>
+#include <utility>
+
+#include "sim/setup/network.h"
+#include "sim/setup/platform.h"
+
+namespace syncline {
+namespace {
+
+namespace sg = simgrid::s4u;
+
+// So many flows at a time are fast enough one by one.
+constexpr int few_flows = 256;
+
+bool may_be_one(const Setup& setup) {
+  const Traffic& traffic = setup.traffic;
+  const Topology& topology = traffic.cluster.topology;
+  return traffic.partners == Schedule::Partners::servers && setup.scenario.servers > 1 &&
+         !traffic.every_step && !traffic.compression.on() && setup.profiles_s == 0 &&
+         setup.scenario.network->latency_after_flow &&
+         topology.workers() * topology.servers > few_flows;
+}
+
+// What turns routes of the first server into those of another.
+class Counterparts {
+ public:
+  explicit Counterparts(const Routes& routes) : routes_(routes) {}
+
+  // Whether these routes, of the first server and of the other, take the same time.
+  bool match(const Route& first, const Route& other) {
+    if (first.latency_s != other.latency_s || std::isfinite(first.flow_Bps) ||
+        std::isfinite(other.flow_Bps) || first.links.size() != other.links.size())
+      return false;
+    for (std::size_t i = 0; i < first.links.size(); ++i) {
+      const auto [own, added] = cards_.emplace(first.links[i], other.links[i]);
+      if (own->second != other.links[i] ||
+          bandwidth_Bps(first.links[i]) != bandwidth_Bps(other.links[i]))
+        return false;
+    }
+    return true;
+  }
+  // The first server's own links, and the other's.
+  std::map<int, int> cards() const {
+    std::map<int, int> own = cards_;
+    std::erase_if(own, [](const auto& card) { return card.first == card.second; });
+    return own;
+  }
+
+ private:
+  double bandwidth_Bps(int link) const {
+    return routes_.links()[static_cast<std::size_t>(link)].bandwidth_Bps;
+  }
+
+  const Routes& routes_;
+  std::map<int, int> cards_;
+};
+
+}  // namespace
+
+std::optional<AlikeServers> AlikeServers::of(const Setup& setup) {
+  if (!may_be_one(setup))
+    return std::nullopt;
+  const Topology& topology = setup.traffic.cluster.topology;
+  const int first = topology.workers();
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  std::vector<std::pair<Route, Route>> of_first;
+  for (int worker = 0; worker < first; ++worker)
+    of_first.emplace_back(routes.between(worker, first), routes.between(first, worker));
+
+  AlikeServers servers;
+  std::set<int> own;       // of any server
+  std::set<int> of_links;  // of the first server
+  for (int server = first + 1; server < topology.ranks(); ++server) {
+    Counterparts counterparts(routes);
+    for (int worker = 0; worker < first; ++worker) {
+      const auto& [there, back] = of_first[static_cast<std::size_t>(worker)];
+      if (!counterparts.match(there, routes.between(worker, server)) ||
+          !counterparts.match(back, routes.between(server, worker)))
+        return std::nullopt;
+    }
+    const std::map<int, int> cards = counterparts.cards();
+    const auto name = [&](int link) { return routes.links()[static_cast<std::size_t>(link)].name; };
+    std::set<int> keys;
+    std::vector<std::string> of_this;
+    for (const auto& [link, counterpart] : cards) {
+      keys.insert(link);
+      of_this.push_back(name(counterpart));
+      if (!own.insert(counterpart).second)
+        return std::nullopt;  // two servers share it
+    }
+    if (servers.cards_.empty()) {
+      of_links = keys;
+      servers.cards_.emplace_back();
+      for (const int link : keys)
+        servers.cards_.front().push_back(name(link));
+    }
+    if (keys != of_links || std::ranges::any_of(keys, [&](int link) { return own.contains(link); }))
+      return std::nullopt;
+    servers.cards_.push_back(std::move(of_this));
+  }
+  return servers;
+}
+
+Setup AlikeServers::as_one(const Setup& setup) const {
+  Setup one = setup;
+  const auto count = static_cast<int>(cards_.size());
+  Cluster& cluster = one.traffic.cluster;
+  const auto remove_others = [&](std::vector<std::string>& of_ranks) {
+    const auto second = of_ranks.begin() + cluster.topology.workers() + 1;
+    of_ranks.erase(second, second + count - 1);
+  };
+  remove_others(cluster.rank_hosts);
+  remove_others(cluster.rank_names);
+  cluster.topology.servers = 1;
+  one.scenario.host_memory_Bps *= count;
+  one.traffic.host_memory_Bps *= count;
+  for (const std::string& card : cards_.front()) {
+    sg::Link* link = sg::Link::by_name(card);
+    link->set_bandwidth(link->get_bandwidth() * count);
+  }
+  return one;
+}
+
+void AlikeServers::spread(std::vector<LinkUse>& links) const {
+  const auto count = static_cast<double>(cards_.size());
+  for (std::size_t card = 0; card < cards_.front().size(); ++card) {
+    const auto use = std::ranges::find(links, cards_.front()[card], &LinkUse::name);
+    if (use == links.end())
+      continue;
+    use->bandwidth_Bps /= count;
+    use->bytes /= count;
+    use->measured_bytes /= count;
+    LinkUse other = *use;
+    for (std::size_t server = 1; server < cards_.size(); ++server) {
+      other.name = cards_[server][card];
+      links.push_back(other);
+    }
+  }
+}
+
+}  // namespace syncline
