@@ -9,6 +9,8 @@
 namespace syncline {
 namespace {
 
+constexpr int batches = 20;  // of which an interval is made
+
 // A worker's iterations until this time, with the part of the one that goes on.
 double iterations_until(const Progress& worker, double time_s) {
   const auto next = std::ranges::upper_bound(worker.counted_s, time_s);
@@ -113,8 +115,17 @@ double part_in(const Progress& worker, std::size_t iteration, const Window& wind
   return std::max(0.0, inside_s / (ended_s - began_s));
 }
 
+std::optional<Window> in_whole_periods(const Window& window, double period_s) {
+  if (period_s <= 0)
+    return std::nullopt;
+  const double batch_s =
+      std::floor((window.to_s - window.from_s) / (batches * period_s)) * period_s;
+  if (batch_s == 0)
+    return std::nullopt;
+  return Window{.from_s = window.to_s - batches * batch_s, .to_s = window.to_s};
+}
+
 std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window) {
-  constexpr int batches = 20;
   constexpr double student = 2.093;  // 97.5 % of Student's t with 19 degrees of freedom
   const std::vector<double> values = in_batches(workers, window, batches);
   const double mean = mean_of(values);

@@ -34,6 +34,10 @@ double iterations_in(const std::vector<Progress>& workers, const Window& window)
 // How much of an iteration of a worker is in the window: 0 to 1.
 double part_in(const Progress& worker, std::size_t iteration, const Window& window);
 
+// The end of this window that interval_of cuts into whole periods of something that repeats; none
+// if it is shorter than that, or nothing repeats.
+std::optional<Window> in_whole_periods(const Window& window, double period_s);
+
 // Half the width of the 95 % interval of throughput, as a part of it: from the means of 20 batches
 // of equal time, made wider where neighbours are alike. None if a batch is shorter than an
 // iteration.

@@ -30,7 +30,7 @@ passed_of() {
 
 all_pass=true
 for prefix in "$@"; do
-  pc=$(find "$prefix"/lib* "$prefix"/share -name simgrid.pc 2>/dev/null | head -n 1)
+  pc=$(find "$prefix"/lib* "$prefix"/share -name simgrid.pc 2>/dev/null | head -n 1 || true)
   PKG_CONFIG_PATH=$(dirname "$pc")
   LD_LIBRARY_PATH=$(pkg-config --variable=libdir "$pc")
   export PKG_CONFIG_PATH LD_LIBRARY_PATH

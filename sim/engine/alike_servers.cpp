@@ -22,7 +22,7 @@ bool may_be_one(const Setup& setup) {
   const Traffic& traffic = setup.traffic;
   const Topology& topology = traffic.cluster.topology;
   return traffic.partners == Schedule::Partners::servers && setup.scenario.servers > 1 &&
-         !traffic.every_step && !traffic.compression.on() && setup.profiles_s == 0 &&
+         !traffic.every_step && !traffic.compression.on() && setup.profiles.shown_s == 0 &&
          setup.scenario.network->latency_after_flow &&
          topology.workers() * topology.servers > few_flows;
 }

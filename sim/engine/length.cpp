@@ -110,17 +110,22 @@ bool Length::drifts_apart(const Window& window) const {
 
 bool Length::is_known(int measured) {
   const Scenario& scenario = setup_.scenario;
-  if (in_step() && setup_.profiles_s == 0 && repeats())
+  if (in_step() && setup_.profiles.shown_s == 0 && repeats())
     return true;
   if (measured < first_check)
     return false;
   const std::vector<Progress> known = in_step() ? common() : workers_;
   const Window warm = window_after(known, scenario.warmup);
-  const std::optional<Window> steady = in_step() ? warm : settled(known, warm);
+  std::optional<Window> steady = in_step() ? warm : settled(known, warm);
+  // Batches that begin at other places of a slow spell differ, unless each has whole ones.
+  const std::optional<Window> whole =
+      steady ? in_whole_periods(*steady, setup_.profiles.period_s) : std::nullopt;
+  if (whole)
+    steady = whole;
   // In step nothing but warm-up is dropped: an iteration leaves nothing behind for the next one.
-  if (!in_step() && warm.warm)
+  if ((!in_step() || whole) && warm.warm)
     window_ = steady.value_or(warm);
-  if (!warm.warm || !steady || steady->to_s - steady->from_s < setup_.profiles_s)
+  if (!warm.warm || !steady || steady->to_s - steady->from_s < setup_.profiles.shown_s)
     return false;
   if (waiting_ == Schedule::Waiting::for_some && drifts_apart(*steady))
     return false;

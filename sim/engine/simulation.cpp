@@ -121,7 +121,7 @@ Trace simulate(const Setup& given) {
   const std::vector<Progress> progress = progress_of(run.trace);
   run.trace.window = run.length.window().value_or(window_after(progress, setup.scenario.warmup));
   run.trace.cut_short = run.length.cut_short();
-  run.trace.profiles_s = setup.profiles_s;
+  run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
   if (alike)
     alike->spread(run.trace.links);

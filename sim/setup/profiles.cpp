@@ -36,7 +36,7 @@ std::string attribute(const std::string& tag, const std::string& name) {
 }
 
 // Rows of a time and a value; a line PERIODICITY or LOOPAFTER with seconds repeats them.
-double rows_s(const std::string& rows, double period_s) {
+void read_rows(const std::string& rows, double period_s, Profiles& profiles) {
   std::istringstream lines(rows);
   double last_s = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -48,19 +48,20 @@ double rows_s(const std::string& rows, double period_s) {
     else
       last_s = std::max(last_s, std::strtod(first.c_str(), nullptr));
   }
-  return std::max(last_s, period_s);
+  profiles.shown_s = std::max({profiles.shown_s, last_s, period_s});
+  profiles.period_s = std::max(profiles.period_s, period_s);
 }
 
 }  // namespace
 
-double profiles_s(const std::string& platform_path) {
+Profiles profiles_of(const std::string& platform_path) {
   std::string xml = text_of(platform_path);
   erase_comments(xml);
   const fs::path folder = fs::path(platform_path).parent_path();
-  double longest_s = 0;
+  Profiles profiles;
   const auto read = [&](const std::string& file) {
     if (!file.empty())
-      longest_s = std::max(longest_s, rows_s(text_of(folder / file), 0));
+      read_rows(text_of(folder / file), 0, profiles);
   };
   for (std::size_t begin = xml.find('<'); begin != std::string::npos;
        begin = xml.find('<', begin + 1)) {
@@ -72,14 +73,14 @@ double profiles_s(const std::string& platform_path) {
       read(attribute(tag, "file"));
       const std::string period = attribute(tag, "periodicity");
       const std::size_t close = tag.back() == '/' ? end + 1 : xml.find("</trace", end);
-      longest_s = std::max(longest_s, rows_s(xml.substr(end + 1, close - end - 1),
-                                             std::strtod(period.c_str(), nullptr)));
+      read_rows(xml.substr(end + 1, close - end - 1), std::strtod(period.c_str(), nullptr),
+                profiles);
     } else if (tag.find("_file") != std::string::npos) {
       for (const char* kind : {"speed", "availability", "bandwidth", "latency", "state"})
         read(attribute(tag, kind + std::string("_file")));
     }
   }
-  return longest_s;
+  return profiles;
 }
 
 }  // namespace syncline

@@ -186,7 +186,7 @@ Setup prepare(const Scenario& scenario) {
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
-          .profiles_s = profiles_s(scenario.platform),
+          .profiles = profiles_of(scenario.platform),
           .adding = adding_source(scenario)};
 }
 

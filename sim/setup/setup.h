@@ -9,6 +9,7 @@
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
 #include "sim/setup/model.h"
+#include "sim/setup/profiles.h"
 #include "sim/setup/traffic.h"
 
 namespace syncline {
@@ -21,7 +22,7 @@ struct Setup {
   std::vector<Bucket> buckets;
   Bucket model_bucket;                // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;  // for the result
-  double profiles_s = 0;              // sim/setup/profiles.h
+  Profiles profiles;                  // of the platform
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
   // What is sent in one iteration, as one transfer each.

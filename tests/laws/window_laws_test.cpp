@@ -122,6 +122,27 @@ TEST(Law16, ARunNoticesASlowSpellInItsSecondHalf) {
   }
 }
 
+TEST(Law16, ARunOfWholePeriodsIsAsFastAsTheAverageHost) {
+  // Of every 2 s the last of eight hosts works 1.2 s at full speed and then at 0.4: 76 % on
+  // average. Who waits for it goes at that pace, whoever waits for nobody loses only its own part.
+  static const std::string platform =
+      star_platform({.nodes = 8, .nic_Bps = 1e12, .profile = "0 1\n1.2 0.4\nPERIODICITY 2"});
+  for (const char* schedule : {"bsp", "ssp", "asp"})
+    for (const char* jitter : {"0", "0.005"}) {
+      Options options{{"platform", platform},
+                      {"model", model_of({1000})},
+                      {"schedule", schedule},
+                      {"iterations", "auto"},
+                      {"jitter", jitter}};
+      const Report report = simulated(options).report;
+      const double expected = 100 * (schedule == std::string("asp") ? 7.76 : 8 * 0.76);
+      EXPECT_NEAR(report.throughput / expected, 1, 0.015) << schedule << ", jitter " << jitter;
+      EXPECT_LE(report.throughput_interval.value_or(1), 0.01) << schedule << ", jitter " << jitter;
+      for (const std::string& warning : report.warnings)
+        EXPECT_EQ(warning.find("max-iterations"), std::string::npos) << schedule << warning;
+    }
+}
+
 TEST(Law16, TheDefaultLengthOfEqualIterationsIsTen) {
   const Simulated run = simulated({{"platform", star_platform({.nodes = 4})},
                                    {"model", model_of({100'000})},

@@ -8,11 +8,15 @@
 namespace syncline {
 namespace {
 
-double seconds_of(const std::string& body, const std::string& rows = "") {
+Profiles profiles_in(const std::string& body, const std::string& rows = "") {
   const TemporaryFolder folder;
   folder.write("speeds.txt", rows);
-  return profiles_s(
+  return profiles_of(
       folder.write("platform.xml", "<platform version=\"4.1\">" + body + "</platform>"));
+}
+
+double seconds_of(const std::string& body, const std::string& rows = "") {
+  return profiles_in(body, rows).shown_s;
 }
 
 TEST(Profiles, OfAPlatformWithoutThemAreZero) {
@@ -33,6 +37,12 @@ TEST(Profiles, CanBeInFiles) {
   EXPECT_EQ(seconds_of("<link id=\"a\" bandwidth_file='speeds.txt'/>", "PERIODICITY 90\n0 1\n"),
             90);
   EXPECT_EQ(seconds_of("<trace id=\"t\" file=\"speeds.txt\"/>", "# s value\n0 1\n5 2\n"), 5);
+}
+
+TEST(Profiles, HaveAPeriodOnlyIfTheyRepeat) {
+  EXPECT_EQ(profiles_in("<trace id=\"t\" periodicity=\"10\">\n0 1.0\n6 0.4\n</trace>").period_s,
+            10);
+  EXPECT_EQ(profiles_in("<trace id=\"t\" periodicity=\"-1\">\n0 1.0\n6 0.4\n</trace>").period_s, 0);
 }
 
 }  // namespace
