@@ -8,7 +8,7 @@ namespace {
 
 constexpr int enough_if_all_alike = 10;  // iterations in step
 constexpr int first_check = 20;          // iterations of the fastest worker
-constexpr double between_checks = 1.3;   // times as many
+constexpr double between_checks = 1.15;  // times as many
 
 }  // namespace
 

@@ -10,11 +10,14 @@ double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
   double ties_a = 0;
   double ties_b = 0;
   double pairs = 0;
-  const auto sign = [](double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; };
+  const auto order = [](double x, double y) {
+    constexpr double rounding = 1e-9;  // differs between machines and versions of SimGrid
+    return std::abs(x - y) <= rounding * std::abs(x) ? 0 : x > y ? 1 : -1;
+  };
   for (std::size_t i = 0; i < a.size(); ++i)
     for (std::size_t j = 0; j < i; ++j) {
-      const int order_a = sign(a[i] - a[j]);
-      const int order_b = sign(b[i] - b[j]);
+      const int order_a = order(a[i], a[j]);
+      const int order_b = order(b[i], b[j]);
       concordant += order_a * order_b;
       ties_a += order_a == 0 ? 1 : 0;
       ties_b += order_b == 0 ? 1 : 0;

@@ -26,7 +26,7 @@ struct Agreement {
 // Over the rows with role `report`.
 Agreement agreement(const std::vector<ValidationRow>& rows);
 
-// Kendall's tau-b, which allows for ties; 0 where it is undefined.
+// Kendall's tau-b, which allows for ties (to 1e-9); 0 where it is undefined.
 double kendall_tau(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace syncline
