@@ -31,12 +31,6 @@ void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank
               ring_all_reduce(place_among_all(workers, rank), bytes, group_of_small_tensors));
 }
 
-bool nodes_of_one_size(const Topology& topology) {
-  return std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
-    return node.size() == topology.nodes.front().size();
-  });
-}
-
 // One flow to each of a few positions on a ring of `size`. `sign` is 1 for sends and -1 for
 // receives.
 class Distances {
@@ -137,6 +131,12 @@ std::pair<int, int> partitions_of(const Stage& stage, int piece, bool every_step
 }
 
 }  // namespace
+
+bool nodes_of_one_size(const Topology& topology) {
+  return std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
+    return node.size() == topology.nodes.front().size();
+  });
+}
 
 bool is_ring(const Phase& phase) {
   return phase.steps > 1 && phase.group_size > 1 && phase.sends.size() == 1 &&
@@ -262,8 +262,7 @@ Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
   return both;
 }
 
-std::vector<DistanceRange> representative_distances(int size) {
-  constexpr int most = 8;
+std::vector<DistanceRange> representative_distances(int size, int most) {
   const int ranges = std::min(most, size - 1);
   const auto begin = [&](int i) { return 1 + (i * (size - 1) + ranges - 1) / ranges; };
   std::vector<DistanceRange> all;

@@ -226,7 +226,9 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
 struct DistanceRange {
   int middle, first, last;
 };
-std::vector<DistanceRange> representative_distances(int size);
+std::vector<DistanceRange> representative_distances(int size, int most = 8);
+
+bool nodes_of_one_size(const Topology& topology);
 
 // For `fidelity = flow`, because a thousand workers have a million pairs: replaces the rounds of an
 // all-to-all by one phase of as many steps, with direct flows to each worker of the node and to one

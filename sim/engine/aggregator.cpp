@@ -118,16 +118,16 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
     const std::uint64_t bytes = share(payload.bytes + payload.small_bytes,
                                       static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
-    run.send(state_.rank(), server->rank(), bytes, "sum",
-             [&state = state_, &server = *server, sum, end = state_.sent] {
-               server.messages.add(sum);
-               if (++state.servers_reached < state.run.servers.size())
-                 return;
-               state.delivered = end;
-               ++state.sums_delivered;
-               state.jobs.emplace_back([&state] { state.send_report(); });
-               state.events.wakeup.wake();
-             });
+    run.send_shard(state_.rank(), server->rank(), bytes, "sum",
+                   [&state = state_, &server = *server, sum, end = state_.sent] {
+                     server.messages.add(sum);
+                     if (++state.servers_reached < state.run.servers.size())
+                       return;
+                     state.delivered = end;
+                     ++state.sums_delivered;
+                     state.jobs.emplace_back([&state] { state.send_report(); });
+                     state.events.wakeup.wake();
+                   });
   }
 }
 

@@ -17,11 +17,13 @@ namespace sg = simgrid::s4u;
 
 // So many flows at a time are fast enough one by one.
 constexpr int few_flows = 256;
+// So many take minutes. Workers exchange with fewer nodes, to have no more.
+constexpr int many_flows = 4096;
 
 bool may_be_one(const Setup& setup) {
   const Traffic& traffic = setup.traffic;
   const Topology& topology = traffic.cluster.topology;
-  return traffic.partners == Schedule::Partners::servers && setup.scenario.servers > 1 &&
+  return traffic.partners != Schedule::Partners::each_other && topology.servers > 1 &&
          !traffic.every_step && !traffic.compression.on() && setup.profiles.shown_s == 0 &&
          setup.scenario.network->latency_after_flow &&
          topology.workers() * topology.servers > few_flows;
@@ -66,6 +68,46 @@ class Counterparts {
 std::optional<AlikeServers> AlikeServers::of(const Setup& setup) {
   if (!may_be_one(setup))
     return std::nullopt;
+  if (setup.scenario.servers == 0)
+    return on_nodes(setup);
+  if (setup.traffic.partners == Schedule::Partners::servers)
+    return of_their_own(setup);
+  return std::nullopt;  // the nodes' sums do not come at the same time
+}
+
+std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
+  const Cluster& cluster = setup.traffic.cluster;
+  const auto nodes = static_cast<int>(cluster.topology.nodes.size());
+  if (!nodes_of_one_size(cluster.topology) || cluster.topology.workers() * nodes < many_flows)
+    return std::nullopt;
+  AlikeServers servers;
+  servers.count_ = nodes;
+  servers.node_parts_.push_back({.distance = 0, .first = 0, .last = 1});
+  const int distances = std::clamp(many_flows / cluster.topology.workers(), 1, 8);
+  for (const DistanceRange& range : representative_distances(nodes, distances))
+    servers.node_parts_.push_back(
+        {.distance = range.middle, .first = range.first, .last = range.last + 1});
+  Routes routes(cluster.rank_hosts);
+  double narrowest_Bps = 0;  // of every route from a node to another
+  for (int node = 0; node < nodes; ++node)
+    for (const NodeParts& parts : servers.node_parts_) {
+      const int other = (node + parts.distance) % nodes;
+      const Route route = routes.between(cluster.aggregator_of(node), cluster.aggregator_of(other));
+      if (parts.distance == 0)
+        continue;
+      double least_Bps = route.flow_Bps;
+      for (const int link : route.links)
+        least_Bps =
+            std::min(least_Bps, routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps);
+      if (narrowest_Bps == 0)
+        narrowest_Bps = least_Bps;
+      if (least_Bps != narrowest_Bps)
+        return std::nullopt;
+    }
+  return servers;
+}
+
+std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
   const Topology& topology = setup.traffic.cluster.topology;
   const int first = topology.workers();
   Routes routes(setup.traffic.cluster.rank_hosts);
@@ -74,6 +116,7 @@ std::optional<AlikeServers> AlikeServers::of(const Setup& setup) {
     of_first.emplace_back(routes.between(worker, first), routes.between(first, worker));
 
   AlikeServers servers;
+  servers.count_ = topology.servers;
   std::set<int> own;       // of any server
   std::set<int> of_links;  // of the first server
   for (int server = first + 1; server < topology.ranks(); ++server) {
@@ -109,27 +152,28 @@ std::optional<AlikeServers> AlikeServers::of(const Setup& setup) {
 
 Setup AlikeServers::as_one(const Setup& setup) const {
   Setup one = setup;
-  const auto count = static_cast<int>(cards_.size());
+  one.node_parts = node_parts_;
   Cluster& cluster = one.traffic.cluster;
   const auto remove_others = [&](std::vector<std::string>& of_ranks) {
     const auto second = of_ranks.begin() + cluster.topology.workers() + 1;
-    of_ranks.erase(second, second + count - 1);
+    of_ranks.erase(second, second + count_ - 1);
   };
   remove_others(cluster.rank_hosts);
   remove_others(cluster.rank_names);
   cluster.topology.servers = 1;
-  one.scenario.host_memory_Bps *= count;
-  one.traffic.host_memory_Bps *= count;
-  for (const std::string& card : cards_.front()) {
-    sg::Link* link = sg::Link::by_name(card);
-    link->set_bandwidth(link->get_bandwidth() * count);
-  }
+  one.scenario.host_memory_Bps *= count_;
+  one.traffic.host_memory_Bps *= count_;
+  if (!cards_.empty())
+    for (const std::string& card : cards_.front()) {
+      sg::Link* link = sg::Link::by_name(card);
+      link->set_bandwidth(link->get_bandwidth() * count_);
+    }
   return one;
 }
 
 void AlikeServers::spread(std::vector<LinkUse>& links) const {
-  const auto count = static_cast<double>(cards_.size());
-  for (std::size_t card = 0; card < cards_.front().size(); ++card) {
+  const auto count = static_cast<double>(count_);
+  for (std::size_t card = 0; !cards_.empty() && card < cards_.front().size(); ++card) {
     const auto use = std::ranges::find(links, cards_.front()[card], &LinkUse::name);
     if (use == links.end())
       continue;

@@ -5,6 +5,10 @@
 // to the servers differ only by cards that are each server's own, and all alike, the S messages of
 // a push begin and end together, whatever the other workers do. One server with cards S times as
 // wide, and S times the memory, then gives the same seconds.
+//
+// Servers on nodes of one size get, and send, their bytes over the nodes' cards, which all nodes
+// share alike: one server stands for them. A worker exchanges its own node's part there, and those
+// of all others with a few nodes at representative distances, as in an all-to-all.
 #pragma once
 
 #include <optional>
@@ -18,8 +22,9 @@ namespace syncline {
 
 class AlikeServers {
  public:
-  // None where servers differ, share links or have profiles, and where each message has to be seen:
-  // with fidelity = step, with few flows, with compression, which is priced by a server's part.
+  // None where servers or nodes differ, servers share links or links have profiles, and where each
+  // message has to be seen: with fidelity = step, with few flows, with compression, which is priced
+  // by a server's part.
   static std::optional<AlikeServers> of(const Setup& setup);
 
   // The same run with one server. Widens its cards.
@@ -28,8 +33,13 @@ class AlikeServers {
   void spread(std::vector<LinkUse>& links) const;
 
  private:
-  // By server: its own cards, in the same order.
+  static std::optional<AlikeServers> of_their_own(const Setup& setup);
+  static std::optional<AlikeServers> on_nodes(const Setup& setup);
+
+  int count_ = 0;
+  // By server: its own cards, in the same order; none for servers on nodes.
   std::vector<std::vector<std::string>> cards_;
+  std::vector<NodeParts> node_parts_;
 };
 
 }  // namespace syncline

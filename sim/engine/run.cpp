@@ -144,18 +144,89 @@ void Run::wait_until_delivered(int rank) {
     sender.delivered.wait();
 }
 
+void Run::add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb,
+                        double sent_s) {
+  add_row(sent_s, {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = bytes});
+  add_row(sent_s, {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = bytes});
+}
+
 void Run::send(int from, int to, std::uint64_t bytes, std::string_view verb,
                std::function<void()> arrived) {
   const std::uint64_t on_wire = on_different_hosts(from, to) ? bytes : 0;
-  deliver(
-      from, to, on_wire,
-      [this, from, to, on_wire, verb, arrived = std::move(arrived)](double sent_s) {
-        add_row(sent_s,
-                {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = on_wire});
-        add_row(sent_s,
-                {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = on_wire});
-        arrived();
-      });
+  deliver(from, to, on_wire,
+          [this, from, to, on_wire, verb, arrived = std::move(arrived)](double sent_s) {
+            add_send_rows(from, to, on_wire, verb, sent_s);
+            arrived();
+          });
+}
+
+std::vector<Run::Hop> Run::hops(int from, int to, std::uint64_t bytes) const {
+  if (setup.node_parts.empty())
+    return {{from, to, on_different_hosts(from, to) ? bytes : 0}};
+  const Cluster& cluster = setup.traffic.cluster;
+  const auto nodes = static_cast<int>(cluster.topology.nodes.size());
+  const int first_server = cluster.topology.workers();
+  const bool to_server = to >= first_server && to < cluster.topology.ranks();
+  const int other = to_server ? from : to;
+  const int node = other < first_server ? cluster.topology.node_of[index(other)]
+                                        : other - cluster.aggregator_of(0);
+  std::vector<Hop> all;
+  for (const NodeParts& parts : setup.node_parts) {
+    // On its own host the server sends by itself, and then waits for that before it ends.
+    const int place = (node + parts.distance) % nodes;
+    const int server = place == 0 ? first_server : cluster.aggregator_of(place);
+    all.push_back({.from = to_server ? other : server,
+                   .to = to_server ? server : other,
+                   .bytes = on_different_hosts(other, server)
+                                ? shares(bytes, nodes, parts.first, parts.last)
+                                : 0});
+  }
+  return all;
+}
+
+std::uint64_t Run::shard_on_wire(int from, int to, std::uint64_t bytes) const {
+  std::uint64_t sum = 0;
+  for (const Hop& hop : hops(from, to, bytes))
+    sum += hop.bytes;
+  return sum;
+}
+
+void Run::deliver_shard(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+                        std::function<void()> injected) {
+  const std::vector<Hop> all = hops(from, to, bytes);
+  if (all.size() == 1) {
+    deliver(from, to, all.front().bytes, std::move(arrived), std::move(injected));
+    return;
+  }
+  struct Missing {
+    std::size_t arrivals;
+    std::size_t injections;
+    std::function<void(double)> arrived;
+    std::function<void()> injected;
+  };
+  const auto missing =
+      std::make_shared<Missing>(all.size(), all.size(), std::move(arrived), std::move(injected));
+  for (const Hop& hop : all)
+    deliver(
+        hop.from, hop.to, hop.bytes,
+        [missing](double sent_s) {
+          if (--missing->arrivals == 0)
+            missing->arrived(sent_s);
+        },
+        [missing] {
+          if (--missing->injections == 0 && missing->injected)
+            missing->injected();
+        });
+}
+
+void Run::send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
+                     std::function<void()> arrived) {
+  deliver_shard(from, to, bytes,
+                [this, from, to, on_wire = shard_on_wire(from, to, bytes), verb,
+                 arrived = std::move(arrived)](double sent_s) {
+                  add_send_rows(from, to, on_wire, verb, sent_s);
+                  arrived();
+                });
 }
 
 void Run::actor_ended(int rank) {

@@ -75,6 +75,14 @@ struct Run {
   // The same with a row at each end, of this verb.
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
             std::function<void()> arrived);
+  // The same for bytes of a server's part of the model, which may go to, or come from, several
+  // nodes (Setup::node_parts): `arrived` and `injected` run with the last.
+  void deliver_shard(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
+                     std::function<void()> injected = {});
+  void send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
+                  std::function<void()> arrived);
+  // What of them is on the network.
+  std::uint64_t shard_on_wire(int from, int to, std::uint64_t bytes) const;
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
@@ -93,6 +101,14 @@ struct Run {
 
  private:
   void use_memory(double bytes, Row row);
+  // Between these ranks, of which one is a server: each pair of ranks and its bytes.
+  struct Hop {
+    int from;
+    int to;
+    std::uint64_t bytes;
+  };
+  std::vector<Hop> hops(int from, int to, std::uint64_t bytes) const;
+  void add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb, double sent_s);
   struct MessageInFlight;
   // How messages reach a rank, and how many that it sent have not arrived.
   struct RankMessages {

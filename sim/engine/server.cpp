@@ -90,24 +90,24 @@ void Server::reply(const Push& push) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
-  const std::uint64_t part = share(run.setup.traffic.pulled_bytes(*payload),
-                                   static_cast<int>(run.servers.size()), state_.shard);
-  const std::uint64_t bytes = run.on_different_hosts(state_.rank(), worker.rank)
-                                  ? run.cuts[index(push.bucket)].answered(part, push.piece)
-                                  : 0;
+  const std::uint64_t part = run.cuts[index(push.bucket)].answered(
+      share(run.setup.traffic.pulled_bytes(*payload), static_cast<int>(run.servers.size()),
+            state_.shard),
+      push.piece);
+  const std::uint64_t bytes = run.shard_on_wire(state_.rank(), worker.rank, part);
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
-  run.deliver(state_.rank(), worker.rank, bytes,
-              [this_state = &state_, &worker, push, bytes, answer](double sent_s) {
-                this_state->run.add_row(sent_s, {.verb = "reply",
-                                                 .stream = Stream::messages,
-                                                 .rank = this_state->rank(),
-                                                 .bucket = push.bucket,
-                                                 .iteration = push.iteration,
-                                                 .bytes_sent = bytes});
-                answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
-              });
+  run.deliver_shard(state_.rank(), worker.rank, part,
+                    [this_state = &state_, &worker, push, bytes, answer](double sent_s) {
+                      this_state->run.add_row(sent_s, {.verb = "reply",
+                                                       .stream = Stream::messages,
+                                                       .rank = this_state->rank(),
+                                                       .bucket = push.bucket,
+                                                       .iteration = push.iteration,
+                                                       .bytes_sent = bytes});
+                      answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
+                    });
 }
 
 int Server::slowest(const Push& push) const {
@@ -168,7 +168,7 @@ void Server::send_parameters(int node) {
     for (const int rank : run.setup.traffic.cluster.topology.nodes[index(aggregator.node)])
       run.workers[index(rank)]->wakeup.wake();
   };
-  run.send(state_.rank(), aggregator.rank(), bytes, "parameters", [&run, &aggregator, take] {
+  run.send_shard(state_.rank(), aggregator.rank(), bytes, "parameters", [&run, &aggregator, take] {
     if (!run.setup.traffic.compressed_pulls) {
       take();
       return;

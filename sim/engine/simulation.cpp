@@ -89,7 +89,8 @@ std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
     const auto to = static_cast<int>(pair % run.hosts.size());
     const Route route = run.routes.between(from, to);
     const bool server_sends =
-        from >= run.trace.workers && from < run.trace.workers + run.trace.servers;
+        from >= run.trace.workers &&
+        (run.aggregators.empty() || from < run.trace.workers + run.trace.servers);
     const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
     for (std::size_t i = uses.size(); i < run.routes.links().size(); ++i)
       uses.push_back({run.routes.links()[i].name, run.routes.links()[i].bandwidth_Bps});

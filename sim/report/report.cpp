@@ -275,6 +275,11 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
   if (!window.warm)
     report.warnings.emplace_back(
         "the fastest worker had ended before the slowest was warm: figures are from the start");
+  if (window.warm && !trace.in_step && report.window_iterations < 2)
+    report.warnings.emplace_back(
+        "the window has fewer than two iterations per worker, whose ends decide what is in it: "
+        "more "
+        "iterations say more");
   report.throughput_interval = interval_of(progress, window);
   report.halves_differ = halves_differ(progress, window);
   if (std::abs(report.halves_differ) > agreeing_halves)

@@ -14,6 +14,13 @@
 
 namespace syncline {
 
+// Parts first .. last - 1, of one per node, go to the node so many places further.
+struct NodeParts {
+  int distance = 0;
+  int first = 0;
+  int last = 0;
+};
+
 struct Setup {
   Scenario scenario;
   Model model;
@@ -24,6 +31,10 @@ struct Setup {
   std::vector<std::string> warnings;  // for the result
   Profiles profiles;                  // of the platform
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
+
+  // What a server's bytes are cut into where one stands for a server on each node: a part for each
+  // of several nodes at these distances (sim/engine/alike_servers.h); empty: it is one server.
+  std::vector<NodeParts> node_parts;
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;

@@ -229,7 +229,7 @@ TEST(AlikeServers, AreSimulatedOneByOneWhereAnythingTellsThemApart) {
   EXPECT_EQ(servers({{"workers", "32"}}), 8) << "few flows";
   EXPECT_EQ(servers({{"compressor", "topk"}}), 8) << "priced by a server's part";
   EXPECT_EQ(servers({{"network", "lv08"}}), 8) << "flows have limits of their own";
-  EXPECT_EQ(servers({{"servers", "0"}}), 20) << "a worker is near its own node's";
+  EXPECT_EQ(servers({{"servers", "0"}}), 20) << "on nodes they are only near enough if many";
   EXPECT_EQ(
       servers(
           {{"platform",
@@ -241,6 +241,27 @@ TEST(AlikeServers, AreSimulatedOneByOneWhereAnythingTellsThemApart) {
                      {"workers", "40"}}),
             8)
       << "two servers have a card together";
+}
+
+TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
+  // 64 nodes of one worker: a push and a pull of M bytes take 63/64 of M over its card each way,
+  // and its server takes and gives as much. Without a full card, computation takes the time.
+  const std::string model = model_of({4'000'000, 6'000'000});
+  for (const char* schedule : {"asp", "ssp", "inhad"})
+    for (const double nic_Bps : {1e8, 1e10}) {
+      const Simulated run =
+          simulated({{"platform", star_platform({.nodes = 64, .nic_Bps = nic_Bps})},
+                     {"model", model},
+                     {"schedule", schedule},
+                     {"iterations", "20"},
+                     {"partition-bytes", "1e6"},
+                     {"jitter", "0.1"}});
+      EXPECT_EQ(run.trace.servers, 1) << schedule;
+      EXPECT_NEAR(run.report.bytes_sent / (40e6 * 63 / 64), 1, 0.08) << schedule;
+      const double bound = std::min(64 * 10 / (2 * 40e6 * 63 / 64 / nic_Bps), 64 * 100.0);
+      EXPECT_LE(run.report.throughput, 1.03 * bound) << schedule << " at " << nic_Bps;
+      EXPECT_GE(run.report.throughput, 0.85 * bound) << schedule << " at " << nic_Bps;
+    }
 }
 
 }  // namespace

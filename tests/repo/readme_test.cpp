@@ -117,7 +117,9 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
   EXPECT_EQ(recipe[2], "./run.sh list schedules");
   EXPECT_EQ(recipe[3], "./test.sh");
 
-  const fs::path copy = fs::path(testing::TempDir()) / "syncline-recipe";
+  // The same folder in every run, for ccache; another one for another clone.
+  const fs::path copy = fs::path(testing::TempDir()) /
+                        ("syncline-recipe-" + std::to_string(fs::hash_value(fs::canonical(root))));
   fs::remove_all(copy);
   fs::create_directories(copy);
   const std::string in_copy = "cd " + copy.string() + " && ";

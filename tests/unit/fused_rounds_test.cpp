@@ -16,12 +16,6 @@ std::vector<Plan> fused(const Collective& all) {
   return plans;
 }
 
-bool nodes_of_one_size(const Topology& topology) {
-  return std::ranges::all_of(topology.nodes, [&](const auto& node) {
-    return node.size() == topology.nodes.front().size();
-  });
-}
-
 // Bytes by node of the other rank.
 std::map<int, std::uint64_t> bytes_by_node(const Collective& all, const Plan& plan,
                                            std::vector<Transfer> Action::*which) {
