@@ -29,6 +29,15 @@ bool may_be_one(const Setup& setup) {
          topology.workers() * topology.servers > few_flows;
 }
 
+// Of the narrowest link between two ranks.
+double width_Bps(Routes& routes, int from, int to) {
+  const Route route = routes.between(from, to);
+  double least_Bps = route.flow_Bps;
+  for (const int link : route.links)
+    least_Bps = std::min(least_Bps, routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps);
+  return least_Bps;
+}
+
 // What turns routes of the first server into those of another.
 class Counterparts {
  public:
@@ -88,22 +97,14 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
     servers.node_parts_.push_back(
         {.distance = range.middle, .first = range.first, .last = range.last + 1});
   Routes routes(cluster.rank_hosts);
-  double narrowest_Bps = 0;  // of every route from a node to another
+  std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
-    for (const NodeParts& parts : servers.node_parts_) {
-      const int other = (node + parts.distance) % nodes;
-      const Route route = routes.between(cluster.aggregator_of(node), cluster.aggregator_of(other));
-      if (parts.distance == 0)
-        continue;
-      double least_Bps = route.flow_Bps;
-      for (const int link : route.links)
-        least_Bps =
-            std::min(least_Bps, routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps);
-      if (narrowest_Bps == 0)
-        narrowest_Bps = least_Bps;
-      if (least_Bps != narrowest_Bps)
-        return std::nullopt;
-    }
+    for (const NodeParts& parts : servers.node_parts_)
+      if (parts.distance > 0)
+        widths_Bps.insert(width_Bps(routes, cluster.aggregator_of(node),
+                                    cluster.aggregator_of((node + parts.distance) % nodes)));
+  if (widths_Bps.size() != 1)
+    return std::nullopt;
   return servers;
 }
 

@@ -224,7 +224,8 @@ TEST(Law8, HoldsForThoseWhoDoNotWaitWithinTheirIntervals) {
       const auto of = [&](double nic_Bps, double latency_s) {
         Options options = on_a_network(nic_Bps, latency_s, schedule);
         options["iterations"] = "auto";
-        options["interval"] = "0.03";
+        options["interval"] = "0.05";
+        options["max-iterations"] = "100";
         options["jitter"] = jitter;
         return simulated(options).report;
       };
@@ -236,7 +237,7 @@ TEST(Law8, HoldsForThoseWhoDoNotWaitWithinTheirIntervals) {
             << schedule << ", jitter " << jitter << ", " << than;
       };
       Report before = of(1e7, 1e-5);
-      for (const double nic_Bps : {1e8, 1e9, 1e11}) {
+      for (const double nic_Bps : {1e8, 1e11}) {
         const Report report = of(nic_Bps, 1e-5);
         expect_no_slower(report, before, "more than at " + std::to_string(nic_Bps));
         before = report;

@@ -253,8 +253,9 @@ TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
           simulated({{"platform", star_platform({.nodes = 64, .nic_Bps = nic_Bps})},
                      {"model", model},
                      {"schedule", schedule},
-                     {"iterations", "20"},
-                     {"partition-bytes", "1e6"},
+                     {"iterations", "6"},
+                     {"bucket-bytes", "all"},
+                     {"partition-bytes", "4e6"},
                      {"jitter", "0.1"}});
       EXPECT_EQ(run.trace.servers, 1) << schedule;
       EXPECT_NEAR(run.report.bytes_sent / (40e6 * 63 / 64), 1, 0.08) << schedule;
