@@ -66,6 +66,20 @@ TEST(Readme, CommandsOfTheProgramWork) {
   EXPECT_GE(commands, 5);
 }
 
+// Once, a folder that a run had written was committed, with a trace of 190 MB.
+TEST(Repository, HoldsNoFileOfMoreThanAMegabyte) {
+  if (!fs::exists(root / ".git"))
+    GTEST_SKIP() << "a copy without its history does not say what belongs to it";
+  std::istringstream tracked(
+      succeeds("git -c core.quotePath=off -C " + root.string() + " ls-files"));
+  int files = 0;
+  for (std::string file; std::getline(tracked, file); ++files)
+    if (fs::exists(root / file)) {
+      EXPECT_LE(fs::file_size(root / file), 1'000'000u) << file;
+    }
+  EXPECT_GT(files, 300);
+}
+
 TEST(Readme, ItsScriptsExist) {
   for (const char* script : {"run.sh", "test.sh", ".ci/run"})
     EXPECT_EQ(access((root / script).c_str(), X_OK), 0) << script;
