@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-constexpr int batches = 20;  // of which an interval is made
+constexpr int interval_batches = 20;
 
 // A worker's iterations until this time, with the part of the one that goes on.
 double iterations_until(const Progress& worker, double time_s) {
@@ -119,15 +119,15 @@ std::optional<Window> in_whole_periods(const Window& window, double period_s) {
   if (period_s <= 0)
     return std::nullopt;
   const double batch_s =
-      std::floor((window.to_s - window.from_s) / (batches * period_s)) * period_s;
+      std::floor((window.to_s - window.from_s) / (interval_batches * period_s)) * period_s;
   if (batch_s == 0)
     return std::nullopt;
-  return Window{.from_s = window.to_s - batches * batch_s, .to_s = window.to_s};
+  return Window{.from_s = window.to_s - interval_batches * batch_s, .to_s = window.to_s};
 }
 
 std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window) {
   constexpr double student = 2.093;  // 97.5 % of Student's t with 19 degrees of freedom
-  const std::vector<double> values = in_batches(workers, window, batches);
+  const std::vector<double> values = in_batches(workers, window, interval_batches);
   const double mean = mean_of(values);
   if (mean < static_cast<double>(workers.size()) * (1 - 1e-9))
     return std::nullopt;
@@ -143,7 +143,7 @@ std::optional<double> interval_of(const std::vector<Progress>& workers, const Wi
   // The variance of the mean of a first-order autoregressive series.
   const double alike = std::clamp(products / squares, 0.0, 0.9);
   const double wider = std::sqrt((1 + alike) / (1 - alike));
-  return student * wider * std::sqrt(squares / (batches - 1) / batches) / mean;
+  return student * wider * std::sqrt(squares / (interval_batches - 1) / interval_batches) / mean;
 }
 
 double halves_differ(const std::vector<Progress>& workers, const Window& window) {

@@ -91,20 +91,18 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
     return std::nullopt;
   AlikeServers servers;
   servers.count_ = nodes;
-  servers.node_parts_.push_back({.distance = 0, .first = 0, .last = 1});
-  const int distances = std::clamp(many_flows / cluster.topology.workers(), 1, 8);
-  for (const DistanceRange& range : representative_distances(nodes, distances))
-    servers.node_parts_.push_back(
-        {.distance = range.middle, .first = range.first, .last = range.last + 1});
+  servers.cards_.emplace_back();
+  servers.node_parts_ =
+      representative_distances(nodes, std::clamp(many_flows / cluster.topology.workers(), 1, 8));
   Routes routes(cluster.rank_hosts);
   std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
-    for (const NodeParts& parts : servers.node_parts_)
-      if (parts.distance > 0)
-        widths_Bps.insert(width_Bps(routes, cluster.aggregator_of(node),
-                                    cluster.aggregator_of((node + parts.distance) % nodes)));
+    for (const DistanceRange& parts : servers.node_parts_)
+      widths_Bps.insert(width_Bps(routes, cluster.aggregator_of(node),
+                                  cluster.aggregator_of((node + parts.middle) % nodes)));
   if (widths_Bps.size() != 1)
     return std::nullopt;
+  servers.node_parts_.insert(servers.node_parts_.begin(), {.middle = 0, .first = 0, .last = 0});
   return servers;
 }
 
@@ -164,17 +162,16 @@ Setup AlikeServers::as_one(const Setup& setup) const {
   cluster.topology.servers = 1;
   one.scenario.host_memory_Bps *= count_;
   one.traffic.host_memory_Bps *= count_;
-  if (!cards_.empty())
-    for (const std::string& card : cards_.front()) {
-      sg::Link* link = sg::Link::by_name(card);
-      link->set_bandwidth(link->get_bandwidth() * count_);
-    }
+  for (const std::string& card : cards_.front()) {
+    sg::Link* link = sg::Link::by_name(card);
+    link->set_bandwidth(link->get_bandwidth() * count_);
+  }
   return one;
 }
 
 void AlikeServers::spread(std::vector<LinkUse>& links) const {
   const auto count = static_cast<double>(count_);
-  for (std::size_t card = 0; !cards_.empty() && card < cards_.front().size(); ++card) {
+  for (std::size_t card = 0; card < cards_.front().size(); ++card) {
     const auto use = std::ranges::find(links, cards_.front()[card], &LinkUse::name);
     if (use == links.end())
       continue;

@@ -37,9 +37,9 @@ class AlikeServers {
   static std::optional<AlikeServers> on_nodes(const Setup& setup);
 
   int count_ = 0;
-  // By server: its own cards, in the same order; none for servers on nodes.
+  // By server: its own cards, in the same order. Servers on nodes have none.
   std::vector<std::vector<std::string>> cards_;
-  std::vector<NodeParts> node_parts_;
+  std::vector<DistanceRange> node_parts_;
 };
 
 }  // namespace syncline

@@ -30,16 +30,14 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, int& coming) {
   for (const auto& server : run.servers) {
     const std::uint64_t part =
         run.cuts[index(bucket.bucket)].pushed(share(bucket.bytes, servers, server->shard), piece);
-    const std::uint64_t bytes = run.shard_on_wire(worker.rank, server->rank(), part);
-    sent += bytes;
     const Push push{.worker = worker.rank,
                     .bucket = bucket.bucket,
                     .piece = piece,
                     .iteration = bucket.iteration,
                     .read_version = bucket.read_versions[index(server->shard)]};
-    run.deliver_shard(
+    sent += run.deliver_shard(
         worker.rank, server->rank(), part,
-        [&run, &worker, &server = *server, &coming, push, bytes](double sent_s) {
+        [&run, &worker, &server = *server, &coming, push](double sent_s, std::uint64_t bytes) {
           run.add_row(sent_s, {.verb = "receive",
                                .stream = Stream::messages,
                                .rank = server.rank(),

@@ -171,62 +171,56 @@ std::vector<Run::Hop> Run::hops(int from, int to, std::uint64_t bytes) const {
   const int node = other < first_server ? cluster.topology.node_of[index(other)]
                                         : other - cluster.aggregator_of(0);
   std::vector<Hop> all;
-  for (const NodeParts& parts : setup.node_parts) {
+  for (const DistanceRange& parts : setup.node_parts) {
     // On its own host the server sends by itself, and then waits for that before it ends.
-    const int place = (node + parts.distance) % nodes;
+    const int place = (node + parts.middle) % nodes;
     const int server = place == 0 ? first_server : cluster.aggregator_of(place);
     all.push_back({.from = to_server ? other : server,
                    .to = to_server ? server : other,
                    .bytes = on_different_hosts(other, server)
-                                ? shares(bytes, nodes, parts.first, parts.last)
+                                ? shares(bytes, nodes, parts.first, parts.last + 1)
                                 : 0});
   }
   return all;
 }
 
-std::uint64_t Run::shard_on_wire(int from, int to, std::uint64_t bytes) const {
-  std::uint64_t sum = 0;
-  for (const Hop& hop : hops(from, to, bytes))
-    sum += hop.bytes;
-  return sum;
-}
-
-void Run::deliver_shard(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
-                        std::function<void()> injected) {
-  const std::vector<Hop> all = hops(from, to, bytes);
-  if (all.size() == 1) {
-    deliver(from, to, all.front().bytes, std::move(arrived), std::move(injected));
-    return;
-  }
+std::uint64_t Run::deliver_shard(int from, int to, std::uint64_t bytes,
+                                 std::function<void(double sent_s, std::uint64_t on_wire)> arrived,
+                                 std::function<void()> injected) {
   struct Missing {
     std::size_t arrivals;
     std::size_t injections;
-    std::function<void(double)> arrived;
+    std::uint64_t on_wire = 0;
+    std::function<void(double, std::uint64_t)> arrived;
     std::function<void()> injected;
   };
+  const std::vector<Hop> all = hops(from, to, bytes);
   const auto missing =
-      std::make_shared<Missing>(all.size(), all.size(), std::move(arrived), std::move(injected));
+      std::make_shared<Missing>(all.size(), all.size(), 0, std::move(arrived), std::move(injected));
+  for (const Hop& hop : all)
+    missing->on_wire += hop.bytes;
   for (const Hop& hop : all)
     deliver(
         hop.from, hop.to, hop.bytes,
         [missing](double sent_s) {
           if (--missing->arrivals == 0)
-            missing->arrived(sent_s);
+            missing->arrived(sent_s, missing->on_wire);
         },
         [missing] {
           if (--missing->injections == 0 && missing->injected)
             missing->injected();
         });
+  return missing->on_wire;
 }
 
 void Run::send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                      std::function<void()> arrived) {
-  deliver_shard(from, to, bytes,
-                [this, from, to, on_wire = shard_on_wire(from, to, bytes), verb,
-                 arrived = std::move(arrived)](double sent_s) {
-                  add_send_rows(from, to, on_wire, verb, sent_s);
-                  arrived();
-                });
+  deliver_shard(
+      from, to, bytes,
+      [this, from, to, verb, arrived = std::move(arrived)](double sent_s, std::uint64_t on_wire) {
+        add_send_rows(from, to, on_wire, verb, sent_s);
+        arrived();
+      });
 }
 
 void Run::actor_ended(int rank) {

@@ -76,13 +76,13 @@ struct Run {
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
             std::function<void()> arrived);
   // The same for bytes of a server's part of the model, which may go to, or come from, several
-  // nodes (Setup::node_parts): `arrived` and `injected` run with the last.
-  void deliver_shard(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
-                     std::function<void()> injected = {});
+  // nodes (Setup::node_parts): `arrived` and `injected` run with the last. `arrived` is also given
+  // the bytes that were put on the network, which are returned.
+  std::uint64_t deliver_shard(int from, int to, std::uint64_t bytes,
+                              std::function<void(double sent_s, std::uint64_t on_wire)> arrived,
+                              std::function<void()> injected = {});
   void send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                   std::function<void()> arrived);
-  // What of them is on the network.
-  std::uint64_t shard_on_wire(int from, int to, std::uint64_t bytes) const;
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);

@@ -94,20 +94,20 @@ void Server::reply(const Push& push) {
       share(run.setup.traffic.pulled_bytes(*payload), static_cast<int>(run.servers.size()),
             state_.shard),
       push.piece);
-  const std::uint64_t bytes = run.shard_on_wire(state_.rank(), worker.rank, part);
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
-  run.deliver_shard(state_.rank(), worker.rank, part,
-                    [this_state = &state_, &worker, push, bytes, answer](double sent_s) {
-                      this_state->run.add_row(sent_s, {.verb = "reply",
-                                                       .stream = Stream::messages,
-                                                       .rank = this_state->rank(),
-                                                       .bucket = push.bucket,
-                                                       .iteration = push.iteration,
-                                                       .bytes_sent = bytes});
-                      answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
-                    });
+  run.deliver_shard(
+      state_.rank(), worker.rank, part,
+      [this_state = &state_, &worker, push, answer](double sent_s, std::uint64_t bytes) {
+        this_state->run.add_row(sent_s, {.verb = "reply",
+                                         .stream = Stream::messages,
+                                         .rank = this_state->rank(),
+                                         .bucket = push.bucket,
+                                         .iteration = push.iteration,
+                                         .bytes_sent = bytes});
+        answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
+      });
 }
 
 int Server::slowest(const Push& push) const {

@@ -56,11 +56,8 @@ std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
   const Topology& topology = shards.topology;
   const auto nodes = static_cast<int>(topology.nodes.size());
   const int places = std::min(nodes, topology.servers);
-  const bool even = nodes % places == 0 && topology.servers % places == 0 &&
-                    topology.workers() % nodes == 0 &&
-                    std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
-                      return node.size() == topology.nodes.front().size();
-                    });
+  const bool even =
+      nodes % places == 0 && topology.servers % places == 0 && nodes_of_one_size(topology);
   if (!even)
     return all_transfers(shards, rank);
   const int workers_there = topology.workers() / places;

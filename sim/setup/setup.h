@@ -14,13 +14,6 @@
 
 namespace syncline {
 
-// Parts first .. last - 1, of one per node, go to the node so many places further.
-struct NodeParts {
-  int distance = 0;
-  int first = 0;
-  int last = 0;
-};
-
 struct Setup {
   Scenario scenario;
   Model model;
@@ -32,9 +25,9 @@ struct Setup {
   Profiles profiles;                  // of the platform
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
-  // What a server's bytes are cut into where one stands for a server on each node: a part for each
-  // of several nodes at these distances (sim/engine/alike_servers.h); empty: it is one server.
-  std::vector<NodeParts> node_parts;
+  // Where one server stands for one on each node (sim/engine/alike_servers.h): the distances of the
+  // nodes that carry its bytes, of which each node has one part; empty: it is one server.
+  std::vector<DistanceRange> node_parts;
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;
