@@ -9,6 +9,8 @@
 #include <set>
 #include <sstream>
 
+#include "kernels/whole_file.h"
+
 namespace syncline {
 namespace {
 
@@ -377,8 +379,7 @@ CostTable read_cost_table(const std::string& path) {
 }
 
 void write_cost_table(const CostTable& table, const std::string& path) {
-  const std::string unfinished = path + ".part";  // renamed at the end: a killed run leaves no half
-  std::ofstream file(unfinished);
+  std::ostringstream file;
   for (const auto& [key, value] : table.header)
     file << "# " << key << ": " << value << "\n";
   file << columns << "\n";
@@ -387,9 +388,7 @@ void write_cost_table(const CostTable& table, const std::string& path) {
          << number_text(row.elements) << "," << number_text(row.seconds) << ","
          << number_text(row.p10) << "," << number_text(row.p90) << ","
          << number_text(row.wire_bytes) << "," << row.distribution << "\n";
-  file.close();
-  if (!file || std::rename(unfinished.c_str(), path.c_str()) != 0)
-    throw std::invalid_argument(path + ": cannot be written");
+  write_atomically(path, file.str());
 }
 
 }  // namespace syncline

@@ -57,9 +57,10 @@ struct CostTable {
   std::string lacking(const std::vector<CostQuestion>& questions) const;
 };
 
-// Both throw std::invalid_argument with path, line, what is wrong and what is allowed. A table must
+// Throws std::invalid_argument with path, line, what is wrong and what is allowed. A table must
 // say its device and provenance (measured, published or modelled), and hold at least one row.
 CostTable read_cost_table(const std::string& path);
+// As write_atomically (kernels/whole_file.h).
 void write_cost_table(const CostTable& table, const std::string& path);
 
 // "density=0.01 sides=two": every parameter that changes the cost, as it is set.

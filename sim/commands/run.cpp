@@ -4,53 +4,19 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/out_folder.h"
 #include "sim/commands/sweep.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/report/result.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-// The folder of --out. Created before anything is simulated, so that an unwritable place is
-// reported at once; created folders are removed if they stay empty.
-class OutFolder {
- public:
-  explicit OutFolder(const std::string& path) : path_(path) {
-    if (path.empty())
-      return;
-    for (fs::path part = fs::absolute(path); !fs::exists(part); part = part.parent_path())
-      created_.push_back(part);
-    std::error_code error;
-    fs::create_directories(path, error);
-    if (error)
-      throw std::runtime_error("--out " + path + ": cannot be made: " + error.message());
-    write_atomically(path + "/.writable", "");
-    fs::remove(path + "/.writable");
-  }
-  ~OutFolder() {
-    std::error_code not_empty;
-    if (!path_.empty())  // a child that was killed may have been writing its trace
-      for (const fs::directory_entry& entry : fs::directory_iterator(path_, not_empty))
-        if (entry.path().extension().string().starts_with(".part"))
-          fs::remove(entry.path(), not_empty);
-    for (const fs::path& part : created_)
-      fs::remove(part, not_empty);
-  }
-  OutFolder(const OutFolder&) = delete;
-  OutFolder& operator=(const OutFolder&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-  std::vector<fs::path> created_;  // innermost first
-};
 
 // A cell that an earlier run has finished, if it is this cell.
 bool read_finished(const std::string& path, const Scenario& scenario, Json& result) {

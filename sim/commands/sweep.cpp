@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "kernels/whole_file.h"
 #include "sim/commands/process.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"

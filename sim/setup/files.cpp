@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
-#include <unistd.h>
 
 #include "kernels/registry.h"
 
@@ -63,24 +62,6 @@ std::string device_of(const std::string& table) {
     if (name.ends_with(ending))
       name.resize(name.size() - std::string(ending).size());
   return name;
-}
-
-void write_atomically(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".part" + std::to_string(getpid());
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) {
-      std::error_code ignored;
-      fs::remove(temporary, ignored);
-      throw std::runtime_error(path + ": cannot be written");
-    }
-  }
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error)
-    throw std::runtime_error(path + ": cannot be written: " + error.message());
 }
 
 std::string trimmed(const std::string& text) {

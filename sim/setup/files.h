@@ -27,10 +27,6 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
 // The device of a cost table: "v100" for v100-published.csv, in any folder.
 std::string device_of(const std::string& table);
 
-// Writes to a temporary name in the same folder and renames, so that a reader never sees half a
-// file. Throws std::runtime_error naming the path.
-void write_atomically(const std::string& path, const std::string& text);
-
 // Without blanks at both ends; split() also trims each part.
 std::string trimmed(const std::string& text);
 std::vector<std::string> split(const std::string& text, char separator);

@@ -186,7 +186,7 @@ TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
   const TemporaryFolder folder;
   fs::create_directory(folder.path("results"));
   const int watch = inotify_init1(IN_CLOEXEC);
-  inotify_add_watch(watch, folder.path("results").c_str(), IN_MOVED_TO);
+  inotify_add_watch(watch, folder.path("results").c_str(), IN_CREATE | IN_MOVED_TO);
   const Program program(long_sweep(), folder.path());
   wait_for_file(watch, ".json");
   close(watch);

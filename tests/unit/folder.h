@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,20 @@ inline std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// Everything in a folder by name: the text of a file, where a link leads, or what else it is.
+inline std::map<std::string, std::string> listing_of(const std::string& folder) {
+  std::map<std::string, std::string> found;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const auto status = entry.symlink_status();
+    found[entry.path().lexically_relative(folder).string()] =
+        std::filesystem::is_symlink(status) ? "link to " + read_symlink(entry.path()).string()
+        : std::filesystem::is_regular_file(status) ? "file " + text_of(entry.path().string())
+        : std::filesystem::is_directory(status)    ? "folder"
+                                                   : "something else";
+  }
+  return found;
 }
 
 }  // namespace syncline

@@ -4,6 +4,7 @@
 #include <array>
 #include <csignal>
 #include <fcntl.h>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -21,11 +22,13 @@ struct Ended {
 };
 
 // A run of the program in `folder`, in a process group of its own. What it prints goes to files
-// outside that folder.
+// outside that folder. `before` is called in the new process just before it becomes the program.
 class Program {
  public:
-  Program(const std::vector<std::string>& arguments, const std::string& folder) {
-    std::vector<std::string> all{SYNCLINE_PROGRAM};
+  Program(
+      const std::vector<std::string>& arguments, const std::string& folder,
+      const std::function<void()>& before = [] {}, const std::string& program = SYNCLINE_PROGRAM) {
+    std::vector<std::string> all{program};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& argument : all)
@@ -47,12 +50,16 @@ class Program {
     if (chdir(folder.c_str()) != 0 || dup2(out_file, STDOUT_FILENO) < 0 ||
         dup2(err_file, STDERR_FILENO) < 0 || dup2(nothing, STDIN_FILENO) < 0)
       _exit(127);
-    execv(SYNCLINE_PROGRAM, argv.data());
+    before();
+    execv(program.c_str(), argv.data());
     _exit(127);
   }
 
   // Sends SIGINT to the program alone or, as a terminal does, also to its children.
   void interrupt(bool children_too) const { kill(children_too ? -pid_ : pid_, SIGINT); }
+
+  void kill_all() const { kill(-pid_, SIGKILL); }
+  void kill_alone() const { kill(pid_, SIGKILL); }
 
   Ended wait() const {
     int status = 0;
@@ -70,9 +77,10 @@ class Program {
   pid_t pid_ = -1;
 };
 
-inline Ended run_program(const std::vector<std::string>& arguments,
-                         const std::string& folder = ".") {
-  return Program(arguments, folder).wait();
+inline Ended run_program(
+    const std::vector<std::string>& arguments, const std::string& folder = ".",
+    const std::function<void()>& before = [] {}) {
+  return Program(arguments, folder, before).wait();
 }
 
 inline std::size_t lines_in(const std::string& text) {

@@ -62,24 +62,6 @@ TEST(TraceCsv, NamesEveryStream) {
   EXPECT_EQ(name_of(Stream::compression), "compression");
 }
 
-TEST(WriteAtomically, LeavesNoTemporaryFile) {
-  const TemporaryFolder folder;
-  const std::string path = folder.write("result.json", "old and longer");
-  write_atomically(path, "new");
-  EXPECT_EQ(text_of(path), "new");
-  const std::filesystem::directory_iterator files(folder.path());
-  EXPECT_EQ(std::distance(begin(files), end(files)), 1);
-}
-
-TEST(WriteAtomically, NamesThePathThatCannotBeWritten) {
-  const TemporaryFolder folder;
-  const std::string below_a_file = folder.write("file", "") + "/result.json";
-  expect_mentions(error_of([&] { write_atomically(below_a_file, "text"); }), {below_a_file});
-  expect_mentions(error_of([&] { write_atomically(folder.path(), "text"); }), {folder.path()});
-  const std::filesystem::directory_iterator files(folder.path());
-  EXPECT_EQ(std::distance(begin(files), end(files)), 1) << "a temporary file was left";
-}
-
 TEST(CellName, NamesTheSweptOptions) {
   const nlohmann::ordered_json result{
       {"scenario", {{"workers", "8"}, {"schedule", "bsp"}, {"model", "nets/my net.csv"}}}};

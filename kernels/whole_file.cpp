@@ -1,0 +1,246 @@
+#include "kernels/whole_file.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <stdexcept>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw std::runtime_error(path + ": cannot be written: " + reason);
+}
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  refuse(path, std::string(std::strerror(error)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0)
+      close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : number_(other.number_) { other.number_ = -1; }
+
+  operator int() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// What `path` leads to, and whether that is replaced as a whole.
+struct Place {
+  std::string path;      // as the user wrote it, for messages
+  fs::path target = {};  // behind all links
+  fs::path folder = {};
+  bool exists = false;
+  bool in_place = false;
+};
+
+Place place_of(const std::string& path) {
+  Place place{.path = path, .target = path};
+  std::error_code error;
+  bool opened_elsewhere = false;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(place.target, error)); ++links) {
+    if (links == 40)
+      refuse(path, ELOOP);
+    // Such as /dev/stdout and /dev/fd/63: what these links show need not be a name.
+    const fs::path folder = fs::weakly_canonical(place.target.parent_path(), error);
+    opened_elsewhere = folder.string().starts_with("/proc/");
+    if (opened_elsewhere)
+      break;
+    place.target = place.target.parent_path() / fs::read_symlink(place.target, error);
+  }
+  const fs::file_status status = fs::status(opened_elsewhere ? fs::path(path) : place.target, error);
+  if (!fs::status_known(status))
+    refuse(path, error.value());
+  if (fs::is_directory(status))
+    refuse(path, EISDIR);
+  if (opened_elsewhere && fs::is_regular_file(status))
+    refuse(path, "it is a file that is open elsewhere: allowed is its own name");
+  place.exists = fs::exists(status);
+  place.in_place = place.exists && !fs::is_regular_file(status);
+  if (place.in_place)
+    place.target = path;
+  place.folder = place.target.has_parent_path() ? place.target.parent_path() : fs::path(".");
+  if (place.exists && access(place.target.c_str(), W_OK) != 0)
+    refuse(path, errno);
+  return place;
+}
+
+void write_all(int file, const std::string& text, const std::string& path) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t written = write(file, text.data() + done, text.size() - done);
+    if (written < 0 && errno != EINTR)
+      refuse(path, errno);
+    done += written > 0 ? static_cast<std::size_t>(written) : 0;
+  }
+}
+
+void write_in_place(const Place& place, const std::string& text) {
+  // A pipe that nobody reads is an error at once, and not something to wait for.
+  const Descriptor file(open(place.target.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file < 0)
+    refuse(place.path, errno);
+  fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
+  write_all(file, text, place.path);
+}
+
+// A name for an unfinished file; its folder, which is ours, goes when it is empty.
+class UnfinishedName {
+ public:
+  explicit UnfinishedName(const Place& place) : folder_(place.folder / unfinished_folder) {
+    static int made = 0;
+    std::error_code error;
+    do  // a killed run may have had this number
+      path_ = folder_ / ("unfinished-" + std::to_string(getpid()) + "-" + std::to_string(++made));
+    while (fs::exists(fs::symlink_status(path_, error)));
+  }
+  ~UnfinishedName() {
+    if (given_)
+      unlink(path_.c_str());
+    rmdir(folder_.c_str());
+  }
+  UnfinishedName(const UnfinishedName&) = delete;
+  UnfinishedName& operator=(const UnfinishedName&) = delete;
+
+  // Makes the folder and lets `give` make the file: another run may just have removed the folder.
+  template <class Give>
+  bool give(const Give& give) {
+    for (int tries = 0; !given_ && tries < 100; ++tries) {
+      if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
+        return false;
+      given_ = give(path_.c_str());
+      if (!given_ && errno != ENOENT)
+        return false;
+    }
+    return given_;
+  }
+  bool becomes(const fs::path& target) {
+    if (std::rename(path_.c_str(), target.c_str()) != 0)
+      return false;
+    given_ = false;
+    return true;
+  }
+
+ private:
+  fs::path folder_;
+  fs::path path_;
+  bool given_ = false;
+};
+
+void fill(const Descriptor& file, const Place& place, const std::string& text) {
+  flock(file, LOCK_EX | LOCK_NB);  // for remove_unfinished: somebody works at it
+  write_all(file, text, place.path);
+  struct stat old = {};
+  if (place.exists && stat(place.target.c_str(), &old) == 0)
+    fchmod(file, old.st_mode & 07777);
+  if (fsync(file) != 0)  // some file systems say only here that they are full
+    refuse(place.path, errno);
+}
+
+// A file without a name goes when it is closed, however the program ends. -1 where there is none.
+Descriptor nameless_in(const Place& place) {
+  Descriptor file(open(place.folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (file < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+    refuse(place.path, errno);
+  return file;
+}
+
+Descriptor named_in(const Place& place, UnfinishedName& name) {
+  int file = -1;
+  if (!name.give([&](const char* path) {
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        return file >= 0;
+      }))
+    refuse(place.path, errno == ENOTDIR ? unfinished_folder + " beside it is no folder"
+                                        : std::string(std::strerror(errno)));
+  return Descriptor(file);
+}
+
+// False where this system cannot name it.
+bool publish(const Descriptor& nameless, const Place& place) {
+  const std::string open_file = "/proc/self/fd/" + std::to_string(nameless);
+  const auto link_to = [&](const char* path) {
+    return linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (access(open_file.c_str(), F_OK) != 0)
+    return false;
+  if (link_to(place.target.c_str()))
+    return true;
+  if (errno != EEXIST)
+    return false;
+  UnfinishedName name(place);  // a link cannot take the place of a file, a renamed file can
+  return name.give(link_to) && name.becomes(place.target);
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, const std::string& text) {
+  const Place place = place_of(path);
+  if (place.in_place) {
+    write_in_place(place, text);
+    return;
+  }
+  if (const Descriptor nameless = nameless_in(place); nameless >= 0) {
+    fill(nameless, place, text);
+    if (publish(nameless, place))
+      return;
+  }
+  UnfinishedName name(place);
+  const Descriptor file = named_in(place, name);
+  fill(file, place, text);
+  if (!name.becomes(place.target))
+    refuse(path, errno);
+}
+
+void check_place(const std::string& path) {
+  const Place place = place_of(path);
+  if (place.in_place)  // opening a pipe and closing it again would end its reader
+    return;
+  const std::string page(4096, '\n');
+  if (const Descriptor nameless = nameless_in(place); nameless >= 0) {
+    fill(nameless, place, page);
+    return;
+  }
+  UnfinishedName name(place);
+  fill(named_in(place, name), place, page);
+}
+
+void remove_unfinished(const std::string& folder) {
+  const fs::path ours = fs::path(folder) / unfinished_folder;
+  std::error_code error;
+  if (!fs::is_directory(fs::symlink_status(ours, error)))
+    return;
+  std::vector<fs::path> left;
+  for (const fs::directory_entry& entry : fs::directory_iterator(ours, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("unfinished-") && fs::is_regular_file(entry.symlink_status(error)) &&
+        std::all_of(name.begin() + 11, name.end(),
+                    [](unsigned char c) { return c == '-' || std::isdigit(c) != 0; }))
+      left.push_back(entry.path());
+  }
+  for (const fs::path& path : left) {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    if (file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0)
+      fs::remove(path, error);
+  }
+  rmdir(ours.c_str());
+}
+
+}  // namespace syncline

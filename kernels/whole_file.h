@@ -1,0 +1,26 @@
+// Files that are whole or absent, and never at the cost of another file: what is unfinished has no
+// name, or one in a folder of ours.
+#pragma once
+
+#include <string>
+
+namespace syncline {
+
+// Where the file system cannot keep a file without a name, and for a moment while a file is
+// replaced: a folder beside the file. Only what is in it and called unfinished-* is ours.
+inline const std::string unfinished_folder = ".syncline-unfinished";
+
+// The file is then this text, whatever ends the program; or it is as it was, and
+// std::runtime_error names the path and the reason. A link stays one: what it points to is
+// replaced. A device or a pipe is written to.
+void write_atomically(const std::string& path, const std::string& text);
+
+// Throws what write_atomically would throw, as far as that can be known before there is a text.
+// Leaves everything as it is.
+void check_place(const std::string& path);
+
+// Removes what killed runs left in the unfinished_folder of this one, and it if nothing else is
+// there. What a run still works at stays.
+void remove_unfinished(const std::string& folder);
+
+}  // namespace syncline

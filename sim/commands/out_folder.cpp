@@ -1,0 +1,74 @@
+#include "sim/commands/out_folder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <stdexcept>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "kernels/whole_file.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw std::runtime_error("--out " + path + ": " + reason);
+}
+
+}  // namespace
+
+MadeFolders::MadeFolders(const std::string& path) {
+  if (path.empty())
+    return;
+  std::error_code error;
+  for (fs::path part = fs::absolute(path); fs::status(part, error).type() == fs::file_type::not_found;
+       part = part.parent_path())
+    made_.push_back(part);
+  fs::create_directories(path, error);
+  if (error)
+    refuse(path, "cannot be made: " + error.message());
+}
+
+MadeFolders::~MadeFolders() {
+  std::error_code not_empty;
+  for (const fs::path& part : made_)
+    fs::remove(part, not_empty);
+}
+
+OutFolder::OutFolder(const std::string& path) : path_(path), made_(path) {
+  if (path.empty())
+    return;
+  lock();
+  remove_unfinished(path);
+  try {
+    check_place(path + "/results.csv");
+  } catch (const std::runtime_error& error) {
+    close(locked_);
+    refuse(path, error.what());
+  }
+}
+
+OutFolder::~OutFolder() {
+  if (locked_ >= 0)
+    close(locked_);
+}
+
+void OutFolder::lock() {
+  locked_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (locked_ < 0)
+    refuse(path_, "cannot be read: " + std::string(std::strerror(errno)));
+  // The processes of a run that was just killed end a moment after it. Where the file system has
+  // no locks, there is nothing to wait for.
+  for (int tries = 0; flock(locked_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
+    if (tries == 100) {
+      close(locked_);
+      refuse(path_, "another run writes there: allowed is another folder, or waiting for it to end");
+    }
+    usleep(20000);
+  }
+}
+
+}  // namespace syncline

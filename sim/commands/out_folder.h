@@ -1,0 +1,42 @@
+// The folder of --out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+// Folders that were made for a run, and go with it if they stay empty.
+class MadeFolders {
+ public:
+  // Throws std::runtime_error if the folder cannot be made.
+  explicit MadeFolders(const std::string& path);
+  ~MadeFolders();
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+
+ private:
+  std::vector<std::filesystem::path> made_;  // innermost first
+};
+
+// The folder for this run alone: made and locked before anything is simulated, so that a place that
+// cannot be written is reported at once. Throws std::runtime_error with one line.
+class OutFolder {
+ public:
+  explicit OutFolder(const std::string& path);  // empty: nothing is kept
+  ~OutFolder();
+  OutFolder(const OutFolder&) = delete;
+  OutFolder& operator=(const OutFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  void lock();
+
+  std::string path_;
+  MadeFolders made_;
+  int locked_ = -1;
+};
+
+}  // namespace syncline

@@ -1,0 +1,124 @@
+// What a run does to the folder that it writes into, and to what else is there.
+#include <gtest/gtest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "tests/unit/errors.h"
+#include "tests/unit/no_nameless_files.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+using Arguments = std::vector<std::string>;
+using Listing = std::map<std::string, std::string>;
+
+Arguments run_with(const Arguments& more, const std::string& out = "out") {
+  Arguments arguments{"run",          "--model",   "resnet50", "--throughput", "100", "--platform",
+                      "two-hosts", "--out",        out};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Takes much longer than any test.
+Arguments endless(const Arguments& more) {
+  Arguments arguments = run_with({"--iterations", "1000000", "--fidelity", "step"});
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+// Files of the user's, with names that a careless program might take for its own.
+void put_files_of_the_user(const TemporaryFolder& folder) {
+  for (const char* name :
+       {"thesis.part1", "x.iso.part", "backup.parts/kept", ".writable", "result.json.part7",
+        "result.trace.csv.part", "results.csv.part", "result.tmp", ".part", "result.json~",
+        ".syncline-unfinished/thesis", "results.csv.bak", "result.jsonl"})
+    folder.write(std::string("out/") + name, std::string("mine: ") + name);
+  fs::create_symlink("thesis.part1", folder.path("out/results.csv.part1"));
+  fs::create_symlink("/nowhere", folder.path("out/.writable-link.part"));
+  mkfifo(folder.path("out/pipe.part").c_str(), 0600);
+}
+
+TEST(OutFolder, KeepsEveryFileThatIsNotAResult) {
+  const std::vector<std::pair<Arguments, int>> runs{
+      {{}, 0},
+      {{"--trace"}, 0},
+      {{"--resume", "--trace"}, 0},
+      {{"--seed", "1,2", "--jobs", "2"}, 0},
+      {{"--schedule", "bsq"}, 2},                  // refused before the folder is looked at
+      {{"--workers", "100"}, 2},                   // refused by the cell
+      {{"--workers", "1,100", "--trace"}, 2}};     // by one of two
+  for (const bool nameless : {true, false})
+    for (const auto& [more, code] : runs) {
+      const TemporaryFolder folder;
+      put_files_of_the_user(folder);
+      const Listing before = listing_of(folder.path());
+      const Ended ended = run_program(run_with(more), folder.path(), [&] {
+        if (!nameless)
+          refuse_nameless_files();
+      });
+      EXPECT_EQ(ended.code, code) << ended.err;
+      Listing after = listing_of(folder.path());
+      for (const auto& [name, what] : before) {
+        EXPECT_EQ(after[name], what) << name;
+        after.erase(name);
+      }
+      for (const auto& [name, what] : after)
+        EXPECT_TRUE(name.ends_with(".json") || name.ends_with("/results.csv") ||
+                    name.ends_with(".trace.csv"))
+            << name << " was left behind";
+    }
+}
+
+TEST(OutFolder, KeepsEveryFileWhenItIsInterrupted) {
+  const TemporaryFolder folder;
+  put_files_of_the_user(folder);
+  const Listing before = listing_of(folder.path());
+  const Program program(endless({"--trace"}), folder.path());
+  usleep(300000);
+  program.interrupt(true);
+  EXPECT_EQ(program.wait().code, 130);
+  EXPECT_EQ(listing_of(folder.path()), before);
+}
+
+TEST(OutFolder, IsOfOneRunAtATime) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path("out"));
+  const int other = open(folder.path("out").c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(flock(other, LOCK_EX), 0);  // as a run does
+  for (const Arguments& more : {Arguments{}, Arguments{"--trace"}, Arguments{"--resume"}}) {
+    const Ended refused = run_program(run_with(more), folder.path());
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_EQ(lines_in(refused.err), 1U) << refused.err;
+    expect_mentions(refused.err, {"syncline: --out out: another run writes there"});
+    EXPECT_EQ(refused.out, "");
+    EXPECT_TRUE(fs::is_empty(folder.path("out")));
+  }
+  close(other);
+  EXPECT_EQ(run_program(run_with({}), folder.path()).code, 0);
+}
+
+TEST(OutFolder, IsLockedByARunUntilItEnds) {
+  const TemporaryFolder folder;
+  const Program first(endless({}), folder.path());
+  for (int tries = 0; tries < 10000 && !fs::exists(folder.path("out")); ++tries)
+    usleep(1000);
+  usleep(200000);
+  const Ended second = run_program(run_with({}), folder.path());
+  EXPECT_EQ(second.code, 2);
+  expect_mentions(second.err, {"another run writes there"});
+  first.kill_alone();  // its processes end with it, and the lock with them
+  const Ended third = run_program(run_with({}), folder.path());
+  EXPECT_EQ(third.code, 0) << third.err;
+  first.wait();
+}
+
+TEST(OutFolder, ThatWasMadeForARefusedRunGoes) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_program(run_with({"--workers", "100"}, "a/b/c"), folder.path()).code, 2);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+}  // namespace
+}  // namespace syncline
