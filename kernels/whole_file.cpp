@@ -66,7 +66,8 @@ Place place_of(const std::string& path) {
       break;
     place.target = place.target.parent_path() / fs::read_symlink(place.target, error);
   }
-  const fs::file_status status = fs::status(opened_elsewhere ? fs::path(path) : place.target, error);
+  const fs::file_status status =
+      fs::status(opened_elsewhere ? fs::path(path) : place.target, error);
   if (!fs::status_known(status))
     refuse(path, error.value());
   if (fs::is_directory(status))

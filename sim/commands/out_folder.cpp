@@ -24,8 +24,8 @@ MadeFolders::MadeFolders(const std::string& path) {
   if (path.empty())
     return;
   std::error_code error;
-  for (fs::path part = fs::absolute(path); fs::status(part, error).type() == fs::file_type::not_found;
-       part = part.parent_path())
+  for (fs::path part = fs::absolute(path);
+       fs::status(part, error).type() == fs::file_type::not_found; part = part.parent_path())
     made_.push_back(part);
   fs::create_directories(path, error);
   if (error)
@@ -65,7 +65,8 @@ void OutFolder::lock() {
   for (int tries = 0; flock(locked_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
     if (tries == 100) {
       close(locked_);
-      refuse(path_, "another run writes there: allowed is another folder, or waiting for it to end");
+      refuse(path_,
+             "another run writes there: allowed is another folder, or waiting for it to end");
     }
     usleep(20000);
   }

@@ -18,15 +18,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-// A cell that an earlier run has finished, if it is this cell.
-bool read_finished(const std::string& path, const Scenario& scenario, Json& result) {
-  std::ifstream file(path);
-  if (!file)
-    return false;
-  result = Json::parse(file, nullptr, false);
-  return result.is_object() && result.value("schema", 0) == result_schema &&
-         result.value("inputs", "") == inputs_of(scenario) && result.contains("scenario") &&
-         result["scenario"] == Json(scenario.written);
+Json read_json(const std::string& path) {
+  std::error_code error;
+  std::ifstream file;
+  if (fs::is_regular_file(path, error))  // a pipe would be waited for
+    file.open(path);
+  return file.is_open() ? Json::parse(file, nullptr, false) : Json();
 }
 
 }  // namespace
@@ -52,11 +49,13 @@ int run_command(const std::vector<std::string>& arguments) {
     const Json options_only{{"scenario", sweep.cells[i].written}};
     paths[i] = out.path() + "/" + cell_name(options_only, sweep.swept);
     const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
-    if (resume && (!trace || fs::exists(trace_path)) &&
-        read_finished(paths[i] + ".json", sweep.cells[i], results[i]))
+    const SweepCell cell{sweep.cells[i], trace_path};
+    if (Json kept = resume ? read_json(paths[i] + ".json") : Json(); is_finished(cell, kept)) {
+      results[i] = std::move(kept);
       continue;
+    }
     numbers.push_back(i);
-    cells.push_back({sweep.cells[i], trace_path});
+    cells.push_back(cell);
   }
   const auto simulated = simulate_all(cells, jobs, [&](std::size_t i, const Json& result) {
     if (keep)

@@ -14,6 +14,7 @@
 #include "sim/report/result.h"
 #include "sim/report/trace_csv.h"
 #include "sim/setup/files.h"
+#include "sim/setup/inputs.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
@@ -21,26 +22,30 @@
 namespace syncline {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string simulate_cell(const SweepCell& cell) {
   const Scenario& scenario = cell.scenario;
+  const std::string inputs = inputs_of(scenario);  // before they are read: they may change later
   const Setup setup = prepare(scenario);
   const Trace trace = simulate(setup);
+  Report report = make_report(trace, scenario.batch);
+  report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
+  Json result = to_json(scenario,
+                        {.compute = setup.compute.source,
+                         .compression = setup.traffic.compression.provenance(),
+                         .adding = setup.adding,
+                         .network = scenario.network->sentence,
+                         .simgrid = simgrid_version(),
+                         .inputs = inputs},
+                        report);
   if (!cell.trace_path.empty()) {
     std::ostringstream text;
     write_csv(trace, text);
     write_atomically(cell.trace_path, text.str());
+    result["trace"] = fingerprint_of_text(text.str());
   }
-  Report report = make_report(trace, scenario.batch);
-  report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
-  return to_json(scenario,
-                 {.compute = setup.compute.source,
-                  .compression = setup.traffic.compression.provenance(),
-                  .adding = setup.adding,
-                  .network = scenario.network->sentence,
-                  .simgrid = simgrid_version(),
-                  .inputs = inputs_of(scenario)},
-                 report)
-      .dump();
+  return result.dump();
 }
 
 void test_simgrid() {
@@ -115,14 +120,28 @@ std::vector<CellResult> simulate_all(
 }
 
 std::string inputs_of(const Scenario& scenario) {
-  std::vector<std::string> paths{scenario.platform, scenario.model,
-                                 data_root() + "/models/throughput.csv"};
+  std::vector<std::string> paths = files_of_platform(scenario.platform);
+  paths.push_back(scenario.model);
+  paths.push_back(data_root() + "/models/throughput.csv");
   if (!scenario.cost_table.empty())
     paths.push_back(scenario.cost_table);
   else if (scenario.compresses())  // the hosts' devices choose among all tables
     for (const std::string& name : names_in("kernels/profiles", ".csv"))
       paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
-  return fingerprint(paths);
+  return fingerprint_of_files(paths);
+}
+
+bool is_finished(const SweepCell& cell, const Json& result) {
+  const auto says = [&](const char* name, const Json& value) {
+    return result.contains(name) && result[name] == value;
+  };
+  const auto trace_is_of = [&](const Json& kept) {
+    return kept.contains("trace") && kept["trace"] == fingerprint_of_files({cell.trace_path});
+  };
+  return is_result(result) && says("schema", result_schema) && says("tool", tool_version()) &&
+         says("simgrid", simgrid_version()) && says("scenario", cell.scenario.written) &&
+         says("inputs", inputs_of(cell.scenario)) &&
+         (cell.trace_path.empty() || trace_is_of(result));
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {

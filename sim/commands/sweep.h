@@ -32,6 +32,10 @@ std::vector<CellResult> simulate_all(
 // has changed.
 std::string inputs_of(const Scenario& scenario);
 
+// Whether this is the whole result of this very cell: of the same scenario, files and versions of
+// the program and of SimGrid, and with the trace that was written with it, where one is wanted.
+bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);
+
 // The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);
 

@@ -81,7 +81,48 @@ bool is_unsteady(const Json& figures) {
   return std::abs(figures["halves_differ"].get<double>()) > agreeing_halves;
 }
 
+// Like numbers where one has numbers, and so on, to the last member.
+bool is_like(const Json& json, const Json& like) {
+  if (like.is_array())
+    return json.is_array() &&
+           std::ranges::all_of(json, [&](const Json& one) { return is_like(one, like.front()); });
+  if (!like.is_object())
+    return json.is_number() ? like.is_number() : json.type() == like.type();
+  if (!json.is_object())
+    return false;
+  if (like.contains("any"))  // of any names
+    return std::ranges::all_of(json, [&](const Json& one) { return is_like(one, like["any"]); });
+  if (json.size() != like.size())
+    return false;
+  for (const auto& [name, value] : like.items())
+    if (!json.contains(name) || !is_like(json[name], value))
+      return false;
+  return true;
+}
+
 }  // namespace
+
+std::string tool_version() {
+  return std::string("syncline ") + SYNCLINE_VERSION;
+}
+
+bool is_result(const Json& json) {
+  if (!json.is_object())
+    return false;
+  Report report;
+  report.busiest_links.emplace_back();
+  report.warnings.emplace_back();
+  Json like = to_json({}, {}, report);
+  like["scenario"] = {{"any", ""}};
+  like["figures"]["staleness_histogram"] = {{"any", 0}};
+  Json written = json;
+  written.erase("trace");
+  if (written.contains("figures") && written["figures"].is_object() &&
+      written["figures"].contains("throughput_interval") &&
+      written["figures"]["throughput_interval"].is_number())  // or null
+    written["figures"]["throughput_interval"] = nullptr;
+  return is_like(written, like);
+}
 
 Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report) {
   Json links = Json::array();
@@ -93,7 +134,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
   for (const auto& [staleness, count] : report.staleness.histogram)
     histogram[std::to_string(staleness)] = count;
   return {{"schema", result_schema},
-          {"tool", std::string("syncline ") + SYNCLINE_VERSION},
+          {"tool", tool_version()},
           {"simgrid", provenance.simgrid},
           {"inputs", provenance.inputs},
           {"scenario", scenario.written},

@@ -23,9 +23,15 @@ struct Provenance {
 
 constexpr int result_schema = 2;
 
-// {schema, tool, simgrid, scenario, provenance, figures}.
+std::string tool_version();  // "syncline 0.3.0"
+
+// {schema, tool, simgrid, inputs, scenario, provenance, figures}.
 nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
                                const Report& report);
+
+// Whether it has every part of what to_json makes, of the same kind, and no others but `trace`:
+// what follows may then be called with it.
+bool is_result(const nlohmann::ordered_json& json);
 
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
 std::string cell_name(const nlohmann::ordered_json& result, const std::vector<std::string>& swept);

@@ -1,11 +1,7 @@
 #include "sim/setup/files.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "kernels/registry.h"
@@ -31,18 +27,6 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
       names.push_back(entry.path().stem().string());
   std::ranges::sort(names);
   return names;
-}
-
-std::string fingerprint(const std::vector<std::string>& paths) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string& path : paths) {
-    std::ifstream file(path, std::ios::binary);
-    for (std::istreambuf_iterator<char> byte(file), end; byte != end; ++byte)
-      hash = (hash ^ static_cast<unsigned char>(*byte)) * 0x100000001b3;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
 }
 
 std::string find_file(const std::string& kind, const std::string& folder,

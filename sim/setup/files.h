@@ -18,9 +18,6 @@ std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& extension, const std::string& value,
                       const std::string& relative_to);
 
-// A hash (64-bit FNV-1a, in hexadecimal) of these files' contents, in this order.
-std::string fingerprint(const std::vector<std::string>& paths);
-
 // Stems of the files with this extension in a folder of data_root(), sorted.
 std::vector<std::string> names_in(const std::string& folder, const std::string& extension);
 

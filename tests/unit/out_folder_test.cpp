@@ -15,8 +15,8 @@ using Arguments = std::vector<std::string>;
 using Listing = std::map<std::string, std::string>;
 
 Arguments run_with(const Arguments& more, const std::string& out = "out") {
-  Arguments arguments{"run",          "--model",   "resnet50", "--throughput", "100", "--platform",
-                      "two-hosts", "--out",        out};
+  Arguments arguments{"run",       "--model", "resnet50", "--throughput", "100", "--platform",
+                      "two-hosts", "--out",   out};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -46,9 +46,9 @@ TEST(OutFolder, KeepsEveryFileThatIsNotAResult) {
       {{"--trace"}, 0},
       {{"--resume", "--trace"}, 0},
       {{"--seed", "1,2", "--jobs", "2"}, 0},
-      {{"--schedule", "bsq"}, 2},                  // refused before the folder is looked at
-      {{"--workers", "100"}, 2},                   // refused by the cell
-      {{"--workers", "1,100", "--trace"}, 2}};     // by one of two
+      {{"--schedule", "bsq"}, 2},               // refused before the folder is looked at
+      {{"--workers", "100"}, 2},                // refused by the cell
+      {{"--workers", "1,100", "--trace"}, 2}};  // by one of two
   for (const bool nameless : {true, false})
     for (const auto& [more, code] : runs) {
       const TemporaryFolder folder;

@@ -57,8 +57,8 @@ TEST_P(WholeFile, ThatCannotBeWrittenIsNamedAndNothingIsLeft) {
   for (const std::string& path :
        {below_a_file, folder_.path(), folder_.path() + "/", folder_.path("none/result.json"),
         std::string("/proc/result.json"), std::string("/dev/null/x")})
-    for (const auto& act : {error_of([&] { write_atomically(path, "text"); }),
-                            error_of([&] { check_place(path); })})
+    for (const auto& act :
+         {error_of([&] { write_atomically(path, "text"); }), error_of([&] { check_place(path); })})
       expect_mentions(act, {path + ": cannot be written: "});
   EXPECT_EQ(listing_of(folder_.path()), before);
 }
@@ -71,14 +71,14 @@ TEST_P(WholeFile, BehindALinkIsReplacedAndTheLinkStays) {
   fs::create_symlink("circle", folder_.path("circle"));
   write_atomically(folder_.path("link-to-link"), "new");
   write_atomically(folder_.path("dangling"), "newer");
-  EXPECT_EQ(listing_of(folder_.path()), (std::map<std::string, std::string>{
-                                            {"there", "folder"},
-                                            {"there/result.json", "file new"},
-                                            {"there/new.json", "file newer"},
-                                            {"link", "link to there/result.json"},
-                                            {"link-to-link", "link to link"},
-                                            {"dangling", "link to there/new.json"},
-                                            {"circle", "link to circle"}}));
+  EXPECT_EQ(listing_of(folder_.path()),
+            (std::map<std::string, std::string>{{"there", "folder"},
+                                                {"there/result.json", "file new"},
+                                                {"there/new.json", "file newer"},
+                                                {"link", "link to there/result.json"},
+                                                {"link-to-link", "link to link"},
+                                                {"dangling", "link to there/new.json"},
+                                                {"circle", "link to circle"}}));
   expect_mentions(error_of([&] { write_atomically(folder_.path("circle"), "text"); }),
                   {"circle: cannot be written"});
 }
@@ -204,9 +204,11 @@ TEST_P(WholeFile, IsWrittenByManyAtATime) {
   EXPECT_EQ(listing_of(folder_.path()).size(), 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(On, WholeFile, testing::Bool(), [](const testing::TestParamInfo<bool>& on) {
-  return std::string(on.param ? "ThisFileSystem" : "OneWithoutNamelessFiles");
-});
+INSTANTIATE_TEST_SUITE_P(On, WholeFile, testing::Bool(),
+                         [](const testing::TestParamInfo<bool>& on) {
+                           return std::string(on.param ? "ThisFileSystem"
+                                                       : "OneWithoutNamelessFiles");
+                         });
 
 }  // namespace
 }  // namespace syncline

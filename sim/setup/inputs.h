@@ -1,0 +1,19 @@
+// Fingerprints of what a simulation reads, so that a result is kept only while that is the same.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+// A hash (64-bit FNV-1a, in hexadecimal) of a text, as of a file that contains it; of these files'
+// contents, in this order. A file that is not there counts as such.
+std::string fingerprint_of_text(const std::string& text);
+std::string fingerprint_of_files(const std::vector<std::string>& paths);
+
+// The platform file and every file that it names: profiles, states, includes, external entities,
+// and what these name, sorted. Whatever stands in quotes and is the name of a file counts, since
+// SimGrid tells nobody what it reads.
+std::vector<std::string> files_of_platform(const std::string& path);
+
+}  // namespace syncline
