@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <regex>
 #include <stdexcept>
 #include <sys/file.h>
 #include <unistd.h>
@@ -16,6 +18,16 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
   throw std::runtime_error("--out " + path + ": " + reason);
+}
+
+// Whether a file that begins like this was written by a run, of this version or an older one.
+bool is_ours(const std::string& name, const std::string& begin) {
+  static const std::regex json(R"(\s*\{\s*"schema"\s*:\s*\d+\s*,\s*"tool"\s*:\s*"syncline )");
+  if (name.ends_with(".json"))
+    return std::regex_search(begin, json, std::regex_constants::match_continuous);
+  if (name.ends_with(".trace.csv"))
+    return begin.starts_with("start_s,end_s,rank,stream,");
+  return begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 
 }  // namespace
@@ -54,6 +66,25 @@ OutFolder::OutFolder(const std::string& path) : path_(path), made_(path) {
 OutFolder::~OutFolder() {
   if (locked_ >= 0)
     close(locked_);
+}
+
+void OutFolder::require_ours(const std::string& name) const {
+  const fs::path path = fs::path(path_) / name;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found)
+    return;
+  const std::string allowed = ": allowed is another folder, or moving it away";
+  if (!fs::is_regular_file(status))
+    refuse(path_, name + " is there and is no file" + allowed);
+  std::string begin(8192, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    refuse(path_, name + " is there and cannot be read" + allowed);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  if (!begin.empty() && !is_ours(name, begin))
+    refuse(path_, name + " is there and was not written by syncline" + allowed);
 }
 
 void OutFolder::lock() {

@@ -31,6 +31,10 @@ class OutFolder {
 
   const std::string& path() const { return path_; }
 
+  // Throws if there is something of this name that a run must not replace: what is no file, or is
+  // none that a run has written, as far as its beginning tells. An empty file may be replaced.
+  void require_ours(const std::string& name) const;
+
  private:
   void lock();
 

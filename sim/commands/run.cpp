@@ -41,6 +41,9 @@ int run_command(const std::vector<std::string>& arguments) {
                                 " needs --out DIR: that is where cells are kept");
   const OutFolder out(keep ? line.flags.at("out") : "");
 
+  if (keep)
+    out.require_ours("results.csv");
+
   std::vector<Json> results(sweep.cells.size());
   std::vector<std::size_t> numbers;  // of the cells to simulate
   std::vector<SweepCell> cells;
@@ -49,6 +52,9 @@ int run_command(const std::vector<std::string>& arguments) {
     const Json options_only{{"scenario", sweep.cells[i].written}};
     paths[i] = out.path() + "/" + cell_name(options_only, sweep.swept);
     const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
+    for (const std::string& path : {paths[i] + ".json", trace_path})
+      if (keep && !path.empty())
+        out.require_ours(fs::path(path).filename());
     const SweepCell cell{sweep.cells[i], trace_path};
     if (Json kept = resume ? read_json(paths[i] + ".json") : Json(); is_finished(cell, kept)) {
       results[i] = std::move(kept);

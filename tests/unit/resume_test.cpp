@@ -1,4 +1,5 @@
-// What --resume keeps: results of the same scenario, files and versions, whole and with their trace.
+// What --resume keeps: results of the same scenario, files and versions, whole and with their
+// trace.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ using Arguments = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
 Arguments run_with(const Arguments& more = {}) {
-  Arguments arguments{"run",    "--model",      "resnet50", "--throughput", "100", "--platform",
+  Arguments arguments{"run",   "--model",      "resnet50", "--throughput", "100", "--platform",
                       "p.xml", "--iterations", "10",       "--out",        "out"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
@@ -50,8 +51,9 @@ void write_platform(const TemporaryFolder& folder) {
 TEST(FilesOfPlatform, AreAllThatItNames) {
   const TemporaryFolder folder;
   write_platform(folder);
-  folder.write("e.xml", "<!DOCTYPE platform SYSTEM 'x.dtd' [<!ENTITY more SYSTEM 'more.ent'>]>\n"
-                        "<platform><include file='sub/old.xml'/></platform>");
+  folder.write("e.xml",
+               "<!DOCTYPE platform SYSTEM 'x.dtd' [<!ENTITY more SYSTEM 'more.ent'>]>\n"
+               "<platform><include file='sub/old.xml'/></platform>");
   folder.write("sub/old.xml", "<platform><trace file=\"beside.txt\"/></platform>");
   folder.write("sub/beside.txt", "");
   folder.write("more.ent", "<host id='c' state_file=\"c.txt\"/>");
@@ -65,8 +67,10 @@ TEST(FilesOfPlatform, AreAllThatItNames) {
     return names;
   };
   EXPECT_EQ(names_of("p.xml"),
-            (std::vector<std::string>{"b-state.txt", "b.txt", "p.xml", "profiles/a.txt", "wire & speed.txt", "wire-latency.txt"}));
-  EXPECT_EQ(names_of("e.xml"), (std::vector<std::string>{"c.txt", "e.xml", "more.ent", "sub/beside.txt", "sub/old.xml"}));
+            (std::vector<std::string>{"b-state.txt", "b.txt", "p.xml", "profiles/a.txt",
+                                      "wire & speed.txt", "wire-latency.txt"}));
+  EXPECT_EQ(names_of("e.xml"), (std::vector<std::string>{"c.txt", "e.xml", "more.ent",
+                                                         "sub/beside.txt", "sub/old.xml"}));
 }
 
 TEST(Fingerprint, TellsApartWhatIsAtTheEndOfOneFileAndTheBeginningOfTheNext) {
@@ -129,8 +133,8 @@ TEST_F(Resumed, KeepsAllThatIsTheSame) {
 }
 
 TEST_F(Resumed, SimulatesAgainAfterAChangeOfAnyFileThatThePlatformNames) {
-  for (const char* name : {"p.xml", "profiles/a.txt", "b.txt", "b-state.txt",
-                           "wire & speed.txt", "wire-latency.txt"}) {
+  for (const char* name : {"p.xml", "profiles/a.txt", "b.txt", "b-state.txt", "wire & speed.txt",
+                           "wire-latency.txt"}) {
     const std::string text = text_of(folder_.path(name));
     folder_.write(name, text.starts_with("0.0")
                             ? text.substr(0, text.find('\n') + 1) + "PERIODICITY 2000\n"
@@ -203,8 +207,8 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
     result["figures"] = figures;
     EXPECT_EQ(is_result(result), is_allowed) << figures;
   }
-  for (const auto& [name, value] : std::map<std::string, Json>{
-           {"provenance", nullptr}, {"figures", Json::object()}}) {
+  for (const auto& [name, value] :
+       std::map<std::string, Json>{{"provenance", nullptr}, {"figures", Json::object()}}) {
     change_result(name, value);
     expect_simulated_again(name);
   }
