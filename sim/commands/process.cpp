@@ -61,10 +61,13 @@ void write_all(int file, const std::string& text) {
   }
 }
 
-[[noreturn]] void be_child(const std::function<std::string()>& job, int result, int printed) {
+[[noreturn]] void be_child(const std::function<std::string()>& job, int result, int printed,
+                           pid_t parent) {
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // so that it also ends when the parent is killed
+  if (getppid() != parent)           // it was killed before
+    _exit(1);
   dup2(printed, STDOUT_FILENO);
   dup2(printed, STDERR_FILENO);
   std::string answer;
@@ -84,13 +87,14 @@ Child start(const std::function<std::string()>& job, std::size_t number) {
   std::array<int, 2> printed{};
   if (pipe(result.data()) != 0 || pipe(printed.data()) != 0)
     throw std::runtime_error(std::string("cannot make a pipe: ") + std::strerror(errno));
+  const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid < 0)
     throw std::runtime_error(std::string("cannot start a process: ") + std::strerror(errno));
   if (pid == 0) {
     close(result[0]);
     close(printed[0]);
-    be_child(job, result[1], printed[1]);
+    be_child(job, result[1], printed[1], parent);
   }
   close(result[1]);
   close(printed[1]);
@@ -119,17 +123,24 @@ Outcome outcome_of(const Child& child, int status) {
   return {.ok = false, .output = "", .error = why, .aborted = true};
 }
 
-void end_all(std::vector<Child>& children) {
-  for (Child& child : children)
-    kill(child.pid, SIGKILL);
-  for (Child& child : children) {
-    waitpid(child.pid, nullptr, 0);
-    for (const int file : child.pipes)
-      if (file >= 0)
-        close(file);
+// Children that are ended with it, also when an exception passes: they could still write files.
+struct Children {
+  std::vector<Child> all;
+
+  Children() = default;
+  ~Children() {
+    for (const Child& child : all)
+      kill(child.pid, SIGKILL);
+    for (const Child& child : all) {
+      waitpid(child.pid, nullptr, 0);
+      for (const int file : child.pipes)
+        if (file >= 0)
+          close(file);
+    }
   }
-  children.clear();
-}
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+};
 
 // Reads what is available; true when both pipes are closed.
 bool read_from(Child& child, const std::vector<pollfd>& polled) {
@@ -156,7 +167,8 @@ void run_children(const std::vector<std::function<std::string()>>& jobs, int at_
                   const std::function<bool(std::size_t, Outcome)>& ended,
                   const std::function<void()>& every_half_second) {
   const InterruptGuard guard;
-  std::vector<Child> children;
+  Children running;
+  std::vector<Child>& children = running.all;
   std::size_t next = 0;
   while (next < jobs.size() || !children.empty()) {
     while (next < jobs.size() && children.size() < static_cast<std::size_t>(at_once)) {
@@ -170,7 +182,6 @@ void run_children(const std::vector<std::function<std::string()>>& jobs, int at_
           polled.push_back({.fd = file, .events = POLLIN, .revents = 0});
     poll(polled.data(), polled.size(), 500);
     if (interrupted != 0) {
-      end_all(children);
       interrupted = 0;
       throw Interrupted();
     }
@@ -183,10 +194,8 @@ void run_children(const std::vector<std::function<std::string()>>& jobs, int at_
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
       int status = 0;
       waitpid(child.pid, &status, 0);
-      if (!ended(child.job, outcome_of(child, status))) {
-        end_all(children);
+      if (!ended(child.job, outcome_of(child, status)))
         return;
-      }
     }
     every_half_second();
   }

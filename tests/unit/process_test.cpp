@@ -235,6 +235,20 @@ TEST(RunChildren, EndsTheOthersWhenAskedToStop) {
   EXPECT_EQ(third_started.read_byte(), '\0') << "the third was started";
 }
 
+TEST(RunChildren, EndsTheOthersWhenAnExceptionPasses) {  // such as of a full disk
+  Pipe alive;
+  expect_mentions(error_of([&] {
+                    run_children({[&] { return run_until_killed(alive); },
+                                  [&] { return std::string(1, alive.read_byte()); }},
+                                 2, [](std::size_t, const Outcome&) -> bool {
+                                   throw std::runtime_error("cannot be written");
+                                 });
+                  }),
+                  {"cannot be written"});
+  alive.close_writing();
+  EXPECT_EQ(alive.read_byte(), '\0') << "the first still runs";
+}
+
 // Runs two endless jobs in a separate process, sends it a signal when both have started, and
 // returns its status. When `alive` is closed, all processes that could write to it have ended.
 int status_after(int signal_number, Pipe& alive) {
