@@ -1,17 +1,12 @@
-#include <cerrno>
-#include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <exception>
-#include <fcntl.h>
 #include <functional>
 #include <map>
-#include <stdexcept>
 #include <string>
-#include <unistd.h>
 #include <vector>
 
 #include "kernels/compressor.h"
+#include "kernels/standard_streams.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/process.h"
 #include "sim/options/options.h"
@@ -118,38 +113,11 @@ int dispatch(const std::vector<std::string>& arguments) {
   return command->second.run({arguments.begin() + 1, arguments.end()});
 }
 
-// Where a standard stream is closed, the next file that is opened would take its place, and what is
-// printed would go into that file. Printing to this one fails.
-void occupy_standard_streams() {
-  for (int stream = open("/dev/null", O_RDONLY); stream >= 0; stream = open("/dev/null", O_RDONLY))
-    if (stream > STDERR_FILENO) {
-      close(stream);
-      return;
-    }
-}
-
-// Throws if not everything that was printed has arrived: a disk may be full, a pipe closed.
-void require_printed() {
-  errno = 0;
-  const bool flushed = std::fflush(stdout) == 0;
-  int reason = errno;
-  if (flushed && std::ferror(stdout) == 0) {
-    if (std::ferror(stderr) != 0)
-      throw std::runtime_error("standard error: cannot be written");
-    return;
-  }
-  if (flushed && write(STDOUT_FILENO, "\n", 1) < 0)  // it failed before: the reason is asked again
-    reason = errno;
-  throw std::runtime_error("standard output: cannot be written" +
-                           (reason == 0 ? "" : ": " + std::string(std::strerror(reason))));
-}
-
 }  // namespace
 }  // namespace syncline
 
 int main(int count, char** arguments) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like others
-  syncline::occupy_standard_streams();
+  syncline::prepare_standard_streams();
   try {
     const int code = syncline::dispatch({arguments + 1, arguments + count});
     syncline::require_printed();

@@ -2,9 +2,11 @@
 // that simulations use. It builds alone from kernels/, since GPU machines rarely have SimGrid.
 #include <cstdio>
 #include <ctime>
-#include <iostream>
+#include <filesystem>
 
 #include "kernels/calibrate/calibrate.h"
+#include "kernels/standard_streams.h"
+#include "kernels/whole_file.h"
 
 namespace syncline {
 
@@ -22,14 +24,18 @@ std::string commit() {
 namespace {
 
 void run(const CalibrateOptions& options) {
+  const std::string& path = options.append.empty() ? options.out : options.append;
   if (!options.append.empty())
     read_cost_table(options.append);  // a wrong table is refused before anything is measured
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  remove_unfinished(folder.empty() ? "." : folder.string());
+  check_place(path);  // and so is a place that cannot be written
   CostTable table = !options.model.empty()     ? modelled(options)
                     : options.device == "cuda" ? measured_on_cuda(options)
                                                : measured_on_cpu(options);
   if (options.append.empty()) {
     write_cost_table(table, options.out);
-    std::cout << "wrote " << table.rows.size() << " rows to " << options.out << "\n";
+    std::printf("wrote %zu rows to %s\n", table.rows.size(), path.c_str());
     return;
   }
   CostTable whole = read_cost_table(options.append);
@@ -39,26 +45,24 @@ void run(const CalibrateOptions& options) {
                                 ": allowed is adding to a table of the same device");
   whole.rows.insert(whole.rows.end(), table.rows.begin(), table.rows.end());
   write_cost_table(whole, options.append);
-  std::cout << "added " << table.rows.size() << " rows to " << options.append << "\n";
+  std::printf("added %zu rows to %s\n", table.rows.size(), path.c_str());
 }
 
 }  // namespace
 }  // namespace syncline
 
 int main(int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  if (arguments == std::vector<std::string>{"--help"}) {
-    std::cout << syncline::usage();
-    return 0;
-  }
+  syncline::prepare_standard_streams();
   try {
-    syncline::run(syncline::parsed_options(arguments));
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (arguments == std::vector<std::string>{"--help"})
+      std::fputs(syncline::usage().c_str(), stdout);
+    else
+      syncline::run(syncline::parsed_options(arguments));
+    syncline::require_printed();
     return 0;
-  } catch (const std::invalid_argument& error) {
-    std::cerr << "syncline-calibrate: " << error.what() << "\n";
-    return 2;
   } catch (const std::exception& error) {
-    std::cerr << "syncline-calibrate: " << error.what() << "\n";
-    return 1;
+    std::fprintf(stderr, "syncline-calibrate: %s\n", error.what());
+    return 2;
   }
 }

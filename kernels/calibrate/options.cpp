@@ -1,7 +1,7 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <set>
-#include <sstream>
 
 #include "kernels/calibrate/calibrate.h"
 
@@ -9,10 +9,13 @@ namespace syncline {
 namespace {
 
 std::vector<std::string> list_of(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');)
-    parts.push_back(part);
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',')
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
   return parts;
 }
 
@@ -21,15 +24,24 @@ std::vector<std::string> list_of(const std::string& text) {
   throw std::invalid_argument(option + " " + value + ": allowed are " + allowed);
 }
 
+// All of it, in decimal digits; false for signs, blanks and other bases.
+template <class Number>
+bool read_number(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end;
+}
+
 // "65536", or "2^16".
 std::size_t size_of(const std::string& text) {
   constexpr double largest = 1ull << 32;
   double size = 0;
-  char* end = nullptr;
-  size = std::strtod(text.c_str(), &end);
-  if (end != text.c_str() && *end == '^' && size == 2)
-    size = std::exp2(std::strtod(end + 1, &end));
-  if (text.empty() || *end != '\0' || !(size >= 1) || size >= largest || size != std::floor(size))
+  unsigned exponent = 0;
+  if (text.starts_with("2^") && read_number(text.substr(2), exponent))
+    size = std::exp2(exponent);
+  else if (!read_number(text, size))
+    size = 0;
+  if (!(size >= 1) || size >= largest || size != std::floor(size))
     refuse("--sizes", text, "whole numbers from 1 to 2^32 - 1, as 65536 or 2^16");
   return static_cast<std::size_t>(size);
 }
@@ -93,6 +105,25 @@ void check_set(const CalibrateOptions& options) {
     if (!known.contains(name))
       refuse("--set", name,
              known.empty() ? "none for these compressors" : listed({known.begin(), known.end()}));
+}
+
+// What the chosen compressors do not have is checked by those that do: the baselines use it.
+void check_values(const std::string& parameter_name, const std::vector<std::string>& values) {
+  for (const std::string& value : values) {
+    std::string problem;
+    bool allowed = false;
+    for (const auto& [name, compressor] : Registered<Compressor>::all())
+      for (const Parameter& parameter : compressor.parameters)
+        if (parameter.name == parameter_name && !allowed)
+          try {
+            checked_number(parameter, value);
+            allowed = true;
+          } catch (const std::invalid_argument& error) {
+            problem = error.what();
+          }
+    if (!allowed)
+      throw std::invalid_argument(problem);
+  }
 }
 
 // What the tables in profiles/ hold: the sizes and densities that simulations ask for, with room
@@ -176,6 +207,8 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   if (options.out.empty() == options.append.empty())
     throw std::invalid_argument("give one of --out FILE and --append FILE");
   check_set(options);
+  check_values("density", options.densities);
+  check_values("bits", options.bits);
   cells_of(options);  // bad values are refused before anything runs
   return options;
 }

@@ -15,15 +15,19 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
 Arguments run_with(const Arguments& more) {
-  Arguments arguments{"run", "--model", "resnet50", "--throughput", "100", "--platform",
-                      "two-hosts"};
+  Arguments arguments{"run", "--model",    "resnet50", "--throughput",
+                      "100", "--platform", "two-hosts"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
 
 // Every command that prints, little and much.
 const std::vector<Arguments> commands{
-    {"--help"}, {"--version"}, {"list"}, {"list", "models"}, run_with({}),
+    {"--help"},
+    {"--version"},
+    {"list"},
+    {"list", "models"},
+    run_with({}),
     run_with({"--batch", "1,2"}),
     {"explain", "--model", "resnet50", "--throughput", "100", "--platform", "two-hosts"}};
 
@@ -43,8 +47,7 @@ TEST(Printing, ToAFullDiskIsAnErrorWithItsReason) {
   for (const Arguments& arguments : commands) {
     const Ended ended = run_program(arguments, ".", [] { print_to("/dev/full", STDOUT_FILENO); });
     EXPECT_EQ(ended.code, 2) << arguments[0];
-    EXPECT_EQ(ended.err,
-              "syncline: standard output: cannot be written: No space left on device\n");
+    EXPECT_EQ(ended.err, "syncline: standard output: cannot be written: No space left on device\n");
   }
 }
 
@@ -88,9 +91,9 @@ TEST(Printing, ThatFailsLeavesWholeResults) {
   const Ended ended = run_program(run_with({"--batch", "1,2", "--trace", "--out", "out"}),
                                   folder.path(), [] { print_to("/dev/full", STDOUT_FILENO); });
   EXPECT_EQ(ended.code, 2);
-  EXPECT_EQ(run_program(run_with({"--batch", "1,2", "--trace", "--out", "other"}), folder.path())
-                .code,
-            0);
+  EXPECT_EQ(
+      run_program(run_with({"--batch", "1,2", "--trace", "--out", "other"}), folder.path()).code,
+      0);
   EXPECT_EQ(listing_of(folder.path("out")), listing_of(folder.path("other")));
 }
 

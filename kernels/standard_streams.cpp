@@ -1,0 +1,47 @@
+#include "kernels/standard_streams.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <stdexcept>
+#include <string>
+#include <unistd.h>
+
+namespace syncline {
+namespace {
+
+// Where a standard stream is closed, the next file that is opened would take its place, and what is
+// printed would go into that file. Printing to this one fails.
+void occupy_closed_streams() {
+  for (int stream = open("/dev/null", O_RDONLY); stream >= 0; stream = open("/dev/null", O_RDONLY))
+    if (stream > STDERR_FILENO) {
+      close(stream);
+      return;
+    }
+}
+
+}  // namespace
+
+void prepare_standard_streams() {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like others
+  occupy_closed_streams();
+}
+
+void require_printed() {
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  int reason = errno;
+  if (flushed && std::ferror(stdout) == 0) {
+    if (std::ferror(stderr) != 0)
+      throw std::runtime_error("standard error: cannot be written");
+    return;
+  }
+  if (flushed && write(STDOUT_FILENO, "\n", 1) < 0)  // it failed before: the reason is asked again
+    reason = errno;
+  throw std::runtime_error("standard output: cannot be written" +
+                           (reason == 0 ? "" : ": " + std::string(std::strerror(reason))));
+}
+
+}  // namespace syncline
