@@ -39,6 +39,8 @@ int run_command(const std::vector<std::string>& arguments) {
   if (!keep && (trace || resume))
     throw std::invalid_argument(std::string(trace ? "--trace" : "--resume") +
                                 " needs --out DIR: that is where cells are kept");
+  if (keep && line.flags.at("out").empty())  // it would be the folder of all, /
+    throw std::invalid_argument("--out is empty: allowed is the path of a folder");
   const OutFolder out(keep ? line.flags.at("out") : "");
 
   if (keep)

@@ -198,6 +198,15 @@ TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
     }
 }
 
+TEST(OutFolder, WithoutANameIsRefused) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program(run_with({}, ""), folder.path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "syncline: --out is empty: allowed is the path of a folder\n");
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  EXPECT_FALSE(fs::exists("/results.csv"));
+}
+
 TEST(OutFolder, ThatWasMadeForARefusedRunGoes) {
   const TemporaryFolder folder;
   EXPECT_EQ(run_program(run_with({"--workers", "100"}, "a/b/c"), folder.path()).code, 2);
