@@ -12,6 +12,7 @@
 #include "sim/options/options.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
@@ -127,7 +128,7 @@ int main(int count, char** arguments) {
                stderr);
     return 130;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "syncline: %s\n", error.what());
+    std::fprintf(stderr, "syncline: %s\n", syncline::printable(error.what()).c_str());
     return 2;
   }
 }

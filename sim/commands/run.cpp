@@ -11,6 +11,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/report/result.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
@@ -83,9 +84,9 @@ int run_command(const std::vector<std::string>& arguments) {
     write_atomically(out.path() + "/results.csv", results_csv(results));
 
   for (const std::string& note : sweep.left_out)
-    std::fprintf(stderr, "left out: %s\n", note.c_str());
+    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
   for (const std::string& error : errors)
-    std::fprintf(stderr, "syncline: cells left out: %s\n", error.c_str());
+    std::fprintf(stderr, "syncline: cells left out: %s\n", printable(error).c_str());
   const int code = errors.empty() ? 0 : 2;
   if (sweep.swept.empty()) {
     std::fputs(full_report(results.front()).c_str(), stdout);

@@ -240,7 +240,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
     if (!known_option(entry.first))
       at(given, entry.first, [&] { throw std::invalid_argument(unknown_option(entry.first)); });
   const auto set = [&](const Option& option, const std::string& text) {
-    scenario.written[option.name] = text;
+    scenario.written[option.name] = printable(text);
     if (option.set && (!text.empty() || given.contains(option.name)))
       at(given, option.name, [&] { option.set(scenario, text); });
   };

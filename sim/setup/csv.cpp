@@ -30,10 +30,11 @@ Csv read_csv(const std::string& path) {
     if (line.front() == '#') {
       const std::size_t colon = line.find(':');
       if (csv.columns.empty() && colon != std::string::npos)
-        csv.header[trimmed(line.substr(1, colon - 1))] = trimmed(line.substr(colon + 1));
+        csv.header[trimmed(line.substr(1, colon - 1))] = printable(trimmed(line.substr(colon + 1)));
       continue;
     }
     std::vector<std::string> fields = split(line, ',');
+    std::ranges::transform(fields, fields.begin(), printable);
     if (csv.columns.empty()) {
       csv.columns = std::move(fields);
       continue;
