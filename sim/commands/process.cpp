@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <poll.h>
 #include <regex>
 #include <sstream>
@@ -51,6 +52,10 @@ struct Child {
   std::array<std::string, 2> texts;
 };
 
+const std::string less_memory =
+    "smaller are fewer workers, a platform of fewer hosts, fidelity = flow, fewer iterations, or "
+    "fewer cells at a time (--jobs)";
+
 void write_all(int file, const std::string& text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -73,6 +78,8 @@ void write_all(int file, const std::string& text) {
   std::string answer;
   try {
     answer = "+" + job();
+  } catch (const std::bad_alloc&) {
+    answer = "-the process got no more memory: " + less_memory;
   } catch (const std::exception& error) {
     answer = "-" + std::string(error.what());
   } catch (...) {  // otherwise the child would continue as a second parent
@@ -116,6 +123,18 @@ Outcome outcome_of(const Child& child, int status) {
     return {.ok = true, .output = answer.substr(1), .error = ""};
   if (exited_normally && !answer.empty())
     return {.ok = false, .output = "", .error = joined_lines(answer.substr(1))};
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)  // so the kernel frees memory
+    return {.ok = false,
+            .output = "",
+            .error =
+                "the system killed the process that simulated, probably because memory ran "
+                "out: " +
+                less_memory};
+  // What cannot be thrown, because it happens inside SimGrid.
+  if (const auto said = child.texts[1].rfind("\nsyncline: "); said != std::string::npos)
+    return {.ok = false,
+            .output = "",
+            .error = joined_lines(child.texts[1].substr(said + std::strlen("\nsyncline: ")))};
   std::string why = first_message_in(child.texts[1]);
   if (why.empty())
     why = WIFSIGNALED(status) ? std::string("stopped by signal: ") + strsignal(WTERMSIG(status))

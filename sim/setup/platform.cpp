@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <sched.h>
 #include <set>
@@ -136,6 +138,47 @@ bool reaches_its_node(const sg::Host* port) {
   return true;
 }
 
+// While it exists, relative paths count from the platform's folder: SimGrid looks for profiles in
+// the working folder first, where a file of the same name is another one.
+class InFolderOf {
+ public:
+  explicit InFolderOf(const std::string& path) : before_(std::filesystem::current_path()) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty())
+      std::filesystem::current_path(folder);
+  }
+  ~InFolderOf() {
+    std::error_code ignored;
+    std::filesystem::current_path(before_, ignored);
+  }
+  InFolderOf(const InFolderOf&) = delete;
+  InFolderOf& operator=(const InFolderOf&) = delete;
+
+ private:
+  std::filesystem::path before_;
+};
+
+// A host that goes off ends its actors, and those who wait for them would wait for ever. An
+// exception would end in SimGrid, which finds locks in use: so the process ends, and its parent
+// says why.
+void name_hosts_that_go_off() {
+  const auto stopped = [](const sg::Host& host) {
+    if (!host.is_on() && host.get_actor_count() > 0) {
+      std::fprintf(stderr,
+                   "\nsyncline: platform %s: host %s goes off after %g s, while it takes part: "
+                   "allowed are hosts that stay on until the run ends\n",
+                   loaded_path.c_str(), host.get_cname(), sg::Engine::get_clock());
+      std::fflush(stderr);
+      std::_Exit(2);
+    }
+  };
+#if SIMGRID_VERSION < 33400
+  sg::Host::on_state_change_cb(stopped);
+#else
+  sg::Host::on_onoff_cb(stopped);
+#endif
+}
+
 }  // namespace
 
 std::vector<HostFacts> load_platform(const Scenario& scenario) {
@@ -176,7 +219,13 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   sg::Engine::set_config("contexts/stack-size:64");
 
   loaded_path = scenario.platform;
-  engine.load_platform(scenario.platform);
+  {
+    const InFolderOf folder(scenario.platform);
+    engine.load_platform(std::filesystem::path(scenario.platform).is_absolute()
+                             ? scenario.platform
+                             : std::filesystem::path(scenario.platform).filename().string());
+  }
+  name_hosts_that_go_off();
   std::vector<sg::Host*> ports;
   if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
     ports = add_memory_ports(engine, scenario.host_bandwidth_Bps);

@@ -148,6 +148,21 @@ TEST(RunChildren, ReportsOutputBeforeAbort) {
   EXPECT_EQ(outcome.error, "The platform is upside down");
 }
 
+TEST(RunChildren, SaySoWhenTheSystemKilledThemOrMemoryRanOut) {
+  const auto error_in = [](const std::function<std::string()>& job) {
+    const Outcome outcome = outcomes({job}).front();
+    EXPECT_FALSE(outcome.aborted) << "a user would look for the mistake in the platform";
+    return outcome.error;
+  };
+  expect_mentions(error_in([]() -> std::string {
+                    raise(SIGKILL);
+                    return "";
+                  }),
+                  {"the system killed", "memory", "fewer workers", "--jobs"});
+  expect_mentions(error_in([]() -> std::string { throw std::bad_alloc(); }),
+                  {"no more memory", "fewer workers"});
+}
+
 TEST(RunChildren, JobOutputDoesNotReachTheTerminal) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
