@@ -2,7 +2,7 @@
 
 # Debian's and Ubuntu's names. jemalloc and ccache only make things faster.
 packages=(g++ cmake ninja-build pkg-config ccache libsimgrid-dev libboost-dev
-  libboost-program-options-dev nlohmann-json3-dev libthrust-dev libgtest-dev libjemalloc-dev)
+  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libthrust-dev libgtest-dev libjemalloc-dev)
 
 install_packages() {
   local missing=() package

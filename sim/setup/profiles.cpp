@@ -1,86 +1,95 @@
 #include "sim/setup/profiles.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <regex>
 #include <sstream>
+#include <stdexcept>
+#include <vector>
+
+#include "sim/setup/files.h"
+#include "sim/setup/platform_values.h"
 
 namespace syncline {
 namespace {
 
-namespace fs = std::filesystem;
+// Each repetition is an event of the simulation.
+constexpr double least_period_s = 1e-3;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
+[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
+  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + what);
+}
+
+double number_of(const std::string& word, const std::string& path, int line) {
+  try {
+    return plain_number(word);
+  } catch (const std::invalid_argument&) {
+    fail(path, line,
+         "'" + printable(word) +
+             "' in a profile: allowed are rows of a time in seconds and a value, and lines "
+             "PERIODICITY or LOOPAFTER with seconds");
+  }
+}
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream in(line);
+  std::vector<std::string> words;
+  for (std::string word; in >> word && word[0] != '#';)
+    words.push_back(word);
+  return words;
+}
+
+std::string shown(double number) {
   std::ostringstream text;
-  text << file.rdbuf();
+  text << number;
   return text.str();
-}
-
-void erase_comments(std::string& xml) {
-  for (std::size_t begin = xml.find("<!--"); begin != std::string::npos;
-       begin = xml.find("<!--", begin)) {
-    const std::size_t end = xml.find("-->", begin);
-    xml.erase(begin, end == std::string::npos ? end : end + 3 - begin);
-  }
-}
-
-// Of `name="value"` in a tag; empty if there is none.
-std::string attribute(const std::string& tag, const std::string& name) {
-  std::smatch match;
-  return std::regex_search(tag, match, std::regex("\\s" + name + R"(\s*=\s*["']([^"']*)["'])"))
-             ? match[1].str()
-             : "";
-}
-
-// Rows of a time and a value; a line PERIODICITY or LOOPAFTER with seconds repeats them.
-void read_rows(const std::string& rows, double period_s, Profiles& profiles) {
-  std::istringstream lines(rows);
-  double last_s = 0;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string first;
-    words >> first;
-    if (first == "PERIODICITY" || first == "LOOPAFTER")
-      words >> period_s;
-    else
-      last_s = std::max(last_s, std::strtod(first.c_str(), nullptr));
-  }
-  profiles.shown_s = std::max({profiles.shown_s, last_s, period_s});
-  profiles.period_s = std::max(profiles.period_s, period_s);
 }
 
 }  // namespace
 
-Profiles profiles_of(const std::string& platform_path) {
-  std::string xml = text_of(platform_path);
-  erase_comments(xml);
-  const fs::path folder = fs::path(platform_path).parent_path();
-  Profiles profiles;
-  const auto read = [&](const std::string& file) {
-    if (!file.empty())
-      read_rows(text_of(folder / file), 0, profiles);
-  };
-  for (std::size_t begin = xml.find('<'); begin != std::string::npos;
-       begin = xml.find('<', begin + 1)) {
-    const std::size_t end = xml.find('>', begin);
-    if (end == std::string::npos)
-      break;
-    const std::string tag = xml.substr(begin, end - begin);
-    if (tag.starts_with("<trace ")) {
-      read(attribute(tag, "file"));
-      const std::string period = attribute(tag, "periodicity");
-      const std::size_t close = tag.back() == '/' ? end + 1 : xml.find("</trace", end);
-      read_rows(xml.substr(end + 1, close - end - 1), std::strtod(period.c_str(), nullptr),
-                profiles);
-    } else if (tag.find("_file") != std::string::npos) {
-      for (const char* kind : {"speed", "availability", "bandwidth", "latency", "state"})
-        read(attribute(tag, kind + std::string("_file")));
+Profile read_profile(const std::string& rows, const std::string& path, int first_line,
+                     double period_s) {
+  Profile profile;
+  double last_s = 0;
+  double after_s = -1;
+  bool has_rows = false;
+  std::istringstream lines(rows);
+  int line = first_line;
+  for (std::string text; std::getline(lines, text); ++line) {
+    const std::vector<std::string> words = words_of(text);
+    if (words.empty() || words[0][0] == '%')
+      continue;
+    if (words.size() != 2)
+      fail(path, line,
+           "'" + printable(words[0]) + "' in a profile has " + std::to_string(words.size()) +
+               " words in its row: allowed are a time in seconds and a value");
+    if (words[0] == "PERIODICITY" || words[0] == "LOOPAFTER") {
+      (words[0] == "LOOPAFTER" ? after_s : period_s) = number_of(words[1], path, line);
+      continue;
     }
+    const double at_s = number_of(words[0], path, line);
+    const double value = number_of(words[1], path, line);
+    if (at_s < last_s)
+      fail(path, line,
+           "a profile goes back in time, from " + shown(last_s) + " to " + shown(at_s) +
+               " s: allowed are rows in the order of their times, from 0");
+    profile.least = has_rows ? std::min(profile.least, value) : value;
+    profile.most = has_rows ? std::max(profile.most, value) : value;
+    has_rows = true;
+    last_s = at_s;
   }
-  return profiles;
+  if (!has_rows)
+    fail(path, first_line, "a profile without rows: allowed are rows of a time and a value");
+  if (after_s >= 0 && period_s <= 0)
+    period_s = last_s + after_s;
+  else if (after_s >= 0)
+    fail(path, first_line, "a profile with a period and LOOPAFTER: allowed is one of them");
+  if (period_s > 0 && (period_s < least_period_s || period_s < last_s))
+    fail(path, first_line,
+         "a profile that repeats after " + shown(period_s) + " s: allowed are " +
+             shown(std::max(least_period_s, last_s)) +
+             " s or more, so that all rows come first and the simulation gets on");
+  profile.times = {.shown_s = std::max({0.0, last_s, period_s}),
+                   .period_s = std::max(0.0, period_s)};
+  return profile;
 }
 
 }  // namespace syncline

@@ -12,7 +12,18 @@ struct Profiles {
   double period_s = 0;  // the longest; 0: nothing repeats
 };
 
-// Of this platform file. SimGrid has read it before, and tells nobody.
-Profiles profiles_of(const std::string& platform_path);
+// The rows of one.
+struct Profile {
+  Profiles times;
+  double least = 0;  // of its values
+  double most = 0;
+};
+
+// Reads rows of a time and a value; a line PERIODICITY with seconds repeats them, LOOPAFTER does so
+// many seconds after the last. They also repeat after `period_s`, if it is more than 0. Throws
+// std::runtime_error, which begins with `path` and the line, where SimGrid would go back in time,
+// stop for ever or end.
+Profile read_profile(const std::string& rows, const std::string& path, int first_line,
+                     double period_s);
 
 }  // namespace syncline

@@ -11,7 +11,7 @@
 
 #include "sim/setup/bounds.h"
 #include "sim/setup/platform.h"
-#include "sim/setup/profiles.h"
+#include "sim/setup/platform_check.h"
 
 namespace syncline {
 namespace {
@@ -174,11 +174,13 @@ std::vector<Bucket> Setup::sent_buckets() const {
 Setup prepare(const Scenario& scenario) {
   Model model = read_model(scenario.model);
   const Bucket model_bucket = fused(model, scenario, everything).front();
+  const PlatformFile platform = check_platform(scenario.platform);
   Cluster cluster = load_cluster(scenario);
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
+  std::ranges::copy(platform.warnings, std::back_inserter(warnings));
   return {.scenario = scenario,
           .model = std::move(model),
           .compute = std::move(compute),
@@ -186,7 +188,7 @@ Setup prepare(const Scenario& scenario) {
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
-          .profiles = profiles_of(scenario.platform),
+          .profiles = platform.profiles,
           .adding = adding_source(scenario)};
 }
 

@@ -1,8 +1,7 @@
 // How long profiles of a platform go on, read from its file.
-#include "sim/setup/profiles.h"
-
 #include <gtest/gtest.h>
 
+#include "sim/setup/platform_check.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {
@@ -11,8 +10,13 @@ namespace {
 Profiles profiles_in(const std::string& body, const std::string& rows = "") {
   const TemporaryFolder folder;
   folder.write("speeds.txt", rows);
-  return profiles_of(
-      folder.write("platform.xml", "<platform version=\"4.1\">" + body + "</platform>"));
+  return check_platform(folder.write("platform.xml",
+                                     "<!DOCTYPE platform SYSTEM \"simgrid.dtd\">"
+                                     "<platform version=\"4.1\">" +
+                                         body +
+                                         "<zone id=\"z\" routing=\"Full\">"
+                                         "<host id=\"last\" speed=\"1f\"/></zone></platform>"))
+      .profiles;
 }
 
 double seconds_of(const std::string& body, const std::string& rows = "") {
@@ -33,10 +37,21 @@ TEST(Profiles, WithoutAPeriodEndWithTheirLastChange) {
 }
 
 TEST(Profiles, CanBeInFiles) {
-  EXPECT_EQ(seconds_of("<host id=\"a\" speed_file=\"speeds.txt\"/>", "0 1\n70 0.5\n"), 70);
-  EXPECT_EQ(seconds_of("<link id=\"a\" bandwidth_file='speeds.txt'/>", "PERIODICITY 90\n0 1\n"),
-            90);
-  EXPECT_EQ(seconds_of("<trace id=\"t\" file=\"speeds.txt\"/>", "# s value\n0 1\n5 2\n"), 5);
+  EXPECT_EQ(seconds_of("<host id=\"a\" speed=\"1f\" speed_file=\"speeds.txt\"/>", "0 1\n70 0.5\n"),
+            70);
+  EXPECT_EQ(
+      seconds_of("<link id=\"a\" bandwidth=\"1Bps\" latency=\"0\" bandwidth_file='speeds.txt'/>",
+                 "PERIODICITY 90\n0 1\n"),
+      90);
+  EXPECT_EQ(seconds_of("<trace id=\"t\" periodicity=\"-1\" file=\"speeds.txt\"/>",
+                       "# s value\n0 1\n5 2\n"),
+            5);
+}
+
+TEST(Profiles, LoopAfterCountsFromTheLastRow) {
+  EXPECT_EQ(seconds_of("<host id=\"a\" speed=\"1f\" speed_file=\"speeds.txt\"/>",
+                       "LOOPAFTER 5\n0 1\n70 0.5\n"),
+            75);
 }
 
 TEST(Profiles, HaveAPeriodOnlyIfTheyRepeat) {

@@ -40,7 +40,7 @@ void write_platform(const TemporaryFolder& folder) {
           latency_file="wire-latency.txt"/>
     <route src="a" dst="b"><link_ctn id="wire"/></route>
   </zone>
-  <trace id="of-a" file="profiles/a.txt" periodicity="1000"/>
+  <trace id="of-a" file="profiles/a.txt" periodicity="-1"/>
   <trace_connect kind="SPEED" trace="of-a" element="a"/>
 </platform>
 )");

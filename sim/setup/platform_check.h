@@ -1,0 +1,20 @@
+// Whether a platform file says something that can be simulated, and nothing else, asked before
+// SimGrid reads it: SimGrid crashes on some mistakes and takes others for something else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/setup/profiles.h"
+
+namespace syncline {
+
+struct PlatformFile {
+  Profiles profiles;
+  std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
+};
+
+// Throws std::runtime_error of one line: file and line, element, and what is allowed.
+PlatformFile check_platform(const std::string& path);
+
+}  // namespace syncline

@@ -1,0 +1,168 @@
+#include "sim/setup/platform_xml.h"
+
+#include <algorithm>
+#include <exception>
+#include <expat.h>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "sim/setup/files.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Reading so much takes a second; 1,000,000 hosts, a line each, are half of it.
+constexpr std::size_t most_file_bytes = 256'000'000;
+// Zones are about as deep as a machine has levels. SimGrid looks names up in every level.
+constexpr std::size_t most_nested = 64;
+
+const std::string allowed_doctype =
+    "allowed is <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
+
+struct Reading {
+  XML_Parser parser = nullptr;
+  std::string path;
+  const std::function<void(const XmlElement&)>& begun;
+  const std::function<void(const XmlElement&)>& ended;
+  std::vector<XmlElement> open;
+  bool has_doctype = false;
+  bool ascii_only = false;  // SimGrid takes other encodings' bytes as they are
+  std::exception_ptr problem;
+
+  int line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser)); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw std::runtime_error(path + ":" + std::to_string(line()) + ": " + what);
+  }
+};
+
+// Exceptions must not pass through the parser, which is C.
+template <class Act>
+void guarded(void* data, Act act) {
+  Reading& reading = *static_cast<Reading*>(data);
+  if (reading.problem)
+    return;
+  try {
+    act(reading);
+  } catch (...) {
+    reading.problem = std::current_exception();
+    XML_StopParser(reading.parser, XML_FALSE);
+  }
+}
+
+void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
+  guarded(data, [&](Reading& reading) {
+    XmlElement element{.name = name, .line = reading.line()};
+    if (!reading.has_doctype)
+      reading.fail("no <!DOCTYPE> before <" + printable(name) + ">: " + allowed_doctype);
+    if (!reading.open.empty())
+      element.parent = reading.open.back().name;
+    for (; *attributes != nullptr; attributes += 2) {
+      const std::string value = attributes[1];
+      if (reading.ascii_only && std::ranges::any_of(value, [](char c) { return c < 0; }))
+        reading.fail("<" + element.name + ">: " + attributes[0] + " = " + printable(value) +
+                     ": allowed are characters of ASCII, or a file with encoding=\"UTF-8\"");
+      element.attributes.emplace_back(attributes[0], value);
+    }
+    if (reading.open.size() >= most_nested)
+      reading.fail("<" + printable(element.name) + "> is in " +
+                   std::to_string(reading.open.size()) + " others: allowed are " +
+                   std::to_string(most_nested - 1));
+    reading.open.push_back(std::move(element));
+    reading.begun(reading.open.back());
+  });
+}
+
+void end(void* data, const XML_Char*) {
+  guarded(data, [](Reading& reading) {
+    reading.ended(reading.open.back());
+    reading.open.pop_back();
+  });
+}
+
+void add_text(void* data, const XML_Char* text, int length) {
+  guarded(data, [&](Reading& reading) {
+    reading.open.back().text.append(text, static_cast<std::size_t>(length));
+  });
+}
+
+void see_declaration(void* data, const XML_Char*, const XML_Char* encoding, int) {
+  guarded(data, [&](Reading& reading) {
+    std::string name = encoding == nullptr ? "UTF-8" : encoding;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+    if (name != "UTF-8" && name != "US-ASCII" && name != "ISO-8859-1")
+      reading.fail("encoding = " + printable(name) + ": allowed is UTF-8");
+    reading.ascii_only = name != "UTF-8";
+  });
+}
+
+void see_doctype(void* data, const XML_Char*, const XML_Char* system, const XML_Char* is_public,
+                 int has_subset) {
+  guarded(data, [&](Reading& reading) {
+    reading.has_doctype = true;
+    if (has_subset != 0)
+      reading.fail("<!DOCTYPE> has declarations of its own: " + allowed_doctype);
+    const std::string name = system == nullptr ? "" : system;
+    if (!name.ends_with("simgrid.dtd") || is_public != nullptr)
+      reading.fail("<!DOCTYPE> names '" + printable(name) + "': " + allowed_doctype);
+  });
+}
+
+}  // namespace
+
+std::string XmlElement::attribute(const std::string& wanted) const {
+  for (const auto& [attribute_name, value] : attributes)
+    if (attribute_name == wanted)
+      return value;
+  return "";
+}
+
+std::string text_of_file(const std::string& path, std::size_t most_bytes) {
+  std::error_code error;
+  if (!fs::exists(path, error))
+    throw std::runtime_error(path + ": no such file");
+  if (!fs::is_regular_file(path, error))
+    throw std::runtime_error(path + ": a folder, a pipe or a device: allowed are regular files");
+  if (const auto bytes = fs::file_size(path, error); bytes > most_bytes)
+    throw std::runtime_error(path + ": " + std::to_string(bytes) + " bytes: allowed are " +
+                             std::to_string(most_bytes));
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file)
+    throw std::runtime_error(path + ": cannot be read");
+  return text;
+}
+
+void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
+              const std::function<void(const XmlElement&)>& ended) {
+  const std::string text = text_of_file(path, most_file_bytes);
+  const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
+                                                                       XML_ParserFree);
+  Reading reading{.parser = parser.get(), .path = path, .begun = begun, .ended = ended};
+  XML_SetUserData(parser.get(), &reading);
+  XML_SetElementHandler(parser.get(), begin, end);
+  XML_SetCharacterDataHandler(parser.get(), add_text);
+  XML_SetXmlDeclHandler(parser.get(), see_declaration);
+  XML_SetStartDoctypeDeclHandler(parser.get(), see_doctype);
+  const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  if (reading.problem)
+    std::rethrow_exception(reading.problem);
+  if (status == XML_STATUS_OK)
+    return;
+  const XML_Error error = XML_GetErrorCode(parser.get());
+  const auto at = XML_GetCurrentByteIndex(parser.get());
+  std::string what =
+      error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute stands twice" : XML_ErrorString(error);
+  if (error == XML_ERROR_INVALID_TOKEN && at >= 0 && static_cast<std::size_t>(at) < text.size()) {
+    const std::string found = printable(text.substr(static_cast<std::size_t>(at), 1));
+    what = "the character " + found + " is not allowed here";
+    if (found == "\\x00")
+      what = "a NUL byte: allowed is text";
+  }
+  reading.fail("no well-formed XML: " + what);
+}
+
+}  // namespace syncline

@@ -1,0 +1,32 @@
+// The XML text of a platform, read by a parser that tells what is wrong with it, before SimGrid's.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syncline {
+
+struct XmlElement {
+  std::string name;
+  int line = 0;
+  std::string parent;  // the name of the element that it is in; empty for the first
+  std::vector<std::pair<std::string, std::string>> attributes;
+  std::string text;  // of itself, once it has ended
+
+  // Empty if there is none.
+  std::string attribute(const std::string& wanted) const;
+};
+
+// The text of a file. Throws std::runtime_error, which begins with the path, unless it is a regular
+// file of at most `most_bytes`: a pipe would be waited for, a device might never end.
+std::string text_of_file(const std::string& path, std::size_t most_bytes);
+
+// Calls `begun` and `ended` for each element, in the file's order. Throws std::runtime_error of one
+// line, which begins with path and line, where the file is no XML of the kind that SimGrid reads;
+// what the two throw comes through.
+void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
+              const std::function<void(const XmlElement&)>& ended);
+
+}  // namespace syncline

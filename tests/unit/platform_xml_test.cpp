@@ -1,0 +1,323 @@
+// What a platform file says and cannot be simulated, or would do something else, is answered before
+// SimGrid sees it: in one line with file and line, element and what is allowed, and exit code 2.
+#include <chrono>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "sim/setup/platform_values.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+const std::string head =
+    "<?xml version=\"1.0\"?>\n"
+    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
+
+const std::string whole_link = R"(bandwidth="1GBps" latency="10us")";
+
+// Two hosts and a link, which is in line 7.
+struct Parts {
+  std::string before;  // the zone, in line 4
+  std::string zone = "routing=\"Full\"";
+  std::string host = "speed=\"1Tf\"";  // of the first, in line 5
+  std::string link = whole_link;
+  std::string inside;  // the zone, at its end
+  std::string after;
+};
+
+std::string platform(const Parts& parts) {
+  return head + "<platform version=\"4.1\">\n" + parts.before + "<zone id=\"z\" " + parts.zone +
+         ">\n<host id=\"a\" " + parts.host + "/>\n<host id=\"b\" speed=\"1Tf\"/>\n<link id=\"l\" " +
+         parts.link + "/>\n<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n" +
+         parts.inside + "</zone>\n" + parts.after + "</platform>\n";
+}
+
+std::string cluster(const std::string& radical, const std::string& topology = "",
+                    const std::string& parameters = "") {
+  return head + "<platform version=\"4.1\">\n<zone id=\"w\" routing=\"Full\">\n" +
+         "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"" + radical +
+         "\" speed=\"1Tf\" bw=\"1GBps\" lat=\"1us\"" +
+         (topology.empty()
+              ? ""
+              : " topology=\"" + topology + "\" topo_parameters=\"" + parameters + "\"") +
+         "/>\n</zone></platform>\n";
+}
+
+// A profile of the first host's speed; its first row is in line 5.
+std::string profile(const std::string& rows, const std::string& period = "-1",
+                    const std::string& kind = "SPEED") {
+  return platform(
+      {.before = "<trace id=\"t\" periodicity=\"" + period + "\">\n" + rows + "\n</trace>\n",
+       .inside = "<trace_connect kind=\"" + kind + "\" trace=\"t\" element=\"a\"/>"});
+}
+
+// A file beside the platform, which the link's profile is in.
+std::string with_file(const std::string& attribute, const std::string& file) {
+  return platform({.link = whole_link + " " + attribute + "=\"" + file + "\""});
+}
+
+struct Case {
+  std::string name;
+  std::string xml;
+  std::vector<std::string> mentions;
+};
+
+// Its name in ctest.
+void PrintTo(const Case& one, std::ostream* out) {
+  *out << one.name;
+}
+
+Ended run_platform(const TemporaryFolder& folder, const std::string& xml) {
+  folder.write("p.xml", xml);
+  return run_program({"run", "--model", "resnet50", "--throughput", "10", "--iterations", "3",
+                      "--warmup", "0", "--platform", "p.xml"},
+                     folder.path());
+}
+
+class Refused : public testing::TestWithParam<Case> {};
+
+TEST_P(Refused, InOneLineWithExitCodeTwo) {
+  const TemporaryFolder folder;
+  folder.write("off.txt", "0 1\n0.5 0\n");
+  folder.write("slow.txt", "0 1e9\n1 -3\n");
+  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  const auto began = std::chrono::steady_clock::now();
+  const Ended ended = run_platform(folder, GetParam().xml);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"syncline: ", "p.xml"});
+  expect_mentions(ended.err, GetParam().mentions);
+  for (const char* inside :
+       {"sto", "bad_alloc", "Assertion", "Segmentation", "Impossible", "std::"})
+    EXPECT_EQ(ended.err.find(inside), std::string::npos) << ended.err;
+}
+
+std::string name_of_case(const testing::TestParamInfo<Case>& about) {
+  return about.param.name;
+}
+
+std::string setting(const std::string& key, const std::string& value) {
+  return platform(
+      {.before = "<config id=\"c\"><prop id=\"" + key + "\" value=\"" + value + "\"/></config>\n"});
+}
+
+const std::vector<Case> effects{
+    {"ATraceFile", setting("tracing/filename", "precious.txt"), {"p.xml:4", "tracing/filename"}},
+    {"ALogFile", setting("log", "root.app:file:precious.txt"), {"p.xml:4", "log"}},
+    {"ANetworkOfItsOwn",
+     setting("network/bandwidth-factor", "2"),
+     {"p.xml:4", "network/bandwidth-factor", "options network, bandwidth-factor"}},
+    {"AnEmptySetting", platform({.before = "<config/>\n"}), {"p.xml:4", "<config>", "options"}},
+    {"AProgram",
+     platform({.after = "<actor host=\"a\" function=\"f\"/>\n"}),
+     {"p.xml:10", "<actor>", "starts no programs"}},
+    {"AnotherFile",
+     platform({.before = "<include file=\"/etc/passwd\"/>\n"}),
+     {"p.xml:4", "<include>", "one file"}},
+    {"AnExternalEntity",
+     "<!DOCTYPE platform [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>\n<platform/>",
+     {"p.xml:1", "<!DOCTYPE>", "simgrid.dtd"}},
+    {"AnotherDoctype",
+     "<!DOCTYPE platform SYSTEM \"http://somewhere/else.dtd\">\n<platform/>",
+     {"p.xml:1", "somewhere", "simgrid.dtd"}},
+    {"AProfileInAPipe", with_file("state_file", "pipe"), {"p.xml:7", "<link> l", "regular files"}},
+    {"AProfileOfADevice",
+     with_file("bandwidth_file", "/dev/zero"),
+     {"p.xml:7", "/dev/zero", "regular files"}},
+};
+INSTANTIATE_TEST_SUITE_P(Effects, Refused, testing::ValuesIn(effects), name_of_case);
+
+Case of_host(const std::string& name, const std::string& attributes,
+             const std::vector<std::string>& mentions) {
+  Case one{name, platform({.host = attributes}), {"p.xml:5", "<host> a", "allowed"}};
+  one.mentions.insert(one.mentions.end(), mentions.begin(), mentions.end());
+  return one;
+}
+
+Case of_link(const std::string& name, const std::string& bandwidth, const std::string& latency) {
+  const bool bad_latency = bandwidth == "1GBps";
+  return {name,
+          platform({.link = "bandwidth=\"" + bandwidth + "\" latency=\"" + latency + "\""}),
+          {"p.xml:7", "<link> l", bad_latency ? "latency = " + latency : "bandwidth = " + bandwidth,
+           "allowed are numbers with"}};
+}
+
+const std::vector<Case> values{
+    of_link("NegativeLatency", "1GBps", "-1ms"),
+    of_link("LatencyThatIsNoNumber", "1GBps", "nan"),
+    of_link("LatencyOfAnUnknownUnit", "1GBps", "1sec"),
+    of_link("NegativeBandwidth", "-1GBps", "0"),
+    of_link("NoBandwidth", "0", "0"),
+    of_link("BandwidthThatIsNoNumber", "nan", "0"),
+    of_link("EndlessBandwidth", "inf", "0"),
+    of_link("BandwidthOfAnUnknownUnit", "1GB/s", "0"),
+    of_link("HugeBandwidth", "1e400Bps", "0"),
+    of_host("EndlessSpeed", "speed=\"inf\"", {"speed = inf"}),
+    of_host("NegativeSpeed", "speed=\"-1Gf\"", {"speed = -1Gf"}),
+    of_host("SpeedThatLosesTheWork", "speed=\"1e-300\"", {"speed = 1e-300", "at least 1f"}),
+    of_host("SpeedWithAComma", "speed=\"1,5Gf\"", {"speed = 1,5Gf", "each with its unit"}),
+    of_host("SpeedOfAnUnknownUnit", "speed=\"1GHz\"", {"speed = 1GHz"}),
+    of_host("HalfACore", "speed=\"1Tf\" core=\"1.5\"", {"core = 1.5", "whole numbers from 1"}),
+    of_host("NoCore", "speed=\"1Tf\" core=\"0\"", {"core = 0", "whole numbers from 1"}),
+    of_host("NegativeCores", "speed=\"1Tf\" core=\"-2\"", {"core = -2", "whole numbers from 1"}),
+    of_host("StateThatItHasNot", "speed=\"1Tf\" pstate=\"1\"", {"pstate = 1"}),
+    of_host("UnknownAttribute", "speed=\"1Tf\" colour=\"red\"", {"colour", "speed_file"}),
+    {"NulByte", platform({.host = std::string("speed=\"1Tf\0\"", 12)}), {"p.xml:5", "NUL"}},
+    {"AttributeTwice", platform({.host = "speed=\"1Tf\" speed=\"2Tf\""}), {"p.xml:5", "twice"}},
+    {"AttributeThatIsMissing", platform({.host = ""}), {"p.xml:5", "<host> a", "no speed"}},
+    {"TraceOfTwoHosts",
+     platform({.before = "<trace id=\"t\" periodicity=\"-1\">0 1</trace>\n",
+               .inside = "<trace_connect kind=\"SPEED\" trace=\"t\" element=\"a\"/>\n"
+                         "<trace_connect kind=\"SPEED\" trace=\"t\" element=\"b\"/>\n"}),
+     {"p.xml:11", "connected to a already", "a <trace> of its own"}},
+    {"PeriodOfAFile",
+     platform({.before = "<trace id=\"t\" file=\"off.txt\" periodicity=\"9\"/>\n"}),
+     {"p.xml:4", "PERIODICITY in the file"}},
+};
+INSTANTIATE_TEST_SUITE_P(Values, Refused, testing::ValuesIn(values), name_of_case);
+
+std::string nested_zones(int depth) {
+  std::string xml = head + "<platform version=\"4.1\">\n";
+  for (int i = 0; i < depth; ++i)
+    xml += "<zone id=\"z" + std::to_string(i) + "\" routing=\"Full\">\n";
+  for (int i = 0; i < depth; ++i)
+    xml += "</zone>";
+  return xml + "</platform>\n";
+}
+
+const std::vector<Case> crashes{
+    {"NestedZones", nested_zones(10'000), {"<zone>", "allowed are 63"}},
+    {"NoZone", head + "<platform version=\"4.1\">\n</platform>\n", {"0 worker hosts"}},
+    {"WifiLink",
+     platform({.link = whole_link + R"( sharing_policy="WIFI")"}),
+     {"p.xml:7", "<link> l", "WIFI", "SPLITDUPLEX"}},
+    {"WifiZone", platform({.zone = "routing=\"Wifi\""}), {"p.xml:4", "<zone> z", "Dijkstra"}},
+    {"UnknownElement", platform({.inside = "<switch id=\"s\"/>\n"}), {"<switch> s", "router"}},
+    {"TextOutsideATrace", platform({.inside = "hello"}), {"<zone> z", "hello", "<trace>"}},
+    {"TorusOfAWord", cluster("0-7", "TORUS", "x"), {"p.xml:5", "<cluster> c", "such as 4,4,2"}},
+    {"TorusOfNothing", cluster("0-7", "TORUS", "0,8"), {"p.xml:5", "such as 4,4,2"}},
+    {"TorusOfOtherHosts", cluster("0-7", "TORUS", "3,3"), {"9 hosts", "radical = 0-7 names 8"}},
+    {"FatTreeWithoutAPart", cluster("0-7", "FAT_TREE", "2;4,2;1,2"), {"such as 2;4,4;1,2;1,2"}},
+    {"FatTreeOfTwoMinds", cluster("0-7", "FAT_TREE", "3;4,2;1,2;1,2"), {"number of levels"}},
+    {"DragonflyOfWords", cluster("0-7", "DRAGONFLY", "x;y"), {"such as 3,4;3,2;3,1;2"}},
+    {"DragonflyOfManyGroups", cluster("0-7", "DRAGONFLY", "8,1;1,1;1,1;1"), {"8 groups", "blades"}},
+    {"ProfileOfWords", profile("fast 1"), {"p.xml:5", "'fast'", "a time in seconds and a value"}},
+    {"ProfileWithoutRows", profile(""), {"p.xml:4", "without rows"}},
+    {"ProfileOfOneWord", profile("STOCHASTIC"), {"p.xml:5", "'STOCHASTIC'", "1 words"}},
+    {"ProfileOfANegativeSpeed", profile("0 -1"), {"<trace> t", "-1", "parts of the speed from 0"}},
+    {"ProfileBackInTime", profile("5 1\n3 1", "-5"), {"p.xml:6", "from 5 to 3 s"}},
+    {"ProfileOfAShortPeriod", profile("0 1", "1e-9"), {"p.xml:4", "1e-09 s", "0.001 s or more"}},
+    {"ProfileThatRepeatsTooEarly", profile("0 1\n6 1", "3"), {"p.xml:4", "6 s or more"}},
+    {"ProfileOfALink", profile("0 1", "-1", "LINK_AVAIL"), {"LINK_AVAIL", "bandwidth_file"}},
+    {"LinkThatGoesOff", with_file("state_file", "off.txt"), {"p.xml:7", "off.txt", "goes off"}},
+    {"NegativeBandwidthInAFile", with_file("bandwidth_file", "slow.txt"), {"slow.txt", "-3"}},
+    {"ProfileThatIsNotThere",
+     with_file("latency_file", "no.txt"),
+     {"p.xml:7", "no.txt", "no such"}},
+    {"HostThatGoesOff",
+     profile("0 1\n0.05 0", "-1", "HOST_AVAIL"),
+     {"host a", "0.05 s", "stay on"}},
+    {"HostThatIsNeverOn", profile("0 0", "-1", "HOST_AVAIL"), {"host a"}},
+};
+INSTANTIATE_TEST_SUITE_P(Crashes, Refused, testing::ValuesIn(crashes), name_of_case);
+
+std::string many_hosts(int hosts) {
+  std::string xml = head + "<platform version=\"4.1\">\n<zone id=\"z\" routing=\"Full\">\n";
+  for (int i = 0; i < hosts; ++i)
+    xml += "<host id=\"h" + std::to_string(i) + "\" speed=\"1Tf\"/>\n";
+  return xml + "</zone></platform>\n";
+}
+
+const std::vector<Case> sizes{
+    {"FiveMillionHosts", cluster("0-4999999"), {"p.xml:5", "<cluster> c", "5000000", "1000000"}},
+    {"ABillionHosts", cluster("0-999999999"), {"p.xml:5", "1000000000 hosts", "are 1000000"}},
+    {"HostsOfManyClusters", cluster("0-599999,600000-1199999"), {"1200000", "are 1000000"}},
+    {"LargeTorus", cluster("0-7", "TORUS", "1000,1000,1000"), {"1000000000 hosts", "are 1000000"}},
+    {"TorusBeyondAllNumbers",
+     cluster("0-7", "TORUS", "1000000,1000000,1000000,1000000"),
+     {"more than 1e15 hosts"}},
+    {"FatTreeOfManyLinks", cluster("0-7", "FAT_TREE", "2;4,2;4,1000000;1,1"), {"links", "4000000"}},
+    {"RadicalThatGoesDown", cluster("7-0"), {"p.xml:5", "radical = 7-0", "go up"}},
+    {"RadicalOfWords", cluster("a-b"), {"p.xml:5", "radical = a-b", "such as 0-7,12"}},
+    {"LargeFullZone", many_hosts(10'001), {"p.xml:4", "10001", "10000", "Dijkstra"}},
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, Refused, testing::ValuesIn(sizes), name_of_case);
+
+const std::vector<Case> names{
+    {"NoUtf8", platform({.host = "speed=\"1T\xff\""}), {"p.xml:5", "\\xff"}},
+    {"EscapeInAName", platform({.host = "speed=\"1Tf&#27;\""}), {"p.xml:5", "character"}},
+    {"LineEndInAName",
+     platform({.inside = "<router id=\"r&#10;s\"/>\n"}),
+     {"p.xml:9", "r\\x0as", "without control characters"}},
+};
+INSTANTIATE_TEST_SUITE_P(Names, Refused, testing::ValuesIn(names), name_of_case);
+
+// What is odd, but right.
+std::vector<std::string> warnings_of(const std::string& xml, const std::string& rows = "") {
+  const TemporaryFolder folder;
+  folder.write("rows.txt", rows);
+  folder.write("p.xml", xml);
+  const Ended ended = run_program({"run", "--model", "resnet50", "--throughput", "10",
+                                   "--iterations", "3", "--platform", "p.xml", "--out", "o"},
+                                  folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  for (const auto& file : std::filesystem::recursive_directory_iterator(folder.path("o")))
+    if (file.path().extension() == ".json")
+      return nlohmann::json::parse(text_of(file.path().string()))
+          .at("figures")
+          .at("warnings")
+          .get<std::vector<std::string>>();
+  return {};
+}
+
+bool mentioned(const std::vector<std::string>& warnings, const std::string& words) {
+  return std::ranges::any_of(
+      warnings, [&](const std::string& line) { return line.find(words) != std::string::npos; });
+}
+
+TEST(PlatformWarnings, SayWhichLinkIsSlow) {
+  EXPECT_TRUE(mentioned(warnings_of(platform({.link = R"(bandwidth="1kBps" latency="0")"})),
+                        "<link> l has bandwidth = 1kBps (line 7)"));
+  EXPECT_FALSE(mentioned(warnings_of(platform({})), "link"));
+}
+
+TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
+  EXPECT_TRUE(mentioned(warnings_of(with_file("bandwidth_file", "rows.txt"), "0 1e9\n1 10\n"),
+                        "bandwidth of link l follows a profile, from 10 to 1e+09"));
+}
+
+TEST(PlatformProfiles, BesideThePlatformCountNotThoseWhereTheProgramStarts) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path("sub"));
+  folder.write("sub/p.xml", with_file("latency_file", "rows.txt"));
+  folder.write("sub/rows.txt", "0 1e-6\n");
+  folder.write("rows.txt", "0 -7\n");
+  EXPECT_EQ(run_program({"run", "--model", "resnet50", "--throughput", "10", "--iterations", "3",
+                         "--platform", "sub/p.xml"},
+                        folder.path())
+                .code,
+            0);
+}
+
+TEST(PlatformValues, HaveSimGridsUnits) {
+  EXPECT_EQ(speed_flops("1.5Tf"), 1.5e12);
+  EXPECT_EQ(speed_flops("2gigaflops"), 2e9);
+  EXPECT_EQ(speed_flops("1Tf, 2Tf"), 1e12);
+  EXPECT_EQ(speed_flops("7"), 7);
+  EXPECT_EQ(bandwidth_Bps("8Gbps"), 1e9);
+  EXPECT_EQ(bandwidth_Bps("1KiBps"), 1024);
+  EXPECT_EQ(bandwidth_Bps("1Mibps"), 131072);
+  EXPECT_EQ(time_s("0"), 0);
+  EXPECT_DOUBLE_EQ(time_s("10us"), 1e-5);
+  EXPECT_EQ(hosts_of_radical("0-7,12"), 9);
+  EXPECT_EQ(size_of_topology("FAT_TREE", "2;4,4;1,2;1,2").hosts, 16);
+  EXPECT_EQ(size_of_topology("DRAGONFLY", "3,4;3,2;3,1;2").hosts, 54);
+}
+
+}  // namespace
+}  // namespace syncline
