@@ -9,6 +9,7 @@
 
 #include "kernels/registry.h"
 #include "sim/setup/files.h"
+#include "sim/setup/platform_names.h"
 #include "sim/setup/platform_rules.h"
 #include "sim/setup/platform_values.h"
 #include "sim/setup/platform_xml.h"
@@ -79,6 +80,8 @@ class Check {
     if (element.parent.empty() != (element.name == "platform"))
       fail(element, "allowed is one <platform>, around everything else");
     check_attributes(element, rule->second);
+    if (const std::string problem = names_.problem(element); !problem.empty())
+      fail(element, problem);
     count_hosts(element);
     if (element.name == "prop" && element.attribute("id") == "remote_disk")
       fail(element, "remote_disk: a disk takes no part in training; allowed is none");
@@ -344,6 +347,7 @@ class Check {
   }
 
   std::string path_;
+  PlatformNames names_;
   PlatformFile found_;
   long long hosts_ = 0;
   struct Zone {

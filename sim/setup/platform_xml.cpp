@@ -62,7 +62,7 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
       element.parent = reading.open.back().name;
     for (; *attributes != nullptr; attributes += 2) {
       const std::string value = attributes[1];
-      if (reading.ascii_only && std::ranges::any_of(value, [](char c) { return c < 0; }))
+      if (reading.ascii_only && std::ranges::any_of(value, [](unsigned char c) { return c > 127; }))
         reading.fail("<" + element.name + ">: " + attributes[0] + " = " + printable(value) +
                      ": allowed are characters of ASCII, or a file with encoding=\"UTF-8\"");
       element.attributes.emplace_back(attributes[0], value);

@@ -248,12 +248,28 @@ const std::vector<Case> sizes{
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Refused, testing::ValuesIn(sizes), name_of_case);
 
+std::string route(const std::string& ends, const std::string& link) {
+  return "<route " + ends + ">" + link + "</route>\n";
+}
+
 const std::vector<Case> names{
     {"NoUtf8", platform({.host = "speed=\"1T\xff\""}), {"p.xml:5", "\\xff"}},
     {"EscapeInAName", platform({.host = "speed=\"1Tf&#27;\""}), {"p.xml:5", "character"}},
     {"LineEndInAName",
      platform({.inside = "<router id=\"r&#10;s\"/>\n"}),
      {"p.xml:9", "r\\x0as", "without control characters"}},
+    {"RouteToNobody",
+     platform({.inside = route(R"(src="a" dst="c")", R"(<link_ctn id="l"/>)")}),
+     {"p.xml:9", "<route>", "dst = c", "no host, router or zone"}},
+    {"RouteOverNothing",
+     platform({.inside = route(R"(src="a" dst="b")", R"(<link_ctn id="m"/>)")}),
+     {"p.xml:9", "<link_ctn> m", "no <link>"}},
+    {"RouteOverADirectionThatIsNot",
+     platform({.inside = route(R"(src="a" dst="b")", R"(<link_ctn id="l" direction="UP"/>)")}),
+     {"p.xml:9", "<link_ctn> l", "direction = UP", "not SPLITDUPLEX"}},
+    {"TwoLinksOfOneName",
+     platform({.inside = "<link id=\"l\" " + whole_link + "/>\n"}),
+     {"p.xml:9", "<link> l", "allowed is one"}},
 };
 INSTANTIATE_TEST_SUITE_P(Names, Refused, testing::ValuesIn(names), name_of_case);
 
