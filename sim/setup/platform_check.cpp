@@ -28,6 +28,13 @@ std::string lower(std::string text) {
   return text;
 }
 
+// Of what a message shows, its beginning.
+std::string brief(const std::string& text) {
+  constexpr std::size_t most_shown = 100;
+  return text.size() <= most_shown ? printable(text)
+                                   : printable(text.substr(0, most_shown)) + "...";
+}
+
 std::string number_text(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
@@ -60,15 +67,15 @@ class Check {
 
  private:
   [[noreturn]] void fail(const XmlElement& element, const std::string& what) const {
-    const std::string id = printable(element.attribute("id"));
+    const std::string id = brief(element.attribute("id"));
     throw std::runtime_error(path_ + ":" + std::to_string(element.line) + ": <" +
-                             printable(element.name) + ">" +
+                             brief(element.name) + ">" +
                              (id.empty() || element.name == "prop" ? "" : " " + id) + ": " + what);
   }
 
   void begin(const XmlElement& element) {
     if (element.parent == "config")
-      fail(element, printable(element.attribute("id")) + ": " + why_not("config"));
+      fail(element, brief(element.attribute("id")) + ": " + why_not("config"));
     if (element.name == "config")
       return;  // its first property is what is refused, by name
     const auto rule = platform_rules().find(element.name);
@@ -100,7 +107,7 @@ class Check {
     if (element.name == "trace")
       read_trace(element);
     else if (const std::string text = trimmed(element.text); !text.empty())
-      fail(element, "the text '" + printable(text.substr(0, 40)) +
+      fail(element, "the text '" + brief(text.substr(0, 40)) +
                         "' in it: allowed are elements; text is for <trace>");
     if (element.name != "zone" && element.name != "AS")
       return;
@@ -127,12 +134,12 @@ class Check {
         std::vector<std::string> names;
         for (const auto& [known, about] : rules)
           names.push_back(known);
-        fail(element, "an unknown attribute " + printable(name) + ": allowed are " + listed(names));
+        fail(element, "an unknown attribute " + brief(name) + ": allowed are " + listed(names));
       }
       try {
         check_value(element, name, value, rule->second);
       } catch (const std::invalid_argument& error) {
-        fail(element, name + " = " + printable(value) + ": " + error.what());
+        fail(element, name + " = " + brief(value) + ": " + error.what());
       }
     }
     for (const auto& [name, rule] : rules)
@@ -218,9 +225,9 @@ class Check {
       return;
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
-          "platform: <" + element.name + "> " + printable(element.attribute("id")) + " has " +
-          name + " = " + printable(element.attribute(name)) + " (line " +
-          std::to_string(element.line) + "), which is less than 1 Mbit/s: is the unit meant?");
+          "platform: <" + element.name + "> " + brief(element.attribute("id")) + " has " + name +
+          " = " + brief(element.attribute(name)) + " (line " + std::to_string(element.line) +
+          "), which is less than 1 Mbit/s: is the unit meant?");
   }
 
   void count_hosts(const XmlElement& element) {
@@ -230,7 +237,7 @@ class Check {
       ++zones_.back().members;
     std::string what = "this host";
     if (element.name == "cluster" || element.name == "cabinet") {
-      what = "radical = " + printable(element.attribute("radical"));
+      what = "radical = " + brief(element.attribute("radical"));
       try {
         hosts = hosts_of_radical(element.attribute("radical"));
       } catch (const std::invalid_argument& error) {
@@ -252,12 +259,11 @@ class Check {
     try {
       const TopologySize size = size_of_topology(topology, parameters);
       if (size.hosts != hosts)
-        throw std::invalid_argument(
-            "a " + topology + " of " + std::to_string(size.hosts) +
-            " hosts, but radical = " + printable(element.attribute("radical")) + " names " +
-            std::to_string(hosts) + ": allowed are as many");
+        throw std::invalid_argument("a " + topology + " of " + std::to_string(size.hosts) +
+                                    " hosts, but radical = " + brief(element.attribute("radical")) +
+                                    " names " + std::to_string(hosts) + ": allowed are as many");
     } catch (const std::invalid_argument& error) {
-      fail(element, "topo_parameters = " + printable(parameters) + ": " + error.what());
+      fail(element, "topo_parameters = " + brief(parameters) + ": " + error.what());
     }
   }
 
@@ -270,7 +276,7 @@ class Check {
     try {
       profile = read_profile(text_of_file(file, most_profile_bytes), file, 1, 0);
     } catch (const std::runtime_error& error) {
-      fail(element, attribute + " = " + printable(value) + ": " + error.what());
+      fail(element, attribute + " = " + brief(value) + ": " + error.what());
     }
     const std::string kind =
         attribute == "availability_file" ? "speed" : attribute.substr(0, attribute.find('_'));
@@ -293,7 +299,7 @@ class Check {
                  "file and periodicity = -1");
       connected.profile = read_file(element, "file", file);
     }
-    connected.source = "<trace> " + printable(element.attribute("id"));
+    connected.source = "<trace> " + brief(element.attribute("id"));
     keep(connected.profile.times);
     if (!traces_.emplace(element.attribute("id"), std::move(connected)).second)
       fail(element, "a second trace of this name: allowed is one");
@@ -302,15 +308,15 @@ class Check {
   void connect(const XmlElement& element) {
     const auto trace = traces_.find(element.attribute("trace"));
     if (trace == traces_.end())
-      fail(element, "trace = " + printable(element.attribute("trace")) +
+      fail(element, "trace = " + brief(element.attribute("trace")) +
                         ": no <trace> of this name stands before it");
     const std::string given = element.attribute("kind");
     const std::string kind = given.empty() ? "HOST_AVAIL" : given;
     const auto [other, added] =
         trace->second.element_of.emplace(kind, element.attribute("element"));
     if (!added)
-      fail(element, "trace = " + printable(element.attribute("trace")) + ", kind = " + kind +
-                        " is connected to " + printable(other->second) +
+      fail(element, "trace = " + brief(element.attribute("trace")) + ", kind = " + kind +
+                        " is connected to " + brief(other->second) +
                         " already, and SimGrid would leave this one out: allowed is one element; "
                         "give this one a <trace> of its own");
     use(element, trace->second.profile, kind == "SPEED" ? "speed" : "state",
@@ -335,7 +341,7 @@ class Check {
       fail(element, values + "allowed are bytes/s from 1 to 1e21");
     keep(profile.times);
     if (kind == "bandwidth")
-      found_.warnings.push_back("platform: the bandwidth of link " + printable(of) +
+      found_.warnings.push_back("platform: the bandwidth of link " + brief(of) +
                                 " follows a profile, from " + number_text(profile.least) + " to " +
                                 number_text(profile.most) +
                                 " bytes/s, whatever the link itself says");

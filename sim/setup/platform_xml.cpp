@@ -15,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reading so much takes a second; 1,000,000 hosts, a line each, are half of it.
-constexpr std::size_t most_file_bytes = 256'000'000;
+// Reading so much takes seconds and less than 1 GB, whatever it says.
+constexpr std::size_t most_file_bytes = 100'000'000;
+constexpr std::size_t most_attribute_bytes = 100'000;
 // Zones are about as deep as a machine has levels. SimGrid looks names up in every level.
 constexpr std::size_t most_nested = 64;
 
@@ -62,6 +63,10 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
       element.parent = reading.open.back().name;
     for (; *attributes != nullptr; attributes += 2) {
       const std::string value = attributes[1];
+      if (value.size() > most_attribute_bytes)
+        reading.fail("<" + element.name + ">: an attribute " + attributes[0] + " of " +
+                     std::to_string(value.size()) + " bytes: allowed are " +
+                     std::to_string(most_attribute_bytes));
       if (reading.ascii_only && std::ranges::any_of(value, [](unsigned char c) { return c > 127; }))
         reading.fail("<" + element.name + ">: " + attributes[0] + " = " + printable(value) +
                      ": allowed are characters of ASCII, or a file with encoding=\"UTF-8\"");

@@ -244,6 +244,10 @@ const std::vector<Case> sizes{
     {"FatTreeOfManyLinks", cluster("0-7", "FAT_TREE", "2;4,2;4,1000000;1,1"), {"links", "4000000"}},
     {"RadicalThatGoesDown", cluster("7-0"), {"p.xml:5", "radical = 7-0", "go up"}},
     {"RadicalOfWords", cluster("a-b"), {"p.xml:5", "radical = a-b", "such as 0-7,12"}},
+    {"LongName",
+     platform({.inside = "<router id=\"" + std::string(100'001, 'x') + "\"/>\n"}),
+     {"p.xml:9", "<router>", "id of 100001 bytes", "are 100000"}},
+    {"LongFile", std::string(100'000'001, ' '), {"100000001 bytes", "are 100000000"}},
     {"LargeFullZone", many_hosts(10'001), {"p.xml:4", "10001", "10000", "Dijkstra"}},
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Refused, testing::ValuesIn(sizes), name_of_case);
