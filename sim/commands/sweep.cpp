@@ -17,12 +17,22 @@
 #include "sim/setup/inputs.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
+#include "sim/setup/platform_check.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+// Of a platform that is refused, itself: whoever simulates it says what is wrong.
+std::vector<std::string> files_of_platform(const std::string& path) {
+  try {
+    return check_platform(path).files;
+  } catch (const std::runtime_error&) {
+    return {path};
+  }
+}
 
 std::string simulate_cell(const SweepCell& cell) {
   const Scenario& scenario = cell.scenario;

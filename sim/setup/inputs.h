@@ -11,9 +11,4 @@ namespace syncline {
 std::string fingerprint_of_text(const std::string& text);
 std::string fingerprint_of_files(const std::vector<std::string>& paths);
 
-// The platform file and every file that it names: profiles, states, includes, external entities,
-// and what these name, sorted. Whatever stands in quotes and is the name of a file counts, since
-// SimGrid tells nobody what it reads.
-std::vector<std::string> files_of_platform(const std::string& path);
-
 }  // namespace syncline

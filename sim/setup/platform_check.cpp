@@ -50,7 +50,7 @@ struct Connected {
 
 class Check {
  public:
-  explicit Check(const std::string& path) : path_(path) {}
+  explicit Check(const std::string& path) : path_(path) { found_.files.push_back(path); }
 
   PlatformFile run() {
     read_xml(
@@ -183,7 +183,8 @@ class Check {
         check_word(name, value, rule.words);
         return;
       case Says::profile:
-        read_file(element, name, value);
+        if (element.name != "trace")  // which may have rows instead: read_trace
+          use_file(element, name, value);
     }
   }
 
@@ -272,17 +273,21 @@ class Check {
                     const std::string& value) {
     const std::string file =
         (std::filesystem::path(path_).parent_path() / value).lexically_normal().string();
+    found_.files.push_back(file);
     Profile profile;
     try {
       profile = read_profile(text_of_file(file, most_profile_bytes), file, 1, 0);
     } catch (const std::runtime_error& error) {
       fail(element, attribute + " = " + brief(value) + ": " + error.what());
     }
+    return profile;
+  }
+
+  void use_file(const XmlElement& element, const std::string& attribute, const std::string& value) {
     const std::string kind =
         attribute == "availability_file" ? "speed" : attribute.substr(0, attribute.find('_'));
-    if (element.name != "trace")
-      use(element, profile, kind, element.attribute("id"), attribute + " = " + value);
-    return profile;
+    use(element, read_file(element, attribute, value), kind, element.attribute("id"),
+        attribute + " = " + value);
   }
 
   void read_trace(const XmlElement& element) {

@@ -10,6 +10,7 @@
 namespace syncline {
 
 struct PlatformFile {
+  std::vector<std::string> files;  // itself, and those that it names
   Profiles profiles;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
 };
