@@ -13,7 +13,7 @@ Run::Run(const Setup& setup)
   const Topology& topology = cluster.topology;
   for (const std::string& host : cluster.rank_hosts)
     hosts.push_back(sg::Host::by_name(host));
-  rank_messages_.resize(hosts.size());
+  porters_.resize(hosts.size());
   trace.rank_names = cluster.rank_names;
   trace.workers = topology.workers();
   trace.servers = topology.servers;
@@ -69,16 +69,6 @@ Run::Run(const Setup& setup)
                             .contributions = std::vector<double>(topology.nodes[node].size())}));
 }
 
-// Owns its transfer, because no actor on the sending side waits for it.
-struct Run::MessageInFlight {
-  int from;
-  double sent_s;
-  double latency_s;  // that its flow does not carry
-  std::function<void(double)> arrived;
-  std::function<void()> injected;
-  sg::CommPtr transfer;
-};
-
 void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
                   std::function<void()> injected) {
   if (!on_different_hosts(from, to)) {
@@ -87,61 +77,15 @@ void Run::deliver(int from, int to, std::uint64_t bytes, std::function<void(doub
       injected();
     return;
   }
-  if (sg::this_actor::get_host() != hosts[index(from)]) {
-    // SimGrid sends from the host of the calling actor, so an actor on that host sends it.
-    start("sender", from,
-          [this, from, to, bytes, arrived = std::move(arrived),
-           injected = std::move(injected)]() mutable {
-            post(from, to, bytes, std::move(arrived), std::move(injected))->wait();
-          });
-    return;
-  }
-  post(from, to, bytes, std::move(arrived), std::move(injected));
-}
-
-sg::CommPtr Run::post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
-                      std::function<void()> injected) {
   on_the_wire(from, to, bytes);
-  RankMessages& receiver = rank_messages_[index(to)];
-  if (receiver.mailbox == nullptr)
-    receiver.mailbox = sg::Mailbox::by_name("to " + std::to_string(to));
-  if (receiver.free_couriers == 0)
-    start("courier", to, [this, to] { receive_messages(to); });
-  else
-    --receiver.free_couriers;
-  ++rank_messages_[index(from)].in_flight;
-  auto message = std::make_unique<MessageInFlight>();
-  message->from = from;
-  message->sent_s = sg::Engine::get_clock();
-  message->latency_s = latency_after_flow_s(from, to);
-  message->arrived = std::move(arrived);
-  message->injected = std::move(injected);
-  MessageInFlight* in_flight = message.get();
-  in_flight->transfer = receiver.mailbox->put_async(message.release(), bytes);
-  return in_flight->transfer;
+  porter(from).send(porter(to), bytes, std::move(arrived), std::move(injected));
 }
 
-void Run::receive_messages(int to) {
-  sg::Actor::self()->daemonize();
-  RankMessages& receiver = rank_messages_[index(to)];
-  for (;;) {
-    const std::unique_ptr<MessageInFlight> message(receiver.mailbox->get<MessageInFlight>());
-    if (message->injected)
-      message->injected();
-    if (const double more_s = message->latency_s + setup.scenario.step_overhead_s; more_s > 0)
-      sg::this_actor::sleep_for(more_s);
-    message->arrived(message->sent_s);
-    ++receiver.free_couriers;
-    RankMessages& sender = rank_messages_[index(message->from)];
-    if (--sender.in_flight == 0)
-      sender.delivered.wake();
-  }
-}
-
-void Run::wait_until_delivered(int rank) {
-  RankMessages& sender = rank_messages_[index(rank)];
-  while (sender.in_flight > 0)
-    sender.delivered.wait();
+Porter& Run::porter(int rank) {
+  std::unique_ptr<Porter>& porter = porters_[index(rank)];
+  if (porter == nullptr)
+    porter = std::make_unique<Porter>(*this, rank);
+  return *porter;
 }
 
 void Run::add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb,
@@ -224,7 +168,8 @@ void Run::send_shard(int from, int to, std::uint64_t bytes, std::string_view ver
 }
 
 void Run::actor_ended(int rank) {
-  wait_until_delivered(rank);  // because SimGrid cancels an actor's transfers when it ends
+  if (const auto& porter = porters_[index(rank)])
+    porter->wait_until_delivered();  // so that the run ends with the last arrival
   if (--active_actors > 0)
     return;
   for (const auto& worker : workers) {

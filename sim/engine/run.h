@@ -1,8 +1,4 @@
 // One run: its actors, its messages, its counters.
-//
-// Messages outside collectives (pushes, answers, iteration numbers) are received by couriers, an
-// actor per message in flight, so that many can travel to one rank at a time. (SimGrid's
-// Comm::sendto would need no receiver, but its time is quadratic in the messages in flight.)
 #pragma once
 
 #include <cstdint>
@@ -19,6 +15,7 @@
 #include "sim/engine/actors.h"
 #include "sim/engine/aggregator_state.h"
 #include "sim/engine/length.h"
+#include "sim/engine/porter.h"
 #include "sim/engine/server_state.h"
 #include "sim/engine/stages.h"
 #include "sim/engine/worker_state.h"
@@ -69,7 +66,7 @@ struct Run {
   // How much later than its flow ends a message arrives that sets out now.
   double latency_after_flow_s(int from, int to);
   // Sends a message and returns. `arrived` runs when the message arrives, with the time when it was
-  // sent; `injected`, if not empty, when it has left the sender.
+  // sent; `injected`, if not empty, when it has left the sender. Neither may wait.
   void deliver(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
                std::function<void()> injected = {});
   // The same with a row at each end, of this verb.
@@ -109,20 +106,8 @@ struct Run {
   };
   std::vector<Hop> hops(int from, int to, std::uint64_t bytes) const;
   void add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb, double sent_s);
-  struct MessageInFlight;
-  // How messages reach a rank, and how many that it sent have not arrived.
-  struct RankMessages {
-    sg::Mailbox* mailbox = nullptr;
-    int free_couriers = 0;  // wait for a message that nobody has sent yet
-    int in_flight = 0;      // sent by this rank
-    Wakeup delivered;       // none in flight any more
-  };
-  // Sends from the calling actor's own host.
-  sg::CommPtr post(int from, int to, std::uint64_t bytes, std::function<void(double)> arrived,
-                   std::function<void()> injected);
-  void receive_messages(int to);                  // body of a courier actor
-  void wait_until_delivered(int rank);            // everything this rank has sent
-  std::vector<RankMessages> rank_messages_;       // by rank
+  Porter& porter(int rank);
+  std::vector<std::unique_ptr<Porter>> porters_;  // by rank; null where it has sent and got nothing
   std::map<std::string, sg::MutexPtr> memories_;  // by host
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
       common_payloads_;  // by warm-up stage and bucket

@@ -21,9 +21,10 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
-// Actors run user code on stacks of their own. Beyond this many of them, guard pages would exceed
-// the kernel's default of 65,530 mappings per process; then stacks are also smaller.
-constexpr std::size_t hosts_with_guard_pages = 8000;
+// Actors run user code on stacks of their own, up to seven per host. Beyond this many hosts, guard
+// pages would exceed the kernel's default of 65,530 mappings per process; then stacks are also
+// smaller.
+constexpr std::size_t hosts_with_guard_pages = 4000;
 
 std::string word(const char* text) {
   return text == nullptr ? "" : text;

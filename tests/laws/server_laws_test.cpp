@@ -265,5 +265,31 @@ TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
     }
 }
 
+TEST(Law15, MoreMessagesAreUnderWayThanThereCanBeActors) {
+  // 200 x 170 pushes, and then as many answers, each 10 s on its way. With an actor for each, their
+  // stacks were more than a process may have. The profile keeps servers from being simulated as
+  // one.
+  const Simulated run = simulated(
+      {{"platform",
+        star_platform({.nodes = 200, .nic_latency_s = 5, .servers = 170, .profile = "0 1\n1 1"})},
+       {"model", model_of({1700})},
+       {"schedule", "asp"},
+       {"servers", "170"},
+       {"iterations", "1"},
+       {"warmup", "0"}});
+  int pushes = 0;
+  double last_sent_s = 0;
+  double first_received_s = 1e9;
+  for (const Row& push : run.rows("receive"))
+    if (push.iteration == 0) {
+      ++pushes;
+      last_sent_s = std::max(last_sent_s, push.start_s);
+      first_received_s = std::min(first_received_s, push.end_s);
+    }
+  EXPECT_EQ(pushes, 200 * 170);
+  EXPECT_LT(last_sent_s, first_received_s);
+  EXPECT_NEAR(run.iteration_s(), 0.1 + 20, 0.01);
+}
+
 }  // namespace
 }  // namespace syncline

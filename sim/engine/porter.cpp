@@ -1,0 +1,95 @@
+#include "sim/engine/porter.h"
+
+#include <memory>
+#include <simgrid/kernel/Timer.hpp>
+#include <string>
+#include <utility>
+
+#include "sim/engine/run.h"
+
+namespace syncline {
+
+struct Porter::Message {
+  Porter& from;
+  Porter& to;
+  double sent_s;
+  double more_s;  // from the end of its flow to its arrival
+  std::function<void(double)> arrived;
+  std::function<void()> injected;
+};
+
+Porter::Porter(Run& run, int rank) : run_(run), rank_(rank), jobs_{run} {}
+
+void Porter::send(Porter& to, std::uint64_t bytes, std::function<void(double)> arrived,
+                  std::function<void()> injected) {
+  ++in_flight_;
+  auto* message = new Message{
+      .from = *this,
+      .to = to,
+      .sent_s = sg::Engine::get_clock(),
+      .more_s = run_.latency_after_flow_s(rank_, to.rank_) + run_.setup.scenario.step_overhead_s,
+      .arrived = std::move(arrived),
+      .injected = std::move(injected)};
+  // SimGrid sends from the host of the calling actor.
+  if (sg::this_actor::get_host() == run_.hosts[index(rank_)])
+    put(message, bytes);
+  else
+    add_job([this, message, bytes] { put(message, bytes); });
+}
+
+// Not in the constructor: SimGrid lets other actors run meanwhile, who may look for this porter.
+sg::Mailbox& Porter::mailbox() {
+  if (mailbox_ == nullptr)
+    mailbox_ = sg::Mailbox::by_name("to " + std::to_string(rank_));
+  return *mailbox_;
+}
+
+void Porter::put(Message* message, std::uint64_t bytes) {
+  Porter& to = message->to;
+  to.mailbox().put_init(message, bytes)->detach();  // it goes on when the calling actor ends
+  to.add_job([&to] { to.take_next(); });
+}
+
+void Porter::take_next() {
+  for (; !ended_.empty(); ended_.pop_front())
+    ended_.front().transfer->wait();  // which returns at once, and makes SimGrid forget it
+  const auto coming = coming_.emplace(coming_.end());
+  coming->transfer = mailbox().get_init()->set_dst_data(&coming->unused, sizeof coming->unused);
+  // SimGrid calls this when the transfer ends, in no actor.
+  coming->transfer->set_copy_data_callback([this, coming](auto*, void* sent, std::size_t) {
+    std::unique_ptr<Message> message(static_cast<Message*>(sent));
+    ended_.splice(ended_.end(), coming_, coming);
+    if (message->injected)
+      message->injected();
+    if (message->more_s == 0) {
+      arrive(*message);
+      return;
+    }
+    const double arrives_s = sg::Engine::get_clock() + message->more_s;
+    simgrid::kernel::timer::Timer::set(arrives_s,
+                                       [message = std::move(message)] { arrive(*message); });
+  });
+  coming->transfer->start();
+}
+
+void Porter::arrive(const Message& message) {
+  message.arrived(message.sent_s);
+  if (--message.from.in_flight_ == 0)
+    message.from.delivered_.wake();
+}
+
+void Porter::wait_until_delivered() {
+  while (in_flight_ > 0)
+    delivered_.wait();
+}
+
+void Porter::add_job(std::function<void()> job) {
+  if (!std::exchange(has_actor_, true))
+    run_.start("porter", rank_, [this] {
+      sg::Actor::self()->daemonize();
+      jobs_.run_until_over();
+    });
+  jobs_.add(std::move(job));
+}
+
+}  // namespace syncline
