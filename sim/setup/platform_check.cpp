@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "sim/setup/files.h"
 #include "sim/setup/platform_names.h"
+#include "sim/setup/platform_order.h"
 #include "sim/setup/platform_rules.h"
 #include "sim/setup/platform_values.h"
 #include "sim/setup/platform_xml.h"
@@ -62,6 +63,7 @@ class Check {
     if (slow_links_ > most_slow_links_named)
       found_.warnings.push_back("platform: " + std::to_string(slow_links_ - most_slow_links_named) +
                                 " more links are as slow");
+    found_.hosts = hosts_;
     return std::move(found_);
   }
 
@@ -87,8 +89,9 @@ class Check {
     if (element.parent.empty() != (element.name == "platform"))
       fail(element, "allowed is one <platform>, around everything else");
     check_attributes(element, rule->second);
-    if (const std::string problem = names_.problem(element); !problem.empty())
-      fail(element, problem);
+    for (const std::string& problem : {names_.problem(element), order_.problem(element)})
+      if (!problem.empty())
+        fail(element, problem);
     count_hosts(element);
     if (element.name == "prop" && element.attribute("id") == "remote_disk")
       fail(element, "remote_disk: a disk takes no part in training; allowed is none");
@@ -104,6 +107,7 @@ class Check {
   void end(const XmlElement& element) {
     if (element.name == "config")
       fail(element, why_not("config"));
+    order_.end();
     if (element.name == "trace")
       read_trace(element);
     else if (const std::string text = trimmed(element.text); !text.empty())
@@ -143,9 +147,9 @@ class Check {
       }
     }
     for (const auto& [name, rule] : rules)
-      if (rule.needed && std::ranges::none_of(element.attributes, [&](const auto& attribute) {
-            return attribute.first == name;
-          }))
+      if (rule.needed &&
+          std::ranges::none_of(element.attributes,
+                               [&name = name](const auto& given) { return given.first == name; }))
         fail(element, "no " + name + ": it has to say one");
   }
 
@@ -358,6 +362,7 @@ class Check {
   }
 
   std::string path_;
+  PlatformOrder order_;
   PlatformNames names_;
   PlatformFile found_;
   long long hosts_ = 0;

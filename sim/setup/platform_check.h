@@ -12,6 +12,7 @@ namespace syncline {
 struct PlatformFile {
   std::vector<std::string> files;  // itself, and those that it names
   Profiles profiles;
+  long long hosts = 0;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
 };
 

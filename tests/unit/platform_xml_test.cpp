@@ -256,6 +256,32 @@ std::string route(const std::string& ends, const std::string& link) {
   return "<route " + ends + ">" + link + "</route>\n";
 }
 
+const std::vector<Case> orders{
+    {"HostOutsideAZone",
+     platform({.before = "<host id=\"c\" speed=\"1Tf\"/>\n"}),
+     {"p.xml:4", "<host> c", "in <platform> at its beginning", "zone, AS, cluster"}},
+    {"LinkAfterRoutes",
+     platform({.inside = "<link id=\"m\" " + whole_link + "/>\n"}),
+     {"p.xml:9", "<link> m", "in <zone> after <route>", "allowed here are route"}},
+    {"ClusterAmongHosts",
+     platform({.inside = "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"0-7\" speed=\"1Tf\" "
+                         "bw=\"1GBps\" lat=\"0\"/>\n"}),
+     {"p.xml:9", "<cluster> c", "in <zone>"}},
+    {"HostAfterTraces",
+     head + "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n"
+            "<trace id=\"t\" periodicity=\"-1\">0 1</trace>\n<host id=\"a\" speed=\"1f\"/>\n"
+            "</zone></platform>\n",
+     {"p.xml:5", "<host> a", "after <trace>"}},
+    {"LinkInAHost",
+     platform({.host = "speed=\"1Tf\"><link id=\"m\" " + whole_link + "/></host><router id=\"r\""}),
+     {"p.xml:5", "<link> m", "in <host>", "prop or disk"}},
+    {"PropertyOfARouter",
+     platform({.host = "speed=\"1Tf\"/><router id=\"r\"><prop id=\"a\" value=\"b\"/></router><host "
+                       "id=\"c\" speed=\"1f\""}),
+     {"p.xml:5", "<prop>", "in <router>", "no elements"}},
+};
+INSTANTIATE_TEST_SUITE_P(Orders, Refused, testing::ValuesIn(orders), name_of_case);
+
 const std::vector<Case> names{
     {"NoUtf8", platform({.host = "speed=\"1T\xff\""}), {"p.xml:5", "\\xff"}},
     {"EscapeInAName", platform({.host = "speed=\"1Tf&#27;\""}), {"p.xml:5", "character"}},

@@ -12,10 +12,9 @@ Profiles profiles_in(const std::string& body, const std::string& rows = "") {
   folder.write("speeds.txt", rows);
   return check_platform(folder.write("platform.xml",
                                      "<!DOCTYPE platform SYSTEM \"simgrid.dtd\">"
-                                     "<platform version=\"4.1\">" +
-                                         body +
-                                         "<zone id=\"z\" routing=\"Full\">"
-                                         "<host id=\"last\" speed=\"1f\"/></zone></platform>"))
+                                     "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
+                                     "<host id=\"first\" speed=\"1f\"/>" +
+                                         body + "</zone></platform>"))
       .profiles;
 }
 

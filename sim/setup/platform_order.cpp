@@ -1,0 +1,87 @@
+#include "sim/setup/platform_order.h"
+
+#include <algorithm>
+#include <map>
+
+#include "kernels/registry.h"
+
+namespace syncline {
+namespace {
+
+using Names = std::vector<std::string>;
+
+struct Step {
+  Names allowed;
+  std::string place;  // after one of these
+};
+
+const Names zones{"zone", "AS", "cluster", "peer"};
+const Names zone_routes{"zoneRoute", "ASroute", "bypassZoneRoute", "bypassASroute"};
+const Names hosts{"host", "router", "host_link"};
+const Names links{"link", "backbone", "cabinet"};
+const Names routes{"route", "bypassRoute"};
+const Names traces{"trace", "trace_connect"};
+
+// By place, which is an element's name at its beginning. A zone has zones or hosts in it, not both.
+// In an <AS>, the old word, SimGrid also takes what comes first for a sign of which.
+const std::map<std::string, std::vector<Step>>& steps() {
+  static const std::map<std::string, std::vector<Step>> all{
+      {"platform", {{zones, "platform"}, {{"cabinet"}, "platform"}, {traces, "platform"}}},
+      {"zone",
+       {{{"prop"}, "zone"}, {zones, "zones"}, {hosts, "hosts"}, {links, "hosts"}, {traces, "end"}}},
+      {"AS", {{{"prop"}, "AS"}, {zones, "zones"}, {hosts, "AS hosts"}}},
+      {"zones",
+       {{zones, "zones"},
+        {{"link", "backbone"}, "zones"},
+        {zone_routes, "zone routes"},
+        {traces, "end"}}},
+      {"zone routes", {{zone_routes, "zone routes"}, {traces, "end"}}},
+      {"hosts", {{hosts, "hosts"}, {links, "hosts"}, {traces, "hosts"}, {routes, "routes"}}},
+      {"AS hosts", {{hosts, "AS hosts"}, {links, "AS hosts"}, {traces, "end"}, {routes, "routes"}}},
+      {"routes", {{routes, "routes"}, {traces, "routes"}}},
+      {"end", {{traces, "end"}}},
+      {"host", {{{"prop", "disk"}, "host"}}},
+      {"disk", {{{"prop"}, "disk"}}},
+      {"cluster", {{{"prop"}, "cluster"}}},
+      {"link", {{{"prop"}, "link"}}},
+      {"route", {{{"link_ctn"}, "route"}}},
+      {"bypassRoute", {{{"link_ctn"}, "bypassRoute"}}},
+      {"zoneRoute", {{{"link_ctn"}, "zoneRoute"}}},
+      {"ASroute", {{{"link_ctn"}, "ASroute"}}},
+      {"bypassZoneRoute", {{{"link_ctn"}, "bypassZoneRoute"}}},
+      {"bypassASroute", {{{"link_ctn"}, "bypassASroute"}}}};
+  return all;
+}
+
+}  // namespace
+
+std::string PlatformOrder::problem(const XmlElement& element) {
+  if (!open_.empty()) {
+    Open& parent = open_.back();
+    Names allowed;
+    const auto found = steps().find(parent.place);
+    bool may_stand = false;
+    if (found != steps().end())
+      for (const Step& step : found->second) {
+        allowed.insert(allowed.end(), step.allowed.begin(), step.allowed.end());
+        if (std::ranges::count(step.allowed, element.name) == 0)
+          continue;
+        parent.place = step.place;
+        may_stand = true;
+        break;
+      }
+    if (!may_stand)
+      return "it cannot stand in <" + parent.name + ">" +
+             (parent.last.empty() ? " at its beginning" : " after <" + parent.last + ">") +
+             ": allowed here are " + (allowed.empty() ? "no elements" : listed(allowed));
+    parent.last = element.name;
+  }
+  open_.push_back({.name = element.name, .place = element.name, .last = ""});
+  return "";
+}
+
+void PlatformOrder::end() {
+  open_.pop_back();
+}
+
+}  // namespace syncline
