@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <stdexcept>
 #include <utility>
 
+#include "kernels/registry.h"
 #include "sim/options/options.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/files.h"
@@ -12,13 +14,35 @@
 namespace syncline {
 namespace {
 
+std::size_t values_in(const Given& option) {
+  return 1 + static_cast<std::size_t>(std::ranges::count(option.value, ','));
+}
+
+// Before any of them is made: they would not fit into the memory.
+void check_number_of_cells(const GivenOptions& given) {
+  double cells = 1;  // so that no product overflows
+  std::vector<std::string> lists;
+  for (const auto& [name, option] : given) {
+    if (values_in(option) == 1)
+      continue;
+    cells *= static_cast<double>(values_in(option));
+    lists.push_back(name + " (" + std::to_string(values_in(option)) + ")");
+  }
+  if (cells > most_cells)
+    throw std::invalid_argument(
+        "a sweep over " +
+        (cells < 1e15 ? std::to_string(static_cast<long long>(cells)) : "more than 1e15") +
+        " combinations of the values of " + listed(lists) + ": allowed are " +
+        std::to_string(most_cells));
+}
+
 // The product of all lists; `swept` gets the options that have one.
 std::vector<GivenOptions> multiplied_out(const GivenOptions& given,
                                          std::vector<std::string>& swept) {
   std::vector<GivenOptions> products{given};
   for (const Option& option : scenario_options()) {
     const auto found = given.find(option.name);
-    if (found == given.end() || found->second.value.find(',') == std::string::npos)
+    if (found == given.end() || values_in(found->second) == 1)
       continue;
     swept.push_back(option.name);
     std::vector<GivenOptions> longer;
@@ -48,6 +72,7 @@ bool ignored_because_of_flag(const GivenOptions& given, const Misfit& misfit) {
 }  // namespace
 
 Sweep expand(const GivenOptions& given) {
+  check_number_of_cells(given);
   Sweep sweep;
   const std::vector<GivenOptions> products = multiplied_out(given, sweep.swept);
   const bool choices_swept = std::ranges::any_of(sweep.swept, is_choice);

@@ -32,9 +32,10 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
 std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& extension, const std::string& value,
                       const std::string& relative_to) {
+  std::error_code error;
   for (const fs::path& candidate : {fs::path(value), fs::path(relative_to) / value,
                                     fs::path(data_root()) / folder / (value + extension)})
-    if (!value.empty() && fs::is_regular_file(candidate))
+    if (!value.empty() && fs::is_regular_file(candidate, error))  // a name may be too long
       return fs::weakly_canonical(candidate).string();
   throw std::runtime_error("no " + kind + " '" + value + "': allowed are a path or " +
                            listed(names_in(folder, extension)));

@@ -33,6 +33,12 @@ TEST(Combination, NeedsAPlatformAndAModel) {
                   {"model"});
 }
 
+TEST(Combination, NeedsFilesWhoseNamesAFolderCanHold) {
+  for (const char* option : {"model", "platform", "device"})
+    expect_mentions(error_message({{option, std::string(5000, 'x')}, {"compressor", "topk"}}),
+                    {"--" + std::string(option), "allowed are a path or"});
+}
+
 TEST(Combination, OfStalenessAndBspIsRefused) {
   expect_mentions(error_message({{"staleness", "3"}}), {"--staleness", "bsp"});
   EXPECT_NO_THROW(expand(given({{"staleness", "3"}, {"schedule", "ssp"}})));
@@ -154,6 +160,19 @@ TEST(ScenarioOptions, HaveDifferentNamesAndASentence) {
         "latency-factor", "step-overhead",  "fidelity",         "jitter",    "iterations",
         "interval",       "max-iterations", "warmup",           "seed"})
     EXPECT_TRUE(names.contains(name)) << name;
+}
+
+// The lists below are a few bytes; their product is not.
+TEST(Sweep, OfMoreCellsThanAllowedIsRefusedBeforeAnyIsMade) {
+  std::map<std::string, std::string> lists{{"workers", "1,2"}, {"batch", ""}, {"seed", ""}};
+  for (int i = 1; i <= 100; ++i)
+    for (const char* name : {"batch", "seed"})
+      lists[name] += (i > 1 ? "," : "") + std::to_string(i);
+  expect_mentions(error_message(lists),
+                  {"20000 combinations", "batch (100), seed (100) or workers (2)", "10000"});
+  for (const Option& option : scenario_options())
+    lists[option.name] = lists["batch"];
+  expect_mentions(error_message(lists), {"more than 1e15 combinations"});
 }
 
 }  // namespace
