@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "kernels/whole_file.h"
@@ -14,20 +13,9 @@
 #include "sim/setup/files.h"
 
 namespace syncline {
-namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-Json read_json(const std::string& path) {
-  std::error_code error;
-  std::ifstream file;
-  if (fs::is_regular_file(path, error))  // a pipe would be waited for
-    file.open(path);
-  return file.is_open() ? Json::parse(file, nullptr, false) : Json();
-}
-
-}  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
   const CommandLine line = parse_command_line(
@@ -59,7 +47,7 @@ int run_command(const std::vector<std::string>& arguments) {
       if (keep && !path.empty())
         out.require_ours(fs::path(path).filename());
     const SweepCell cell{sweep.cells[i], trace_path};
-    if (Json kept = resume ? read_json(paths[i] + ".json") : Json(); is_finished(cell, kept)) {
+    if (Json kept = resume ? read_result(paths[i] + ".json") : Json(); is_finished(cell, kept)) {
       results[i] = std::move(kept);
       continue;
     }

@@ -32,6 +32,9 @@ std::vector<CellResult> simulate_all(
 // has changed.
 std::string inputs_of(const Scenario& scenario);
 
+// The result in this file; null where there is none of ours, as far as its form tells.
+nlohmann::ordered_json read_result(const std::string& path);
+
 // Whether this is the whole result of this very cell: of the same scenario, files and versions of
 // the program and of SimGrid, and with the trace that was written with it, where one is wanted.
 bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);

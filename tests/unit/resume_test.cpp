@@ -209,6 +209,40 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   }
 }
 
+// Tables would say `nan`, or move the terminal's cursor.
+TEST_F(Resumed, SimulatesAgainWhatCannotBeShown) {
+  const Json figures = Json::parse(text_of(out("result.json")))["figures"];
+  for (const auto& [name, value] :
+       std::vector<std::pair<std::string, Json>>{{"iteration_mean_s", 0.0},
+                                                 {"iteration_mean_s", -1.0},
+                                                 {"iteration_mean_s", 1e-300},
+                                                 {"staleness_max", 1e300},
+                                                 {"updates", -1e300},
+                                                 {"bottleneck", "\x1b[2J"},
+                                                 {"bottleneck", "two\nlines"},
+                                                 {"warnings", {"\u202e"}}}) {
+    Json changed = figures;
+    changed[name] = value;
+    change_result("figures", changed);
+    expect_simulated_again(name + " = " + value.dump());
+  }
+}
+
+// Copying or comparing as deep as it goes would need more stack than there is.
+TEST_F(Resumed, SimulatesAgainWhatIsVeryDeep) {
+  const std::string whole = text_of(out("result.json"));
+  for (const std::string begin :
+       {"{\"a\": ", "", "{\"figures\": ", "{\"scenario\": {\"model\": "}) {
+    folder_.write("out/result.json",
+                  R"({"schema": 2, "tool": "syncline ", "deep": )" + begin +
+                      std::string(300'000, '[') + std::string(300'000, ']') +
+                      std::string(static_cast<std::size_t>(std::ranges::count(begin, '{')), '}') +
+                      "}");
+    expect_simulated_again(begin);
+    EXPECT_EQ(text_of(out("result.json")), whole);
+  }
+}
+
 // Killed at any moment, alone or with its processes, on file systems of both kinds.
 TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const auto sweep_to = [](const std::string& out, const Arguments& more = {}) {
