@@ -139,8 +139,8 @@ std::uint64_t Run::deliver_shard(int from, int to, std::uint64_t bytes,
     std::function<void()> injected;
   };
   const std::vector<Hop> all = hops(from, to, bytes);
-  const auto missing =
-      std::make_shared<Missing>(all.size(), all.size(), 0, std::move(arrived), std::move(injected));
+  const auto missing = std::make_shared<Missing>(  // with braces: clang 14 needs them
+      Missing{all.size(), all.size(), 0, std::move(arrived), std::move(injected)});
   for (const Hop& hop : all)
     missing->on_wire += hop.bytes;
   for (const Hop& hop : all)

@@ -1,0 +1,66 @@
+#include "sim/commands/validation_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "sim/options/given.h"
+#include "sim/options/resolve.h"
+#include "sim/setup/csv.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// All columns of measured.csv are options, except these.
+bool is_option(const std::string& column) {
+  return column != "measured" && column != "role" && column != "source" && column != "case";
+}
+
+}  // namespace
+
+ValidationFolder read_validation_folder(const std::string& path) {
+  ValidationFolder folder{.path = path, .rows = {}, .cells = {}};
+  const Csv csv = read_csv(path + "/measured.csv");
+  const std::size_t measured = csv.column("measured");
+  const std::size_t role = csv.column("role");
+  csv.column("source");
+  GivenOptions shared = parse_config_file(path + "/scenario.cfg");
+  if (fs::exists(path + "/platform.xml"))
+    shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
+  for (const Csv::Row& row : csv.rows) {
+    GivenOptions given = shared;
+    ValidationRow result{.folder = path};
+    for (std::size_t i = 0; i < csv.columns.size(); ++i) {
+      const std::string& column = csv.columns[i];
+      if (is_option(column) && !row.fields[i].empty())
+        given[column] = {row.fields[i], csv.where(row)};
+      if ((is_option(column) && !row.fields[i].empty()) || column == "case")
+        result.label += (result.label.empty() ? "" : " ") + row.fields[i];
+    }
+    try {
+      result.measured = checked_number({.name = "measured",
+                                        .sentence = "",
+                                        .fallback = "",
+                                        .minimum = 1e-9,
+                                        .maximum = 1e15,
+                                        .whole = false,
+                                        .choices = {}},
+                                       row.fields[measured]);
+      result.fit =
+          checked_word(
+              {.name = "role", .sentence = "", .fallback = "", .choices = {"fit", "report"}},
+              row.fields[role]) == "fit";
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(csv.where(row) + ": " + error.what());
+    }
+    folder.cells.push_back({resolve(given), ""});
+    folder.rows.push_back(std::move(result));
+  }
+  if (std::ranges::none_of(folder.rows, [](const ValidationRow& row) { return !row.fit; }))
+    throw std::invalid_argument(path + "/measured.csv: no row has role = report");
+  return folder;
+}
+
+}  // namespace syncline

@@ -1,0 +1,22 @@
+// What is in a validation folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/commands/sweep.h"
+#include "sim/report/validation.h"
+
+namespace syncline {
+
+struct ValidationFolder {
+  std::string path;
+  std::vector<ValidationRow> rows;
+  std::vector<SweepCell> cells;  // one per row
+};
+
+// scenario.cfg has the options that all rows of measured.csv share, a row's columns the others; an
+// empty field is no option. Throws std::invalid_argument or std::runtime_error of one line.
+ValidationFolder read_validation_folder(const std::string& path);
+
+}  // namespace syncline

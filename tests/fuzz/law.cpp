@@ -1,0 +1,76 @@
+#include "tests/fuzz/law.h"
+
+#include <regex>
+#include <stdexcept>
+#include <string_view>
+#include <typeinfo>
+
+#include "sim/setup/files.h"
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+constexpr std::size_t most_bytes = 2500;  // all options fit into one message
+
+[[noreturn]] void broken(const std::string& law, const std::string& text) {
+  throw std::logic_error(law + ": " + printable(text.substr(0, most_bytes)));
+}
+
+// A word that the bytes do not have themselves.
+bool brings(const std::string& text, std::string_view word, Bytes bytes) {
+  const std::string_view given(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.find(word) != std::string::npos && given.find(word) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string file_of(Bytes bytes, const std::string& name) {
+  static const TemporaryFolder folder;
+  return folder.write(name, {bytes.begin(), bytes.end()});
+}
+
+bool reads(Bytes bytes, const std::function<void()>& read) {
+  try {
+    read();
+    return true;
+  } catch (const std::exception& error) {
+    if (typeid(error) == typeid(std::logic_error))  // what `read` itself found
+      throw;
+    // Exactly these: what a library throws is often derived from them.
+    if (typeid(error) != typeid(std::runtime_error) &&
+        typeid(error) != typeid(std::invalid_argument))
+      broken(std::string("an exception of another kind, ") + typeid(error).name(), error.what());
+    require_our_words(bytes, error.what());
+    return false;
+  }
+}
+
+void require_our_words(Bytes bytes, const std::string& message) {
+  if (message.empty())
+    broken("a message says nothing", message);
+  if (message.find('\n') != std::string::npos)
+    broken("a message has several lines", message);
+  if (printable(message).size() > most_bytes)
+    broken("a message has " + std::to_string(message.size()) + " bytes", message);
+  for (const char* word :
+       {"stod",         "stoi",      "stol",      "stoul",        "json",   "bad_alloc",
+        "basic_string", "vector",    "map::at",   "std::",        "regex",  "filesystem error",
+        "boost",        "terminate", "Assertion", "Segmentation", "signal", "Backtrace",
+        "Impossible",   "xbt",       "simgrid::", "/src/"})
+    if (brings(message, word, bytes))
+      broken(std::string("a message has a library's word, ") + word, message);
+  require_plain_text(bytes, printable(message));
+}
+
+void require_plain_text(Bytes bytes, const std::string& text) {
+  for (const std::string& line : split(text, '\n'))
+    if (printable(line) != line)
+      broken("text that is not plain", line);
+  static const std::regex no_number("(^|[^a-z])(-?nan|-?inf)([^a-z]|$)");
+  if (std::smatch found; std::regex_search(text, found, no_number) &&
+                         (brings(text, "nan", bytes) || brings(text, "inf", bytes)))
+    broken("text with what is no number", found.str() + " in " + text);
+}
+
+}  // namespace syncline

@@ -1,0 +1,19 @@
+// A platform file, before SimGrid sees it.
+#include "sim/setup/platform_check.h"
+#include "tests/fuzz/law.h"
+
+namespace syncline {
+namespace {
+
+void read(Bytes bytes) {
+  const std::string path = file_of(bytes, "platform.xml");
+  reads(bytes, [&] {
+    for (const std::string& warning : check_platform(path).warnings)
+      require_our_words(bytes, warning);
+  });
+}
+
+const Registered<Reader> entry{{.name = "platform", .read = read}};
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,35 @@
+// What --resume finds in the folder of --out: a result of ours is shown, nothing else is.
+#include "sim/report/result.h"
+
+#include "sim/commands/sweep.h"
+#include "sim/options/resolve.h"
+#include "tests/fuzz/law.h"
+
+namespace syncline {
+namespace {
+
+void read(Bytes bytes) {
+  static const SweepCell cell{resolve({{"platform", {"two-hosts", "--platform"}},
+                                       {"model", {"resnet20", "--model"}},
+                                       {"throughput", {"100", "--throughput"}}}),
+                              ""};
+  const std::string path = file_of(bytes, "result.json");
+  nlohmann::ordered_json result;
+  reads(bytes, [&] {
+    result = read_result(path);
+    is_finished(cell, result);
+  });
+  if (!result.is_null())
+    reads(bytes, [&] {
+      const std::string name = cell_name(result, {"workers", "schedule"});
+      for (const std::string& shown :
+           {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
+            results_csv({result, result}), name})
+        require_plain_text({}, shown);
+    });
+}
+
+const Registered<Reader> entry{{.name = "result", .read = read}};
+
+}  // namespace
+}  // namespace syncline

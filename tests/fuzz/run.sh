@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# tests/fuzz/run.sh [SECONDS [READER...]]: gives every reader (or these) any bytes for so many seconds
+# (600), beginning with its corpus, and fails on a finding: a file that breaks a law of law.h.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+programs=build/fuzz/fuzz
+seconds=${1:-600}
+[ $# -eq 0 ] || shift
+[ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
+[ -x "$programs/$1" ] || { echo "$programs/$1 is not built: cmake --preset fuzz && cmake --build --preset fuzz"; exit 2; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+findings=build/fuzz/findings
+mkdir -p "$findings"
+failed=0
+for reader; do
+  longest=4096
+  megabytes=1024
+  case $reader in
+    result) longest=50000 ;;
+    simgrid) megabytes=0 ;;  # what watches it is a thread, and a child of threads may hang
+  esac
+  mkdir -p "$work/files" "$work/new"
+  rm -f "$work"/new/*
+  dictionary=$(ls tests/fuzz/"$reader".dict 2>/dev/null || true)
+  if TMPDIR=$work/files nice "$programs/$reader" -max_total_time="$seconds" -timeout=10 \
+    -rss_limit_mb=$megabytes -max_len=$longest ${dictionary:+-dict="$dictionary"} -print_final_stats=1 \
+    -artifact_prefix="$findings/$reader-" "$work/new" "tests/fuzz/corpus/$reader" >"$work/log" 2>&1; then
+    echo "$reader: $(sed -n 's/stat::number_of_executed_units: *//p' "$work/log") files," \
+      "$(grep -o 'cov: [0-9]*' "$work/log" | tail -1), no finding"
+  else
+    failed=1
+    grep -a -E 'what\(\)|runtime error|ERROR|SUMMARY|Test unit written' "$work/log" | cut -c1-600 || tail "$work/log"
+    echo "$reader: a finding; again: $programs/$reader $(ls -t "$findings/$reader"-* | head -1)"
+  fi
+done
+exit $failed
