@@ -85,7 +85,9 @@ void print_help() {
       "  --out DIR            also write a JSON file per cell and results.csv\n"
       "  --trace              also write each cell's trace as CSV, into --out\n"
       "  --resume             keep the cells that --out has already\n"
-      "  --jobs N             processes at a time [all cores]");
+      "  --jobs N             processes at a time [all cores]\n"
+      "  --limit-memory BYTES of all processes together [half of the machine's]\n"
+      "  --limit-seconds S    of each cell [3600]; what takes more, by an estimate, is refused");
 }
 
 int dispatch(const std::vector<std::string>& arguments) {

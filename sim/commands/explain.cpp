@@ -3,8 +3,10 @@
 #include <sstream>
 
 #include "sim/commands/commands.h"
+#include "sim/commands/limits.h"
 #include "sim/commands/process.h"
 #include "sim/commands/sweep.h"
+#include "sim/engine/estimate.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/options/options.h"
@@ -125,7 +127,21 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
                                                 : std::string());
 }
 
+std::string described(const Need& need) {
+  return format("%.0f iterations: %.3g flows, %.2g s of one core, %.2g GB of memory\n",
+                need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9);
+}
+
+std::string explain_estimate(const Setup& setup) {
+  const Estimate simulation = estimate(setup);
+  std::string text = "\nsimulating this, about (modelled)\n  " + described(simulation.least);
+  if (simulation.most.iterations > simulation.least.iterations)
+    text += "  or up to " + described(simulation.most);
+  return text;
+}
+
 std::string explain(const Scenario& scenario) {
+  const MemoryLimit limit(limits_of({}).memory_bytes);
   const Setup setup = prepare(scenario);
   const Topology& topology = setup.traffic.cluster.topology;
   std::string text = "scenario\n";
@@ -161,7 +177,7 @@ std::string explain(const Scenario& scenario) {
                  scenario.network->sentence.c_str());
   text += explain_buckets(setup);
   Routes routes(setup.traffic.cluster.rank_hosts);
-  return text + explain_bounds(setup, routes);
+  return text + explain_bounds(setup, routes) + explain_estimate(setup);
 }
 
 }  // namespace

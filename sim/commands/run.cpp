@@ -18,8 +18,10 @@ using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 int run_command(const std::vector<std::string>& arguments) {
-  const CommandLine line = parse_command_line(
-      arguments, {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}});
+  std::vector<Flag> flags = limit_flags();
+  flags.insert(flags.end(), {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}});
+  const CommandLine line = parse_command_line(arguments, flags);
+  const Limits limits = limits_of(line);
   const Sweep sweep = expand(merged_with_file(line));
   const int jobs = jobs_of(line);
   const bool keep = line.flags.contains("out");
@@ -54,7 +56,7 @@ int run_command(const std::vector<std::string>& arguments) {
     numbers.push_back(i);
     cells.push_back(cell);
   }
-  const auto simulated = simulate_all(cells, jobs, [&](std::size_t i, const Json& result) {
+  const auto simulated = simulate_all(cells, jobs, limits, [&](std::size_t i, const Json& result) {
     if (keep)
       write_atomically(paths[numbers[i]] + ".json", result.dump(2) + "\n");
   });

@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <unistd.h>
 
 #include "kernels/whole_file.h"
 #include "sim/commands/process.h"
+#include "sim/engine/estimate.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/report.h"
@@ -38,10 +40,16 @@ std::vector<std::string> files_of_platform(const std::string& path) {
   }
 }
 
-std::string simulate_cell(const SweepCell& cell) {
+Setup prepare_within(const Limits& limits, const Scenario& scenario) {
+  const MemoryLimit limit(limits.memory_bytes);
+  return prepare(scenario);
+}
+
+std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once) {
   const Scenario& scenario = cell.scenario;
   const std::string inputs = inputs_of(scenario);  // before they are read: they may change later
-  const Setup setup = prepare(scenario);
+  const Setup setup = prepare_within(limits, scenario);
+  require_room(estimate(setup), limits, at_once);
   const Trace trace = simulate(setup);
   Report report = make_report(trace, scenario.batch);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
@@ -114,21 +122,46 @@ bool is_plain(const Json& json) {
 
 }  // namespace
 
+std::vector<std::size_t> longest_first(const std::vector<SweepCell>& cells, int at_once,
+                                       const Limits& limits) {
+  std::vector<std::size_t> order(cells.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (at_once == 1 || static_cast<int>(cells.size()) == at_once)
+    return order;
+  std::vector<std::function<std::string()>> jobs;
+  for (const SweepCell& cell : cells)
+    jobs.emplace_back([&cell, &limits] {
+      return std::to_string(estimate(prepare_within(limits, cell.scenario)).most.seconds);
+    });
+  std::vector<double> seconds(cells.size());
+  run_children(jobs, at_once, [&](std::size_t i, const Outcome& outcome) {
+    seconds[i] = outcome.ok ? std::stod(outcome.output) : 0;  // what cannot be simulated fails soon
+    return true;
+  });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
+  return order;
+}
+
 std::vector<CellResult> simulate_all(
-    const std::vector<SweepCell>& cells, int at_once,
+    const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
   if (!cells.empty())
     test_simgrid();
   std::vector<CellResult> results(cells.size());
+  const int together = std::min(at_once, static_cast<int>(cells.size()));
+  const std::vector<std::size_t> order = longest_first(cells, together, limits);
   std::vector<std::function<std::string()>> jobs;
-  for (const SweepCell& cell : cells)
-    jobs.emplace_back([&cell] { return simulate_cell(cell); });
+  for (const std::size_t i : order)
+    jobs.emplace_back(
+        [&cell = cells[i], &limits, together] { return simulate_cell(cell, limits, together); });
 
   Progress progress(cells.size());
   std::size_t done = 0;
   run_children(
       jobs, at_once,
-      [&](std::size_t i, const Outcome& outcome) {
+      [&](std::size_t job, const Outcome& outcome) {
+        const std::size_t i = order[job];
         if (outcome.ok) {
           results[i].result = nlohmann::ordered_json::parse(outcome.output);
           ended(i, results[i].result);

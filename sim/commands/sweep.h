@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/commands/limits.h"
 #include "sim/commands/process.h"
 #include "sim/scenario.h"
 
@@ -21,12 +22,18 @@ struct CellResult {
   std::string error;  // a line, when there is no result
 };
 
-// Simulates all cells, `at_once` at a time, with a progress line on a terminal. Returns one result
-// or error per cell, in order, and calls `ended` with each result as soon as it is there. Throws if
-// SimGrid fails its self-test (sim/engine/self_test.h), which comes first.
+// Simulates all cells, `at_once` at a time and the longest first, with a progress line on a
+// terminal. Returns one result or error per cell, in order, and calls `ended` with each result as
+// soon as it is there. Throws if SimGrid fails its self-test (sim/engine/self_test.h), which comes
+// first.
 std::vector<CellResult> simulate_all(
-    const std::vector<SweepCell>& cells, int at_once,
+    const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
     const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended);
+
+// The order in which cells begin, so that none is still running long after all others. Where they
+// need not wait for each other, it is theirs.
+std::vector<std::size_t> longest_first(const std::vector<SweepCell>& cells, int at_once,
+                                       const Limits& limits);
 
 // Fingerprint of all files a scenario reads, so that a finished cell is not kept after one of them
 // has changed.

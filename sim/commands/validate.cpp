@@ -50,7 +50,9 @@ void print_rows(const std::vector<ValidationRow>& rows) {
 }  // namespace
 
 int validate_command(const std::vector<std::string>& arguments) {
-  const CommandLine line = parse_command_line(arguments, {{"jobs", true}});
+  std::vector<Flag> flags = limit_flags();
+  flags.push_back({"jobs", true});
+  const CommandLine line = parse_command_line(arguments, flags);
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument("validate takes folders with platform.xml, scenario.cfg and " +
                                 std::string("measured.csv, and --jobs N"));
@@ -62,7 +64,8 @@ int validate_command(const std::vector<std::string>& arguments) {
       cells.insert(cells.end(), folders.back().cells.begin(), folders.back().cells.end());
     }
 
-  const auto results = simulate_all(cells, jobs_of(line), [](std::size_t, const auto&) {});
+  const auto results =
+      simulate_all(cells, jobs_of(line), limits_of(line), [](std::size_t, const auto&) {});
   std::vector<ValidationRow> all;
   std::size_t next = 0;
   for (ValidationFolder& folder : folders) {

@@ -26,16 +26,7 @@ bool may_be_one(const Setup& setup) {
   return traffic.partners != Schedule::Partners::each_other && topology.servers > 1 &&
          !traffic.every_step && !traffic.compression.on() && setup.profiles.shown_s == 0 &&
          setup.scenario.network->latency_after_flow &&
-         topology.workers() * topology.servers > few_flows;
-}
-
-// Of the narrowest link between two ranks.
-double width_Bps(Routes& routes, int from, int to) {
-  const Route route = routes.between(from, to);
-  double least_Bps = route.flow_Bps;
-  for (const int link : route.links)
-    least_Bps = std::min(least_Bps, routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps);
-  return least_Bps;
+         static_cast<long long>(topology.workers()) * topology.servers > few_flows;
 }
 
 // What turns routes of the first server into those of another.
@@ -98,8 +89,8 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
   std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
     for (const DistanceRange& parts : servers.node_parts_)
-      widths_Bps.insert(width_Bps(routes, cluster.aggregator_of(node),
-                                  cluster.aggregator_of((node + parts.middle) % nodes)));
+      widths_Bps.insert(routes.width_Bps(cluster.aggregator_of(node),
+                                         cluster.aggregator_of((node + parts.middle) % nodes)));
   if (widths_Bps.size() != 1)
     return std::nullopt;
   servers.node_parts_.insert(servers.node_parts_.begin(), {.middle = 0, .first = 0, .last = 0});

@@ -11,6 +11,7 @@
 // of all others with a few nodes at representative distances, as in an all-to-all.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class AlikeServers {
   // by a server's part.
   static std::optional<AlikeServers> of(const Setup& setup);
 
+  // With how many places a rank exchanges what it has for the servers.
+  int places() const { return std::max(1, static_cast<int>(node_parts_.size())); }
   // The same run with one server. Widens its cards.
   Setup as_one(const Setup& setup) const;
   // The use of its cards as that of all cards.

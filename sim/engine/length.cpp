@@ -22,6 +22,15 @@ Length::Length(const Setup& setup)
   next_check_ = scenario.warmup + (in_step() ? enough_if_all_alike : first_check);
 }
 
+std::pair<int, int> Length::iterations(const Setup& setup) {
+  const Length length(setup);
+  const Scenario& scenario = setup.scenario;
+  if (length.end_ >= 0)
+    return {length.end_, length.end_};
+  const int most = scenario.warmup + scenario.max_iterations;
+  return {std::min(length.next_check_, most), most};
+}
+
 double Length::start_s(int rank) const {
   if (in_step())
     return 0;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "sim/schedule.h"
@@ -15,6 +16,9 @@ namespace syncline {
 class Length {
  public:
   explicit Length(const Setup& setup);
+
+  // How many iterations a worker does, warm-up included: at least, and at most.
+  static std::pair<int, int> iterations(const Setup& setup);
 
   // When a worker begins its first iteration. In step all begin together. Others would meet at the
   // servers in every iteration for ever, as nobody does who began at another time: the workers of a

@@ -300,6 +300,14 @@ Route Routes::between(int from, int to) {
   return route;
 }
 
+double Routes::width_Bps(int from, int to) {
+  const Route route = between(from, to);
+  double least_Bps = route.flow_Bps;
+  for (const int link : route.links)
+    least_Bps = std::min(least_Bps, links_[static_cast<std::size_t>(link)].bandwidth_Bps);
+  return least_Bps;
+}
+
 double Routes::latency_s(int from, int to) {
   const std::string& source = rank_hosts_[static_cast<std::size_t>(from)];
   const std::string& destination = rank_hosts_[static_cast<std::size_t>(to)];

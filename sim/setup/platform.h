@@ -43,6 +43,8 @@ class Routes {
   Route between(int from, int to);
   // Latency of that route now, with the network model's factor: latency profiles change it.
   double latency_s(int from, int to);
+  // Of the narrowest link on the way; infinite within a host.
+  double width_Bps(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -21,6 +22,8 @@ constexpr double everything = std::numeric_limits<double>::infinity();
 Cluster load_cluster(const Scenario& scenario) {
   try {
     return choose_cluster(load_platform(scenario), scenario);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     // SimGrid's messages about a file name it, ours about its hosts do not.
     const std::string what = error.what();

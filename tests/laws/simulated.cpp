@@ -11,6 +11,7 @@
 
 #include "kernels/compressor.h"
 #include "sim/commands/process.h"
+#include "sim/engine/estimate.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
 #include "sim/plan.h"
@@ -303,6 +304,11 @@ Predicted predicted(Options options) {
   for (double bytes = 0; in >> link >> bytes;)
     result.link_bytes[link] = bytes;
   return result;
+}
+
+double estimated_flows(Options options) {
+  const Scenario scenario = resolved(std::move(options));
+  return std::stod(run_child([&] { return number(estimate(prepare(scenario)).least.flows); }));
 }
 
 std::string trace_text(const Trace& trace) {

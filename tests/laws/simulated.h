@@ -77,6 +77,9 @@ struct Predicted {
 // With the same defaults as simulated().
 Predicted predicted(Options options);
 
+// How many messages the estimate says that a run sends at least (sim/engine/estimate.h).
+double estimated_flows(Options options);
+
 // The trace as CSV.
 std::string trace_text(const Trace& trace);
 

@@ -1,0 +1,217 @@
+#include "sim/engine/estimate.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "sim/engine/alike_servers.h"
+#include "sim/engine/length.h"
+#include "sim/plan.h"
+#include "sim/setup/platform.h"
+#include "sim/trace.h"
+
+namespace syncline {
+namespace {
+
+// Measured with the cases of experiments/scale, on the machine of its README.
+constexpr double seconds_per_row = 1.5e-6;
+constexpr double seconds_per_flow = 12e-6;
+constexpr double seconds_per_step = 5e-6;  // the same where every step is a message
+// SimGrid shares a link anew whenever one of its flows begins or ends.
+constexpr double seconds_per_flow_beside = 90e-9;
+constexpr double seconds_per_host = 15e-6;
+constexpr double program_bytes = 37e6;
+constexpr double bytes_per_host = 3000;
+constexpr double bytes_per_actor = 12'000;  // its stack, as far as it is used
+constexpr double bytes_per_flow_in_flight = 2000;
+constexpr double bytes_per_action = 400;             // of a plan
+constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
+
+// Of all ranks' plans, some, because a rank's plan can be as long as there are ranks.
+constexpr int most_sampled = 64;
+
+std::vector<int> sampled(int count) {
+  std::set<int> some;
+  for (int i = 0; i < std::min(count, most_sampled); ++i)
+    some.insert(
+        static_cast<int>((static_cast<long long>(count) * i) / std::min(count, most_sampled)));
+  return {some.begin(), some.end()};
+}
+
+// In one iteration, by all ranks.
+struct Load {
+  double flows = 0;
+  double rows = 0;
+  double actors = 0;
+  double plan_actions = 0;  // kept for the whole run
+  double beside = 0;        // flows that a flow's end makes SimGrid share links anew for
+  double in_flight = 0;     // at a time
+};
+
+bool on_different_hosts(const Setup& setup, int from, int to) {
+  const std::vector<std::string>& hosts = setup.traffic.cluster.rank_hosts;
+  return hosts[static_cast<std::size_t>(from)] != hosts[static_cast<std::size_t>(to)];
+}
+
+// How often a rank goes through the transfers of a phase, and how many rows that makes.
+struct Passes {
+  double transfers = 0;
+  double rows = 0;
+};
+
+Passes passes_of(const Phase& phase, bool every_step) {
+  if (phase.stage.stages > 1) {
+    const double pieces = pieces_of(phase.stage, every_step);
+    return {.transfers = pieces, .rows = 3 * pieces};
+  }
+  const bool as_flow = phase.group_size > 1 && phase.steps > 1 && !every_step;
+  return {.transfers = as_flow ? 1.0 : phase.steps, .rows = 2};
+}
+
+// Of one rank in averaging one bucket.
+Load load_of(const Setup& setup, const Plan& plan, int rank) {
+  Load load;
+  load.plan_actions = static_cast<double>(plan.size());
+  for (const auto& action : plan) {
+    const Phase* phase = std::get_if<Phase>(&action);
+    if (phase == nullptr) {
+      load.rows += 1;
+      continue;
+    }
+    const Passes passes = passes_of(*phase, setup.traffic.every_step);
+    for (const Transfer& send : phase->sends)
+      load.flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
+    load.rows += passes.rows;
+    load.plan_actions += static_cast<double>(phase->sends.size() + phase->receives.size()) / 8;
+  }
+  return load;
+}
+
+void add_averages(const Setup& setup, Load& load) {
+  const std::vector<int> ranks = sampled(setup.traffic.averaging_ranks());
+  const std::vector<int> buckets = sampled(static_cast<int>(setup.buckets.size()));
+  const double scale = static_cast<double>(setup.traffic.averaging_ranks()) *
+                       static_cast<double>(setup.buckets.size()) /
+                       static_cast<double>(ranks.size() * buckets.size());
+  std::set<std::uint64_t> sizes;  // buckets of one size have one plan
+  for (const Bucket& bucket : setup.buckets)
+    sizes.insert(setup.traffic.bytes_of(bucket));
+  const double kept = static_cast<double>(sizes.size()) / static_cast<double>(setup.buckets.size());
+  for (const int bucket : buckets) {
+    const Payload payload =
+        setup.traffic.payload_of(setup.buckets[static_cast<std::size_t>(bucket)], -1);
+    for (const int rank : ranks) {
+      const Load one = load_of(setup, setup.traffic.plan_of(payload, rank), rank);
+      load.flows += one.flows * scale;
+      load.rows += one.rows * scale;
+      load.plan_actions += one.plan_actions * scale * kept;
+    }
+  }
+  load.in_flight = setup.traffic.averaging_ranks();
+}
+
+// How much of the time the cards of servers or of workers are busy if computation does not wait:
+// the fewer flows there are at a time, the less SimGrid has to share anew.
+double busy_part(const Setup& setup, double bytes) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  const double to_one = static_cast<double>(topology.workers()) / topology.servers;
+  double busy_s = 0;
+  for (const int worker : sampled(topology.workers()))
+    for (const int server : sampled(topology.servers)) {
+      const double width_Bps = routes.width_Bps(worker, topology.workers() + server);
+      busy_s = std::max(busy_s, std::max(1.0, to_one) * bytes / width_Bps);
+    }
+  return busy_s / std::max(busy_s, *std::ranges::max_element(setup.compute.solo_s));
+}
+
+void add_pushes(const Setup& setup, double servers, double places, Load& load) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  const double workers = topology.workers();
+  const std::vector<std::string>& hosts = setup.traffic.cluster.rank_hosts;
+  const auto first_server = hosts.begin() + topology.workers();
+  const std::set<std::string> of_servers(first_server, first_server + topology.servers);
+  const auto beside_a_server =
+      static_cast<double>(std::count_if(hosts.begin(), first_server, [&](const std::string& host) {
+        return of_servers.contains(host);
+      }));
+  double pushed = 0;
+  double pulled = 0;
+  for (const Bucket& bucket : setup.buckets) {
+    const double pieces = setup.traffic.cut_of(bucket).pieces;
+    load.flows += 2 * (workers * servers * places - beside_a_server) * pieces;
+    load.rows += workers * (2 + 4 * servers * pieces);
+    load.plan_actions += workers * servers * pieces / 8;  // what it keeps of the servers' answers
+    const Payload payload = setup.traffic.payload_of(bucket, -1);
+    pushed += static_cast<double>(payload.bytes + payload.small_bytes);
+    pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
+  }
+  const double busy = busy_part(setup, std::max(pushed, pulled));
+  load.in_flight = 2 * workers * servers * places;
+  load.beside = load.in_flight * busy * busy;
+}
+
+void add_sums(const Setup& setup, bool alike, double servers, double places, Load& load) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  const double workers = topology.workers();
+  const auto nodes = static_cast<double>(topology.nodes.size());
+  load.flows += 2 * workers + nodes * (2 * servers * places + 3);
+  load.rows += workers * (8 + servers) + nodes * (4 * servers + 6);
+  load.in_flight = 2 * nodes * servers * places + workers;
+  // Nodes are asked for their sums together. Those to alike servers arrive together, too.
+  load.beside = alike ? 0 : load.in_flight / 3;
+}
+
+Load load_of(const Setup& setup) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  const std::optional<AlikeServers> alike = AlikeServers::of(setup);
+  const double servers = alike ? 1 : topology.servers;
+  const double places = alike ? alike->places() : 1;
+  Load load;
+  const double workers = topology.workers();
+  load.rows = workers * (3 + 3 * static_cast<double>(setup.buckets.size()));
+  load.actors = workers * 2;
+  switch (setup.traffic.partners) {
+    case Schedule::Partners::each_other:
+      add_averages(setup, load);
+      load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
+      break;
+    case Schedule::Partners::servers:
+      add_pushes(setup, servers, places, load);
+      load.actors += workers + 2 * servers;
+      break;
+    case Schedule::Partners::aggregators:
+      add_sums(setup, alike.has_value(), servers, places, load);
+      load.actors += workers + 2 * servers + 2 * static_cast<double>(topology.nodes.size());
+  }
+  return load;
+}
+
+Need need_of(const Setup& setup, const Load& load, int iterations) {
+  Need need{.iterations = static_cast<double>(iterations)};
+  const auto hosts = static_cast<double>(setup.traffic.cluster.worker_hosts.size());
+  const double rows = load.rows * iterations;
+  need.flows = load.flows * iterations;
+  need.seconds = hosts * seconds_per_host + rows * seconds_per_row +
+                 need.flows * ((setup.traffic.every_step ? seconds_per_step : seconds_per_flow) +
+                               load.beside * seconds_per_flow_beside);
+  need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
+                      load.in_flight * bytes_per_flow_in_flight +
+                      load.plan_actions * bytes_per_action + rows * bytes_per_row;
+  return need;
+}
+
+}  // namespace
+
+Estimate estimate(const Setup& setup) {
+  const Load load = load_of(setup);
+  const auto [least, most] = Length::iterations(setup);
+  return {.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
+}
+
+}  // namespace syncline

@@ -1,0 +1,76 @@
+// Law 17 (tests/laws/README.md): what the estimate says that a run sends is what it sends.
+#include <gtest/gtest.h>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+const std::vector<std::uint64_t> tensors{3'000'000, 40'000, 1'700'000, 2'000'000};
+
+void expect_as_estimated(const Options& options, double tolerance) {
+  const auto sent = static_cast<double>(simulated(options).trace.flows);
+  std::string which;
+  for (const auto& [name, value] : options)
+    which += name == "platform" || name == "model" ? "" : name + " = " + value + " ";
+  EXPECT_NEAR(estimated_flows(options) / sent, 1, tolerance) << which << "sent " << sent;
+}
+
+TEST(Law17, TheEstimateOfAnAverageHasItsMessages) {
+  for (const bool even : {true, false})
+    for (const char* exchange :
+         {"ring", "halving-doubling", "tree", "ps", "hierarchical", "alltoall", "allgather"})
+      for (const char* bucket_bytes : {"0", "all"}) {
+        Options options{{"platform", star_platform({.nodes = 5, .workers_per_node = 3})},
+                        {"model", model_of(tensors)},
+                        {"exchange", exchange},
+                        {"bucket-bytes", bucket_bytes},
+                        {"iterations", "3"}};
+        if (!even && std::string(exchange) != "hierarchical")
+          options["workers"] = "13";
+        expect_as_estimated(options, 1e-9);
+      }
+}
+
+TEST(Law17, TheEstimateOfPushesHasTheirMessages) {
+  for (const char* schedule : {"asp", "ssp"})
+    for (const char* fidelity : {"flow", "step"})
+      for (const int servers : {0, 8})
+        for (const int nodes : {3, 12}) {
+          Options options{
+              {"platform",
+               star_platform({.nodes = nodes, .workers_per_node = 2, .servers = servers})},
+              {"model", model_of(tensors)},
+              {"schedule", schedule},
+              {"fidelity", fidelity},
+              {"iterations", "3"}};
+          if (servers > 0)
+            options["servers"] = std::to_string(servers);
+          expect_as_estimated(options, 1e-9);
+        }
+}
+
+TEST(Law17, TheEstimateOfInhadIsWithinAFactorOfTwo) {
+  for (const int nodes : {4, 24}) {
+    const Options options{{"platform", star_platform({.nodes = nodes, .workers_per_node = 2})},
+                          {"model", model_of(tensors)},
+                          {"schedule", "inhad"},
+                          {"iterations", "20"}};
+    const double ratio =
+        estimated_flows(options) / static_cast<double>(simulated(options).trace.flows);
+    EXPECT_GT(ratio, 0.5) << nodes;
+    EXPECT_LT(ratio, 2) << nodes;
+  }
+}
+
+TEST(Law17, ARunOfUnknownLengthIsEstimatedFromItsLeastToItsMostIterations) {
+  Options options{{"platform", star_platform({.nodes = 3})}, {"model", model_of(tensors)}};
+  options["iterations"] = "11";
+  const double eleven = estimated_flows(options);
+  options["iterations"] = "auto";
+  options["warmup"] = "1";
+  EXPECT_NEAR(estimated_flows(options), eleven * 11 / 12, 1e-6 * eleven);
+}
+
+}  // namespace
+}  // namespace syncline
