@@ -1,78 +1,16 @@
 #include "kernels/cost_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
 
-#include "kernels/whole_file.h"
+#include "kernels/text.h"
 
 namespace syncline {
 namespace {
-
-const std::string columns =
-    "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution";
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-std::string number_text(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.12g", number);
-  return text;
-}
-
-double parsed(const std::string& where, const std::string& column, const std::string& text,
-              double minimum) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
-      number < minimum)
-    throw std::invalid_argument(where + ": " + column + " = '" + text +
-                                "': allowed are numbers from " + number_text(minimum));
-  return number;
-}
-
-// No simulation asks for a variant: tables hold them for whoever reads them.
-bool is_operation(const std::string& text) {
-  const std::string known = text.substr(0, text.find('-'));
-  return (known == "encode" || known == "decode") && !text.ends_with('-');
-}
-
-CostRow parsed_row(const std::string& where, const std::string& line) {
-  const std::vector<std::string> cells = split(line, ',');
-  if (cells.size() != 9)
-    throw std::invalid_argument(where + ": " + std::to_string(cells.size()) +
-                                " columns, allowed are the 9 of " + columns);
-  for (const std::size_t column : {0u, 2u, 8u})
-    if (cells[column].empty())
-      throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " is empty");
-  if (!is_operation(cells[2]))
-    throw std::invalid_argument(where + ": operation '" + cells[2] +
-                                "': allowed are encode, decode, or a variant of either that goes "
-                                "on with a dash, as encode-as-published");
-  return {cells[0],
-          cells[1],
-          cells[2],
-          parsed(where, "elements", cells[3], 1),
-          parsed(where, "seconds", cells[4], 1e-12),
-          parsed(where, "p10", cells[5], 0),
-          parsed(where, "p90", cells[6], 0),
-          parsed(where, "wire_bytes", cells[7], 0),
-          cells[8]};
-}
 
 const Parameter* parameter_of(const Compressor& compressor, const std::string& name) {
   for (const Parameter& parameter : compressor.parameters)
@@ -341,54 +279,6 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
   return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +
          "; to measure " + (more > 0 ? "all" : "it") + ": " +
          command_for(*this, published ? questions : unanswered, distributions);
-}
-
-CostTable read_cost_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file)
-    throw std::invalid_argument(path + ": cannot be read");
-  CostTable table;
-  table.path = path;
-  bool in_rows = false;
-  std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    const std::string where = path + ":" + std::to_string(++number);
-    if (file.eof())
-      throw std::invalid_argument(where + ": the last line does not end; is the file truncated?");
-    if (line.starts_with("#")) {
-      const std::size_t colon = line.find(": ");
-      if (line.size() < 3 || colon == std::string::npos || in_rows)
-        throw std::invalid_argument(where + ": allowed here is '# key: value', before the columns");
-      table.header.emplace_back(line.substr(2, colon - 2), line.substr(colon + 2));
-    } else if (!in_rows) {
-      if (line != columns)
-        throw std::invalid_argument(where + ": wrong columns, allowed are " + columns);
-      in_rows = true;
-    } else {
-      table.rows.push_back(parsed_row(where, line));
-    }
-  }
-  if (table.rows.empty())
-    throw std::invalid_argument(path + ": no rows; a table has columns " + columns);
-  table.about("device");
-  const std::string provenance = table.about("provenance");
-  if (provenance != "measured" && provenance != "published" && provenance != "modelled")
-    throw std::invalid_argument(path + ": provenance '" + provenance +
-                                "': allowed are measured, published or modelled");
-  return table;
-}
-
-void write_cost_table(const CostTable& table, const std::string& path) {
-  std::ostringstream file;
-  for (const auto& [key, value] : table.header)
-    file << "# " << key << ": " << value << "\n";
-  file << columns << "\n";
-  for (const CostRow& row : table.rows)
-    file << row.compressor << "," << row.parameters << "," << row.operation << ","
-         << number_text(row.elements) << "," << number_text(row.seconds) << ","
-         << number_text(row.p10) << "," << number_text(row.p90) << ","
-         << number_text(row.wire_bytes) << "," << row.distribution << "\n";
-  write_atomically(path, file.str());
 }
 
 }  // namespace syncline

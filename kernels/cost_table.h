@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct CostRow {
   double p90 = 0;
   double wire_bytes = 0;
   std::string distribution;
+
+  // What a table says once.
+  using Key = std::tuple<std::string, std::string, std::string, double, std::string>;
+  Key key() const { return {compressor, parameters, operation, elements, distribution}; }
 };
 
 // A figure that somebody wants of a table.
@@ -57,7 +62,7 @@ struct CostTable {
   std::string lacking(const std::vector<CostQuestion>& questions) const;
 };
 
-// Throws std::invalid_argument with path, line, what is wrong and what is allowed. A table must
+// Throws std::exception with path, line, what is wrong and what is allowed. A table must
 // say its device and provenance (measured, published or modelled), and hold at least one row.
 CostTable read_cost_table(const std::string& path);
 // As write_atomically (kernels/whole_file.h).

@@ -31,7 +31,7 @@ double checked_number(const Parameter& parameter, const std::string& text) {
   const bool parsed = error == std::errc() && rest == end && std::isfinite(value);
   if (!parsed || value < parameter.minimum || value > parameter.maximum ||
       (parameter.whole && value != std::floor(value)))
-    throw std::invalid_argument(parameter.name + " = " + text + ": allowed are " +
+    throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
                                 range_of(parameter));
   return value;
 }
@@ -39,7 +39,7 @@ double checked_number(const Parameter& parameter, const std::string& text) {
 const std::string& checked_word(const Parameter& parameter, const std::string& text) {
   const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
   if (found == parameter.choices.end())
-    throw std::invalid_argument(parameter.name + " = " + text + ": allowed are " +
+    throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
                                 listed(parameter.choices));
   return *found;
 }

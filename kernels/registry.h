@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/text.h"
+
 namespace syncline {
 
 // One option that belongs to a schedule, an exchange or a compressor. The command line, the
@@ -93,8 +95,8 @@ class Registered {
   static const T& find(std::string_view name) {
     const auto found = entries().find(name);
     if (found == entries().end())
-      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" + std::string(name) +
-                                  "': allowed are " + listed(names()));
+      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" +
+                                  brief(std::string(name)) + "': allowed are " + listed(names()));
     return found->second;
   }
 

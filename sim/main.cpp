@@ -7,12 +7,12 @@
 
 #include "kernels/compressor.h"
 #include "kernels/standard_streams.h"
+#include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/process.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
@@ -110,7 +110,7 @@ int dispatch(const std::vector<std::string>& arguments) {
     std::vector<std::string> names;
     for (const auto& [name, entry] : commands())
       names.push_back(name);
-    throw std::invalid_argument("unknown command '" + arguments[0] + "': allowed are " +
+    throw std::invalid_argument("unknown command '" + brief(arguments[0]) + "': allowed are " +
                                 listed(names) + " (see --help)");
   }
   return command->second.run({arguments.begin() + 1, arguments.end()});

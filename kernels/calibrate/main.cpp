@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <set>
 
 #include "kernels/calibrate/calibrate.h"
 #include "kernels/standard_streams.h"
+#include "kernels/text.h"
 #include "kernels/whole_file.h"
 
 namespace syncline {
@@ -43,9 +45,15 @@ void run(const CalibrateOptions& options) {
     throw std::invalid_argument(options.append + " is of " + whole.about("device") + ", this is " +
                                 table.about("device") +
                                 ": allowed is adding to a table of the same device");
+  std::set<CostRow::Key> measured_again;
+  for (const CostRow& row : table.rows)
+    measured_again.insert(row.key());
+  const auto older = std::erase_if(
+      whole.rows, [&](const CostRow& row) { return measured_again.contains(row.key()); });
   whole.rows.insert(whole.rows.end(), table.rows.begin(), table.rows.end());
   write_cost_table(whole, options.append);
-  std::printf("added %zu rows to %s\n", table.rows.size(), path.c_str());
+  std::printf("added %zu rows to %s%s\n", table.rows.size(), path.c_str(),
+              older == 0 ? "" : (", " + std::to_string(older) + " of them for older ones").c_str());
 }
 
 }  // namespace
@@ -62,7 +70,7 @@ int main(int argc, char** argv) {
     syncline::require_printed();
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "syncline-calibrate: %s\n", error.what());
+    std::fprintf(stderr, "syncline-calibrate: %s\n", syncline::printable(error.what()).c_str());
     return 2;
   }
 }

@@ -4,24 +4,35 @@
 #include <set>
 
 #include "kernels/calibrate/calibrate.h"
+#include "kernels/text.h"
 
 namespace syncline {
 namespace {
 
+// What stands twice in a list is measured once: a table says it once.
+template <class Value>
+void add_once(std::vector<Value>& values, const Value& value) {
+  if (std::find(values.begin(), values.end(), value) == values.end())
+    values.push_back(value);
+}
+
 std::vector<std::string> list_of(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',')
-      parts.emplace_back();
-    else
-      parts.back() += c;
+  std::vector<std::string> parts;
+  std::string part;
+  for (const char c : text + ',') {
+    if (c != ',') {
+      part += c;
+      continue;
+    }
+    add_once(parts, part);
+    part.clear();
   }
   return parts;
 }
 
 [[noreturn]] void refuse(const std::string& option, const std::string& value,
                          const std::string& allowed) {
-  throw std::invalid_argument(option + " " + value + ": allowed are " + allowed);
+  throw std::invalid_argument(option + " " + brief(value) + ": allowed are " + allowed);
 }
 
 // All of it, in decimal digits; false for signs, blanks and other bases.
@@ -88,9 +99,10 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   } else if (option == "--sizes") {
     options.sizes.clear();
     for (const std::string& size : list_of(value))
-      options.sizes.push_back(size_of(size));
+      add_once(options.sizes, size_of(size));
   } else {
-    throw std::invalid_argument("unknown option " + option + ": see --help for those there are");
+    throw std::invalid_argument("unknown option " + brief(option) +
+                                ": see --help for those there are");
   }
 }
 
@@ -197,9 +209,12 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   if (given("--set"))
     options.set.clear();
   options.command = "syncline-calibrate";
+  std::set<std::string> seen;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     if (i + 1 == arguments.size())
-      throw std::invalid_argument(arguments[i] + " needs a value");
+      throw std::invalid_argument(brief(arguments[i]) + " needs a value");
+    if (!seen.insert(arguments[i]).second)
+      throw std::invalid_argument(brief(arguments[i]) + " is given twice");
     set(options, arguments[i], arguments[i + 1]);
     if (arguments[i] != "--out" && arguments[i] != "--append")
       options.command += " " + arguments[i] + " " + arguments[i + 1];
@@ -224,8 +239,12 @@ std::vector<Cell> cells_of(const CalibrateOptions& options) {
     for (const Parameter& parameter : compressor.parameters)
       if (const auto found = asked.find(parameter.name); found != asked.end())
         values.insert(*found);
-    for (const std::map<std::string, std::string>& given : combinations(values))
-      cells.push_back({&compressor, Settings(compressor.parameters, given)});
+    std::set<std::string> seen;
+    for (const std::map<std::string, std::string>& given : combinations(values)) {
+      const Settings settings(compressor.parameters, given);
+      if (seen.insert(written_settings(compressor, settings)).second)
+        cells.push_back({&compressor, settings});
+    }
   }
   return cells;
 }

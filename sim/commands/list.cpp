@@ -6,6 +6,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/cost_table.h"
+#include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/options/given.h"
 #include "sim/plan.h"
@@ -114,7 +115,7 @@ int list_command(const std::vector<std::string>& arguments) {
     found = true;
   }
   if (!found)
-    throw std::invalid_argument("list " + line.arguments.front() + ": allowed are " +
+    throw std::invalid_argument("list " + brief(line.arguments.front()) + ": allowed are " +
                                 listed(names));
   return 0;
 }

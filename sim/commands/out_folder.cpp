@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "kernels/text.h"
 #include "kernels/whole_file.h"
 
 namespace syncline {
@@ -17,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
-  throw std::runtime_error("--out " + path + ": " + reason);
+  throw std::runtime_error("--out " + brief_path(path) + ": " + reason);
 }
 
 // Whether a file that begins like this was written by a run, of this version or an older one.

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/out_folder.h"
@@ -10,7 +11,6 @@
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/report/result.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/process.h"
 #include "sim/engine/estimate.h"

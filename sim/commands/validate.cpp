@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/validation_folder.h"
 #include "sim/options/given.h"
@@ -13,17 +14,28 @@ namespace {
 namespace fs = std::filesystem;
 
 // A validation folder itself, or every one directly below.
-std::vector<std::string> folders_in(const std::string& path) {
-  if (!fs::is_directory(path))
-    throw std::invalid_argument(path + ": no such folder");
-  if (fs::exists(path + "/measured.csv"))
+std::vector<std::string> folders_in(const std::string& given) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument(brief_path(given) + ": " + why);
+  };
+  const std::string path = given.substr(0, given.find_last_not_of('/') + 1) +
+                           (given.find_first_not_of('/') == std::string::npos ? given : "");
+  std::error_code error;
+  if (given.empty())
+    throw std::invalid_argument("an empty name: allowed are folders");
+  if (!fs::is_directory(path, error))
+    refuse("no such folder");
+  if (fs::exists(path + "/measured.csv", error))
     return {path};
   std::vector<std::string> folders;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path))
-    if (fs::exists(entry.path() / "measured.csv"))
+  fs::directory_iterator entries(path, error);
+  if (error)
+    refuse("cannot be read: " + error.message());
+  for (const fs::directory_entry& entry : entries)
+    if (fs::exists(entry.path() / "measured.csv", error))
       folders.push_back(entry.path().string());
   if (folders.empty())
-    throw std::invalid_argument(path + ": no measured.csv here or one folder below");
+    refuse("no measured.csv here or one folder below");
   std::ranges::sort(folders);
   return folders;
 }
@@ -76,7 +88,7 @@ int validate_command(const std::vector<std::string>& arguments) {
       row.simulated = cell.result["figures"]["throughput_samples_per_s"];
     }
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
-    std::printf("%s\n", folder.path.c_str());
+    std::printf("%s\n", printable(folder.path).c_str());
     print_rows(folder.rows);
     if (folders.size() == 1)
       print_summary("", folder.rows);
@@ -85,7 +97,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   }
   if (folders.size() > 1) {
     for (const ValidationFolder& folder : folders)
-      print_summary(fs::path(folder.path).filename().string() + ": ", folder.rows);
+      print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
     print_summary("", all);
   }
   return 0;

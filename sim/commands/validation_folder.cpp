@@ -27,7 +27,8 @@ ValidationFolder read_validation_folder(const std::string& path) {
   const std::size_t role = csv.column("role");
   csv.column("source");
   GivenOptions shared = parse_config_file(path + "/scenario.cfg");
-  if (fs::exists(path + "/platform.xml"))
+  std::error_code error;
+  if (fs::exists(path + "/platform.xml", error))
     shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
@@ -40,18 +41,10 @@ ValidationFolder read_validation_folder(const std::string& path) {
         result.label += (result.label.empty() ? "" : " ") + row.fields[i];
     }
     try {
-      result.measured = checked_number({.name = "measured",
-                                        .sentence = "",
-                                        .fallback = "",
-                                        .minimum = 1e-9,
-                                        .maximum = 1e15,
-                                        .whole = false,
-                                        .choices = {}},
+      result.measured = checked_number({.name = "measured", .minimum = 1e-9, .maximum = 1e15},
                                        row.fields[measured]);
       result.fit =
-          checked_word(
-              {.name = "role", .sentence = "", .fallback = "", .choices = {"fit", "report"}},
-              row.fields[role]) == "fit";
+          checked_word({.name = "role", .choices = {"fit", "report"}}, row.fields[role]) == "fit";
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(csv.where(row) + ": " + error.what());
     }

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <stdexcept>
 #include <thread>
 
 #include "kernels/registry.h"
+#include "kernels/text.h"
 #include "sim/options/options.h"
 #include "sim/setup/files.h"
 
@@ -45,16 +43,16 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
       if (known_option(option.string_key)) {
         if (!line.options.emplace(option.string_key, Given{value, "--" + option.string_key}).second)
           throw std::invalid_argument("--" + option.string_key + " is given twice");
-      } else {
-        line.flags[option.string_key] = value;
+      } else if (!line.flags.emplace(option.string_key, value).second) {
+        throw std::invalid_argument("--" + option.string_key + " is given twice");
       }
     }
   } catch (const po::unknown_option& error) {
     const std::string name = error.get_option_name();
     const std::string key = name.substr(std::min(name.find_first_not_of('-'), name.size()));
-    throw std::invalid_argument("--" + key + ": " + unknown_option(key));
+    throw std::invalid_argument("--" + brief(key) + ": " + unknown_option(key));
   } catch (const po::error& error) {
-    throw std::invalid_argument(std::string(error.what()) + " (see --help)");
+    throw std::invalid_argument(brief(error.what()) + " (see --help)");
   }
   return line;
 }
@@ -68,36 +66,33 @@ int jobs_of(const CommandLine& line) {
 }
 
 GivenOptions parse_config_file(const std::string& path) {
-  std::ifstream file(path);
-  if (!file || std::filesystem::is_directory(path))
-    throw std::invalid_argument(path + ": no such configuration file, or it cannot be read");
-  const po::options_description nothing;
   GivenOptions given;
-  std::string line;
-  for (int number = 1; std::getline(file, line); ++number) {
-    const std::string where = path + ":" + std::to_string(number);
-    std::istringstream one_line(line);  // one line at a time, so that errors can name it
-    try {
-      if (trimmed(line).starts_with("["))
-        throw std::invalid_argument("sections like " + trimmed(line) +
-                                    " are not used: lines are `key = value`");
-      for (const po::option& option : po::parse_config_file(one_line, nothing, true).options) {
-        if (!known_option(option.string_key))
-          throw std::invalid_argument(unknown_option(option.string_key));
-        const std::string value = option.value.empty() ? "" : option.value.front();
-        if (!given.emplace(option.string_key, Given{value, where}).second)
-          throw std::invalid_argument(option.string_key + " is given twice");
-      }
-    } catch (const std::exception& error) {
-      throw std::invalid_argument(where + ": " + error.what());
-    }
-  }
+  read_lines(path, [&](const TextLine& raw) {
+    const std::string where = path + ":" + std::to_string(raw.number);
+    const auto refuse = [&](const std::string& why) {
+      throw std::invalid_argument(where + ": " + why);
+    };
+    const std::string line = trimmed(raw.text.substr(0, raw.text.find('#')));
+    if (line.empty())
+      return;
+    if (line.starts_with("["))
+      refuse("sections like " + brief(line) + " are not used: lines are `key = value`");
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos)
+      refuse("'" + brief(line) + "' has no =: lines are `key = value`");
+    const std::string key = trimmed(line.substr(0, equals));
+    if (!known_option(key))
+      refuse(unknown_option(key));
+    if (!given.emplace(key, Given{trimmed(line.substr(equals + 1)), where}).second)
+      refuse(key + " is given twice");
+  });
   return given;
 }
 
 GivenOptions merged_with_file(const CommandLine& line) {
   if (line.arguments.size() > 1)
-    throw std::invalid_argument("one configuration file at a time, not " + listed(line.arguments));
+    throw std::invalid_argument("one configuration file at a time, not " +
+                                brief(listed(line.arguments)));
   GivenOptions given = line.options;
   if (!line.arguments.empty())
     given.merge(parse_config_file(line.arguments.front()));

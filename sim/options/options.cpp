@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/compressor.h"
+#include "kernels/text.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/setup/network.h"
@@ -212,7 +213,7 @@ std::string unknown_option(const std::string& key) {
   std::vector<std::string> names;
   for (const Option& option : scenario_options())
     names.push_back(option.name);
-  return "unknown option '" + key + "': allowed are " + listed(names);
+  return "unknown option '" + brief(key) + "': allowed are " + listed(names);
 }
 
 }  // namespace syncline

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/compressor.h"
+#include "kernels/text.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"

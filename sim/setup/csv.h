@@ -11,7 +11,7 @@ namespace syncline {
 
 struct Csv {
   std::string path;
-  std::map<std::string, std::string> header;
+  std::multimap<std::string, std::string> header;
   std::vector<std::string> columns;
   struct Row {
     int line = 0;  // in the file, from 1: for error messages
@@ -19,13 +19,16 @@ struct Csv {
   };
   std::vector<Row> rows;
 
+  // A value of the header, or null. Throws std::runtime_error where it stands twice.
+  const std::string* about(const std::string& key) const;
   // Index of a column. Throws std::runtime_error that names the columns there are.
   std::size_t column(const std::string& name) const;
   // "path:line", for the beginning of an error message.
   std::string where(const Row& row) const { return path + ":" + std::to_string(row.line); }
 };
 
-// Throws std::runtime_error: no such file, no column names, a row with too few or too many fields.
+// Throws std::runtime_error: no such file, no column names, a name that stands twice, a row with
+// too few or too many fields.
 Csv read_csv(const std::string& path);
 
 }  // namespace syncline

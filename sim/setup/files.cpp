@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/registry.h"
+#include "kernels/text.h"
 
 namespace syncline {
 namespace fs = std::filesystem;
@@ -37,7 +38,7 @@ std::string find_file(const std::string& kind, const std::string& folder,
                                     fs::path(data_root()) / folder / (value + extension)})
     if (!value.empty() && fs::is_regular_file(candidate, error))  // a name may be too long
       return fs::weakly_canonical(candidate).string();
-  throw std::runtime_error("no " + kind + " '" + value + "': allowed are a path or " +
+  throw std::runtime_error("no " + kind + " '" + brief(value) + "': allowed are a path or " +
                            listed(names_in(folder, extension)));
 }
 
@@ -66,44 +67,6 @@ std::vector<std::string> split(const std::string& text, char separator) {
       return fields;
     begin = end + 1;
   }
-}
-
-std::string printable(const std::string& text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  std::string safe;
-  for (std::size_t i = 0; i < text.size();) {
-    const unsigned first = byte(i);
-    const std::size_t length = first < 0x80                     ? 1
-                               : first >= 0xC2 && first <= 0xDF ? 2
-                               : first >= 0xE0 && first <= 0xEF ? 3
-                               : first >= 0xF0 && first <= 0xF4 ? 4
-                                                                : 0;
-    bool valid = length > 0 && i + length <= text.size();
-    for (std::size_t k = 1; valid && k < length; ++k)
-      valid = (byte(i + k) & 0xC0U) == 0x80;
-    if (valid && length > 2) {  // longer than needed, surrogates, and beyond the last
-      const unsigned second = byte(i + 1);
-      valid = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
-              !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
-    }
-    const bool control = first < 0x20 || first == 0x7F ||
-                         (first == 0xC2 && i + 1 < text.size() && byte(i + 1) < 0xA0) ||
-                         // line and paragraph ends, and what turns the direction of writing
-                         (first == 0xE2 && length <= text.size() - i &&
-                          ((byte(i + 1) == 0x80 && byte(i + 2) >= 0xA8 && byte(i + 2) <= 0xAE) ||
-                           (byte(i + 1) == 0x81 && byte(i + 2) >= 0xA6 && byte(i + 2) <= 0xA9)));
-    const std::size_t taken = valid ? length : 1;
-    for (std::size_t k = 0; k < taken; ++k)
-      if (valid && !control) {
-        safe += text[i + k];
-      } else {
-        char escaped[8];
-        std::snprintf(escaped, sizeof escaped, "\\x%02x", byte(i + k));
-        safe += escaped;
-      }
-    i += taken;
-  }
-  return safe;
 }
 
 }  // namespace syncline

@@ -28,8 +28,4 @@ std::string device_of(const std::string& table);
 std::string trimmed(const std::string& text);
 std::vector<std::string> split(const std::string& text, char separator);
 
-// As it may be printed: what would move a terminal's cursor or turn the direction of writing, and
-// bytes that are no UTF-8, as \xNN.
-std::string printable(const std::string& text);
-
 }  // namespace syncline

@@ -7,10 +7,17 @@
 #include <stdexcept>
 
 #include "kernels/registry.h"
+#include "kernels/text.h"
 #include "sim/setup/csv.h"
 
 namespace syncline {
 namespace {
+
+// Of a model. Their bytes on a million workers are less than 2^63.
+constexpr double most_parameters = 1e12;
+constexpr double least_flop = 1e-3;
+constexpr double most_flop = 1e24;
+constexpr std::size_t most_layers = 100'000;
 
 // Merges neighbours: `joins[i]` says that tensor i (in backward order) is in the bucket of i + 1.
 std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vector<bool>& joins) {
@@ -31,6 +38,28 @@ std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vect
 
 std::vector<Layer> in_backward_order(const Model& model) {
   return {model.layers.rbegin(), model.layers.rend()};
+}
+
+// Sums of doubles: those of whole numbers would wrap round.
+void check_sums(const Model& model, const std::string& path) {
+  const auto check = [&](const std::string& what, double sum, double most) {
+    if (sum > most)
+      throw std::runtime_error(path + ": its layers have " + number_text(sum) + " " + what +
+                               ": allowed are up to " + number_text(most) + " together");
+  };
+  if (model.layers.size() > most_layers)
+    throw std::runtime_error(path + ": " + std::to_string(model.layers.size()) +
+                             " layers: allowed are up to " + std::to_string(most_layers));
+  double parameters = 0;
+  for (const Layer& layer : model.layers)
+    parameters += static_cast<double>(layer.parameters);
+  check("parameters", parameters, most_parameters);
+  check("forward_flop", model.forward_flop(), most_flop);
+  if (model.forward_flop() < least_flop)
+    throw std::runtime_error(path + ": the sum of forward_flop is " +
+                             number_text(model.forward_flop()) +
+                             ", so time cannot be split over layers: allowed is " +
+                             number_text(least_flop) + " or more");
 }
 
 }  // namespace
@@ -57,25 +86,15 @@ Model read_model(const std::string& path) {
 
   Model model;
   model.name = std::filesystem::path(path).stem().string();
-  model.sample = csv.header.contains("sample") ? csv.header.at("sample") : "sample";
+  const std::string* sample = csv.about("sample");
+  model.sample = sample == nullptr ? "sample" : *sample;
   for (const Csv::Row& row : csv.rows) {
     try {
-      const double count = checked_number({.name = "parameters",
-                                           .sentence = "",
-                                           .fallback = "",
-                                           .minimum = 1,
-                                           .maximum = 1e15,
-                                           .whole = true,
-                                           .choices = {}},
-                                          row.fields[parameters]);
-      const double cost = checked_number({.name = "forward_flop",
-                                          .sentence = "",
-                                          .fallback = "",
-                                          .minimum = 0,
-                                          .maximum = 1e24,
-                                          .whole = false,
-                                          .choices = {}},
-                                         row.fields[flop]);
+      const double count = checked_number(
+          {.name = "parameters", .minimum = 1, .maximum = most_parameters, .whole = true},
+          row.fields[parameters]);
+      const double cost = checked_number(
+          {.name = "forward_flop", .minimum = 0, .maximum = most_flop}, row.fields[flop]);
       model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
     } catch (const std::invalid_argument& error) {
       throw std::runtime_error(csv.where(row) + ": " + error.what());
@@ -83,13 +102,11 @@ Model read_model(const std::string& path) {
   }
   if (model.layers.empty())
     throw std::runtime_error(path + ": a model needs at least one layer");
-  if (model.forward_flop() <= 0)
-    throw std::runtime_error(
-        path + ": the sum of forward_flop is 0, so time cannot be split over " + "layers");
-  if (csv.header.contains("parameters") &&
-      csv.header.at("parameters") != std::to_string(model.parameters()))
+  check_sums(model, path);
+  const std::string* declared = csv.about("parameters");
+  if (declared != nullptr && *declared != std::to_string(model.parameters()))
     throw std::runtime_error(path + ": its layers have " + std::to_string(model.parameters()) +
-                             " parameters, but its header declares " + csv.header.at("parameters"));
+                             " parameters, but its header declares " + brief(*declared));
   return model;
 }
 

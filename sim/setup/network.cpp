@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "kernels/registry.h"
+#include "kernels/text.h"
 
 namespace syncline {
 
@@ -41,7 +42,8 @@ const Network& find_network(const std::string& name) {
       return network;
     names.push_back(network.name);
   }
-  throw std::invalid_argument("unknown network '" + name + "': allowed are " + listed(names));
+  throw std::invalid_argument("unknown network '" + brief(name) + "': allowed are " +
+                              listed(names));
 }
 
 }  // namespace syncline

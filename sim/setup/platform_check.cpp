@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "kernels/registry.h"
+#include "kernels/text.h"
 #include "sim/setup/files.h"
 #include "sim/setup/platform_names.h"
 #include "sim/setup/platform_order.h"
@@ -26,19 +27,6 @@ const std::map<std::string, int> most_members{{"full", 10'000}, {"floyd", 4'000}
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-// Of what a message shows, its beginning.
-std::string brief(const std::string& text) {
-  constexpr std::size_t most_shown = 100;
-  return text.size() <= most_shown ? printable(text)
-                                   : printable(text.substr(0, most_shown)) + "...";
-}
-
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value);
   return text;
 }
 

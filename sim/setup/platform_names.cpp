@@ -1,6 +1,6 @@
 #include "sim/setup/platform_names.h"
 
-#include "sim/setup/files.h"
+#include "kernels/text.h"
 
 namespace syncline {
 
@@ -22,7 +22,7 @@ std::string PlatformNames::problem(const XmlElement& element) {
   for (const char* end : {"src", "dst", "gw_src", "gw_dst"})
     if (const std::string name = element.attribute(end);
         !name.empty() && !generated_ && !places_.contains(name))
-      return end + (" = " + printable(name)) +
+      return end + (" = " + brief(name)) +
              ": no host, router or zone of this name stands "
              "before it";
   return "";

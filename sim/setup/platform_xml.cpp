@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <exception>
 #include <expat.h>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 
-#include "sim/setup/files.h"
+#include "kernels/text.h"
 
 namespace syncline {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Reading so much takes seconds and less than 1 GB, whatever it says.
 constexpr std::size_t most_file_bytes = 100'000'000;
@@ -58,24 +54,24 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
   guarded(data, [&](Reading& reading) {
     XmlElement element{.name = name, .line = reading.line()};
     if (!reading.has_doctype)
-      reading.fail("no <!DOCTYPE> before <" + printable(name) + ">: " + allowed_doctype);
+      reading.fail("no <!DOCTYPE> before <" + brief(name) + ">: " + allowed_doctype);
     if (!reading.open.empty())
       element.parent = reading.open.back().name;
     for (; *attributes != nullptr; attributes += 2) {
       const std::string value = attributes[1];
       if (value.size() > most_attribute_bytes)
-        reading.fail("<" + element.name + ">: an attribute " + attributes[0] + " of " +
-                     std::to_string(value.size()) + " bytes: allowed are " +
+        reading.fail("<" + brief(element.name) + ">: an attribute " + brief(attributes[0]) +
+                     " of " + std::to_string(value.size()) + " bytes: allowed are " +
                      std::to_string(most_attribute_bytes));
       if (reading.ascii_only && std::ranges::any_of(value, [](unsigned char c) { return c > 127; }))
-        reading.fail("<" + element.name + ">: " + attributes[0] + " = " + printable(value) +
+        reading.fail("<" + brief(element.name) + ">: " + brief(attributes[0]) + " = " +
+                     brief(value) +
                      ": allowed are characters of ASCII, or a file with encoding=\"UTF-8\"");
       element.attributes.emplace_back(attributes[0], value);
     }
     if (reading.open.size() >= most_nested)
-      reading.fail("<" + printable(element.name) + "> is in " +
-                   std::to_string(reading.open.size()) + " others: allowed are " +
-                   std::to_string(most_nested - 1));
+      reading.fail("<" + brief(element.name) + "> is in " + std::to_string(reading.open.size()) +
+                   " others: allowed are " + std::to_string(most_nested - 1));
     reading.open.push_back(std::move(element));
     reading.begun(reading.open.back());
   });
@@ -99,7 +95,7 @@ void see_declaration(void* data, const XML_Char*, const XML_Char* encoding, int)
     std::string name = encoding == nullptr ? "UTF-8" : encoding;
     std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
     if (name != "UTF-8" && name != "US-ASCII" && name != "ISO-8859-1")
-      reading.fail("encoding = " + printable(name) + ": allowed is UTF-8");
+      reading.fail("encoding = " + brief(name) + ": allowed is UTF-8");
     reading.ascii_only = name != "UTF-8";
   });
 }
@@ -112,7 +108,7 @@ void see_doctype(void* data, const XML_Char*, const XML_Char* system, const XML_
       reading.fail("<!DOCTYPE> has declarations of its own: " + allowed_doctype);
     const std::string name = system == nullptr ? "" : system;
     if (!name.ends_with("simgrid.dtd") || is_public != nullptr)
-      reading.fail("<!DOCTYPE> names '" + printable(name) + "': " + allowed_doctype);
+      reading.fail("<!DOCTYPE> names '" + brief(name) + "': " + allowed_doctype);
   });
 }
 
@@ -123,22 +119,6 @@ std::string XmlElement::attribute(const std::string& wanted) const {
     if (attribute_name == wanted)
       return value;
   return "";
-}
-
-std::string text_of_file(const std::string& path, std::size_t most_bytes) {
-  std::error_code error;
-  if (!fs::exists(path, error))
-    throw std::runtime_error(path + ": no such file");
-  if (!fs::is_regular_file(path, error))
-    throw std::runtime_error(path + ": a folder, a pipe or a device: allowed are regular files");
-  if (const auto bytes = fs::file_size(path, error); bytes > most_bytes)
-    throw std::runtime_error(path + ": " + std::to_string(bytes) + " bytes: allowed are " +
-                             std::to_string(most_bytes));
-  std::ifstream file(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  if (!file)
-    throw std::runtime_error(path + ": cannot be read");
-  return text;
 }
 
 void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
@@ -152,6 +132,10 @@ void read_xml(const std::string& path, const std::function<void(const XmlElement
   XML_SetCharacterDataHandler(parser.get(), add_text);
   XML_SetXmlDeclHandler(parser.get(), see_declaration);
   XML_SetStartDoctypeDeclHandler(parser.get(), see_doctype);
+  if (text.starts_with("\xEF\xBB\xBF"))
+    throw std::runtime_error(path +
+                             ":1: a byte order mark: allowed is UTF-8 without one, as "
+                             "SimGrid reads it");
   const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
   if (reading.problem)
     std::rethrow_exception(reading.problem);

@@ -19,10 +19,6 @@ struct XmlElement {
   std::string attribute(const std::string& wanted) const;
 };
 
-// The text of a file. Throws std::runtime_error, which begins with the path, unless it is a regular
-// file of at most `most_bytes`: a pipe would be waited for, a device might never end.
-std::string text_of_file(const std::string& path, std::size_t most_bytes);
-
 // Calls `begun` and `ended` for each element, in the file's order. Throws std::runtime_error of one
 // line, which begins with path and line, where the file is no XML of the kind that SimGrid reads;
 // what the two throw comes through.

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "sim/setup/files.h"
+#include "kernels/text.h"
 #include "sim/setup/platform_values.h"
 
 namespace syncline {
@@ -23,7 +23,7 @@ double number_of(const std::string& word, const std::string& path, int line) {
     return plain_number(word);
   } catch (const std::invalid_argument&) {
     fail(path, line,
-         "'" + printable(word) +
+         "'" + brief(word) +
              "' in a profile: allowed are rows of a time in seconds and a value, and lines "
              "PERIODICITY or LOOPAFTER with seconds");
   }
@@ -59,7 +59,7 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
       continue;
     if (words.size() != 2)
       fail(path, line,
-           "'" + printable(words[0]) + "' in a profile has " + std::to_string(words.size()) +
+           "'" + brief(words[0]) + "' in a profile has " + std::to_string(words.size()) +
                " words in its row: allowed are a time in seconds and a value");
     if (words[0] == "PERIODICITY" || words[0] == "LOOPAFTER") {
       (words[0] == "LOOPAFTER" ? after_s : period_s) = number_of(words[1], path, line);

@@ -31,7 +31,7 @@ std::string file_with(const std::string& text) {
 std::string error_of(const std::string& text) {
   try {
     read_cost_table(file_with(text));
-  } catch (const std::invalid_argument& error) {
+  } catch (const std::exception& error) {
     return error.what();
   }
   return "none";
@@ -181,7 +181,49 @@ TEST(CostTable, ReportsAWrongTableInOneLine) {
   std::string guessed = head + rows;
   guessed.replace(guessed.find("measured"), 8, "guessed!");
   EXPECT_NE(error_of(guessed).find("measured, published or modelled"), std::string::npos);
-  EXPECT_THROW(read_cost_table("/nowhere/x.csv"), std::invalid_argument);
+  EXPECT_THROW(read_cost_table("/nowhere/x.csv"), std::exception);
+}
+
+TEST(CostTable, RefusesWhatStandsTwice) {
+  EXPECT_NE(error_of(head + rows + rows).find(":6: a second row"), std::string::npos);
+  EXPECT_EQ(error_of("# fit: of a\n# fit: of b\n" + head + rows), "none") << "only a remark";
+  for (const char* key : {"device", "provenance", "driver", "model"}) {
+    const std::string line = std::string("# ") + key + ": measured\n";
+    EXPECT_NE(error_of(line + line + head + rows).find(std::string("a second '# ") + key),
+              std::string::npos)
+        << key;
+  }
+}
+
+TEST(CostTable, RefusesSettingsThatTheCompressorWouldRefuse) {
+  const auto with = [](const std::string& parameters) {
+    return error_of(head + "topk," + parameters + ",encode,1000,0.001,0,0,80,gauss\n");
+  };
+  EXPECT_EQ(with("density=1e-4"), "none");
+  for (const char* density : {"nan", "inf", "-inf", "-1", "2", "1e999", "0.1x", "0x1p-7", "+0.1"})
+    EXPECT_NE(with(std::string("density=") + density).find(std::string(":4: density = ") + density),
+              std::string::npos)
+        << density;
+  EXPECT_NE(with("density=").find(":4: density"), std::string::npos);
+  EXPECT_NE(with("density=0.1 density=0.2").find(":4: parameters: a second density"),
+            std::string::npos);
+  for (const char* word : {"density", "dens=0.1", "=0.1"})
+    EXPECT_NE(with(word).find("'" + std::string(word) + "': allowed for topk are density="),
+              std::string::npos)
+        << word;
+  EXPECT_EQ(error_of(head + "of-tomorrow,x=nan,encode,1000,0.001,0,0,80,gauss\n"), "none");
+}
+
+TEST(CostTable, RefusesNumbersThatNoDeviceMakes) {
+  const std::vector<std::string> column{"elements", "seconds", "p10", "p90", "wire_bytes"};
+  for (std::size_t i = 0; i < column.size(); ++i)
+    for (const char* bad : {"nan", "inf", "-1", "1e999", "1e308", "0x10", "+1", " 1", "1 ", ""}) {
+      std::string row = "topk,,encode";
+      for (std::size_t k = 0; k < column.size(); ++k)
+        row += k == i ? std::string(",") + bad : ",1";
+      const std::string expected = ":4: " + column[i] + " = '" + bad + "': allowed are numbers";
+      EXPECT_NE(error_of(head + row + ",gauss\n").find(expected), std::string::npos) << row;
+    }
 }
 
 TEST(CostTable, ReadsBackWhatItWrote) {

@@ -1,4 +1,5 @@
 // syncline-calibrate as a user starts it: what it refuses, and what it does to files.
+#include <algorithm>
 #include <csignal>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -16,8 +17,11 @@ using Arguments = std::vector<std::string>;
 // Quick, unless `more` says otherwise.
 Ended calibrate(
     const Arguments& more, const std::string& folder, const std::function<void()>& before = [] {}) {
-  Arguments arguments{"--compressors", "none", "--baselines", "off", "--distributions", "gauss"};
-  arguments.insert(arguments.end(), more.begin(), more.end());
+  Arguments arguments = more;
+  for (const auto& [option, value] :
+       {std::pair{"--compressors", "none"}, {"--baselines", "off"}, {"--distributions", "gauss"}})
+    if (std::ranges::count(more, option) == 0)
+      arguments.insert(arguments.end(), {option, value});
   return Program(arguments, folder, before, SYNCLINE_CALIBRATE).wait();
 }
 
@@ -35,6 +39,30 @@ void expect_refused(const Ended& ended, const std::string& what) {
   EXPECT_EQ(lines_in(ended.err), 1U) << what << ": " << ended.err;
   EXPECT_TRUE(ended.err.starts_with("syncline-calibrate: ")) << what << ": " << ended.err;
   EXPECT_EQ(ended.out, "") << what;
+}
+
+TEST(Calibrator, MeasuresWhatStandsTwiceOnce) {
+  const TemporaryFolder folder;
+  const auto rows = [&](const Arguments& more) {
+    Arguments arguments{"--out", "t.csv", "--compressors", "topk", "--model", "h100"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = calibrate(arguments, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const std::string text = text_of(folder.path("t.csv"));
+    return text.substr(text.find("\ncompressor,"));
+  };
+  EXPECT_EQ(rows({"--sizes", "64,2^6,64", "--densities", "0.1,1e-1,0.10"}),
+            rows({"--sizes", "64", "--densities", "0.1"}));
+  const std::string once = text_of(folder.path("t.csv"));
+  const Ended again = calibrate({"--append", "t.csv", "--compressors", "topk", "--model", "h100",
+                                 "--sizes", "64", "--densities", "0.1"},
+                                folder.path());
+  expect_mentions(again.out, {"of them for older ones"});
+  EXPECT_EQ(text_of(folder.path("t.csv")), once);
+  const Ended twice =
+      calibrate({"--sizes", "64", "--sizes", "65", "--out", "t.csv"}, folder.path());
+  expect_refused(twice, "an option twice");
+  expect_mentions(twice.err, {"--sizes is given twice"});
 }
 
 TEST(Calibrator, RefusesNumbersThatAreNotWrittenAsSuch) {

@@ -26,7 +26,7 @@ TEST(Text, IsTrimmedAndSplit) {
 
 TEST(Csv, HasAHeaderColumnsAndRows) {
   const Csv csv = read("# name: tiny: net\n#no header\n\na, b\n1 , 2\n# later: no header\n\n3,\n");
-  EXPECT_EQ(csv.header, (std::map<std::string, std::string>{{"name", "tiny: net"}}));
+  EXPECT_EQ(csv.header, (std::multimap<std::string, std::string>{{"name", "tiny: net"}}));
   EXPECT_EQ(csv.columns, (Fields{"a", "b"}));
   ASSERT_EQ(csv.rows.size(), 2U);
   EXPECT_EQ(csv.rows[0].fields, (Fields{"1", "2"}));

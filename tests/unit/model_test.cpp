@@ -71,6 +71,21 @@ TEST(ReadModel, RefusesAModelThatTakesNoTimeOrHasNoLayers) {
   expect_mentions(error_message(""), {"column"});
 }
 
+TEST(ReadModel, RefusesSumsThatNoNetworkHas) {
+  const auto rows = [](int count, const std::string& row) {
+    std::string text = columns;
+    for (int i = 0; i < count; ++i)
+      text += row;
+    return text;
+  };
+  expect_mentions(error_message(rows(20000, "a,1000000000000,1\n")),
+                  {"net.csv: its layers have 2e+16 parameters: allowed are up to 1e+12 together"});
+  expect_mentions(error_message(columns + "a,1e15,1\n"), {"net.csv:2: parameters = 1e15"});
+  expect_mentions(error_message(rows(3, "a,1,1e24\n")), {"net.csv", "3e+24 forward_flop"});
+  expect_mentions(error_message(rows(3, "a,1,1e-320\n")), {"net.csv", "forward_flop", "or more"});
+  expect_mentions(error_message(rows(100'001, "a,1,1\n")), {"net.csv", "100001 layers"});
+}
+
 TEST(Models, AllLoadAndDeclareTheirTotals) {
   const std::vector<std::string> names = names_in("models", ".csv");
   for (const std::string& name : names) {
@@ -81,7 +96,7 @@ TEST(Models, AllLoadAndDeclareTheirTotals) {
     EXPECT_TRUE(csv.header.contains("parameters"));
     EXPECT_TRUE(csv.header.contains("source"));
     EXPECT_TRUE(csv.header.contains("sample"));
-    EXPECT_EQ(csv.header.at("model"), name);
+    EXPECT_EQ(*csv.about("model"), name);
     std::set<std::string> layers;
     for (const Layer& layer : model.layers)
       EXPECT_TRUE(layers.insert(layer.name).second) << layer.name << " is there twice";

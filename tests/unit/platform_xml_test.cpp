@@ -334,7 +334,7 @@ TEST(PlatformWarnings, SayWhichLinkIsSlow) {
 
 TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
   EXPECT_TRUE(mentioned(warnings_of(with_file("bandwidth_file", "rows.txt"), "0 1e9\n1 10\n"),
-                        "bandwidth of link l follows a profile, from 10 to 1e+09"));
+                        "bandwidth of link l follows a profile, from 10 to 1000000000"));
 }
 
 TEST(PlatformProfiles, BesideThePlatformCountNotThoseWhereTheProgramStarts) {

@@ -2,7 +2,7 @@
 // that would move the cursor or is no UTF-8.
 #include <gtest/gtest.h>
 
-#include "sim/setup/files.h"
+#include "kernels/text.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 

@@ -86,6 +86,17 @@ TEST(Validate, SummarisesEachFolderAndAllTogether) {
   expect_mentions(lines.back(), {"rows 6 "});
 }
 
+TEST(Validate, NamesAFolderThatIsGivenWithASlash) {
+  const TemporaryFolder folder;
+  write_folder(folder, "first");
+  write_folder(folder, "second");
+  const Ended plain = run_program({"validate", "first", "second"}, folder.path());
+  const Ended slash = run_program({"validate", "first/", "second//"}, folder.path());
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_EQ(slash.out, plain.out);
+  expect_mentions(slash.out, {"\nfirst: rows 3 ", "\nsecond: rows 3 "});
+}
+
 // The error for a folder with these texts.
 std::string error_message(const std::map<std::string, std::string>& instead) {
   const TemporaryFolder folder;
@@ -140,12 +151,16 @@ TEST(Validate, RefusesAFolderWithNothingToReport) {
 
 TEST(Validate, RefusesMissingFolder) {
   const TemporaryFolder folder;
-  for (const std::string& path : {folder.path(), folder.path("nowhere")}) {
+  folder.write("file", "");
+  std::filesystem::create_symlink("round", folder.path("round"));
+  for (const std::string& path : {folder.path(), folder.path("nowhere"), folder.path("file"),
+                                  folder.path("file/"), folder.path("round")}) {
     const Ended ended = run_program({"validate", path});
     EXPECT_EQ(ended.code, 2);
     EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
     expect_mentions(ended.err, {path});
   }
+  expect_mentions(run_program({"validate", ""}).err, {"an empty name: allowed are folders"});
 }
 
 }  // namespace

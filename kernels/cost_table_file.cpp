@@ -1,0 +1,165 @@
+// How cost tables are read, strictly, and written.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <sstream>
+
+#include "kernels/cost_table.h"
+#include "kernels/text.h"
+#include "kernels/whole_file.h"
+
+namespace syncline {
+namespace {
+
+const std::string columns =
+    "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution";
+
+constexpr std::size_t most_word_bytes = 1000;
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+double parsed(const std::string& where, const std::string& column, const std::string& text,
+              double minimum, double maximum) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
+      number < minimum || number > maximum)
+    throw std::invalid_argument(where + ": " + column + " = '" + brief(text) +
+                                "': allowed are numbers from " + number_text(minimum) + " to " +
+                                number_text(maximum));
+  return number;
+}
+
+// No simulation asks for a variant: tables hold them for whoever reads them.
+bool is_operation(const std::string& text) {
+  const std::string known = text.substr(0, text.find('-'));
+  return (known == "encode" || known == "decode") && !text.ends_with('-');
+}
+
+// The settings that a row names, each once and as the compressor would take it. Nothing is known of
+// the compressors of other versions.
+void check_settings(const std::string& where, const std::string& name,
+                    const std::string& parameters) {
+  const auto compressor = Registered<Compressor>::all().find(name);
+  if (compressor == Registered<Compressor>::all().end())
+    return;
+  const std::vector<Parameter>& known = compressor->second.parameters;
+  std::istringstream words(parameters);
+  std::set<std::string> seen;
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    const auto parameter = std::ranges::find(known, word.substr(0, equals), &Parameter::name);
+    if (equals == std::string::npos || parameter == known.end()) {
+      std::vector<std::string> names;
+      for (const Parameter& one : known)
+        names.push_back(one.name + "=...");
+      throw std::invalid_argument(where + ": parameters = '" + brief(word) + "': allowed for " +
+                                  name + " are " + (names.empty() ? "none" : listed(names)));
+    }
+    if (!seen.insert(parameter->name).second)
+      throw std::invalid_argument(where + ": parameters: a second " + parameter->name +
+                                  ": allowed is one");
+    try {
+      Settings({*parameter}, {{parameter->name, word.substr(equals + 1)}});
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(where + ": " + error.what());
+    }
+  }
+}
+
+CostRow parsed_row(const std::string& where, const std::string& line) {
+  const std::vector<std::string> cells = split(line, ',');
+  if (cells.size() != 9)
+    throw std::invalid_argument(where + ": " + std::to_string(cells.size()) +
+                                " columns, allowed are the 9 of " + columns);
+  for (const std::size_t column : {0u, 2u, 8u})
+    if (cells[column].empty())
+      throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " is empty");
+  for (const std::size_t column : {0u, 1u, 2u, 8u})
+    if (cells[column].size() > most_word_bytes)
+      throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " = '" +
+                                  brief(cells[column]) + "': allowed are up to " +
+                                  std::to_string(most_word_bytes) + " bytes");
+  if (!is_operation(cells[2]))
+    throw std::invalid_argument(where + ": operation '" + brief(cells[2]) +
+                                "': allowed are encode, decode, or a variant of either that goes "
+                                "on with a dash, as encode-as-published");
+  check_settings(where, cells[0], cells[1]);
+  constexpr double most_elements = 1e12, longest_s = 1e6, most_bytes = 1e15;
+  return {printable(cells[0]),
+          printable(cells[1]),
+          printable(cells[2]),
+          parsed(where, "elements", cells[3], 1, most_elements),
+          parsed(where, "seconds", cells[4], 1e-12, longest_s),
+          parsed(where, "p10", cells[5], 0, longest_s),
+          parsed(where, "p90", cells[6], 0, longest_s),
+          parsed(where, "wire_bytes", cells[7], 0, most_bytes),
+          printable(cells[8])};
+}
+
+}  // namespace
+
+CostTable read_cost_table(const std::string& path) {
+  CostTable table;
+  table.path = path;
+  bool in_rows = false;
+  std::set<CostRow::Key> seen;
+  read_lines(path, [&](const TextLine& line) {
+    const std::string where = path + ":" + std::to_string(line.number);
+    if (!line.ends)
+      throw std::invalid_argument(where + ": the last line does not end; is the file truncated?");
+    if (line.text.starts_with("#")) {
+      const std::size_t colon = line.text.find(": ");
+      if (line.text.size() < 3 || colon == std::string::npos || in_rows)
+        throw std::invalid_argument(where + ": allowed here is '# key: value', before the columns");
+      table.header.emplace_back(printable(line.text.substr(2, colon - 2)),
+                                printable(line.text.substr(colon + 2)));
+    } else if (!in_rows) {
+      if (line.text != columns)
+        throw std::invalid_argument(where + ": wrong columns, allowed are " + columns);
+      in_rows = true;
+    } else {
+      const CostRow row = parsed_row(where, line.text);
+      if (!seen.insert(row.key()).second)
+        throw std::invalid_argument(where + ": a second row for this compressor, parameters, " +
+                                    "operation, elements and distribution: allowed is one");
+      table.rows.push_back(row);
+    }
+  });
+  if (table.rows.empty())
+    throw std::invalid_argument(path + ": no rows; a table has columns " + columns);
+  for (const std::string key : {"device", "provenance", "driver", "model"})
+    if (std::ranges::count(table.header, key, &std::pair<std::string, std::string>::first) > 1)
+      throw std::invalid_argument(path + ": a second '# " + key + ": ...' line: allowed is one");
+  table.about("device");
+  const std::string provenance = table.about("provenance");
+  if (provenance != "measured" && provenance != "published" && provenance != "modelled")
+    throw std::invalid_argument(path + ": provenance '" + brief(provenance) +
+                                "': allowed are measured, published or modelled");
+  return table;
+}
+
+void write_cost_table(const CostTable& table, const std::string& path) {
+  std::ostringstream file;
+  for (const auto& [key, value] : table.header)
+    file << "# " << key << ": " << value << "\n";
+  file << columns << "\n";
+  for (const CostRow& row : table.rows)
+    file << row.compressor << "," << row.parameters << "," << row.operation << ","
+         << number_text(row.elements) << "," << number_text(row.seconds) << ","
+         << number_text(row.p10) << "," << number_text(row.p90) << ","
+         << number_text(row.wire_bytes) << "," << row.distribution << "\n";
+  write_atomically(path, file.str());
+}
+
+}  // namespace syncline

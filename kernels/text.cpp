@@ -1,0 +1,142 @@
+#include "kernels/text.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <stdexcept>
+#include <unistd.h>
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// More than any model, table or configuration has.
+constexpr std::size_t most_file_bytes = 10'000'000;
+constexpr std::size_t most_line_bytes = 20'000;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw std::runtime_error(brief_path(path) + ": " + why);
+}
+
+[[noreturn]] void refuse_bytes(const std::string& path, const std::string& bytes,
+                               std::size_t most_bytes) {
+  refuse(path, bytes + " bytes: allowed are " + std::to_string(most_bytes));
+}
+
+}  // namespace
+
+std::string text_of_file(const std::string& path, std::size_t most_bytes) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found)
+    refuse(path, "no such file");
+  if (!fs::status_known(status))
+    refuse(path, "cannot be read: " + error.message());
+  if (!fs::is_regular_file(status))
+    refuse(path, "a folder, a pipe or a device: allowed are regular files");
+  if (const auto bytes = fs::file_size(path, error); !error && bytes > most_bytes)
+    refuse_bytes(path, std::to_string(bytes), most_bytes);
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0)
+    refuse(path, std::string("cannot be read: ") + std::strerror(errno));
+  std::string text;
+  std::string part(1 << 16, '\0');
+  ssize_t got = 1;
+  while (got > 0 && text.size() <= most_bytes) {  // it may grow, and /proc tells no size
+    got = read(file, part.data(), part.size());
+    text.append(part, 0, got > 0 ? static_cast<std::size_t>(got) : 0);
+  }
+  const int reason = errno;
+  close(file);
+  if (got < 0)
+    refuse(path, std::string("cannot be read: ") + std::strerror(reason));
+  if (text.size() > most_bytes)
+    refuse_bytes(path, "more than " + std::to_string(most_bytes), most_bytes);
+  return text;
+}
+
+void read_lines(const std::string& path, const std::function<void(const TextLine&)>& see) {
+  const std::string text = text_of_file(path, most_file_bytes);
+  const std::string byte_order_mark = "\xEF\xBB\xBF";
+  std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  for (int number = 1; begin < text.size(); ++number) {
+    const std::size_t found = text.find('\n', begin);
+    const bool ends = found != std::string::npos;
+    const std::size_t end = ends ? found : text.size();
+    const bool has_return = end > begin && text[end - 1] == '\r';
+    TextLine line{number, text.substr(begin, end - begin - (has_return ? 1 : 0)), ends};
+    const std::string where = path + ":" + std::to_string(number);
+    if (line.text.size() > most_line_bytes)
+      refuse_bytes(where, "a line of " + std::to_string(line.text.size()), most_line_bytes);
+    if (line.text.find('\0') != std::string::npos)
+      refuse(where, "a NUL byte: allowed is text in UTF-8");
+    if (line.text.find('\r') != std::string::npos)
+      refuse(where, "a carriage return within a line: allowed are lines that end with LF or CRLF");
+    see(line);
+    begin = end + 1;
+  }
+}
+
+std::string printable(const std::string& text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  std::string safe;
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned first = byte(i);
+    const std::size_t length = first < 0x80                     ? 1
+                               : first >= 0xC2 && first <= 0xDF ? 2
+                               : first >= 0xE0 && first <= 0xEF ? 3
+                               : first >= 0xF0 && first <= 0xF4 ? 4
+                                                                : 0;
+    bool valid = length > 0 && i + length <= text.size();
+    for (std::size_t k = 1; valid && k < length; ++k)
+      valid = (byte(i + k) & 0xC0U) == 0x80;
+    if (valid && length > 2) {  // longer than needed, surrogates, and beyond the last
+      const unsigned second = byte(i + 1);
+      valid = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
+              !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
+    }
+    const bool control = first < 0x20 || first == 0x7F ||
+                         (first == 0xC2 && i + 1 < text.size() && byte(i + 1) < 0xA0) ||
+                         // line and paragraph ends, and what turns the direction of writing
+                         (first == 0xE2 && length <= text.size() - i &&
+                          ((byte(i + 1) == 0x80 && byte(i + 2) >= 0xA8 && byte(i + 2) <= 0xAE) ||
+                           (byte(i + 1) == 0x81 && byte(i + 2) >= 0xA6 && byte(i + 2) <= 0xA9)));
+    const std::size_t taken = valid ? length : 1;
+    for (std::size_t k = 0; k < taken; ++k)
+      if (valid && !control) {
+        safe += text[i + k];
+      } else {
+        char escaped[8];
+        std::snprintf(escaped, sizeof escaped, "\\x%02x", byte(i + k));
+        safe += escaped;
+      }
+    i += taken;
+  }
+  return safe;
+}
+
+std::string brief(const std::string& text) {
+  constexpr std::size_t most_shown = 100;
+  if (text.size() <= most_shown)
+    return printable(text);
+  std::size_t end = most_shown;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
+    --end;  // not in the middle of a character
+  return printable(text.substr(0, end)) + "...";
+}
+
+std::string brief_path(const std::string& path) {
+  constexpr std::size_t longest = 4096;
+  return path.size() > longest ? brief(path) : printable(path);
+}
+
+std::string number_text(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12g", number);
+  return text;
+}
+
+}  // namespace syncline

@@ -1,0 +1,35 @@
+// Text that comes from outside: how it is read, and how much of it is shown.
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace syncline {
+
+// The text of a file. Throws std::runtime_error, which begins with the path, unless it is a regular
+// file of at most `most_bytes`: a pipe would be waited for, a device might never end.
+std::string text_of_file(const std::string& path, std::size_t most_bytes);
+
+struct TextLine {
+  int number = 0;    // from 1
+  std::string text;  // without its end
+  bool ends = true;  // false: the file stops before a line end
+};
+
+// Calls `see` for each line of a file: UTF-8, with or without a byte order mark, lines that end
+// with LF or CRLF. Throws as text_of_file, and "path:line: ..." where there is no such text, or a
+// line that is longer than any of ours. What `see` throws comes through.
+void read_lines(const std::string& path, const std::function<void(const TextLine&)>& see);
+
+// As it may be printed: what would move a terminal's cursor or turn the direction of writing, and
+// bytes that are no UTF-8, as \xNN.
+std::string printable(const std::string& text);
+
+// The beginning of what a message quotes, as it may be printed. A path that can be one is whole.
+std::string brief(const std::string& text);
+std::string brief_path(const std::string& path);
+
+// A number in a message, to 12 digits.
+std::string number_text(double number);
+
+}  // namespace syncline
