@@ -72,7 +72,8 @@ void print_help() {
   std::puts(
       "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "
       "may\n"
-      "be a list, a,b,c: the run is then a sweep over all combinations.");
+      "be a list, a,b,c: the run is then a sweep over all combinations. \\, is a comma in a "
+      "value.");
   for (const Option& option : scenario_options()) {
     std::string flag = "--" + option.name;
     for (const std::string& meaning : meanings(option)) {

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/limits.h"
 #include "sim/commands/process.h"
@@ -166,7 +167,8 @@ std::string explain(const Scenario& scenario) {
 
   text +=
       format("\nmodel\n  %s: %llu parameters, %llu bytes of gradient, %.4g GFLOP forward per %s\n",
-             setup.model.name.c_str(), static_cast<unsigned long long>(setup.model.parameters()),
+             printable(setup.model.name).c_str(),
+             static_cast<unsigned long long>(setup.model.parameters()),
              static_cast<unsigned long long>(setup.model_bytes()), setup.model.forward_flop() / 1e9,
              setup.model.sample.c_str());
   text += format("  computation %.6f s per iteration on worker 0 (%s)\n",

@@ -12,8 +12,8 @@ namespace syncline {
 namespace {
 
 double half_of_the_machines_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) /
+         2;
 }
 
 // What the process has, as RLIMIT_DATA counts it.
@@ -79,10 +79,11 @@ void require_room(const Estimate& simulation, const Limits& limits, int at_once)
   if (too_long)
     text += duration(limits.seconds) + " (--limit-seconds)";
   if (too_large)
-    text += std::string(too_long ? " and " : "") + gigabytes(limits.memory_bytes) +
-            " (--limit-memory)";
-  text += "; smaller are fidelity = flow, larger buckets, partitions and chunks, fewer iterations, "
-          "fewer workers";
+    text +=
+        std::string(too_long ? " and " : "") + gigabytes(limits.memory_bytes) + " (--limit-memory)";
+  text +=
+      "; smaller are fidelity = flow, larger buckets, partitions and chunks, fewer iterations, "
+      "fewer workers";
   throw std::runtime_error(text + (at_once > 1 && too_large ? ", and a smaller --jobs" : ""));
 }
 

@@ -40,6 +40,9 @@ ValidationFolder read_validation_folder(const std::string& path) {
       if ((is_option(column) && !row.fields[i].empty()) || column == "case")
         result.label += (result.label.empty() ? "" : " ") + row.fields[i];
     }
+    for (auto& entry : given)  // a row is one scenario: a list is for resolve() to refuse
+      if (const auto values = values_of(entry.second); values.size() == 1)
+        entry.second.value = values.front();
     try {
       result.measured = checked_number({.name = "measured", .minimum = 1e-9, .maximum = 1e15},
                                        row.fields[measured]);

@@ -9,24 +9,20 @@
 #include "kernels/registry.h"
 #include "sim/options/options.h"
 #include "sim/options/resolve.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
-
-std::size_t values_in(const Given& option) {
-  return 1 + static_cast<std::size_t>(std::ranges::count(option.value, ','));
-}
 
 // Before any of them is made: they would not fit into the memory.
 void check_number_of_cells(const GivenOptions& given) {
   double cells = 1;  // so that no product overflows
   std::vector<std::string> lists;
   for (const auto& [name, option] : given) {
-    if (values_in(option) == 1)
+    const std::size_t values = values_of(option).size();
+    if (values == 1)
       continue;
-    cells *= static_cast<double>(values_in(option));
-    lists.push_back(name + " (" + std::to_string(values_in(option)) + ")");
+    cells *= static_cast<double>(values);
+    lists.push_back(name + " (" + std::to_string(values) + ")");
   }
   if (cells > most_cells)
     throw std::invalid_argument(
@@ -42,12 +38,14 @@ std::vector<GivenOptions> multiplied_out(const GivenOptions& given,
   std::vector<GivenOptions> products{given};
   for (const Option& option : scenario_options()) {
     const auto found = given.find(option.name);
-    if (found == given.end() || values_in(found->second) == 1)
+    if (found == given.end())
       continue;
-    swept.push_back(option.name);
+    const std::vector<std::string> values = values_of(found->second);
+    if (values.size() > 1)
+      swept.push_back(option.name);
     std::vector<GivenOptions> longer;
     for (const GivenOptions& product : products)
-      for (const std::string& value : split(found->second.value, ',')) {
+      for (const std::string& value : values) {
         longer.push_back(product);
         longer.back()[option.name].value = value;
       }

@@ -14,6 +14,22 @@ namespace syncline {
 
 namespace po = boost::program_options;
 
+std::vector<std::string> values_of(const Given& option) {
+  std::vector<std::string> values(1);
+  const std::string& text = option.value;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text.compare(i, 2, "\\,") == 0)
+      values.back() += text[++i];
+    else if (text[i] == ',')
+      values.emplace_back();
+    else
+      values.back() += text[i];
+  }
+  if (values.size() > 1)
+    std::ranges::transform(values, values.begin(), trimmed);
+  return values;
+}
+
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags) {
   po::options_description description;

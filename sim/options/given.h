@@ -15,6 +15,10 @@ struct Given {
 };
 using GivenOptions = std::map<std::string, Given>;
 
+// The values of a list: parts between commas, without the blanks around them; `\,` is a comma in a
+// value.
+std::vector<std::string> values_of(const Given& option);
+
 // A command's own option, like --out.
 struct Flag {
   std::string name;

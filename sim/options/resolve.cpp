@@ -237,9 +237,14 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
 
 Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   Scenario scenario;
-  for (const auto& entry : given)
-    if (!known_option(entry.first))
-      at(given, entry.first, [&] { throw std::invalid_argument(unknown_option(entry.first)); });
+  for (const auto& [name, option] : given)
+    at(given, name, [&name = name, &option = option] {
+      if (!known_option(name))
+        throw std::invalid_argument(unknown_option(name));
+      if (option.value.empty())
+        throw std::invalid_argument(name + " is empty: allowed are values; without it, the " +
+                                    "default counts");
+    });
   const auto set = [&](const Option& option, const std::string& text) {
     scenario.written[option.name] = printable(text);
     if (option.set && (!text.empty() || given.contains(option.name)))

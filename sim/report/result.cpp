@@ -48,6 +48,16 @@ std::string in_file_name(const std::string& value) {
   return name;
 }
 
+// In quotes where commas or quotes are in it.
+std::string csv_field(const std::string& value) {
+  if (value.find_first_of(",\"") == std::string::npos)
+    return value;
+  std::string quoted = "\"";
+  for (const char c : value)
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
 struct Column {
   std::string title;
   std::vector<std::string> cells;
@@ -319,7 +329,7 @@ std::string results_csv(const std::vector<Json>& results) {
   text += "\n";
   for (const Json& result : results) {
     for (const std::string& option : options)
-      text += result["scenario"].value(option, "") + ",";
+      text += csv_field(result["scenario"].value(option, "")) + ",";
     for (const std::string& figure : figures)
       text += (result["figures"][figure].is_null() ? "" : result["figures"][figure].dump()) +
               (figure == figures.back() ? "" : ",");

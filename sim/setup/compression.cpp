@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "kernels/philox.h"
+#include "kernels/text.h"
 #include "sim/setup/files.h"
 
 namespace syncline {
@@ -73,7 +74,7 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     if (added) {
       tables_.push_back(read_cost_table(path));
       provenance_ += (provenance_.empty() ? "" : "; ") +
-                     std::filesystem::path(path).filename().string() + ", " +
+                     printable(std::filesystem::path(path).filename().string()) + ", " +
                      tables_.back().about("provenance") + ", " + tables_.back().about("device");
     }
     table_of_.push_back(table->second);

@@ -116,7 +116,8 @@ Scenario resolved(Options options) {
   options.emplace("iterations", "10");
   GivenOptions given;
   for (const auto& [key, value] : options)
-    given[key] = {value, "test"};
+    if (!value.empty())
+      given[key] = {value, "test"};
   return resolve(given);
 }
 

@@ -12,7 +12,7 @@
 
 namespace syncline {
 
-using Options = std::map<std::string, std::string>;
+using Options = std::map<std::string, std::string>;  // an empty value is the default
 
 struct Simulated {
   Trace trace;

@@ -29,6 +29,30 @@ TEST(Printable, IsWhatMessagesAndResultsShow) {
   expect_mentions(text_of(folder.path("o/results.csv")), {shown + "/p.xml"});
 }
 
+// JSON takes no other text than UTF-8.
+TEST(Printable, IsWhatResultsNameAfterAnyFile) {
+  const TemporaryFolder folder;
+  const std::string odd = "n\xff\xc3\x1b";
+  std::string table = text_of(SYNCLINE_SOURCE_DIR "/kernels/profiles/v100-modelled.csv");
+  table.replace(table.find("# device: ") + 10, 0, odd);
+  folder.write(odd + ".csv", table);
+  folder.write(odd + "/net.csv",
+               "# sample: " + odd + "\nlayer,parameters,forward_flop\n" + odd + ",1000,1e9\n");
+  for (const std::string command : {"run", "explain"}) {
+    std::vector<std::string> arguments{
+        command,        "--model",   odd + "/net.csv", "--platform", "two-hosts",
+        "--throughput", "10",        "--iterations",   "3",          "--compressor",
+        "topk",         "--density", "0.01",           "--device",   odd + ".csv"};
+    if (command == "run")
+      arguments.insert(arguments.end(), {"--out", "o", "--trace"});
+    const Ended ended = run_program(arguments, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out.find_first_of("\xff\xc3\x1b"), std::string::npos) << command;
+    expect_mentions(ended.out, {"n\\xff\\xc3\\x1b"});
+  }
+  expect_mentions(text_of(folder.path("o/result.json")), {"n\\\\xff\\\\xc3\\\\x1b.csv"});
+}
+
 TEST(Printable, KeepsTextAndEscapesTheRest) {
   EXPECT_EQ(printable("Größe 节点"), "Größe 节点");
   EXPECT_EQ(printable("a\nb\tc\x1b[2J\x7f"), "a\\x0ab\\x09c\\x1b[2J\\x7f");

@@ -7,6 +7,7 @@
 #include "sim/options/options.h"
 #include "sim/options/resolve.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
@@ -173,6 +174,46 @@ TEST(Sweep, OfMoreCellsThanAllowedIsRefusedBeforeAnyIsMade) {
   for (const Option& option : scenario_options())
     lists[option.name] = lists["batch"];
   expect_mentions(error_message(lists), {"more than 1e15 combinations"});
+}
+
+TEST(Lists, HaveACommaInAValueBehindABackslash) {
+  using Values = std::vector<std::string>;
+  const auto values = [](const std::string& text) { return values_of({text, ""}); };
+  EXPECT_EQ(values("a, b ,,c"), (Values{"a", "b", "", "c"}));
+  EXPECT_EQ(values(R"(a\,b.xml)"), Values{"a,b.xml"});
+  EXPECT_EQ(values(R"(a\,b.xml, c\d)"), (Values{"a,b.xml", R"(c\d)"}));
+  EXPECT_EQ(values(R"(a\\,b)"), Values{R"(a\,b)"});
+  EXPECT_EQ(values(R"(a\)"), Values{R"(a\)"});
+  EXPECT_EQ(values(""), Values{""});
+}
+
+TEST(Lists, TakeAPathWithACommaAsOneValue) {
+  const TemporaryFolder folder;
+  const std::string xml = text_of(SYNCLINE_SOURCE_DIR "/platforms/two-hosts.xml");
+  folder.write("a,\"b.xml", xml);
+  folder.write("c.cfg",
+               "platform = a\\,\"b.xml\nmodel = resnet50\nthroughput = 10\niterations = 3\n");
+  const Ended of_file = run_program({"run", "c.cfg"}, folder.path());
+  EXPECT_EQ(of_file.code, 0) << of_file.err;
+  const Ended sweep = run_program(
+      {"run", "c.cfg", "--platform", "a\\,\"b.xml,two-hosts", "--out", "o"}, folder.path());
+  EXPECT_EQ(sweep.code, 0) << sweep.err;
+  EXPECT_EQ(lines_in(sweep.out), 3U) << sweep.out;
+  const auto files = listing_of(folder.path("o"));
+  EXPECT_EQ(files.size(), 3U);
+  expect_mentions(files.at("results.csv"), {"a,\"\"b.xml\","});
+  const Ended raw = run_program({"run", "c.cfg", "--platform", "x,y.xml"}, folder.path());
+  EXPECT_EQ(raw.code, 2);
+  expect_mentions(raw.err, {"no platform 'x'", "\\, is a comma in a path"});
+}
+
+TEST(Lists, HaveNoEmptyValues) {
+  for (const char* option : {"device", "exchange", "schedule", "platform", "model", "batch"}) {
+    const Ended ended = run_program({"run", std::string("--") + option, ""});
+    EXPECT_EQ(ended.code, 2) << option;
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {std::string("--") + option, "is empty"});
+  }
 }
 
 }  // namespace
