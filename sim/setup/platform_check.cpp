@@ -77,10 +77,10 @@ class Check {
     if (element.parent.empty() != (element.name == "platform"))
       fail(element, "allowed is one <platform>, around everything else");
     check_attributes(element, rule->second);
-    for (const std::string& problem : {names_.problem(element), order_.problem(element)})
+    count_hosts(element);  // before each of their names is kept
+    for (const std::string& problem : {names_.begin(element), order_.problem(element)})
       if (!problem.empty())
         fail(element, problem);
-    count_hosts(element);
     if (element.name == "prop" && element.attribute("id") == "remote_disk")
       fail(element, "remote_disk: a disk takes no part in training; allowed is none");
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
@@ -96,6 +96,10 @@ class Check {
     if (element.name == "config")
       fail(element, why_not("config"));
     order_.end();
+    if (const std::string problem = names_.end(element); !problem.empty())
+      fail(element, problem);
+    if (const auto use = names_.without_host(); element.name == "platform" && use)
+      fail(*use, "it names no host of this platform: allowed are those");
     if (element.name == "trace")
       read_trace(element);
     else if (const std::string text = trimmed(element.text); !text.empty())
@@ -145,7 +149,7 @@ class Check {
                    const AttributeRule& rule) {
     if (printable(value) != value)
       throw std::invalid_argument("allowed is text without control characters");
-    if (value.empty() && !rule.needed)
+    if (value.empty() && !rule.needed && rule.says != Says::words)
       return;
     switch (rule.says) {
       case Says::text:

@@ -26,7 +26,7 @@ const Names traces{"trace", "trace_connect"};
 // In an <AS>, the old word, SimGrid also takes what comes first for a sign of which.
 const std::map<std::string, std::vector<Step>>& steps() {
   static const std::map<std::string, std::vector<Step>> all{
-      {"platform", {{zones, "platform"}, {{"cabinet"}, "platform"}, {traces, "platform"}}},
+      {"platform", {{{"zone", "AS", "cluster"}, "platform"}, {traces, "platform"}}},
       {"zone",
        {{{"prop"}, "zone"}, {zones, "zones"}, {hosts, "hosts"}, {links, "hosts"}, {traces, "end"}}},
       {"AS", {{{"prop"}, "AS"}, {zones, "zones"}, {hosts, "AS hosts"}}},

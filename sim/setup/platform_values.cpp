@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <map>
 #include <stdexcept>
-#include <vector>
 
 #include "sim/setup/files.h"
 
@@ -74,7 +73,7 @@ bool split_number(const std::string& text, Quantity& quantity) {
   quantity.unit = rest;
   const std::string digits = text.substr(first, text.size() - first - quantity.unit.size());
   return !digits.empty() && digits.find_first_not_of("0123456789+-.eE") == std::string::npos &&
-         std::isfinite(quantity.number);
+         (std::isnormal(quantity.number) || quantity.number == 0);
 }
 
 double with_unit(const std::string& text, const Units& units, double least, double most,
@@ -204,21 +203,27 @@ double plain_number(const std::string& text) {
   return quantity.number;
 }
 
-long long hosts_of_radical(const std::string& radical) {
-  constexpr long long most = 2'147'483'647;
-  long long hosts = 0;
+std::vector<std::pair<long long, long long>> numbers_of_radical(const std::string& radical) {
+  constexpr long long most = 2'147'483'646;
+  std::vector<std::pair<long long, long long>> numbers;
   for (const std::string& group : split(radical, ',')) {
     const std::size_t dash = group.find('-');
-    long long first = 0;
-    long long last = 0;
     try {
-      first = whole_number(group.substr(0, dash), 0, most);
-      last = dash == std::string::npos ? first : whole_number(group.substr(dash + 1), first, most);
+      const long long first = whole_number(group.substr(0, dash), 0, most);
+      numbers.emplace_back(first, dash == std::string::npos
+                                      ? first
+                                      : whole_number(group.substr(dash + 1), first, most));
     } catch (const std::invalid_argument&) {
       throw std::invalid_argument("allowed are numbers and ranges that go up, such as 0-7,12");
     }
-    hosts += last - first + 1;
   }
+  return numbers;
+}
+
+long long hosts_of_radical(const std::string& radical) {
+  long long hosts = 0;
+  for (const auto& [first, last] : numbers_of_radical(radical))
+    hosts += last - first + 1;
   return hosts;
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace syncline {
 
@@ -22,6 +24,8 @@ constexpr long long most_links = 4'000'000;
 
 // How many hosts a radical such as 0-7,12 makes.
 long long hosts_of_radical(const std::string& radical);
+// Their numbers, from the first to the last of each pair.
+std::vector<std::pair<long long, long long>> numbers_of_radical(const std::string& radical);
 
 struct TopologySize {
   long long hosts = 0;

@@ -4,6 +4,7 @@
 #include <exception>
 #include <expat.h>
 #include <memory>
+#include <regex>
 #include <stdexcept>
 
 #include "kernels/text.h"
@@ -17,8 +18,9 @@ constexpr std::size_t most_attribute_bytes = 100'000;
 // Zones are about as deep as a machine has levels. SimGrid looks names up in every level.
 constexpr std::size_t most_nested = 64;
 
-const std::string allowed_doctype =
-    "allowed is <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">";
+const std::string dtd = "https://simgrid.org/simgrid.dtd";
+const std::string older_dtd = "http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd";
+const std::string allowed_doctype = "allowed is <!DOCTYPE platform SYSTEM \"" + dtd + "\">";
 
 struct Reading {
   XML_Parser parser = nullptr;
@@ -100,16 +102,42 @@ void see_declaration(void* data, const XML_Char*, const XML_Char* encoding, int)
   });
 }
 
-void see_doctype(void* data, const XML_Char*, const XML_Char* system, const XML_Char* is_public,
-                 int has_subset) {
+void see_doctype(void* data, const XML_Char* root, const XML_Char* system,
+                 const XML_Char* is_public, int has_subset) {
   guarded(data, [&](Reading& reading) {
     reading.has_doctype = true;
     if (has_subset != 0)
       reading.fail("<!DOCTYPE> has declarations of its own: " + allowed_doctype);
     const std::string name = system == nullptr ? "" : system;
-    if (!name.ends_with("simgrid.dtd") || is_public != nullptr)
-      reading.fail("<!DOCTYPE> names '" + brief(name) + "': " + allowed_doctype);
+    if ((name != dtd && name != older_dtd) || is_public != nullptr ||
+        std::string(root) != "platform")
+      reading.fail("<!DOCTYPE> names " + brief(root) + " and '" + brief(name) +
+                   "': " + allowed_doctype);
   });
+}
+
+void see_cdata(void* data) {
+  guarded(data, [](Reading& reading) {
+    if (reading.open.back().name != "trace")
+      reading.fail("a CDATA section in <" + reading.open.back().name +
+                   ">: allowed are elements; text is for <trace>");
+  });
+}
+
+// What SimGrid cannot read before the first element, or reads as something else.
+void check_beginning(const Reading& reading, const std::string& text) {
+  static const std::regex declaration(
+      R"(<\?xml\s+version\s*=\s*("[^"]+"|'[^']+')(\s+encoding\s*=\s*("[^"]*"|'[^']*'))?\?>)");
+  if (text.starts_with("\xEF") || text.starts_with("\xFE") || text.starts_with("\xFF") ||
+      text.substr(0, 2).find('\0') != std::string::npos)
+    throw std::runtime_error(
+        reading.path + ":1: a byte order mark, or UTF-16: allowed is UTF-8 that begins with '<'");
+  constexpr std::size_t most_of_a_declaration = 200;
+  const std::string first = text.substr(0, text.find('>') + 1);
+  if (first.starts_with("<?xml") &&
+      (first.size() > most_of_a_declaration || !std::regex_match(first, declaration)))
+    throw std::runtime_error(reading.path +
+                             ":1: the declaration <?xml ...?>: allowed is <?xml version=\"1.0\"?>");
 }
 
 }  // namespace
@@ -127,15 +155,13 @@ void read_xml(const std::string& path, const std::function<void(const XmlElement
   const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
                                                                        XML_ParserFree);
   Reading reading{.parser = parser.get(), .path = path, .begun = begun, .ended = ended};
+  check_beginning(reading, text);
   XML_SetUserData(parser.get(), &reading);
   XML_SetElementHandler(parser.get(), begin, end);
   XML_SetCharacterDataHandler(parser.get(), add_text);
   XML_SetXmlDeclHandler(parser.get(), see_declaration);
+  XML_SetStartCdataSectionHandler(parser.get(), see_cdata);
   XML_SetStartDoctypeDeclHandler(parser.get(), see_doctype);
-  if (text.starts_with("\xEF\xBB\xBF"))
-    throw std::runtime_error(path +
-                             ":1: a byte order mark: allowed is UTF-8 without one, as "
-                             "SimGrid reads it");
   const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
   if (reading.problem)
     std::rethrow_exception(reading.problem);

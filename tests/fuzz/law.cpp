@@ -69,8 +69,9 @@ void require_plain_text(Bytes bytes, const std::string& text) {
     if (printable(line) != line)
       broken("text that is not plain", line);
   static const std::regex no_number("(^|[^a-z])(-?nan|-?inf)([^a-z]|$)");
-  if (std::smatch found; std::regex_search(text, found, no_number) &&
-                         (brings(text, "nan", bytes) || brings(text, "inf", bytes)))
+  if (!brings(text, "nan", bytes) && !brings(text, "inf", bytes))  // which is faster
+    return;
+  if (std::smatch found; std::regex_search(text, found, no_number))
     broken("text with what is no number", found.str() + " in " + text);
 }
 

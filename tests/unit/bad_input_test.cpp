@@ -161,7 +161,7 @@ std::vector<BadInput> bad_inputs() {
       of_platform("MalformedXml", "cut.xml", {"cut.xml:4"}),
       of_platform("NotXml", "hello.xml", {"hello.xml:1"}),
       of_platform("EmptyXml", "empty.xml", {"empty.xml"}),
-      of_platform("TwoHostsOfOneName", "twice.xml", {"twice.xml", "'a'"}),
+      of_platform("TwoHostsOfOneName", "twice.xml", {"twice.xml:5", "<host> a", "a second host"}),
       of_platform("InvalidSpeed", "speed.xml", {"speed.xml:4", "fast"}),
       of_platform("UnknownPlatformVersion", "future.xml", {"future.xml", "4.1"}),
       of_platform("HostsWithoutARoute", "unconnected.xml", {"unconnected.xml", " a ", " b "}),

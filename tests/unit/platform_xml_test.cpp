@@ -1,104 +1,18 @@
 // What a platform file says and cannot be simulated, or would do something else, is answered before
 // SimGrid sees it: in one line with file and line, element and what is allowed, and exit code 2.
-#include <chrono>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 #include "sim/setup/platform_values.h"
-#include "tests/unit/errors.h"
-#include "tests/unit/program.h"
+#include "tests/unit/refused_platform.h"
 
 namespace syncline {
 namespace {
 
-const std::string head =
-    "<?xml version=\"1.0\"?>\n"
-    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n";
-
-const std::string whole_link = R"(bandwidth="1GBps" latency="10us")";
-
-// Two hosts and a link, which is in line 7.
-struct Parts {
-  std::string before;  // the zone, in line 4
-  std::string zone = "routing=\"Full\"";
-  std::string host = "speed=\"1Tf\"";  // of the first, in line 5
-  std::string link = whole_link;
-  std::string inside;  // the zone, at its end
-  std::string after;
-};
-
-std::string platform(const Parts& parts) {
-  return head + "<platform version=\"4.1\">\n" + parts.before + "<zone id=\"z\" " + parts.zone +
-         ">\n<host id=\"a\" " + parts.host + "/>\n<host id=\"b\" speed=\"1Tf\"/>\n<link id=\"l\" " +
-         parts.link + "/>\n<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route>\n" +
-         parts.inside + "</zone>\n" + parts.after + "</platform>\n";
-}
-
-std::string cluster(const std::string& radical, const std::string& topology = "",
-                    const std::string& parameters = "") {
-  return head + "<platform version=\"4.1\">\n<zone id=\"w\" routing=\"Full\">\n" +
-         "<cluster id=\"c\" prefix=\"h\" suffix=\"\" radical=\"" + radical +
-         "\" speed=\"1Tf\" bw=\"1GBps\" lat=\"1us\"" +
-         (topology.empty()
-              ? ""
-              : " topology=\"" + topology + "\" topo_parameters=\"" + parameters + "\"") +
-         "/>\n</zone></platform>\n";
-}
-
-// A profile of the first host's speed; its first row is in line 5.
-std::string profile(const std::string& rows, const std::string& period = "-1",
-                    const std::string& kind = "SPEED") {
-  return platform(
-      {.before = "<trace id=\"t\" periodicity=\"" + period + "\">\n" + rows + "\n</trace>\n",
-       .inside = "<trace_connect kind=\"" + kind + "\" trace=\"t\" element=\"a\"/>"});
-}
-
-// A file beside the platform, which the link's profile is in.
-std::string with_file(const std::string& attribute, const std::string& file) {
-  return platform({.link = whole_link + " " + attribute + "=\"" + file + "\""});
-}
-
-struct Case {
-  std::string name;
-  std::string xml;
-  std::vector<std::string> mentions;
-};
-
-// Its name in ctest.
-void PrintTo(const Case& one, std::ostream* out) {
-  *out << one.name;
-}
-
-Ended run_platform(const TemporaryFolder& folder, const std::string& xml) {
-  folder.write("p.xml", xml);
-  return run_program({"run", "--model", "resnet50", "--throughput", "10", "--iterations", "3",
-                      "--warmup", "0", "--platform", "p.xml"},
-                     folder.path());
-}
-
 class Refused : public testing::TestWithParam<Case> {};
 
 TEST_P(Refused, InOneLineWithExitCodeTwo) {
-  const TemporaryFolder folder;
-  folder.write("off.txt", "0 1\n0.5 0\n");
-  folder.write("slow.txt", "0 1e9\n1 -3\n");
-  ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  const auto began = std::chrono::steady_clock::now();
-  const Ended ended = run_platform(folder, GetParam().xml);
-  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_EQ(ended.out, "");
-  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
-  expect_mentions(ended.err, {"syncline: ", "p.xml"});
-  expect_mentions(ended.err, GetParam().mentions);
-  for (const char* inside :
-       {"sto", "bad_alloc", "Assertion", "Segmentation", "Impossible", "std::"})
-    EXPECT_EQ(ended.err.find(inside), std::string::npos) << ended.err;
-}
-
-std::string name_of_case(const testing::TestParamInfo<Case>& about) {
-  return about.param.name;
+  expect_refused(GetParam());
 }
 
 std::string setting(const std::string& key, const std::string& value) {
@@ -156,6 +70,7 @@ const std::vector<Case> values{
     of_link("BandwidthThatIsNoNumber", "nan", "0"),
     of_link("EndlessBandwidth", "inf", "0"),
     of_link("BandwidthOfAnUnknownUnit", "1GB/s", "0"),
+    of_link("LatencyTooSmallForANumber", "1GBps", "1e-309s"),
     of_link("HugeBandwidth", "1e400Bps", "0"),
     of_host("EndlessSpeed", "speed=\"inf\"", {"speed = inf"}),
     of_host("NegativeSpeed", "speed=\"-1Gf\"", {"speed = -1Gf"}),
@@ -252,14 +167,29 @@ const std::vector<Case> sizes{
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Refused, testing::ValuesIn(sizes), name_of_case);
 
-std::string route(const std::string& ends, const std::string& link) {
-  return "<route " + ends + ">" + link + "</route>\n";
-}
+const std::vector<Case> beginnings{
+    {"ByteOrderMark", "\xEF\xBB\xBF" + platform({}), {"p.xml:1", "byte order mark"}},
+    {"Utf16", std::string("\xFF\xFE<\0?\0", 6), {"p.xml:1", "UTF-16"}},
+    {"StandaloneFile",
+     "<?xml version=\"1.0\" standalone=\"yes\"?>" + platform({}).substr(head.find('\n')),
+     {"p.xml:1", "<?xml version=\"1.0\"?>"}},
+    {"BlankInTheDeclaration",
+     "<?xml version=\"1.0\" ?>" + platform({}).substr(head.find('\n')),
+     {"p.xml:1", "<?xml version=\"1.0\"?>"}},
+    {"DoctypeOfAnotherRoot",
+     "<!DOCTYPE platforms SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform/>",
+     {"p.xml:1", "platforms", "<!DOCTYPE platform SYSTEM"}},
+    {"DoctypeOfAnotherPlace",
+     "<!DOCTYPE platform SYSTEM \"http://somewhere/simgrid.dtd\">\n<platform/>",
+     {"p.xml:1", "somewhere", "https://simgrid.org/simgrid.dtd"}},
+    {"CdataOutsideATrace", platform({.inside = "<![CDATA[ ]]>"}), {"p.xml:9", "CDATA", "<zone>"}},
+};
+INSTANTIATE_TEST_SUITE_P(Beginnings, Refused, testing::ValuesIn(beginnings), name_of_case);
 
 const std::vector<Case> orders{
     {"HostOutsideAZone",
      platform({.before = "<host id=\"c\" speed=\"1Tf\"/>\n"}),
-     {"p.xml:4", "<host> c", "in <platform> at its beginning", "zone, AS, cluster"}},
+     {"p.xml:4", "<host> c", "in <platform> at its beginning", "zone, AS, cluster, trace"}},
     {"LinkAfterRoutes",
      platform({.inside = "<link id=\"m\" " + whole_link + "/>\n"}),
      {"p.xml:9", "<link> m", "in <zone> after <route>", "allowed here are route"}},
@@ -281,27 +211,6 @@ const std::vector<Case> orders{
      {"p.xml:5", "<prop>", "in <router>", "no elements"}},
 };
 INSTANTIATE_TEST_SUITE_P(Orders, Refused, testing::ValuesIn(orders), name_of_case);
-
-const std::vector<Case> names{
-    {"NoUtf8", platform({.host = "speed=\"1T\xff\""}), {"p.xml:5", "\\xff"}},
-    {"EscapeInAName", platform({.host = "speed=\"1Tf&#27;\""}), {"p.xml:5", "character"}},
-    {"LineEndInAName",
-     platform({.inside = "<router id=\"r&#10;s\"/>\n"}),
-     {"p.xml:9", "r\\x0as", "without control characters"}},
-    {"RouteToNobody",
-     platform({.inside = route(R"(src="a" dst="c")", R"(<link_ctn id="l"/>)")}),
-     {"p.xml:9", "<route>", "dst = c", "no host, router or zone"}},
-    {"RouteOverNothing",
-     platform({.inside = route(R"(src="a" dst="b")", R"(<link_ctn id="m"/>)")}),
-     {"p.xml:9", "<link_ctn> m", "no <link>"}},
-    {"RouteOverADirectionThatIsNot",
-     platform({.inside = route(R"(src="a" dst="b")", R"(<link_ctn id="l" direction="UP"/>)")}),
-     {"p.xml:9", "<link_ctn> l", "direction = UP", "not SPLITDUPLEX"}},
-    {"TwoLinksOfOneName",
-     platform({.inside = "<link id=\"l\" " + whole_link + "/>\n"}),
-     {"p.xml:9", "<link> l", "allowed is one"}},
-};
-INSTANTIATE_TEST_SUITE_P(Names, Refused, testing::ValuesIn(names), name_of_case);
 
 // What is odd, but right.
 std::vector<std::string> warnings_of(const std::string& xml, const std::string& rows = "") {

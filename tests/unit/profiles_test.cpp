@@ -10,11 +10,12 @@ namespace {
 Profiles profiles_in(const std::string& body, const std::string& rows = "") {
   const TemporaryFolder folder;
   folder.write("speeds.txt", rows);
-  return check_platform(folder.write("platform.xml",
-                                     "<!DOCTYPE platform SYSTEM \"simgrid.dtd\">"
-                                     "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
-                                     "<host id=\"first\" speed=\"1f\"/>" +
-                                         body + "</zone></platform>"))
+  return check_platform(
+             folder.write("platform.xml",
+                          "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
+                          "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">"
+                          "<host id=\"first\" speed=\"1f\"/>" +
+                              body + "</zone></platform>"))
       .profiles;
 }
 
