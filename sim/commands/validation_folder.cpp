@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/csv.h"
@@ -26,6 +27,9 @@ ValidationFolder read_validation_folder(const std::string& path) {
   const std::size_t measured = csv.column("measured");
   const std::size_t role = csv.column("role");
   csv.column("source");
+  if (csv.rows.size() > most_cells)
+    throw std::invalid_argument(csv.path + ": " + std::to_string(csv.rows.size()) +
+                                " rows: allowed are " + std::to_string(most_cells));
   GivenOptions shared = parse_config_file(path + "/scenario.cfg");
   std::error_code error;
   if (fs::exists(path + "/platform.xml", error))

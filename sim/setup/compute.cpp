@@ -48,6 +48,9 @@ std::map<std::string, Measured> measured_rows(const std::string& model,
                       row.fields[precision_column];
     if (row.fields[precision_column] != precision)
       continue;
+    if (found.contains(row.fields[device]))
+      throw std::runtime_error(csv.where(row) + ": a second row for this model, device and " +
+                               "precision: allowed is one");
     try {
       found[row.fields[device]] = {checked_number(allowed, row.fields[throughput]),
                                    "measured at batch " +

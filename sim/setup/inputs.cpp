@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <string_view>
 
 namespace syncline {
 namespace {
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
 
-void add(std::uint64_t& hash, const std::string& text) {
+void add(std::uint64_t& hash, std::string_view text) {
   for (const char byte : text)
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
 }
@@ -30,17 +30,23 @@ std::string hexadecimal(std::uint64_t hash) {
   return text;
 }
 
-// Only of regular files: reading a pipe would wait for ever.
-bool read(const fs::path& path, std::string& text) {
+// Only of regular files: reading a pipe would wait for ever, and one with a hole of terabytes for
+// hours. What is read of this many bytes takes seconds.
+bool add_file(std::uint64_t& hash, const fs::path& path) {
+  constexpr std::uintmax_t most_bytes = 4'000'000'000;
   std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return false;
+  const std::uintmax_t bytes = fs::file_size(path, error);
   std::ifstream file;
-  if (fs::is_regular_file(path, error))
+  if (!error && bytes <= most_bytes)
     file.open(path, std::ios::binary);
   if (!file.is_open())
     return false;
-  std::ostringstream all;
-  all << file.rdbuf();
-  text = all.str();
+  add(hash, std::to_string(bytes) + ":");
+  std::string part(1 << 16, '\0');
+  while (file.read(part.data(), static_cast<std::streamsize>(part.size())) || file.gcount() > 0)
+    add(hash, std::string_view(part).substr(0, static_cast<std::size_t>(file.gcount())));
   return true;
 }
 
@@ -54,13 +60,9 @@ std::string fingerprint_of_text(const std::string& text) {
 
 std::string fingerprint_of_files(const std::vector<std::string>& paths) {
   std::uint64_t hash = empty_hash;
-  for (const std::string& path : paths) {
-    std::string text;
-    if (read(path, text))
-      add_counted(hash, text);
-    else
+  for (const std::string& path : paths)
+    if (!add_file(hash, path))
       add(hash, "absent:");
-  }
   return hexadecimal(hash);
 }
 

@@ -290,5 +290,17 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   EXPECT_GT(unfinished, 3) << "most runs ended before they were killed";
 }
 
+TEST(ResumedRun, DoesNotReadATraceLargerThanAny) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> arguments{
+      "run",          "--model", "resnet20", "--platform", "two-hosts", "--throughput", "100",
+      "--iterations", "3",       "--out",    "o",          "--trace",   "--resume"};
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
+  const auto files = listing_of(folder.path("o"));
+  fs::resize_file(folder.path("o/result.trace.csv"), 1'000'000'000'000);
+  EXPECT_EQ(run_program(arguments, folder.path()).code, 0);
+  EXPECT_EQ(listing_of(folder.path("o")), files);
+}
+
 }  // namespace
 }  // namespace syncline

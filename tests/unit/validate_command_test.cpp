@@ -140,6 +140,13 @@ TEST(Validate, NamesAMissingColumn) {
   }
 }
 
+TEST(Validate, RefusesMoreRowsThanASweepHasCells) {
+  std::string text;
+  for (int i = 0; i < 10'001; ++i)
+    text += "1,9,9,report,x\n";
+  expect_mentions(rows(text), {"measured.csv: 10001 rows: allowed are 10000"});
+}
+
 TEST(Validate, NamesTheLineOfABadScenario) {
   expect_mentions(error_message({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
                   {"scenario.cfg:2", "wokers"});
