@@ -13,8 +13,8 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 Arguments run_with(const Arguments& more) {
-  Arguments arguments{"run",          "--platform", "fat-tree-1024", "--model",
-                      "resnet50",     "--throughput", "100"};
+  Arguments arguments{"run",          "--platform", "fat-tree-1024", "--model", "resnet50",
+                      "--throughput", "100"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
