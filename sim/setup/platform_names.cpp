@@ -97,7 +97,11 @@ std::optional<PlatformNames::Point> PlatformNames::point(const std::string& name
 
 std::string PlatformNames::add(Kind kind, const std::string& name) {
   const auto there = point(name);
-  if (kind == Kind::host ? there && there->is_host : there || zone_of_name_.contains(name))
+  const bool by_place =  // where SimGrid looks a host's place up by its name, it must be its alone
+      kind == Kind::host && open_zone() >= 0 &&
+      zones_[static_cast<std::size_t>(open_zone())].routing == "vivaldi";
+  if (kind == Kind::host && !by_place ? there && there->is_host
+                                      : there || zone_of_name_.contains(name))
     return "a second " + std::string(kind == Kind::host ? "host" : "host, router or zone") +
            " of the name " + brief(name) + ": allowed is one";
   if (kind == Kind::zone)
@@ -219,11 +223,17 @@ std::string PlatformNames::problem_of_gateway(const XmlElement& element, const s
 
 std::string PlatformNames::problem_of_bypass(const XmlElement& element) {
   links_of_route_ = 0;
-  for (const char* end : {"src", "dst", "gw_src", "gw_dst"})
-    if (const std::string name = element.attribute(end);
-        !name.empty() && !point(name) &&
-        (std::string(end).starts_with("gw") || !zone_of_name_.contains(name)))
-      return quoted(element, end) + ": no host, router or zone of this name stands before it";
+  for (const std::string end : {"src", "dst"}) {
+    const auto zone = zone_of_name_.find(element.attribute(end));
+    const bool of_zones = element.name != "bypassRoute";
+    if (of_zones ? zone == zone_of_name_.end() : !point(element.attribute(end)))
+      return quoted(element, end) + ": no " + (of_zones ? "zone" : "host or router") +
+             " of this name stands before it";
+    if (of_zones)
+      if (const std::string problem = problem_of_gateway(element, end, zone->second);
+          !problem.empty())
+        return problem;
+  }
   return zones_[static_cast<std::size_t>(open_zone())]
                  .bypasses.emplace(element.attribute("src"), element.attribute("dst"))
                  .second

@@ -32,6 +32,14 @@ std::string zone_route(const std::string& src, const std::string& dst, const std
          "\"/></zone></platform>\n";
 }
 
+std::string bypass(const std::string& gw_src, const std::string& gw_dst) {
+  std::string xml = zone_route("x", "y", gw_src, gw_dst);
+  for (const char* id : {"x", "y"})
+    xml.insert(xml.find("</zone>", xml.find("id=\"" + std::string(id) + "\"")),
+               "<router id=\"r" + std::string(id) + "\"/>");
+  return xml.replace(xml.find("zoneRoute"), 9, "bypassZoneRoute");
+}
+
 std::string cluster_zone(const std::string& host_link) {
   return head +
          "<platform version=\"4.1\"><zone id=\"z\" routing=\"Cluster\"><host id=\"a\" "
@@ -97,6 +105,14 @@ const std::vector<Case> names{
      {"p.xml:6", "dst = a", "no host or router of this name"}},
     {"ZoneRouteToItsOwnZone", zone_route("x", "z", "a", "b"), {"p.xml:6", "dst = z", "no zone"}},
     {"GatewayOfTheOtherZone", zone_route("x", "y", "b", "a"), {"p.xml:6", "gw_src = b", "src = x"}},
+    {"GatewayOfABypassInTheOtherZone",
+     bypass("ry", "ry"),
+     {"p.xml:6", "<bypassZoneRoute>", "gw_src = ry", "src = x"}},
+    {"PeerOfItsZonesName",
+     head + "<platform version=\"4.1\"><zone id=\"p\" routing=\"Vivaldi\">\n<peer id=\"p\" "
+            "speed=\"1f\" "
+            "bw_in=\"1Bps\" bw_out=\"1Bps\" coordinates=\"1 2 3\"/></zone></platform>\n",
+     {"p.xml:4", "<peer> p", "a second host"}},
     {"GatewayThatIsAZone", zone_route("x", "y", "x", "b"), {"p.xml:6", "gw_src = x"}},
     {"LinkOfAHostThatIsNot",
      cluster_zone("<host_link id=\"q\" up=\"l\" down=\"l\"/>"),
