@@ -248,7 +248,7 @@ double CostTable::lowest_density(const Compressor& compressor) const {
     const std::size_t at = row.parameters.find("density=");
     if (row.compressor != compressor.name || at == std::string::npos)
       continue;
-    lowest = std::min(lowest, std::stod(row.parameters.substr(at + 8)));
+    lowest = std::min(lowest, std::strtod(row.parameters.c_str() + at + 8, nullptr));
     any = true;
   }
   return any ? lowest : 0;

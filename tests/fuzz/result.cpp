@@ -25,7 +25,7 @@ void read(Bytes bytes) {
       for (const std::string& shown :
            {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
             results_csv({result, result}), name})
-        require_plain_text({}, shown);
+        require_plain_text(bytes, shown);
     });
 }
 

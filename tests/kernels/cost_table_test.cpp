@@ -226,6 +226,14 @@ TEST(CostTable, RefusesNumbersThatNoDeviceMakes) {
     }
 }
 
+// Below 2.2e-308 a number is subnormal, which std::stod throws at.
+TEST(CostTable, KnowsItsLowestDensityHoweverLow) {
+  const CostTable table = read_cost_table(file_with(
+      head +
+      "topk,density=0.5,encode,1,1,1,1,1,gauss\ntopk,density=1e-308,encode,1,1,1,1,1,gauss\n"));
+  EXPECT_EQ(table.lowest_density(Registered<Compressor>::find("topk")), 1e-308);
+}
+
 TEST(CostTable, ReadsBackWhatItWrote) {
   const CostTable table = read_cost_table(file_with(head + rows));
   const std::string copy = testing::TempDir() + "cost_table_copy.csv";
