@@ -149,7 +149,8 @@ class Check {
                    const AttributeRule& rule) {
     if (printable(value) != value)
       throw std::invalid_argument("allowed is text without control characters");
-    if (value.empty() && !rule.needed && rule.says != Says::words)
+    if (value.empty() && !rule.needed && rule.says != Says::words && rule.says != Says::cores &&
+        rule.says != Says::number)
       return;
     switch (rule.says) {
       case Says::text:

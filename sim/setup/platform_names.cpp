@@ -53,6 +53,9 @@ std::string PlatformNames::begin(const XmlElement& element) {
     return add_hosts(element);
   if (kind == "peer" && zones_[static_cast<std::size_t>(open_zone())].routing != "vivaldi")
     return "it counts only in a <zone> with routing = Vivaldi: allowed is there";
+  if ((kind == "host" || kind == "peer") && element.attribute("coordinates").empty() &&
+      zones_[static_cast<std::size_t>(open_zone())].routing == "vivaldi")
+    return "no coordinates in a <zone> with routing = Vivaldi: allowed are 3 numbers";
   if (kind == "host")
     return add(Kind::host, id);
   if (kind == "peer")

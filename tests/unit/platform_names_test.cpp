@@ -113,6 +113,9 @@ const std::vector<Case> names{
             "speed=\"1f\" "
             "bw_in=\"1Bps\" bw_out=\"1Bps\" coordinates=\"1 2 3\"/></zone></platform>\n",
      {"p.xml:4", "<peer> p", "a second host"}},
+    {"HostWithoutItsPlace",
+     platform({.zone = "routing=\"Vivaldi\""}),
+     {"p.xml:5", "<host> a", "no coordinates", "3 numbers"}},
     {"GatewayThatIsAZone", zone_route("x", "y", "x", "b"), {"p.xml:6", "gw_src = x"}},
     {"LinkOfAHostThatIsNot",
      cluster_zone("<host_link id=\"q\" up=\"l\" down=\"l\"/>"),
