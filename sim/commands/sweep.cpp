@@ -213,14 +213,16 @@ bool is_finished(const SweepCell& cell, const Json& result) {
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {
-  // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
-  if (!outcome.aborted)
-    return outcome.error;
+  // What SimGrid says where a message is sent, which may be after all that we have looked at.
   static const std::regex no_path(
-      "You're trying to send data from (.*) to (.*) but there is no .*");
+      "(?:You're trying to send data|No route|Bad gateways for route) from '?(.*?)'? to "
+      "'?(.*?)'?(?: but there is no .*|[.]|)");
   if (std::smatch ends; std::regex_match(outcome.error, ends, no_path))
     return "platform " + scenario.platform + ": hosts " + ends[1].str() + " and " + ends[2].str() +
            " have no route between them: allowed are platforms with one for each message";
+  // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
+  if (!outcome.aborted)
+    return outcome.error;
   const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
   return "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error +
          (crashed ? " If it has a <cluster> with a topology, SimGrid 4.1 needs a <zone "

@@ -113,6 +113,12 @@ const std::vector<Case> names{
             "speed=\"1f\" "
             "bw_in=\"1Bps\" bw_out=\"1Bps\" coordinates=\"1 2 3\"/></zone></platform>\n",
      {"p.xml:4", "<peer> p", "a second host"}},
+    {"HostWithoutAWay",
+     platform({.host = "speed=\"1Tf\"/><host id=\"c\" speed=\"1Tf\""}),
+     {"have no route between them: allowed are"}},
+    {"HostWithoutAWayInFloyd",
+     platform({.zone = "routing=\"Floyd\"", .host = "speed=\"1Tf\"/><host id=\"c\" speed=\"1Tf\""}),
+     {"have no route between them: allowed are"}},
     {"HostWithoutItsPlace",
      platform({.zone = "routing=\"Vivaldi\""}),
      {"p.xml:5", "<host> a", "no coordinates", "3 numbers"}},
