@@ -42,6 +42,12 @@ std::vector<std::string> files_of_platform(const std::string& path) {
   }
 }
 
+// What the version does not tell: between releases, programs of one version differ.
+std::string build_of_program() {
+  static const std::string fingerprint = fingerprint_of_files({"/proc/self/exe"});
+  return fingerprint;
+}
+
 Setup prepare_within(const Limits& limits, const Scenario& scenario) {
   const MemoryLimit limit(limits.memory_bytes);
   return prepare(scenario);
@@ -61,6 +67,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
                          .adding = setup.adding,
                          .network = scenario.network->sentence,
                          .simgrid = simgrid_version(),
+                         .build = build_of_program(),
                          .inputs = inputs},
                         report);
   if (!cell.trace_path.empty()) {
@@ -207,8 +214,8 @@ bool is_finished(const SweepCell& cell, const Json& result) {
     return kept.contains("trace") && kept["trace"] == fingerprint_of_files({cell.trace_path});
   };
   return says("schema", result_schema) && says("tool", tool_version()) &&
-         says("simgrid", simgrid_version()) && says("scenario", cell.scenario.written) &&
-         says("inputs", inputs_of(cell.scenario)) &&
+         says("build", build_of_program()) && says("simgrid", simgrid_version()) &&
+         says("scenario", cell.scenario.written) && says("inputs", inputs_of(cell.scenario)) &&
          (cell.trace_path.empty() || trace_is_of(result));
 }
 

@@ -151,6 +151,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
     histogram[std::to_string(staleness)] = count;
   return {{"schema", result_schema},
           {"tool", tool_version()},
+          {"build", provenance.build},
           {"simgrid", provenance.simgrid},
           {"inputs", provenance.inputs},
           {"scenario", scenario.written},

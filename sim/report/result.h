@@ -18,6 +18,7 @@ struct Provenance {
   std::string adding;       // memory rate of servers and nodes; empty: there are none
   std::string network;      // the model's sentence
   std::string simgrid;      // version
+  std::string build;        // fingerprint of the program
   std::string inputs;       // fingerprint of the files that were read
 };
 
@@ -25,7 +26,7 @@ constexpr int result_schema = 2;
 
 std::string tool_version();  // "syncline 0.3.0"
 
-// {schema, tool, simgrid, inputs, scenario, provenance, figures}.
+// {schema, tool, build, simgrid, inputs, scenario, provenance, figures}.
 nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
                                const Report& report);
 

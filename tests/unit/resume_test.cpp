@@ -159,13 +159,14 @@ TEST_F(Resumed, SimulatesAgainWithoutAWholeTraceOfThisScenario) {
 TEST_F(Resumed, SimulatesAgainWithAnotherVersionOfAnything) {
   const Json whole = Json::parse(text_of(out("result.json")));
   for (const auto& [name, value] :
-       std::map<std::string, Json>{{"tool", "syncline 0.1.0"},
-                                   {"simgrid", "3.31"},
-                                   {"schema", whole["schema"].get<int>() - 1},
-                                   {"schema", whole["schema"].get<int>() + 1},
-                                   {"inputs", "0123456789abcdef"},
-                                   {"scenario", Json::object()},
-                                   {"trace", "0123456789abcdef"}}) {
+       std::vector<std::pair<std::string, Json>>{{"tool", "syncline 0.1.0"},
+                                                 {"build", "0123456789abcdef"},
+                                                 {"simgrid", "3.31"},
+                                                 {"schema", whole["schema"].get<int>() - 1},
+                                                 {"schema", whole["schema"].get<int>() + 1},
+                                                 {"inputs", "0123456789abcdef"},
+                                                 {"scenario", Json::object()},
+                                                 {"trace", "0123456789abcdef"}}) {
     change_result(name, value);
     expect_simulated_again(name);
     EXPECT_EQ(Json::parse(text_of(out("result.json"))), whole) << name;
