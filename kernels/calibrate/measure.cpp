@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <numeric>
+#include <stdexcept>
 #include <unistd.h>
 
 #include "kernels/arithmetic/keys.h"
@@ -176,6 +177,22 @@ std::string processor() {
   return "unknown processor";
 }
 
+// A machine that swaps measures its disk, or ends the program.
+void require_memory_for(std::size_t elements) {
+  constexpr double bytes_per_element = 40;  // gradient, sums, message and sort's copies: measured
+  const double bytes = bytes_per_element * static_cast<double>(elements);
+  const double allowed_bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / 2;
+  if (bytes <= allowed_bytes)
+    return;
+  char text[160];
+  std::snprintf(text, sizeof text,
+                "--sizes %zu: measuring takes about %.3g GB of memory: allowed are %.3g GB, half "
+                "of this machine's",
+                elements, bytes / 1e9, allowed_bytes / 1e9);
+  throw std::invalid_argument(text);
+}
+
 }  // namespace
 
 State starting_state(const Cell& cell, const std::string& distribution, std::size_t elements) {
@@ -225,10 +242,11 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
 }
 
 CostTable measured_on_cpu(const CalibrateOptions& options) {
+  const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
+  require_memory_for(largest);
   if (options.threads > 0)
     use_threads(options.threads);
   Run run;
-  const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
   const std::size_t copied = std::max(largest, std::size_t{1} << 22);
   Values from(copied, 1.0f), to(copied);
   run.copy_bandwidth = 8 * static_cast<double>(copied) / timed_copy(from, to).median;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <stdexcept>
+#include <utility>
 
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
@@ -14,6 +16,7 @@
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
+#include "sim/setup/files.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
 
@@ -186,20 +189,25 @@ std::string explain(const Scenario& scenario) {
 
 int explain_command(const std::vector<std::string>& arguments) {
   const Sweep sweep = expand(merged_with_file(parse_command_line(arguments, {})));
-  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    const Scenario& scenario = sweep.cells[i];
-    std::string text;
+  bool first = true;
+  std::vector<std::string> errors;
+  for (const Scenario& scenario : sweep.cells)
     run_children({[&] { return explain(scenario); }}, 1, [&](std::size_t, const Outcome& outcome) {
-      if (!outcome.ok)
-        throw std::runtime_error(error_of(scenario, outcome));
-      text = outcome.output;
+      if (outcome.ok)
+        std::printf("%s%s", std::exchange(first, false) ? "" : "\n----\n\n",
+                    outcome.output.c_str());
+      else if (const std::string error = error_of(scenario, outcome);
+               std::ranges::find(errors, error) == errors.end())
+        errors.push_back(error);
       return true;
     });
-    std::printf("%s%s", i == 0 ? "" : "\n----\n\n", text.c_str());
-  }
+  if (first)
+    throw std::runtime_error(errors.front());
   for (const std::string& note : sweep.left_out)
-    std::fprintf(stderr, "left out: %s\n", note.c_str());
-  return 0;
+    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
+  for (const std::string& error : errors)
+    std::fprintf(stderr, "syncline: cells left out: %s\n", printable(error).c_str());
+  return errors.empty() ? 0 : 2;
 }
 
 }  // namespace syncline

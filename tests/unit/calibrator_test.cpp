@@ -26,7 +26,7 @@ Ended calibrate(
 }
 
 // Would take longer than any test: refused before it begins, or never seen to end.
-const Arguments endless{"--baselines", "on", "--sizes", "2^31", "--compressors", "topk"};
+const Arguments endless{"--baselines", "on", "--sizes", "2^24", "--compressors", "topk"};
 
 Arguments endless_to(const std::string& option, const std::string& path) {
   Arguments arguments = endless;
@@ -103,6 +103,18 @@ TEST(Calibrator, RefusesAPlaceBeforeItMeasures) {
   for (const char* path : {"none.csv", "file", "folder"})
     expect_refused(calibrate(endless_to("--append", path), folder.path()), path);
   EXPECT_EQ(listing_of(folder.path()), before);
+}
+
+TEST(Calibrator, RefusesMoreThanHalfOfTheMachinesMemory) {
+  const TemporaryFolder folder;
+  const double gigabytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
+                           static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e9;
+  if (gigabytes > 300)
+    GTEST_SKIP() << "2^32 - 1 elements have room here";
+  const Ended ended = calibrate({"--sizes", "256,4294967295", "--out", "t.csv"}, folder.path());
+  expect_refused(ended, "--sizes");
+  expect_mentions(ended.err, {"--sizes 4294967295", "172 GB", "half of this machine's"});
+  EXPECT_TRUE(listing_of(folder.path()).empty());
 }
 
 TEST(Calibrator, TouchesNoFileButItsTable) {
