@@ -14,6 +14,9 @@
 namespace syncline {
 namespace {
 
+// Beside longer ones, seconds of messages would be lost in rounding.
+constexpr double longest_s = 1e7;
+
 // An iteration's computation: the forward pass is one of these parts, the backward pass two.
 constexpr double parts = 3;
 
@@ -150,6 +153,13 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
+    if (times.solo_s[w] > longest_s) {
+      char text[64];
+      std::snprintf(text, sizeof text, "%.3g s of computation", times.solo_s[w]);
+      throw std::runtime_error("an iteration has " + std::string(text) + " on host " +
+                               cluster.workers[w].name + " (" + times.source +
+                               "): allowed are up to 1e7 s");
+    }
     const double step_s = flop / cluster.workers[w].speed_flops;
     if (step_s >= times.solo_s[w])
       throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") +

@@ -95,6 +95,18 @@ TEST(Limits, AreNumbersFromOne) {
     }
 }
 
+TEST(Limits, AnIterationHasNoMoreComputationThanSecondsCanTell) {
+  for (const Arguments& more : {Arguments{"--throughput", "1e-6", "--batch", "1000000000"},
+                                Arguments{"--efficiency", "1e-12"}}) {
+    Arguments arguments{"run",     "--platform", "fat-tree-1024", "--workers", "2",
+                        "--model", "resnet50",   "--schedule",    "bsp"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = run_program(arguments);
+    EXPECT_EQ(ended.code, 2) << more.front();
+    expect_mentions(ended.err, {"s of computation on host", "allowed are up to 1e7 s"});
+  }
+}
+
 TEST(Explain, SaysWhatASimulationTakes) {
   Arguments arguments = run_with({"--workers", "8"});
   arguments.front() = "explain";
