@@ -4,7 +4,6 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 #include "kernels/registry.h"
@@ -186,12 +185,11 @@ class Check {
   }
 
   static void check_coordinates(const std::string& value) {
-    std::istringstream words(value);
-    int count = 0;
-    for (std::string word; words >> word; ++count)
-      plain_number(word);
-    if (count != 3)
-      throw std::invalid_argument("allowed are 3 numbers");
+    const std::vector<std::string> numbers = split(value, ' ');  // at each blank, as SimGrid
+    if (numbers.size() != 3)
+      throw std::invalid_argument("allowed are 3 numbers with a blank between them");
+    for (const std::string& number : numbers)
+      plain_number(number);
   }
 
   static void check_word(const std::string& name, const std::string& value,

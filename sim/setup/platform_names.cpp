@@ -100,11 +100,7 @@ std::optional<PlatformNames::Point> PlatformNames::point(const std::string& name
 
 std::string PlatformNames::add(Kind kind, const std::string& name) {
   const auto there = point(name);
-  const bool by_place =  // where SimGrid looks a host's place up by its name, it must be its alone
-      kind == Kind::host && open_zone() >= 0 &&
-      zones_[static_cast<std::size_t>(open_zone())].routing == "vivaldi";
-  if (kind == Kind::host && !by_place ? there && there->is_host
-                                      : there || zone_of_name_.contains(name))
+  if (kind == Kind::host ? there && there->is_host : there || zone_of_name_.contains(name))
     return "a second " + std::string(kind == Kind::host ? "host" : "host, router or zone") +
            " of the name " + brief(name) + ": allowed is one";
   if (kind == Kind::zone)

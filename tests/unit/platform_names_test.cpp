@@ -108,11 +108,6 @@ const std::vector<Case> names{
     {"GatewayOfABypassInTheOtherZone",
      bypass("ry", "ry"),
      {"p.xml:6", "<bypassZoneRoute>", "gw_src = ry", "src = x"}},
-    {"PeerOfItsZonesName",
-     head + "<platform version=\"4.1\"><zone id=\"p\" routing=\"Vivaldi\">\n<peer id=\"p\" "
-            "speed=\"1f\" "
-            "bw_in=\"1Bps\" bw_out=\"1Bps\" coordinates=\"1 2 3\"/></zone></platform>\n",
-     {"p.xml:4", "<peer> p", "a second host"}},
     {"HostWithoutAWay",
      platform({.host = "speed=\"1Tf\"/><host id=\"c\" speed=\"1Tf\""}),
      {"have no route between them: allowed are"}},

@@ -78,6 +78,8 @@ const std::vector<Case> values{
     of_host("SpeedWithAComma", "speed=\"1,5Gf\"", {"speed = 1,5Gf", "each with its unit"}),
     of_host("SpeedOfAnUnknownUnit", "speed=\"1GHz\"", {"speed = 1GHz"}),
     of_host("HalfACore", "speed=\"1Tf\" core=\"1.5\"", {"core = 1.5", "whole numbers from 1"}),
+    of_host("BlanksInCoordinates", "speed=\"1Tf\" coordinates=\"1  2 3\"",
+            {"coordinates = 1", "a blank between them"}),
     of_host("EmptyCores", "speed=\"1Tf\" core=\"\"", {"core = ", "whole numbers from 1"}),
     of_host("NoCore", "speed=\"1Tf\" core=\"0\"", {"core = 0", "whole numbers from 1"}),
     of_host("NegativeCores", "speed=\"1Tf\" core=\"-2\"", {"core = -2", "whole numbers from 1"}),
