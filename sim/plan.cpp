@@ -285,7 +285,12 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
 }
 
 Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank) {
-  if (!nodes_of_one_size(topology) || rank >= topology.workers())
+  const bool has_rounds = std::ranges::any_of(plan, [](const auto& action) {
+    const Phase* phase = std::get_if<Phase>(&action);
+    return phase != nullptr && phase->round;
+  });
+  // Nodes last: every rank of every run asks.
+  if (!has_rounds || rank >= topology.workers() || !nodes_of_one_size(topology))
     return plan;
   Plan fused;
   std::vector<Phase> rounds;  // consecutive ones of one name
