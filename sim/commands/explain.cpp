@@ -16,7 +16,6 @@
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
-#include "sim/setup/files.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
 
@@ -196,18 +195,13 @@ int explain_command(const std::vector<std::string>& arguments) {
       if (outcome.ok)
         std::printf("%s%s", std::exchange(first, false) ? "" : "\n----\n\n",
                     outcome.output.c_str());
-      else if (const std::string error = error_of(scenario, outcome);
-               std::ranges::find(errors, error) == errors.end())
-        errors.push_back(error);
+      else
+        errors.push_back(error_of(scenario, outcome));
       return true;
     });
   if (first)
     throw std::runtime_error(errors.front());
-  for (const std::string& note : sweep.left_out)
-    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
-  for (const std::string& error : errors)
-    std::fprintf(stderr, "syncline: cells left out: %s\n", printable(error).c_str());
-  return errors.empty() ? 0 : 2;
+  return print_left_out(sweep, errors);
 }
 
 }  // namespace syncline

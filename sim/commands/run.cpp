@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/out_folder.h"
@@ -63,9 +62,8 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<std::string> errors;
   for (std::size_t i = 0; i < simulated.size(); ++i) {
     results[numbers[i]] = simulated[i].result;
-    const std::string& error = simulated[i].error;
-    if (!error.empty() && std::ranges::find(errors, error) == errors.end())
-      errors.push_back(error);
+    if (!simulated[i].error.empty())
+      errors.push_back(simulated[i].error);
   }
   std::erase_if(results, [](const Json& result) { return result.is_null(); });
   if (results.empty())
@@ -73,11 +71,7 @@ int run_command(const std::vector<std::string>& arguments) {
   if (keep)
     write_atomically(out.path() + "/results.csv", results_csv(results));
 
-  for (const std::string& note : sweep.left_out)
-    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
-  for (const std::string& error : errors)
-    std::fprintf(stderr, "syncline: cells left out: %s\n", printable(error).c_str());
-  const int code = errors.empty() ? 0 : 2;
+  const int code = print_left_out(sweep, errors);
   if (sweep.swept.empty()) {
     std::fputs(full_report(results.front()).c_str(), stdout);
     return code;

@@ -237,4 +237,13 @@ std::string error_of(const Scenario& scenario, const Outcome& outcome) {
                   : "");
 }
 
+int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors) {
+  for (const std::string& note : sweep.left_out)
+    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
+  for (auto error = errors.begin(); error != errors.end(); ++error)
+    if (std::find(errors.begin(), error, *error) == error)  // cells of one platform have the same
+      std::fprintf(stderr, "syncline: cells left out: %s\n", printable(*error).c_str());
+  return errors.empty() ? 0 : 2;
+}
+
 }  // namespace syncline

@@ -8,6 +8,7 @@
 
 #include "sim/commands/limits.h"
 #include "sim/commands/process.h"
+#include "sim/options/expand.h"
 #include "sim/scenario.h"
 
 namespace syncline {
@@ -48,5 +49,9 @@ bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);
 
 // The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);
+
+// Prints which cells a sweep leaves out, and each of these errors of others once. Returns the exit
+// code.
+int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors);
 
 }  // namespace syncline

@@ -78,7 +78,8 @@ std::optional<AlikeServers> AlikeServers::of(const Setup& setup) {
 std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
   const Cluster& cluster = setup.traffic.cluster;
   const auto nodes = static_cast<int>(cluster.topology.nodes.size());
-  if (!nodes_of_one_size(cluster.topology) || cluster.topology.workers() * nodes < many_flows)
+  if (!nodes_of_one_size(cluster.topology) ||
+      static_cast<long long>(cluster.topology.workers()) * nodes < many_flows)
     return std::nullopt;
   AlikeServers servers;
   servers.count_ = nodes;

@@ -35,12 +35,12 @@ constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
 // Of all ranks' plans, some, because a rank's plan can be as long as there are ranks.
 constexpr int most_sampled = 64;
 
+// Evenly spaced places among `count`, from 0.
 std::vector<int> sampled(int count) {
-  std::set<int> some;
-  for (int i = 0; i < std::min(count, most_sampled); ++i)
-    some.insert(
-        static_cast<int>((static_cast<long long>(count) * i) / std::min(count, most_sampled)));
-  return {some.begin(), some.end()};
+  std::vector<int> some(static_cast<std::size_t>(std::min(count, most_sampled)));
+  for (std::size_t i = 0; i < some.size(); ++i)
+    some[i] = static_cast<int>(static_cast<std::size_t>(count) * i / some.size());
+  return some;
 }
 
 // In one iteration, by all ranks.

@@ -1,6 +1,7 @@
 #include "sim/setup/files.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <stdexcept>
 
@@ -48,6 +49,11 @@ std::string device_of(const std::string& table) {
     if (name.ends_with(ending))
       name.resize(name.size() - std::string(ending).size());
   return name;
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
 }
 
 std::string trimmed(const std::string& text) {

@@ -1,7 +1,6 @@
 #include "sim/setup/platform_check.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <stdexcept>
@@ -23,11 +22,6 @@ constexpr std::size_t most_profile_bytes = 64'000'000;
 constexpr std::size_t most_slow_links_named = 3;
 // SimGrid keeps a table of all pairs of a zone's members; Floyd also tries all triples.
 const std::map<std::string, int> most_members{{"full", 10'000}, {"floyd", 4'000}};
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
 
 // A profile that stands before the hosts that it is of.
 struct Connected {
@@ -87,7 +81,7 @@ class Check {
         fail(element, "it counts only in a <zone> with routing = Cluster: allowed is there");
     if (element.name == "trace_connect")
       connect(element);
-    if (element.name == "zone" || element.name == "AS")
+    if (is_zone(element.name))
       zones_.push_back({.routing = lower(element.attribute("routing"))});
   }
 
@@ -104,7 +98,7 @@ class Check {
     else if (const std::string text = trimmed(element.text); !text.empty())
       fail(element, "the text '" + brief(text.substr(0, 40)) +
                         "' in it: allowed are elements; text is for <trace>");
-    if (element.name != "zone" && element.name != "AS")
+    if (!is_zone(element.name))
       return;
     const auto most = most_members.find(zones_.back().routing);
     if (most != most_members.end() && zones_.back().members > most->second)
@@ -228,8 +222,8 @@ class Check {
 
   void count_hosts(const XmlElement& element) {
     long long hosts = element.name == "host" || element.name == "peer" ? 1 : 0;
-    if (!zones_.empty() && (hosts > 0 || element.name == "router" || element.name == "zone" ||
-                            element.name == "AS" || element.name == "cluster"))
+    if (!zones_.empty() && (hosts > 0 || element.name == "router" || is_zone(element.name) ||
+                            element.name == "cluster"))
       ++zones_.back().members;
     std::string what = "this host";
     if (element.name == "cluster" || element.name == "cabinet") {

@@ -1,9 +1,9 @@
 #include "sim/setup/platform_names.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "kernels/text.h"
+#include "sim/setup/files.h"
 #include "sim/setup/platform_values.h"
 
 namespace syncline {
@@ -11,21 +11,12 @@ namespace {
 
 constexpr std::size_t most_affix_bytes = 255;  // each host has its own copy
 
-bool is_zone(const std::string& kind) {
-  return kind == "zone" || kind == "AS";
-}
-
 bool is_zone_route(const std::string& kind) {
   return kind == "zoneRoute" || kind == "ASroute";
 }
 
 bool is_bypass(const std::string& kind) {
   return kind == "bypassRoute" || kind == "bypassZoneRoute" || kind == "bypassASroute";
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 std::string quoted(const XmlElement& element, const std::string& attribute) {
@@ -39,6 +30,10 @@ std::string cluster_of(const std::string& link) {
 }
 
 }  // namespace
+
+bool is_zone(const std::string& kind) {
+  return kind == "zone" || kind == "AS";
+}
 
 std::string PlatformNames::begin(const XmlElement& element) {
   const std::string& kind = element.name;

@@ -13,6 +13,8 @@
 
 namespace syncline {
 
+bool is_zone(const std::string& kind);  // of an element
+
 class PlatformNames {
  public:
   // An element begins or ends: empty, or what is wrong with its names.
