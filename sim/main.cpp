@@ -73,7 +73,9 @@ void print_help() {
       "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "
       "may\n"
       "be a list, a,b,c: the run is then a sweep over all combinations. \\, is a comma in a "
-      "value.");
+      "value.\n"
+      "Lines below a [name] of FILE.cfg are of cells with this name, and win over those above "
+      "all.");
   for (const Option& option : scenario_options()) {
     std::string flag = "--" + option.name;
     for (const std::string& meaning : meanings(option)) {

@@ -148,6 +148,8 @@ std::string explain(const Scenario& scenario) {
   const Setup setup = prepare(scenario);
   const Topology& topology = setup.traffic.cluster.topology;
   std::string text = "scenario\n";
+  if (const auto name = scenario.written.find("name"); name != scenario.written.end())
+    text += format("  %-20s %s\n", "name", name->second.c_str());
   for (const Option& option : scenario_options())
     if (const auto value = scenario.written.find(option.name);
         value != scenario.written.end() && !value->second.empty())

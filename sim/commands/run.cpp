@@ -41,7 +41,7 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<SweepCell> cells;
   std::vector<std::string> paths(sweep.cells.size());
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    const Json options_only{{"scenario", sweep.cells[i].written}};
+    const Json options_only{{"scenario", scenario_json(sweep.cells[i])}};
     paths[i] = out.path() + "/" + cell_name(options_only, sweep.swept);
     const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
     for (const std::string& path : {paths[i] + ".json", trace_path})

@@ -215,7 +215,8 @@ bool is_finished(const SweepCell& cell, const Json& result) {
   };
   return says("schema", result_schema) && says("tool", tool_version()) &&
          says("build", build_of_program()) && says("simgrid", simgrid_version()) &&
-         says("scenario", cell.scenario.written) && says("inputs", inputs_of(cell.scenario)) &&
+         says("scenario", scenario_json(cell.scenario)) &&
+         says("inputs", inputs_of(cell.scenario)) &&
          (cell.trace_path.empty() || trace_is_of(result));
 }
 

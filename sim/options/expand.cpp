@@ -14,15 +14,21 @@ namespace syncline {
 namespace {
 
 // Before any of them is made: they would not fit into the memory.
-void check_number_of_cells(const GivenOptions& given) {
-  double cells = 1;  // so that no product overflows
+void check_number_of_cells(const std::vector<Section>& sections) {
+  double cells = 0;  // so that no product overflows
   std::vector<std::string> lists;
-  for (const auto& [name, option] : given) {
-    const std::size_t values = values_of(option).size();
-    if (values == 1)
-      continue;
-    cells *= static_cast<double>(values);
-    lists.push_back(name + " (" + std::to_string(values) + ")");
+  for (const Section& section : sections) {
+    double product = 1;
+    for (const auto& [name, option] : section.options) {
+      const std::size_t values = values_of(option).size();
+      if (values == 1)
+        continue;
+      product *= static_cast<double>(values);
+      if (const std::string list = name + " (" + std::to_string(values) + ")";
+          std::ranges::find(lists, list) == lists.end())
+        lists.push_back(list);
+    }
+    cells += product;
   }
   if (cells > most_cells)
     throw std::invalid_argument(
@@ -32,17 +38,14 @@ void check_number_of_cells(const GivenOptions& given) {
         std::to_string(most_cells));
 }
 
-// The product of all lists; `swept` gets the options that have one.
-std::vector<GivenOptions> multiplied_out(const GivenOptions& given,
-                                         std::vector<std::string>& swept) {
+// The product of all lists.
+std::vector<GivenOptions> multiplied_out(const GivenOptions& given) {
   std::vector<GivenOptions> products{given};
   for (const Option& option : scenario_options()) {
     const auto found = given.find(option.name);
     if (found == given.end())
       continue;
     const std::vector<std::string> values = values_of(found->second);
-    if (values.size() > 1)
-      swept.push_back(option.name);
     std::vector<GivenOptions> longer;
     for (const GivenOptions& product : products)
       for (const std::string& value : values) {
@@ -67,35 +70,74 @@ bool ignored_because_of_flag(const GivenOptions& given, const Misfit& misfit) {
          });
 }
 
-}  // namespace
+bool has_list(const Section& section, const std::string& name) {
+  const auto found = section.options.find(name);
+  return found != section.options.end() && values_of(found->second).size() > 1;
+}
 
-Sweep expand(const GivenOptions& given) {
-  check_number_of_cells(given);
+// `name`, and the options that have a list anywhere.
+std::vector<std::string> swept_in(const std::vector<Section>& sections) {
+  std::vector<std::string> swept;
+  if (!sections.front().name.value.empty())
+    swept.emplace_back("name");
+  for (const Option& option : scenario_options())
+    if (std::ranges::any_of(sections,
+                            [&](const Section& section) { return has_list(section, option.name); }))
+      swept.push_back(option.name);
+  return swept;
+}
+
+// What becomes of a sweep while its sections are added.
+struct Expansion {
   Sweep sweep;
-  const std::vector<GivenOptions> products = multiplied_out(given, sweep.swept);
-  const bool choices_swept = std::ranges::any_of(sweep.swept, is_choice);
-  const auto note_once = [&](const std::string& note) {
+  std::set<std::map<std::string, std::string>> cells;
+  std::map<std::string, std::string> refused;  // why, by what was written, and where
+  std::set<std::string> used;
+
+  void note_once(const std::string& note) {
     if (std::ranges::find(sweep.left_out, note) == sweep.left_out.end())
       sweep.left_out.push_back(note);
-  };
+  }
+};
 
-  std::map<std::string, Misfit> refused;  // by "key = value"
-  std::set<std::string> used;
-  std::set<std::map<std::string, std::string>> cells;
-  for (GivenOptions product : products) {
+std::string as_written(const std::string& key, const Given& option) {
+  return option.where + ": " + key + " = " + option.value;
+}
+
+// The error of a misfit, with the place of its option.
+std::string refusal(const GivenOptions& given, const Misfit& misfit) {
+  try {
+    refuse(given, misfit);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+}
+
+// `one_of_many`: other sections may use what means nothing to this one.
+void add_section(const Section& section, bool one_of_many, Expansion& all) {
+  const GivenOptions& given = section.options;
+  const bool choices_swept = std::ranges::any_of(given, [&](const auto& option) {
+    return is_choice(option.first) && has_list(section, option.first);
+  });
+  std::string impossible;  // why, of a combination
+  bool any = false;
+  for (GivenOptions product : multiplied_out(given)) {
     std::vector<Misfit> found;
     Scenario scenario = resolve(product, found);
     bool possible = true;
     for (const Misfit& misfit : found) {
       if (ignored_because_of_flag(given, misfit)) {
-        note_once(given.at(misfit.key).where + ": " + misfit.why);
-      } else if (choices_swept) {
-        refused.emplace(misfit.key + " = " + product.at(misfit.key).value, misfit);
+        all.note_once(given.at(misfit.key).where + ": " + misfit.why);
+      } else if (choices_swept || one_of_many) {
         // A parameter of another choice is ignored here; an impossible choice drops the cell.
         if (is_choice(misfit.key)) {
           possible = false;
-          note_once(misfit.why);
+          if (impossible.empty())
+            impossible = section.name.value.empty() ? refusal(given, misfit) : misfit.why;
+          all.note_once(misfit.why);
         }
+        if (const auto option = product.find(misfit.key); option != product.end())
+          all.refused.emplace(as_written(misfit.key, option->second), refusal(given, misfit));
       } else {
         refuse(given, misfit);
       }
@@ -103,15 +145,45 @@ Sweep expand(const GivenOptions& given) {
     }
     if (!possible)
       continue;
+    any = true;
     for (const auto& [key, option] : product)
-      used.insert(key + " = " + option.value);
-    if (cells.insert(scenario.written).second)
-      sweep.cells.push_back(std::move(scenario));
+      all.used.insert(as_written(key, option));
+    if (!section.name.value.empty())
+      scenario.written["name"] = section.name.value;
+    if (all.cells.insert(scenario.written).second)
+      all.sweep.cells.push_back(std::move(scenario));
   }
-  for (const auto& [what, misfit] : refused)
-    if (!used.contains(what))
-      refuse(given, misfit);
-  return sweep;
+  if (!any)
+    throw std::invalid_argument(impossible);
+}
+
+}  // namespace
+
+Sweep expand(const std::vector<Section>& sections) {
+  check_number_of_cells(sections);
+  Expansion all;
+  all.sweep.swept = swept_in(sections);
+  for (const Section& section : sections)
+    try {
+      add_section(section, sections.size() > 1, all);
+    } catch (const std::invalid_argument& error) {
+      // Of which section it is, unless it names a line or a flag.
+      const std::string why = error.what();
+      const bool says_where = std::ranges::any_of(section.options, [&](const auto& option) {
+        return why.starts_with(option.second.where + ":");
+      });
+      if (section.name.value.empty() || says_where)
+        throw;
+      throw std::invalid_argument(section.name.where + ": [" + section.name.value + "]: " + why);
+    }
+  for (const auto& [written, why] : all.refused)
+    if (!all.used.contains(written))
+      throw std::invalid_argument(why);
+  return all.sweep;
+}
+
+Sweep expand(const GivenOptions& given) {
+  return expand(std::vector<Section>{{.name = {}, .options = given}});
 }
 
 }  // namespace syncline

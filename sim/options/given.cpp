@@ -14,6 +14,19 @@ namespace syncline {
 
 namespace po = boost::program_options;
 
+namespace {
+
+constexpr std::size_t longest_cell_name = 60;  // as a part of a file's name it may be thrice that
+const std::string not_in_cell_names = "[ ] , = \" \\";
+
+// What a file's name, a field of CSV and a line on a terminal can hold.
+bool is_cell_name(const std::string& name) {
+  return !name.empty() && name.size() <= longest_cell_name &&
+         name.find_first_of("[],=\"\\") == std::string::npos && printable(name) == name;
+}
+
+}  // namespace
+
 std::vector<std::string> values_of(const Given& option) {
   std::vector<std::string> values(1);
   const std::string& text = option.value;
@@ -81,8 +94,9 @@ int jobs_of(const CommandLine& line) {
       {.name = "--jobs", .minimum = 1, .maximum = 4096, .whole = true}, found->second));
 }
 
-GivenOptions parse_config_file(const std::string& path) {
-  GivenOptions given;
+std::vector<Section> parse_sections(const std::string& path) {
+  std::vector<Section> sections(1);  // first what is above them, and shared
+  std::map<std::string, int> lines;  // by name
   read_lines(path, [&](const TextLine& raw) {
     const std::string where = path + ":" + std::to_string(raw.number);
     const auto refuse = [&](const std::string& why) {
@@ -91,28 +105,62 @@ GivenOptions parse_config_file(const std::string& path) {
     const std::string line = trimmed(raw.text.substr(0, raw.text.find('#')));
     if (line.empty())
       return;
-    if (line.starts_with("["))
-      refuse("sections like " + brief(line) + " are not used: lines are `key = value`");
+    if (line.starts_with("[")) {
+      const std::string name = trimmed(line.substr(1, line.size() - 2));
+      if (!line.ends_with("]") || !is_cell_name(name))
+        refuse(brief(line) + ": allowed is [name] with 1 to " + std::to_string(longest_cell_name) +
+               " bytes of text that can be printed, without any of " + not_in_cell_names);
+      if (const auto [first, is_new] = lines.emplace(name, raw.number); !is_new)
+        refuse("[" + name + "] is also in line " + std::to_string(first->second) +
+               ": allowed are names that differ");
+      if (sections.size() > most_cells)
+        refuse("more sections than a sweep may have cells: allowed are " +
+               std::to_string(most_cells));
+      sections.push_back({.name = {name, where}, .options = {}});
+      return;
+    }
     const std::size_t equals = line.find('=');
     if (equals == std::string::npos)
       refuse("'" + brief(line) + "' has no =: lines are `key = value`");
     const std::string key = trimmed(line.substr(0, equals));
     if (!known_option(key))
       refuse(unknown_option(key));
-    if (!given.emplace(key, Given{trimmed(line.substr(equals + 1)), where}).second)
+    if (!sections.back()
+             .options.emplace(key, Given{trimmed(line.substr(equals + 1)), where})
+             .second)
       refuse(key + " is given twice");
   });
-  return given;
+  if (sections.size() == 1)
+    return sections;
+  const GivenOptions shared = std::move(sections.front().options);
+  sections.erase(sections.begin());
+  for (Section& section : sections)
+    section.options.insert(shared.begin(), shared.end());
+  return sections;
 }
 
-GivenOptions merged_with_file(const CommandLine& line) {
+GivenOptions parse_config_file(const std::string& path) {
+  Section only = parse_sections(path).front();
+  if (!only.name.value.empty())
+    throw std::invalid_argument(only.name.where + ": [" + only.name.value +
+                                "]: this file has no cells of its own: allowed are lines `key = "
+                                "value`");
+  return std::move(only.options);
+}
+
+std::vector<Section> merged_with_file(const CommandLine& line) {
   if (line.arguments.size() > 1)
     throw std::invalid_argument("one configuration file at a time, not " +
                                 brief(listed(line.arguments)));
-  GivenOptions given = line.options;
-  if (!line.arguments.empty())
-    given.merge(parse_config_file(line.arguments.front()));
-  return given;
+  if (line.arguments.empty())
+    return {{.name = {}, .options = line.options}};
+  std::vector<Section> sections = parse_sections(line.arguments.front());
+  for (Section& section : sections) {
+    GivenOptions given = line.options;
+    given.merge(section.options);
+    section.options = std::move(given);
+  }
+  return sections;
 }
 
 }  // namespace syncline

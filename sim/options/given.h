@@ -39,11 +39,24 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
 // The flag `jobs`: how many processes run at a time; by default one per core.
 int jobs_of(const CommandLine& line);
 
-// `key = value` lines with `#` comments. Throws std::invalid_argument "path:line: ...".
+// What a [section] of a configuration file describes: the options of its cells, with the lines
+// above all sections that it does not override. A file without sections is one of them without a
+// name.
+struct Section {
+  Given name;
+  GivenOptions options;
+};
+constexpr int most_cells = 10'000;  // of a sweep
+
+// `key = value` lines with `#` comments, and `[name]` lines. Throws std::invalid_argument
+// "path:line: ...".
+std::vector<Section> parse_sections(const std::string& path);
+
+// Of a file that describes one thing: a section is an error.
 GivenOptions parse_config_file(const std::string& path);
 
-// The options of a command line, and of the configuration file that it names, if any. The command
-// line wins.
-GivenOptions merged_with_file(const CommandLine& line);
+// The options of a command line, and of the configuration file that it names, if any: for each of
+// its sections, or without a name. The command line wins.
+std::vector<Section> merged_with_file(const CommandLine& line);
 
 }  // namespace syncline

@@ -140,6 +140,14 @@ bool is_result(const Json& json) {
          json["figures"]["iteration_mean_s"].get<double>() >= least_iteration_s;
 }
 
+Json scenario_json(const Scenario& scenario) {
+  Json options = Json::object();
+  if (const auto name = scenario.written.find("name"); name != scenario.written.end())
+    options["name"] = name->second;
+  options.update(Json(scenario.written));
+  return options;
+}
+
 Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report) {
   Json links = Json::array();
   for (const BusyLink& link : report.busiest_links)
@@ -154,7 +162,7 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
           {"build", provenance.build},
           {"simgrid", provenance.simgrid},
           {"inputs", provenance.inputs},
-          {"scenario", scenario.written},
+          {"scenario", scenario_json(scenario)},
           {"provenance",
            {{"compute", provenance.compute},
             {"compression", provenance.compression},

@@ -26,6 +26,9 @@ constexpr int result_schema = 2;
 
 std::string tool_version();  // "syncline 0.3.0"
 
+// Every option's text, given or default; a cell's name first.
+nlohmann::ordered_json scenario_json(const Scenario& scenario);
+
 // {schema, tool, build, simgrid, inputs, scenario, provenance, figures}.
 nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
                                const Report& report);

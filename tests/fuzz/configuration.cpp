@@ -9,19 +9,23 @@ namespace {
 
 void read(Bytes bytes) {
   const std::string path = file_of(bytes, "sweep.cfg");
-  GivenOptions given;
-  if (!reads(bytes, [&] { given = parse_config_file(path); }))
+  std::vector<Section> sections;
+  if (!reads(bytes, [&] { sections = parse_sections(path); }))
     return;
-  // So that options are looked at even where a file does not name these two.
-  given.emplace("platform", Given{"two-hosts", "--platform"});
-  given.emplace("model", Given{"resnet20", "--model"});
-  double cells = 1;
-  for (const auto& [name, option] : given)
-    cells *= 1 + static_cast<double>(std::ranges::count(option.value, ','));
+  double cells = 0;
+  for (Section& section : sections) {
+    // So that options are looked at even where a file does not name these two.
+    section.options.emplace("platform", Given{"two-hosts", "--platform"});
+    section.options.emplace("model", Given{"resnet20", "--model"});
+    double product = 1;
+    for (const auto& [name, option] : section.options)
+      product *= 1 + static_cast<double>(std::ranges::count(option.value, ','));
+    cells += product;
+  }
   if (cells > 40 && cells <= most_cells)  // right, and slow
     return;
   reads(bytes, [&] {
-    for (const std::string& note : expand(given).left_out)
+    for (const std::string& note : expand(sections).left_out)
       require_our_words(bytes, note);
   });
 }

@@ -51,7 +51,7 @@ TEST(Data, EveryScenarioExplains) {
         fs::exists(entry.path().parent_path() / "measured.csv"))
       continue;
     ++scenarios;
-    EXPECT_FALSE(expand(parse_config_file(entry.path().string())).cells.empty()) << entry.path();
+    EXPECT_FALSE(expand(parse_sections(entry.path().string())).cells.empty()) << entry.path();
   }
   EXPECT_GT(scenarios, 3);
 }

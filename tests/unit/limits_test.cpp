@@ -116,11 +116,11 @@ TEST(Explain, SaysWhatASimulationTakes) {
 }
 
 TEST(Sweep, TheLongestCellsBeginFirst) {
-  const Sweep sweep = expand({{"platform", {"fat-tree-1024", "a"}},
-                              {"model", {"resnet50", "a"}},
-                              {"throughput", {"100", "a"}},
-                              {"schedule", {"bsp", "a"}},
-                              {"workers", {"2,64,8", "a"}}});
+  const Sweep sweep = expand(GivenOptions{{"platform", {"fat-tree-1024", "a"}},
+                                          {"model", {"resnet50", "a"}},
+                                          {"throughput", {"100", "a"}},
+                                          {"schedule", {"bsp", "a"}},
+                                          {"workers", {"2,64,8", "a"}}});
   std::vector<SweepCell> cells;
   for (const Scenario& cell : sweep.cells)
     cells.push_back({cell, ""});

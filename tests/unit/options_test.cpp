@@ -102,8 +102,8 @@ TEST(ConfigFile, NamesTheLineThatIsNotAnAssignment) {
                   {"some.cfg:2: ", "faster please"});
 }
 
-TEST(ConfigFile, RefusesSections) {  // because they would have no effect
-  expect_mentions(error_message("[run]\nmodel = vgg16\n"), {"some.cfg:1: ", "[run]"});
+TEST(ConfigFile, OfOneThingHasNoSections) {  // because they would have no effect
+  expect_mentions(error_message("batch = 1\n[run]\nmodel = vgg16\n"), {"some.cfg:2: ", "[run]"});
 }
 
 TEST(ConfigFile, MustExist) {
@@ -115,7 +115,8 @@ TEST(ConfigFile, MustExist) {
 TEST(ConfigFile, IsOverriddenByTheCommandLine) {
   const TemporaryFolder folder;
   const std::string path = folder.write("some.cfg", "workers = 8\nbatch = 16\n");
-  const GivenOptions options = merged_with_file(parse_command_line({path, "--workers", "2"}, {}));
+  const GivenOptions options =
+      merged_with_file(parse_command_line({path, "--workers", "2"}, {})).front().options;
   EXPECT_EQ(options.at("workers").value, "2");
   EXPECT_EQ(options.at("batch").value, "16");
   EXPECT_THROW(merged_with_file(parse_command_line({path, path}, {})), std::invalid_argument);
