@@ -55,12 +55,16 @@ void require_our_words(Bytes bytes, const std::string& message) {
   if (printable(message).size() > most_bytes)
     broken("a message has " + std::to_string(message.size()) + " bytes", message);
   for (const char* word :
-       {"stod",         "stoi",      "stol",      "stoul",        "json",   "bad_alloc",
-        "basic_string", "vector",    "map::at",   "std::",        "regex",  "filesystem error",
-        "boost",        "terminate", "Assertion", "Segmentation", "signal", "Backtrace",
-        "Impossible",   "xbt",       "simgrid::", "/src/"})
+       {"stod",         "stoi",      "stol",    "stoul",        "json",  "bad_alloc",
+        "basic_string", "vector",    "map::at", "regex",        "boost", "filesystem error",
+        "terminate",    "Assertion", "signal",  "Segmentation", "xbt",   "Backtrace",
+        "Impossible",   "/src/"})
     if (brings(message, word, bytes))
       broken(std::string("a message has a library's word, ") + word, message);
+  static const std::regex library_name("(std|simgrid)::[A-Za-z_]");  // not "simgrid:" and a colon
+  if (std::smatch found;
+      std::regex_search(message, found, library_name) && brings(message, found.str(), bytes))
+    broken("a message has a library's name, " + found.str(), message);
   require_plain_text(bytes, printable(message));
 }
 
