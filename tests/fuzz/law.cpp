@@ -18,10 +18,12 @@ constexpr std::size_t most_bytes = 2500;  // all options fit into one message
   throw std::logic_error(law + ": " + printable(text.substr(0, most_bytes)));
 }
 
-// A word that the bytes do not have themselves.
+// A word that the bytes do not have themselves, nor as they are printed: "\x0f" ends in a letter.
 bool brings(const std::string& text, std::string_view word, Bytes bytes) {
-  const std::string_view given(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text.find(word) != std::string::npos && given.find(word) == std::string_view::npos;
+  if (text.find(word) == std::string::npos)
+    return false;
+  const std::string given(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return given.find(word) == std::string::npos && printable(given).find(word) == std::string::npos;
 }
 
 }  // namespace
