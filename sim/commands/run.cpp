@@ -57,7 +57,7 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   const auto simulated = simulate_all(cells, jobs, limits, [&](std::size_t i, const Json& result) {
     if (keep)
-      write_atomically(paths[numbers[i]] + ".json", result.dump(2) + "\n");
+      write_atomically(paths[numbers[i]] + ".json", result_text(result));
   });
   std::vector<std::string> errors;
   for (std::size_t i = 0; i < simulated.size(); ++i) {

@@ -69,7 +69,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
                          .simgrid = simgrid_version(),
                          .build = build_of_program(),
                          .inputs = inputs},
-                        report);
+                        report, timeline_of(trace));
   if (!cell.trace_path.empty()) {
     std::ostringstream text;
     write_csv(trace, text);

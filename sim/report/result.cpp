@@ -97,6 +97,8 @@ constexpr double least_iteration_s = 1e-12;
 // Like numbers where one has numbers, and so on, to the last member. As deep as `like` is, however
 // deep the other is.
 bool is_like(const Json& json, const Json& like) {
+  if (like.is_array() && like.size() > 1)  // one after another
+    return json.is_array() && json.size() == like.size() && std::ranges::equal(json, like, is_like);
   if (like.is_array())
     return json.is_array() &&
            std::ranges::all_of(json, [&](const Json& one) { return is_like(one, like.front()); });
@@ -127,7 +129,9 @@ bool is_result(const Json& json) {
   Report report;
   report.busiest_links.emplace_back();
   report.warnings.emplace_back();
-  Json like = to_json({}, {}, report);
+  const Timeline timeline{
+      .from_s = 0, .to_s = 1, .tracks = {{.slices = {{.start_s = 0, .end_s = 1}}}}};
+  Json like = to_json({}, {}, report, timeline);
   like["scenario"] = {{"any", ""}};
   like["figures"]["staleness_histogram"] = {{"any", 0}};
   if (json.contains("trace"))
@@ -148,7 +152,8 @@ Json scenario_json(const Scenario& scenario) {
   return options;
 }
 
-Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report) {
+Json to_json(const Scenario& scenario, const Provenance& provenance, const Report& report,
+             const Timeline& timeline) {
   Json links = Json::array();
   for (const BusyLink& link : report.busiest_links)
     links.push_back({{"name", link.name},
@@ -199,7 +204,21 @@ Json to_json(const Scenario& scenario, const Provenance& provenance, const Repor
             {"bound_link_s", report.bound_link_s},
             {"simulated_s", report.simulated_s},
             {"flows", report.flows},
-            {"warnings", report.warnings}}}};
+            {"warnings", report.warnings}}},
+          {"timeline", to_json(timeline)}};
+}
+
+std::string result_text(const Json& result) {
+  Json tracks = Json::array();
+  Json rest = result;
+  std::swap(tracks, rest["timeline"]["tracks"]);
+  std::string text = rest.dump(2);
+  std::string lines;
+  for (const Json& track : tracks)
+    lines += (lines.empty() ? "\n      " : ",\n      ") + track.dump();
+  const std::string place = "\"tracks\": [";
+  const std::size_t timeline = text.find("\n  \"timeline\": {");
+  return text.insert(text.find(place, timeline) + place.size(), lines) + "\n";
 }
 
 std::string cell_name(const Json& result, const std::vector<std::string>& swept) {

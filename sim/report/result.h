@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/report/report.h"
+#include "sim/report/timeline.h"
 #include "sim/scenario.h"
 
 namespace syncline {
@@ -22,16 +23,18 @@ struct Provenance {
   std::string inputs;       // fingerprint of the files that were read
 };
 
-constexpr int result_schema = 2;
+constexpr int result_schema = 3;
 
 std::string tool_version();  // "syncline 0.3.0"
 
 // Every option's text, given or default; a cell's name first.
 nlohmann::ordered_json scenario_json(const Scenario& scenario);
 
-// {schema, tool, build, simgrid, inputs, scenario, provenance, figures}.
+// {schema, tool, build, simgrid, inputs, scenario, provenance, figures, timeline}.
 nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
-                               const Report& report);
+                               const Report& report, const Timeline& timeline);
+// As it is stored: a line per member, but one for each track of the timeline.
+std::string result_text(const nlohmann::ordered_json& result);
 
 // Whether it has every part of what to_json makes, of the same kind, and no others but `trace`:
 // what follows may then be called with it.

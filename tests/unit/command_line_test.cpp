@@ -42,7 +42,7 @@ TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
   expect_mentions(ended.out, {"throughput", "samples/s", "scaling efficiency", "bottleneck",
                               "network", "exact", "option throughput"});
   const Json result = Json::parse(text_of(folder.path("results/result.json")));
-  EXPECT_EQ(result.at("schema"), 2);
+  EXPECT_EQ(result.at("schema"), 3);
   for (const char* key : {"tool", "simgrid"})
     EXPECT_FALSE(result.at(key).get<std::string>().empty()) << key;
   for (const char* key : {"compute", "network"})

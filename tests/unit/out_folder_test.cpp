@@ -116,7 +116,7 @@ TEST(OutFolder, IsLockedByARunUntilItEnds) {
 
 // What is called like a result but is somebody else's stays, whether resumed or not.
 TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
-  const std::string ours = "{\n  \"schema\": 2,\n  \"tool\": \"syncline 0.3.0\",\n";
+  const std::string ours = "{\n  \"schema\": 3,\n  \"tool\": \"syncline 0.3.0\",\n";
   const std::vector<std::pair<std::string, std::string>> files{
       {"result.json", "{}"},
       {"result.json", "[]"},
@@ -127,9 +127,9 @@ TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
       {"result.json", "\n"},
       {"result.json", std::string("\0\xff", 2)},
       {"result.json", R"({"figures":{}})"},
-      {"result.json", R"({"schema":2,"figures":{}})"},
+      {"result.json", R"({"schema":3,"figures":{}})"},
       {"result.json", R"({"schema":"2","tool":"syncline 0.3.0"})"},
-      {"result.json", R"({"schema":2,"tool":"another 1.0","figures":{}})"},
+      {"result.json", R"({"schema":3,"tool":"another 1.0","figures":{}})"},
       {"result.json", "[" + ours + "}]"},
       {"result.json", std::string(100000, '[')},
       {"results.csv", "name,grade\nme,1\n"},
@@ -184,7 +184,7 @@ TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
                                          "7",  "\"word\"", R"({"busiest_links":[{}]})"};
   for (const std::string& value : figures) {
     folder.write("out/result.json",
-                 R"({"schema":2,"tool":"syncline 0.3.0","figures":)" + value + "}");
+                 R"({"schema":3,"tool":"syncline 0.3.0","figures":)" + value + "}");
     const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err << value;
     EXPECT_EQ(listing_of(folder.path()), whole) << value;

@@ -173,6 +173,28 @@ TEST_F(Resumed, SimulatesAgainWithAnotherVersionOfAnything) {
   }
 }
 
+TEST_F(Resumed, SimulatesAgainWithoutAWholeTimeline) {
+  const Json whole = Json::parse(text_of(out("result.json")));
+  const auto with = [&](const Json& slice) {
+    Json timeline = whole["timeline"];
+    timeline["tracks"][0]["slices"][0] = slice;
+    return timeline;
+  };
+  for (const Json& timeline :
+       {Json(nullptr), Json::object(), with(nullptr), with({0, 1}), with({0, 1, "wait", 0, "one"}),
+        with({0, 1, 2, 3, 4}), with({0, 1, "wait", 0, 0, 0}), with({0, 1e300, "wait", 0, 0})}) {
+    Json changed = whole;
+    changed["timeline"] = timeline;
+    EXPECT_FALSE(is_result(changed)) << timeline;
+  }
+  change_result("timeline", with({0, 1, "wait", 0, 0}));
+  EXPECT_TRUE(is_result(Json::parse(text_of(out("result.json")))));
+  for (const Json& timeline : {Json(nullptr), with({0, 1, "\x1b[2J", 0, 0})}) {
+    change_result("timeline", timeline);
+    expect_simulated_again("timeline: " + timeline.dump());
+  }
+}
+
 TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   Json whole = Json::parse(text_of(out("result.json")));
   whole["figures"]["throughput_interval"] = 0.1;  // so that what may be null or empty is neither
@@ -235,7 +257,7 @@ TEST_F(Resumed, SimulatesAgainWhatIsVeryDeep) {
   for (const std::string begin :
        {"{\"a\": ", "", "{\"figures\": ", "{\"scenario\": {\"model\": "}) {
     folder_.write("out/result.json",
-                  R"({"schema": 2, "tool": "syncline ", "deep": )" + begin +
+                  R"({"schema": 3, "tool": "syncline ", "deep": )" + begin +
                       std::string(300'000, '[') + std::string(300'000, ']') +
                       std::string(static_cast<std::size_t>(std::ranges::count(begin, '{')), '}') +
                       "}");

@@ -1,0 +1,274 @@
+#include "sim/report/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "sim/report/lanes.h"
+#include "sim/report/trace_csv.h"
+
+namespace syncline {
+namespace {
+
+constexpr int most_workers = 8;
+constexpr int most_others = 8;
+constexpr std::size_t most_lanes = 16;  // of messages of all servers and nodes
+constexpr std::size_t most_slices = 1500;
+constexpr double visible_part = 1.0 / 2000;
+constexpr double most_iterations = 4;  // of the fastest worker
+
+struct Iteration {
+  double start_s = std::numeric_limits<double>::infinity();
+  double end_s = 0;
+  double computing_s = 0;  // of it
+
+  double seconds() const { return end_s - start_s; }
+};
+
+bool computes(const Trace& trace, const Row& row) {
+  return row.rank < trace.workers && row.stream == Stream::compute && row.iteration >= 0;
+}
+
+// By worker: in which iteration it is at the middle of the window. In step they all count as being
+// in the first worker's.
+std::vector<int> numbers_in_the_middle(const Trace& trace) {
+  const double middle_s = (trace.window.from_s + trace.window.to_s) / 2;
+  std::vector<int> numbers(static_cast<std::size_t>(trace.workers));
+  for (const Row& row : trace.rows)
+    if (computes(trace, row) && row.verb == "forward" && row.start_s <= middle_s)
+      numbers[static_cast<std::size_t>(row.rank)] = row.iteration;
+  if (trace.in_step && !numbers.empty())
+    numbers.assign(numbers.size(), numbers.front());
+  return numbers;
+}
+
+// By worker.
+std::vector<Iteration> iterations_in_the_middle(const Trace& trace) {
+  const std::vector<int> numbers = numbers_in_the_middle(trace);
+  std::vector<Iteration> iterations(numbers.size());
+  for (const Row& row : trace.rows)
+    if (computes(trace, row) && row.iteration == numbers[static_cast<std::size_t>(row.rank)]) {
+      Iteration& iteration = iterations[static_cast<std::size_t>(row.rank)];
+      iteration.start_s = std::min(iteration.start_s, row.start_s);
+      iteration.end_s = std::max(iteration.end_s, row.end_s);
+      iteration.computing_s += row.verb == "wait" ? 0 : row.end_s - row.start_s;
+    }
+  return iterations;
+}
+
+// At most so many of these, evenly spread, the first and the last among them.
+std::vector<int> spread(const std::vector<int>& all, int most) {
+  const auto taken = std::min<std::size_t>(all.size(), static_cast<std::size_t>(most));
+  std::vector<int> some;
+  for (std::size_t i = 0; i < taken; ++i)
+    some.push_back(all[taken == 1 ? 0 : i * (all.size() - 1) / (taken - 1)]);
+  return some;
+}
+
+// Whoever computes longest is who others wait for.
+std::vector<int> shown_workers(const std::vector<Iteration>& iterations) {
+  std::vector<int> all;
+  for (std::size_t worker = 0; worker < iterations.size(); ++worker)
+    all.push_back(static_cast<int>(worker));
+  std::vector<int> shown = spread(all, most_workers);
+  if (shown.empty())
+    return shown;
+  const auto computing_s = [&](int worker) {
+    return iterations[static_cast<std::size_t>(worker)].computing_s;
+  };
+  const int slowest = *std::ranges::max_element(all, {}, computing_s);
+  const auto near =
+      std::ranges::min_element(shown, {}, [&](int worker) { return std::abs(worker - slowest); });
+  if (computing_s(slowest) > computing_s(*near) * (1 + 1e-6))
+    *near = slowest;
+  return shown;
+}
+
+// Servers with something to show between these times, and the nodes of these workers.
+std::vector<int> shown_others(const Trace& trace, double from_s, double to_s,
+                              const std::vector<int>& workers) {
+  const int first_node = trace.workers + trace.servers;
+  std::set<int> nodes_of_workers;
+  for (const int worker : workers)
+    if (static_cast<std::size_t>(worker) < trace.node_of.size())
+      nodes_of_workers.insert(first_node + trace.node_of[static_cast<std::size_t>(worker)]);
+  std::set<int> servers;
+  std::set<int> nodes;
+  for (const Row& row : trace.rows)
+    if (row.rank >= trace.workers && row.end_s > row.start_s && row.end_s > from_s &&
+        row.start_s < to_s) {
+      if (row.rank < first_node)
+        servers.insert(row.rank);
+      else if (nodes_of_workers.contains(row.rank))
+        nodes.insert(row.rank);
+    }
+  const int most_servers = std::max(most_others / 2, most_others - static_cast<int>(nodes.size()));
+  std::vector<int> shown = spread({servers.begin(), servers.end()}, most_servers);
+  const std::vector<int> shown_nodes =
+      spread({nodes.begin(), nodes.end()}, most_others - static_cast<int>(shown.size()));
+  shown.insert(shown.end(), shown_nodes.begin(), shown_nodes.end());
+  return shown;
+}
+
+// One slice of both, which follow each other.
+void join(Slice& slice, const Slice& next) {
+  slice.end_s = std::max(slice.end_s, next.end_s);
+  if (slice.verb != next.verb)
+    slice.verb = "several";
+  if (slice.bucket != next.bucket)
+    slice.bucket = -1;
+  if (slice.iteration != next.iteration)
+    slice.iteration = -1;
+}
+
+// Without slices that overlap: lanes. The last one has all that fits into no other.
+std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t most) {
+  std::ranges::stable_sort(slices, {}, &Slice::start_s);
+  Lanes places;
+  std::vector<std::vector<Slice>> lanes;
+  for (const Slice& slice : slices) {
+    const std::size_t lane = std::min(places.place(slice.start_s, slice.end_s), most - 1);
+    if (lane == lanes.size())
+      lanes.emplace_back();
+    std::vector<Slice>& in_lane = lanes[lane];
+    if (!in_lane.empty() && slice.start_s < in_lane.back().end_s) {
+      in_lane.back().verb = "several";
+      join(in_lane.back(), slice);
+    } else {
+      in_lane.push_back(slice);
+    }
+  }
+  return lanes;
+}
+
+// Seconds in which none of the slices goes on become slices of this verb.
+void fill(std::vector<Slice>& slices, std::string_view verb, double from_s, double to_s) {
+  std::vector<Slice> filled;
+  double now_s = from_s;
+  const auto until = [&](double s) {
+    if (s > now_s)
+      filled.push_back({.start_s = now_s, .end_s = s, .verb = verb});
+  };
+  for (const Slice& slice : slices) {
+    until(slice.start_s);
+    filled.push_back(slice);
+    now_s = slice.end_s;
+  }
+  until(to_s);
+  slices = std::move(filled);
+}
+
+// Merges neighbours of which one is shorter than `visible_s`, if they are of one verb; and, where
+// verbs do not matter, if both are.
+void merge(std::vector<Slice>& slices, double visible_s, bool verbs_matter) {
+  std::vector<Slice> merged;
+  for (const Slice& slice : slices) {
+    const auto is_short = [&](const Slice& one) { return one.end_s - one.start_s < visible_s; };
+    if (!merged.empty() && slice.start_s - merged.back().end_s < visible_s) {
+      Slice& last = merged.back();
+      if (slice.verb == last.verb ? is_short(slice) || is_short(last)
+                                  : !verbs_matter && is_short(slice) && is_short(last)) {
+        join(last, slice);
+        continue;
+      }
+    }
+    merged.push_back(slice);
+  }
+  slices = std::move(merged);
+}
+
+void merge(std::vector<Track>& tracks, double seconds) {
+  const auto count = [&] {
+    std::size_t slices = 0;
+    for (const Track& track : tracks)
+      slices += track.slices.size();
+    return slices;
+  };
+  double visible_s = seconds * visible_part;
+  for (Track& track : tracks)
+    merge(track.slices, visible_s, true);
+  for (; count() > most_slices && visible_s < seconds; visible_s *= 1.25)
+    for (Track& track : tracks)
+      merge(track.slices, visible_s, false);
+}
+
+}  // namespace
+
+Timeline timeline_of(const Trace& trace) {
+  const std::vector<Iteration> iterations = iterations_in_the_middle(trace);
+  const std::vector<int> workers = shown_workers(iterations);
+  if (workers.empty())
+    return {};
+  const auto of = [&](int worker) { return iterations[static_cast<std::size_t>(worker)]; };
+  const auto seconds = [&](int worker) { return of(worker).seconds(); };
+  const auto [shortest, longest] = std::ranges::minmax_element(workers, {}, seconds);
+  Timeline timeline{.from_s = of(*longest).start_s, .to_s = of(*longest).end_s, .tracks = {}};
+  timeline.to_s = std::min(timeline.to_s, timeline.from_s + most_iterations * seconds(*shortest));
+
+  std::vector<int> ranks = workers;
+  const std::vector<int> others = shown_others(trace, timeline.from_s, timeline.to_s, workers);
+  ranks.insert(ranks.end(), others.begin(), others.end());
+  std::map<int, std::size_t> place_of;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    place_of[ranks[i]] = i;
+
+  std::map<std::tuple<std::size_t, Stream, int>, std::vector<Slice>> streams;
+  for (const Row& row : trace.rows) {
+    const double start_s = std::max(row.start_s, timeline.from_s);
+    const double end_s = std::min(row.end_s, timeline.to_s);
+    if (const auto shown = place_of.find(row.rank); shown != place_of.end() && end_s > start_s)
+      streams[{shown->second, row.stream, row.stage}].push_back({.start_s = start_s,
+                                                                 .end_s = end_s,
+                                                                 .verb = row.verb,
+                                                                 .bucket = row.bucket,
+                                                                 .iteration = row.iteration});
+  }
+  const std::size_t lanes_of_each =
+      std::max<std::size_t>(2, most_lanes / std::max<std::size_t>(1, others.size()));
+  for (auto& [key, slices] : streams) {
+    const auto& [place, stream, stage] = key;
+    const int rank = ranks[place];
+    std::vector<std::vector<Slice>> lanes = in_lanes(std::move(slices), lanes_of_each);
+    if (rank < trace.workers && stream == Stream::compute)
+      fill(lanes.front(), "wait", timeline.from_s, timeline.to_s);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+      timeline.tracks.push_back({.name = trace.rank_names[static_cast<std::size_t>(rank)],
+                                 .kind = rank < trace.workers                   ? "worker"
+                                         : rank < trace.workers + trace.servers ? "server"
+                                                                                : "node",
+                                 .stream = name_of(stream, stage + static_cast<int>(lane)),
+                                 .slices = std::move(lanes[lane])});
+  }
+  merge(timeline.tracks, timeline.to_s - timeline.from_s);
+  return timeline;
+}
+
+nlohmann::ordered_json to_json(const Timeline& timeline) {
+  // A power of ten, so that what is rounded has few digits.
+  const double seconds = timeline.to_s - timeline.from_s;
+  const double steps_per_s =
+      seconds > 0 ? std::pow(10, 6 + std::max(0.0, std::ceil(-std::log10(seconds)))) : 1;
+  const auto rounded = [&](double s) { return std::round(s * steps_per_s) / steps_per_s; };
+  nlohmann::ordered_json tracks = nlohmann::ordered_json::array();
+  for (const Track& track : timeline.tracks) {
+    nlohmann::ordered_json slices = nlohmann::ordered_json::array();
+    for (const Slice& slice : track.slices)
+      if (rounded(slice.start_s) < rounded(slice.end_s))
+        slices.push_back({rounded(slice.start_s), rounded(slice.end_s), slice.verb, slice.bucket,
+                          slice.iteration});
+    tracks.push_back({{"name", track.name},
+                      {"kind", track.kind},
+                      {"stream", track.stream},
+                      {"slices", std::move(slices)}});
+  }
+  return {{"from_s", rounded(timeline.from_s)},
+          {"to_s", rounded(timeline.to_s)},
+          {"tracks", std::move(tracks)}};
+}
+
+}  // namespace syncline

@@ -1,0 +1,187 @@
+// Law 18 (tests/laws/README.md): the picture of an iteration shows what happened, of every
+// schedule.
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <set>
+
+#include "sim/report/timeline.h"
+#include "sim/schedule.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+struct Case {
+  std::string name;
+  Options options;
+};
+
+// Every schedule: several workers per node, a bucket per tensor, servers on nodes and of their own,
+// compression on the only core and on a second one.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto& [schedule, entry] : Registered<Schedule>::all())
+    for (const int servers : {0, 2})
+      for (const int cores : {0, 1, 2}) {  // 0: nothing compresses
+        const bool own_compressor = entry.defaults.contains("compressor");
+        if ((own_compressor && cores == 0) || (entry.any_exchange && servers > 0))
+          continue;
+        Star star{.nodes = 2, .workers_per_node = 2, .nic_Bps = 2e8, .slow_speed = 0.6};
+        star.servers = servers;
+        star.cores = std::max(1, cores);
+        all.push_back({.name = schedule + ", servers " + std::to_string(servers) + ", cores " +
+                               std::to_string(cores),
+                       .options = {{"platform", star_platform(star)},
+                                   {"model", model_of({400'000, 900'000, 100, 700'000})},
+                                   {"schedule", schedule},
+                                   {"servers", std::to_string(servers)},
+                                   {"compressor", cores > 0 ? "topk" : "none"},
+                                   {"bucket-bytes", "0"},
+                                   {"jitter", "0.1"}}});
+      }
+  return all;
+}
+
+double seconds_of(const Track& track, const std::set<std::string_view>& verbs) {
+  double sum = 0;
+  for (const Slice& slice : track.slices)
+    sum += verbs.contains(slice.verb) ? slice.end_s - slice.start_s : 0;
+  return sum;
+}
+
+TEST(Law18, SlicesOfATrackDoNotOverlapAndFillAWorkersTime) {
+  for (const auto& [name, options] : cases()) {
+    const Timeline timeline = timeline_of(simulated(options).trace);
+    const double seconds = timeline.to_s - timeline.from_s;
+    ASSERT_GT(seconds, 0) << name;
+    std::set<std::pair<std::string, std::string>> streams;
+    std::map<std::string, int> computing;
+    for (const Track& track : timeline.tracks) {
+      EXPECT_TRUE(streams.emplace(track.name, track.stream).second)
+          << name << ": " << track.name << " has two tracks " << track.stream;
+      EXPECT_TRUE(track.name.starts_with(track.kind + " ")) << name << ": " << track.name;
+      ASSERT_FALSE(track.slices.empty()) << name;
+      double sum = 0;
+      double now_s = timeline.from_s;
+      for (const Slice& slice : track.slices) {
+        EXPECT_GE(slice.start_s, now_s) << name << ": " << track.name << " " << slice.verb;
+        EXPECT_GT(slice.end_s, slice.start_s) << name << ": " << slice.verb;
+        now_s = slice.end_s;
+        sum += slice.end_s - slice.start_s;
+      }
+      EXPECT_LE(now_s, timeline.to_s) << name;
+      if (track.kind != "worker" || !track.stream.starts_with("compute"))
+        continue;
+      EXPECT_EQ(track.stream, "compute") << name << ": a worker computes two things at a time";
+      EXPECT_NEAR(sum, seconds, 1e-9 * seconds) << name << ": " << track.name;
+      ++computing[track.name];
+    }
+    EXPECT_EQ(computing.size(), 4U) << name;
+  }
+}
+
+// Where one iteration is that of all, its parts are those of the report.
+TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 4, .slow_speed = 0.5})},
+                                   {"model", model_of({40'000'000})}});
+  const Timeline timeline = timeline_of(run.trace);
+  EXPECT_NEAR(timeline.to_s - timeline.from_s, run.report.iteration_mean_s, 1e-9);
+  double compute_s = 0;
+  double wait_s = 0;
+  for (const Track& track : timeline.tracks)
+    if (track.stream == "compute") {
+      compute_s += seconds_of(track, {"forward", "backward", "step"}) / 4;
+      wait_s += seconds_of(track, {"wait"}) / 4;
+    }
+  EXPECT_NEAR(compute_s, run.report.compute_s, 1e-9);
+  EXPECT_NEAR(wait_s, run.report.exposed_s + run.report.waiting_s, 1e-9);
+}
+
+// What a student should see. The slow worker computes for 0.2 s, others for 0.1 s: they stand still
+// for as long as it has more to compute, and all exchange together.
+TEST(Law18, ABarrierIsWaitingForTheSlowWorker) {
+  const Timeline timeline =
+      timeline_of(simulated({{"platform", star_platform({.nodes = 4, .slow_speed = 0.5})},
+                             {"model", model_of({40'000'000})}})
+                      .trace);
+  double exchange_s = 0;
+  double slow_wait_s = 0;
+  std::set<double> exchanges_begin;
+  for (const Track& track : timeline.tracks) {
+    if (track.stream == "communication") {
+      const double of_track_s = seconds_of(track, {"all-reduce"});
+      EXPECT_NEAR(of_track_s, 2 * 3 * (160e6 / 4 / 1e9 + 2e-5), 1e-6);
+      exchange_s = of_track_s;
+      for (const Slice& slice : track.slices)
+        if (slice.verb == "all-reduce")
+          exchanges_begin.insert(slice.start_s);
+    } else if (track.stream == "compute" && track.name == "worker 3") {
+      slow_wait_s = seconds_of(track, {"wait"});
+    }
+  }
+  EXPECT_EQ(exchanges_begin.size(), 1U);
+  EXPECT_NEAR(slow_wait_s, exchange_s, 1e-9);
+  for (const Track& track : timeline.tracks)
+    if (track.stream == "compute" && track.name != "worker 3") {
+      EXPECT_NEAR(seconds_of(track, {"wait"}), 0.1 + exchange_s, 1e-9) << track.name;
+    }
+}
+
+// A server that adds slower than gradients come is busy without a pause, and several are on their
+// way to it at a time.
+TEST(Law18, AQueueAtAServerIsABusyServer) {
+  const Timeline timeline =
+      timeline_of(simulated({{"platform", star_platform({.nodes = 4, .servers = 1})},
+                             {"model", model_of({10'000'000})},
+                             {"schedule", "asp"},
+                             {"servers", "1"},
+                             {"host-memory-bandwidth", "1e9"},
+                             {"iterations", "20"}})
+                      .trace);
+  const double seconds = timeline.to_s - timeline.from_s;
+  double updating_s = 0;
+  int lanes = 0;
+  for (const Track& track : timeline.tracks)
+    if (track.kind == "server") {
+      EXPECT_EQ(track.name, "server 0");
+      updating_s += track.stream == "compute" ? seconds_of(track, {"update"}) : 0;
+      lanes += track.stream.starts_with("messages") ? 1 : 0;
+    }
+  EXPECT_NEAR(updating_s, seconds, 0.02 * seconds);
+  EXPECT_GE(lanes, 1);
+}
+
+TEST(Law18, EightOfManyWorkersAreShownAndTheSlowestIsAmongThem) {
+  const Simulated run = simulated(
+      {{"platform",
+        star_platform({.nodes = 10, .workers_per_node = 2, .slow_speed = 0.5, .slow_worker = 9})},
+       {"model", model_of({1'000'000})}});
+  std::set<std::string> workers;
+  for (const Track& track : timeline_of(run.trace).tracks)
+    workers.insert(track.name);
+  EXPECT_EQ(workers.size(), 8U);
+  for (const char* name : {"worker 0", "worker 9", "worker 19"})
+    EXPECT_TRUE(workers.contains(name)) << name;
+}
+
+// A result keeps one, so it stays small: thousands of messages become few slices of the same time.
+TEST(Law18, ATimelineIsSmallHoweverMuchHappens) {
+  std::vector<std::uint64_t> tensors(200, 100'000);
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 8, .nic_Bps = 1e10})},
+                                   {"model", model_of(tensors)},
+                                   {"bucket-bytes", "0"},
+                                   {"iterations", "2"},
+                                   {"schedule", "asp"}});
+  ASSERT_GT(run.rows("receive").size(), 25'000U);
+  const Timeline timeline = timeline_of(run.trace);
+  std::size_t slices = 0;
+  for (const Track& track : timeline.tracks)
+    slices += track.slices.size();
+  EXPECT_LE(slices, 1500U);
+  EXPECT_GT(slices, 150U);
+  EXPECT_LT(to_json(timeline).dump().size(), 100'000U);
+}
+
+}  // namespace
+}  // namespace syncline

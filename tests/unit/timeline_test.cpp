@@ -1,0 +1,90 @@
+// The picture of an iteration, from traces that are small enough to draw by hand.
+#include "sim/report/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+Trace one_iteration() {
+  Trace trace;
+  trace.workers = 1;
+  trace.servers = 1;
+  trace.rank_names = {"worker 0", "server 0"};
+  trace.window = {.from_s = 0, .to_s = 1};
+  trace.rows = {{.start_s = 0, .end_s = 0.25, .verb = "forward", .iteration = 0},
+                {.start_s = 0.25, .end_s = 0.5, .verb = "backward", .bucket = 0, .iteration = 0},
+                {.start_s = 0.75, .end_s = 1, .verb = "step", .iteration = 0}};
+  return trace;
+}
+
+TEST(Timeline, FillsWhatStandsStillWithWaiting) {
+  const Timeline timeline = timeline_of(one_iteration());
+  ASSERT_EQ(timeline.tracks.size(), 1U);
+  EXPECT_EQ(to_json(timeline).dump(),
+            R"({"from_s":0.0,"to_s":1.0,"tracks":[{"name":"worker 0","kind":"worker",)"
+            R"("stream":"compute","slices":[[0.0,0.25,"forward",-1,0],[0.25,0.5,"backward",0,0],)"
+            R"([0.5,0.75,"wait",-1,-1],[0.75,1.0,"step",-1,0]]}]})");
+}
+
+TEST(Timeline, DrawsMessagesThatOverlapInLanes) {
+  Trace trace = one_iteration();
+  for (const double start_s : {0.1, 0.2, 0.3})
+    trace.rows.push_back({.start_s = start_s,
+                          .end_s = start_s + 0.15,
+                          .verb = "receive",
+                          .stream = Stream::messages,
+                          .rank = 1,
+                          .bucket = 7});
+  const Timeline timeline = timeline_of(trace);
+  ASSERT_EQ(timeline.tracks.size(), 3U);
+  EXPECT_EQ(timeline.tracks[1].stream, "messages");
+  EXPECT_EQ(timeline.tracks[1].kind, "server");
+  EXPECT_EQ(timeline.tracks[1].slices.size(), 2U);
+  EXPECT_EQ(timeline.tracks[2].stream, "messages-2");
+  EXPECT_EQ(timeline.tracks[2].slices.size(), 1U);
+}
+
+TEST(Timeline, ShowsAllMessagesWhereThereAreMoreThanLanes) {
+  Trace trace = one_iteration();
+  for (int i = 0; i < 20; ++i)
+    trace.rows.push_back({.start_s = 0.1 + 0.01 * i,
+                          .end_s = 0.5 + 0.01 * i,
+                          .verb = "receive",
+                          .stream = Stream::messages,
+                          .rank = 1,
+                          .bucket = i});
+  const Timeline timeline = timeline_of(trace);
+  ASSERT_EQ(timeline.tracks.size(), 1U + 16);
+  const Slice& rest = timeline.tracks.back().slices.back();
+  EXPECT_EQ(rest.verb, "several");
+  EXPECT_DOUBLE_EQ(rest.start_s, 0.1 + 0.15);
+  EXPECT_DOUBLE_EQ(rest.end_s, 0.5 + 0.19);
+}
+
+TEST(Timeline, MergesWhatIsTooShortToSeeOfOneVerbOnly) {
+  Trace trace = one_iteration();
+  for (int i = 0; i < 100; ++i)
+    trace.rows.push_back({.start_s = 0.5 + 1e-4 * i,
+                          .end_s = 0.5 + 1e-4 * (i + 1),
+                          .verb = i < 60 ? "update" : "sum",
+                          .rank = 1,
+                          .bucket = 3});
+  const Timeline timeline = timeline_of(trace);
+  ASSERT_EQ(timeline.tracks.size(), 2U);
+  double updating_s = 0;
+  for (const Slice& slice : timeline.tracks[1].slices) {
+    EXPECT_NE(slice.verb, "several");
+    EXPECT_EQ(slice.bucket, 3);
+    updating_s += slice.verb == "update" ? slice.end_s - slice.start_s : 0;
+  }
+  EXPECT_LT(timeline.tracks[1].slices.size(), 30U);
+  EXPECT_NEAR(updating_s, 60e-4, 1e-12);
+}
+
+TEST(Timeline, OfNothingIsEmpty) {
+  EXPECT_TRUE(timeline_of({}).tracks.empty());
+}
+
+}  // namespace
+}  // namespace syncline
