@@ -83,6 +83,9 @@ struct Scenario {
   int warmup = 1;
   std::uint64_t seed = 1;
 
+  std::optional<double> price;          // of a worker for an hour, in any currency
+  std::optional<double> epoch_samples;  // none: what is priced is a million samples
+
   // The text of every option, given or default: only for results and their names.
   std::map<std::string, std::string> written;
 

@@ -7,9 +7,12 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/out_folder.h"
 #include "sim/commands/sweep.h"
+#include "sim/commands/written.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
+#include "sim/report/ranking.h"
 #include "sim/report/result.h"
+#include "sim/report/tables.h"
 
 namespace syncline {
 
@@ -39,10 +42,11 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<Json> results(sweep.cells.size());
   std::vector<std::size_t> numbers;  // of the cells to simulate
   std::vector<SweepCell> cells;
+  std::vector<std::string> names(sweep.cells.size());
   std::vector<std::string> paths(sweep.cells.size());
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    const Json options_only{{"scenario", scenario_json(sweep.cells[i])}};
-    paths[i] = out.path() + "/" + cell_name(options_only, sweep.swept);
+    names[i] = cell_name(sweep.cells[i].written, sweep.swept);
+    paths[i] = out.path() + "/" + names[i];
     const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
     for (const std::string& path : {paths[i] + ".json", trace_path})
       if (keep && !path.empty())
@@ -65,11 +69,17 @@ int run_command(const std::vector<std::string>& arguments) {
     if (!simulated[i].error.empty())
       errors.push_back(simulated[i].error);
   }
-  std::erase_if(results, [](const Json& result) { return result.is_null(); });
+  std::size_t kept = 0;  // those without a result go, with their names
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (!results[i].is_null()) {
+      std::swap(results[kept], results[i]);
+      std::swap(names[kept++], names[i]);
+    }
+  results.resize(kept);
   if (results.empty())
     throw std::runtime_error(errors.front());
   if (keep)
-    write_atomically(out.path() + "/results.csv", results_csv(results));
+    write_atomically(out.path() + "/results.csv", results_csv(results, option_names()));
 
   const int code = print_left_out(sweep, errors);
   if (sweep.swept.empty()) {
@@ -78,13 +88,14 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
   std::vector<std::string> warned;
-  for (const Json& result : results)
-    for (const Json& warning : result["figures"]["warnings"])
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (const Json& warning : results[i]["figures"]["warnings"])
       if (std::ranges::find(warned, warning.get<std::string>()) == warned.end()) {
         warned.push_back(warning);
-        std::printf("warning (%s): %s\n", cell_name(result, sweep.swept).c_str(),
-                    warned.back().c_str());
+        std::printf("warning (%s): %s\n", names[i].c_str(), warned.back().c_str());
       }
+  for (const std::string& sentence : rank(results).sentences)
+    std::puts(sentence.c_str());
   return code;
 }
 

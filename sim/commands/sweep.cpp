@@ -14,6 +14,7 @@
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/process.h"
+#include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
@@ -61,7 +62,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
   const Trace trace = simulate(setup);
   Report report = make_report(trace, scenario.batch);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
-  Json result = to_json(scenario,
+  Json result = to_json(scenario, written_options(scenario),
                         {.compute = setup.compute.source,
                          .compression = setup.traffic.compression.provenance(),
                          .adding = setup.adding,
@@ -215,7 +216,7 @@ bool is_finished(const SweepCell& cell, const Json& result) {
   };
   return says("schema", result_schema) && says("tool", tool_version()) &&
          says("build", build_of_program()) && says("simgrid", simgrid_version()) &&
-         says("scenario", scenario_json(cell.scenario)) &&
+         says("scenario", written_options(cell.scenario)) &&
          says("inputs", inputs_of(cell.scenario)) &&
          (cell.trace_path.empty() || trace_is_of(result));
 }

@@ -31,7 +31,8 @@ Option numeric(const Parameter& parameter, Assign assign) {
   return {parameter.name, parameter.sentence, parameter.fallback,
           [parameter, assign](Scenario& scenario, const std::string& text) {
             assign(scenario, checked_number(parameter, text));
-          }};
+          },
+          true};
 }
 
 template <class Assign>
@@ -54,7 +55,8 @@ Option number_or_auto(const Parameter& parameter, Assign assign) {
             } catch (const std::invalid_argument& error) {
               throw std::invalid_argument(std::string(error.what()) + ", or auto");
             }
-          }};
+          },
+          true};
 }
 
 Fusion fusion_of(const Parameter& parameter, const std::string& text) {
@@ -73,7 +75,8 @@ Option fusion(const Parameter& parameter) {
   return {parameter.name, parameter.sentence, parameter.fallback,
           [parameter](Scenario& scenario, const std::string& text) {
             scenario.fusion = fusion_of(parameter, text);
-          }};
+          },
+          true};
 }
 
 std::vector<Option> fixed_options() {
@@ -169,6 +172,12 @@ std::vector<Option> fixed_options() {
               [](Scenario& s, double v) { s.warmup = static_cast<int>(v); }),
       numeric(number("seed", "of everything random", "1", 0, 9007199254740992.0, true),
               [](Scenario& s, double v) { s.seed = static_cast<std::uint64_t>(v); }),
+      numeric(number("price", "of one worker for an hour, in any currency: what an epoch costs", "",
+                     tiny, 1e9),
+              [](Scenario& s, double v) { s.price = v; }),
+      numeric(number("epoch-samples", "of an epoch, for its seconds and its cost [1000000]", "", 1,
+                     1e15, true),
+              [](Scenario& s, double v) { s.epoch_samples = v; }),
   };
 }
 
@@ -194,7 +203,10 @@ const std::vector<Option>& scenario_options() {
   static const std::vector<Option> all = [] {
     std::vector<Option> options = fixed_options();
     for (const Parameter& parameter : own_parameters())
-      options.push_back({parameter.name, parameter.sentence, parameter.fallback});
+      options.push_back({.name = parameter.name,
+                         .sentence = parameter.sentence,
+                         .fallback = parameter.fallback,
+                         .number = parameter.choices.empty()});
     return options;
   }();
   return all;

@@ -19,6 +19,7 @@ struct Option {
   // Checks the text and puts its value into the scenario. None for the schedule, the exchange and
   // the compressor, which resolve() looks up, and for their parameters, which become Settings.
   std::function<void(Scenario&, const std::string&)> set = nullptr;
+  bool number = false;  // its values are numbers, maybe beside a word or two
 };
 // All options of scenarios, in the order of --help.
 const std::vector<Option>& scenario_options();

@@ -317,6 +317,7 @@ Report make_report(const Trace& trace, int batch) {
     all_iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
     described += worker.measured_iterations();
   }
+  report.workers = trace.workers;
   report.simulated_s = trace.end_s;
   report.flows = trace.flows;
 

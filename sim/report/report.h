@@ -25,6 +25,7 @@ struct Report {
   double window_from_s = 0;
   double window_to_s = 0;
   double window_iterations = 0;  // in it, per worker
+  int workers = 0;
 
   double throughput = 0;  // samples/s of all workers
   // Half the width of its 95 % interval, as a part of it; none: it has fewer than 20 iterations per

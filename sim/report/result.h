@@ -23,16 +23,15 @@ struct Provenance {
   std::string inputs;       // fingerprint of the files that were read
 };
 
-constexpr int result_schema = 3;
+constexpr int result_schema = 3;  // experiments/result.schema.json describes it
 
 std::string tool_version();  // "syncline 0.3.0"
 
-// Every option's text, given or default; a cell's name first.
-nlohmann::ordered_json scenario_json(const Scenario& scenario);
-
-// {schema, tool, build, simgrid, inputs, scenario, provenance, figures, timeline}.
-nlohmann::ordered_json to_json(const Scenario& scenario, const Provenance& provenance,
-                               const Report& report, const Timeline& timeline);
+// {schema, tool, build, simgrid, inputs, scenario, provenance, figures, timeline}. `written` are
+// the options of the scenario by name (sim/commands/written.h).
+nlohmann::ordered_json to_json(const Scenario& scenario, const nlohmann::ordered_json& written,
+                               const Provenance& provenance, const Report& report,
+                               const Timeline& timeline);
 // As it is stored: a line per member, but one for each track of the timeline.
 std::string result_text(const nlohmann::ordered_json& result);
 
@@ -41,14 +40,15 @@ std::string result_text(const nlohmann::ordered_json& result);
 bool is_result(const nlohmann::ordered_json& json);
 
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
-std::string cell_name(const nlohmann::ordered_json& result, const std::vector<std::string>& swept);
+std::string cell_name(const std::map<std::string, std::string>& written,
+                      const std::vector<std::string>& swept);
 
-// A line per cell: the swept options, then the main figures.
-std::string comparison_table(const std::vector<nlohmann::ordered_json>& results,
-                             const std::vector<std::string>& swept);
-// All figures of one cell.
-std::string full_report(const nlohmann::ordered_json& result);
-// All options and figures, one line per cell.
-std::string results_csv(const std::vector<nlohmann::ordered_json>& results);
+// The value of an option in a result; empty if it was not given and has no default.
+std::string option_text(const nlohmann::ordered_json& result, const std::string& option);
+
+// The options that two of the results have with different values, in alphabetical order: also those
+// that nobody wrote, as the exchange that a compressor needs. Not those that mean something to some
+// of them only.
+std::vector<std::string> differing_options(const std::vector<nlohmann::ordered_json>& results);
 
 }  // namespace syncline

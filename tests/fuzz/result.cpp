@@ -2,7 +2,10 @@
 #include "sim/report/result.h"
 
 #include "sim/commands/sweep.h"
+#include "sim/commands/written.h"
 #include "sim/options/resolve.h"
+#include "sim/report/ranking.h"
+#include "sim/report/tables.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {
@@ -21,11 +24,12 @@ void read(Bytes bytes) {
   });
   if (!result.is_null())
     reads(bytes, [&] {
-      const std::string name = cell_name(result, {"workers", "schedule"});
       for (const std::string& shown :
            {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
-            results_csv({result, result}), name})
+            results_csv({result, result}, option_names())})
         require_plain_text(bytes, shown);
+      for (const std::string& sentence : rank({result, result}).sentences)
+        require_plain_text(bytes, sentence);
     });
 }
 

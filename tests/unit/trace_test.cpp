@@ -63,8 +63,8 @@ TEST(TraceCsv, NamesEveryStream) {
 }
 
 TEST(CellName, NamesTheSweptOptions) {
-  const nlohmann::ordered_json result{
-      {"scenario", {{"workers", "8"}, {"schedule", "bsp"}, {"model", "nets/my net.csv"}}}};
+  const std::map<std::string, std::string> result{
+      {"workers", "8"}, {"schedule", "bsp"}, {"model", "nets/my net.csv"}};
   EXPECT_EQ(cell_name(result, {}), "result");
   EXPECT_EQ(cell_name(result, {"workers", "schedule"}), "workers-8_schedule-bsp");
   EXPECT_EQ(cell_name(result, {"workers", "staleness"}), "workers-8");
@@ -73,7 +73,7 @@ TEST(CellName, NamesTheSweptOptions) {
 
 TEST(CellName, DiffersBetweenCells) {  // otherwise one overwrites the other
   const auto name_for = [](const std::string& model) {
-    return cell_name({{"scenario", {{"model", model}}}}, {"model"});
+    return cell_name({{"model", model}}, {"model"});
   };
   EXPECT_NE(name_for("nets/a.csv"), name_for("nets-a.csv"));
   EXPECT_NE(name_for("a b.csv"), name_for("a_b.csv"));

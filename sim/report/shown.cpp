@@ -1,0 +1,93 @@
+#include "sim/report/shown.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline {
+
+std::string seconds_shown(double s) {
+  if (s == 0)
+    return "0 s";
+  if (s >= 1)
+    return format("%.3g s", s);
+  return s >= 1e-3 ? format("%.3g ms", s * 1e3) : format("%.3g us", s * 1e6);
+}
+
+std::string duration_shown(double s) {
+  struct Unit {
+    const char* name;
+    double seconds;
+  };
+  constexpr Unit units[] = {{"d", 86400}, {"h", 3600}, {"min", 60}, {"s", 1}};
+  if (s < 99.95)
+    return seconds_shown(s);
+  if (s >= 100 * units[0].seconds)
+    return count_shown(s / units[0].seconds) + " d";
+  for (std::size_t i = 0; i + 1 < std::size(units); ++i) {  // two units say enough
+    const double small = std::round(s / units[i + 1].seconds);
+    const double each = std::round(units[i].seconds / units[i + 1].seconds);
+    if (small >= each)
+      return format("%.0f %s", std::floor(small / each), units[i].name) +
+             (std::fmod(small, each) > 0
+                  ? format(" %.0f %s", std::fmod(small, each), units[i + 1].name)
+                  : "");
+  }
+  return seconds_shown(s);
+}
+
+std::string bytes_shown(double b) {
+  for (const char* unit : {"B", "kB", "MB", "GB", "TB"}) {
+    if (b < 1000)
+      return format("%.4g %s", b, unit);
+    b /= 1000;
+  }
+  return format("%.4g PB", b);
+}
+
+std::string count_shown(double number) {
+  if (std::abs(number) < 999.95)
+    return format("%.4g", number);
+  if (std::abs(number) >= 1e15)
+    return format("%.3g", number);
+  std::string digits = format("%.0f", number);
+  for (std::size_t at = digits.size(); at > (number < 0 ? 4U : 3U);)
+    digits.insert(at -= 3, ",");
+  return digits;
+}
+
+std::string cost_shown(double price) {
+  return price >= 0.1 && price < 999.995 ? format("%.2f", price) : count_shown(price);
+}
+
+std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
+  // In characters, not bytes: names can be in any script.
+  const auto length = [](const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+  };
+  std::string table;
+  for (std::size_t row = 0; row <= rows; ++row) {
+    std::string line;
+    for (const Column& column : columns) {
+      std::size_t width = length(column.title);
+      for (const std::string& cell : column.cells)
+        width = std::max(width, length(cell));
+      const std::string& text = row == 0 ? column.title : column.cells[row - 1];
+      const std::string padding(width - length(text), ' ');
+      line += (line.empty() ? "" : "  ") + (column.left ? text + padding : padding + text);
+    }
+    table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return table;
+}
+
+std::string csv_field(const std::string& value) {
+  if (value.find_first_of(",\"") == std::string::npos)
+    return value;
+  std::string quoted = "\"";
+  for (const char c : value)
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace syncline

@@ -1,0 +1,36 @@
+// Numbers and tables as people read them.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+// "12.3 ms": three digits and a suitable unit.
+std::string seconds_shown(double s);
+// "4 min 12 s": what a person waits for.
+std::string duration_shown(double s);
+std::string bytes_shown(double b);
+// "12,345", or four digits if there are fewer.
+std::string count_shown(double number);
+std::string cost_shown(double price);
+
+struct Column {
+  std::string title;
+  std::vector<std::string> cells;
+  bool left = false;
+};
+std::string aligned(const std::vector<Column>& columns, std::size_t rows);
+
+// A field of a CSV file: in quotes where commas or quotes are in it.
+std::string csv_field(const std::string& value);
+
+}  // namespace syncline

@@ -1,0 +1,206 @@
+// What won, by how much, over what; what an epoch takes and costs.
+#include "sim/report/ranking.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/report/report.h"
+#include "sim/report/result.h"
+#include "sim/report/tables.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Cell {
+  Json written;
+  double throughput;
+  double interval = 0;  // 95 %, as a part of it
+  double price = 0;     // none
+  double staleness = 0;
+};
+
+Json result_of(const Cell& cell) {
+  Report report;
+  report.workers = cell.written.value("workers", 8);
+  report.throughput = cell.throughput;
+  report.throughput_interval = cell.interval;
+  report.iteration_mean_s = 1;
+  report.scaling_efficiency = 0.8;
+  report.staleness.gradients_mean = cell.staleness;
+  Scenario scenario;
+  if (cell.price > 0)
+    scenario.price = cell.price;
+  if (cell.written.contains("epoch-samples"))
+    scenario.epoch_samples = cell.written["epoch-samples"].get<double>();
+  return to_json(scenario, cell.written, {}, report, {});
+}
+
+Ranking ranking_of(const std::vector<Cell>& cells) {
+  std::vector<Json> results;
+  for (const Cell& cell : cells)
+    results.push_back(result_of(cell));
+  return rank(results);
+}
+
+Json of(const char* schedule, const char* exchange, int workers = 8) {
+  return {{"schedule", schedule}, {"exchange", exchange}, {"workers", workers}};
+}
+
+TEST(Ranking, SaysWhatWonByHowMuchOverWhat) {
+  const Ranking ranking = ranking_of({{of("asp", "ps"), 500}, {of("bsp", "ring"), 1234}});
+  ASSERT_EQ(ranking.sentences.size(), 1U);
+  EXPECT_EQ(ranking.sentences[0],
+            "bsp over ring is the fastest: 1,234 samples/s, 2.5 x the next, asp over ps (500).");
+  ASSERT_EQ(ranking.cells.size(), 2U);
+  EXPECT_EQ(ranking.cells[0].result, 1U);  // the fastest first
+  EXPECT_EQ(ranking.cells[1].choice, "asp over ps");
+}
+
+TEST(Ranking, SaysASmallLeadAsAPart) {
+  EXPECT_EQ(ranking_of({{of("bsp", "ring"), 104}, {of("bsp", "tree"), 100}}).sentences.front(),
+            "ring is the fastest: 104 samples/s, 4 % ahead of the next, tree (100).");
+}
+
+// 100 +- 2 and 97 +- 2 overlap, 100 +- 1 and 97 +- 1.9 do not.
+TEST(Ranking, CallsATieWhatIsWithinTheIntervals) {
+  const Ranking tie = ranking_of(
+      {{of("bsp", "ring"), 100, 0.02}, {of("bsp", "tree"), 97, 0.02}, {of("bsp", "ps"), 50, 0.02}});
+  EXPECT_EQ(tie.contests.front().tied, 2U);
+  EXPECT_EQ(tie.sentences.front(),
+            "ring and tree tie at 100 to 97 samples/s, within their intervals, 2 x the next, ps "
+            "(50).");
+  const Ranking clear =
+      ranking_of({{of("bsp", "ring"), 100, 0.01}, {of("bsp", "tree"), 97, 0.019}});
+  EXPECT_EQ(clear.contests.front().tied, 1U);
+  const Ranking all = ranking_of({{of("bsp", "ring"), 100}, {of("bsp", "tree"), 100}});
+  EXPECT_EQ(all.sentences.front(), "ring and tree tie at 100 samples/s, within their intervals.");
+}
+
+// Runs whose halves differ do not know their throughput as their interval says.
+TEST(Ranking, CallsATieWhatIsNotSteady) {
+  Json unsteady = result_of({of("bsp", "ring"), 100, 0.001});
+  Json other = result_of({of("bsp", "tree"), 98, 0.001});
+  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 1U);
+  unsteady["figures"]["halves_differ"] = -0.05;
+  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
+  other["figures"]["throughput_interval"] = nullptr;  // too few iterations to know
+  unsteady["figures"]["halves_differ"] = 0.0;
+  other["figures"]["halves_differ"] = 0.025;
+  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
+}
+
+TEST(Ranking, ComparesWithinANumberOfWorkers) {
+  const Ranking ranking = ranking_of({{of("asp", "ps", 4), 400},
+                                      {of("bsp", "ring", 4), 300},
+                                      {of("asp", "ps", 8), 500, 0, 0, 7},
+                                      {of("bsp", "ring", 8), 550},
+                                      {of("asp", "ps", 16), 600, 0, 0, 15},
+                                      {of("bsp", "ring", 16), 300}});
+  ASSERT_EQ(ranking.contests.size(), 3U);
+  ASSERT_EQ(ranking.sentences.size(), 2U);
+  EXPECT_EQ(ranking.sentences[0],
+            "At 16 workers asp over ps is the fastest: 600 samples/s (its gradients miss 15 "
+            "others), 2 x the next, bsp over ring (300).");
+  EXPECT_EQ(ranking.sentences[1], "With fewer workers: bsp over ring at 8; asp over ps at 4.");
+}
+
+TEST(Ranking, OfWorkersAloneIsAboutScaling) {
+  EXPECT_EQ(ranking_of({{{{"workers", 1}}, 100}, {{{"workers", 8}}, 640}}).sentences.front(),
+            "8 workers: 640 samples/s, 6.4 x 1 worker, at a scaling efficiency of 80 %.");
+}
+
+TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
+  std::vector<Cell> cells;
+  for (const double factor : {0.1, 1.0, 10.0})
+    for (const char* compressor : {"none", "topk"})
+      cells.push_back({{{"bandwidth-factor", factor}, {"compressor", compressor}},
+                       std::string(compressor) == "topk" ? 100.0 : 100 * factor});
+  const Ranking ranking = ranking_of(cells);
+  ASSERT_EQ(ranking.sentences.size(), 2U);
+  EXPECT_EQ(ranking.sentences[0],
+            "Of 3 combinations of bandwidth-factor, the fastest is topk in 1 and no compressor in "
+            "1; 1 is a tie.");
+  expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
+}
+
+// A model with fewer flop is no choice, and seeds are the same run again.
+TEST(Ranking, SaysNothingWhereNothingIsChosen) {
+  EXPECT_TRUE(ranking_of({{{{"model", "a"}}, 1}, {{{"model", "b"}}, 2}}).sentences.empty());
+  EXPECT_TRUE(ranking_of({{{{"seed", 1}}, 1}, {{{"seed", 2}}, 2}}).sentences.empty());
+  EXPECT_TRUE(ranking_of({{{{"seed", 1}}, 1}}).sentences.empty());
+  EXPECT_TRUE(ranking_of({}).sentences.empty());
+}
+
+TEST(Ranking, TellsWhatNobodyWroteButDiffers) {
+  const Ranking ranking =
+      ranking_of({{{{"compressor", "none"}, {"exchange", "ring"}}, 100},
+                  {{{"compressor", "topk"}, {"exchange", "allgather"}, {"density", 0.1}}, 200}});
+  expect_mentions(ranking.sentences.front(),
+                  {"topk over allgather is the fastest", "no compressor over ring"});
+}
+
+TEST(Ranking, ComparesNamedCellsWithAllThatTheyAre) {
+  const auto named = [](const char* name, const char* platform, int workers) {
+    return Json{{"name", name}, {"platform", platform}, {"workers", workers}};
+  };
+  EXPECT_EQ(
+      ranking_of({{named("cheap", "a", 8), 100}, {named("fast", "b", 4), 300}}).sentences.front(),
+      "fast is the fastest: 300 samples/s, 3 x the next, cheap (100).");
+}
+
+// A million samples: 100 s on 8 workers, 160 s on 4. At 9 an hour for each: 2 and 1.6.
+TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
+  const std::vector<Cell> cells{{of("bsp", "ring", 4), 6250, 0, 9},
+                                {of("bsp", "ring", 8), 1e4, 0, 9}};
+  const Ranking ranking = ranking_of(cells);
+  EXPECT_DOUBLE_EQ(ranking.cells[0].epoch_s, 100);
+  EXPECT_DOUBLE_EQ(*ranking.cells[0].epoch_cost, 2);
+  EXPECT_EQ(ranking.sentences.back(),
+            "A million samples take 1 min 40 s at the fastest (8 workers) and cost 2.00; the "
+            "cheapest is 4 workers: 1.60 in 2 min 40 s.");
+  std::vector<Cell> epochs = cells;
+  for (Cell& cell : epochs)
+    cell.written["epoch-samples"] = 2'500'000;
+  expect_mentions(ranking_of(epochs).sentences.back(),
+                  {"An epoch of 2,500,000 samples takes 4 min 10 s", "costs 5.00"});
+  epochs[0].throughput = 5000;
+  expect_mentions(ranking_of(epochs).sentences.back(), {"costs 5.00, and nothing is cheaper."});
+  for (Cell& cell : epochs)
+    cell.price = 0;
+  EXPECT_EQ(ranking_of(epochs).sentences.back(),
+            "An epoch of 2,500,000 samples takes 4 min 10 s at the fastest (8 workers).");
+}
+
+TEST(Tables, HaveAColumnForWhatDiffersThoughNobodySweptIt) {
+  const std::vector<Json> results{
+      result_of({{{"compressor", "none"}, {"exchange", "ring"}, {"batch", 32}}, 1}),
+      result_of({{{"compressor", "topk"}, {"exchange", "allgather"}, {"batch", 32}}, 1})};
+  const std::string table = comparison_table(results, {"compressor"});
+  expect_mentions(table, {"compressor  exchange   samples/s", "topk        allgather"});
+  EXPECT_EQ(table.find("batch"), std::string::npos);
+}
+
+TEST(ResultsCsv, HasTheSameColumnsInEverySweep) {
+  const TemporaryFolder folder;
+  const auto header_of = [&](const std::vector<std::string>& options, const std::string& out) {
+    std::vector<std::string> arguments{"run",      "--platform",   "two-hosts", "--model",
+                                       "resnet20", "--throughput", "100",       "--iterations",
+                                       "3",        "--out",        out};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Ended ended = run_program(arguments, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const std::string text = text_of(folder.path(out + "/results.csv"));
+    return text.substr(0, text.find('\n'));
+  };
+  const std::string one = header_of({}, "a");
+  EXPECT_EQ(header_of({"--workers", "1,2", "--schedule", "bsp,ssp"}, "b"), one);
+  EXPECT_EQ(header_of({"--compressor", "topk", "--device", "v100-modelled"}, "c"), one);
+  EXPECT_TRUE(one.starts_with("name,aggregate,")) << one;
+  expect_mentions(one, {",epoch-samples,", ",price,", ",epoch_s,epoch_cost,", ",flows"});
+}
+
+}  // namespace
+}  // namespace syncline
