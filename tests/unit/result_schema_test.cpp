@@ -1,0 +1,184 @@
+// experiments/result.schema.json describes what the program writes: every member of a result, and
+// no other.
+#include <cmath>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string schema_path = SYNCLINE_SOURCE_DIR "/experiments/result.schema.json";
+
+bool is_of(const std::string& type, const Json& json) {
+  if (type == "object" || type == "array")
+    return type == "object" ? json.is_object() : json.is_array();
+  if (type == "integer")
+    return json.is_number_integer() ||
+           (json.is_number() && json.get<double>() == std::floor(json.get<double>()));
+  return (type == "number" && json.is_number()) || (type == "string" && json.is_string()) ||
+         (type == "null" && json.is_null());
+}
+
+bool has_type(const Json& type, const Json& json) {
+  if (type.is_string())
+    return is_of(type, json);
+  return std::ranges::any_of(type, [&](const Json& one) { return is_of(one, json); });
+}
+
+// The first place that is not as the schema says, of the keywords that ours uses; empty: none.
+std::string mismatch(const Json& schema, const Json& json, const std::string& where = "$") {
+  if (schema.contains("type") && !has_type(schema["type"], json))
+    return where + " is no " + schema["type"].dump();
+  if (schema.contains("const") && schema["const"] != json)
+    return where + " is not " + schema["const"].dump();
+  if (schema.contains("enum") && std::ranges::find(schema["enum"], json) == schema["enum"].end())
+    return where + " is not among " + schema["enum"].dump();
+  if (json.is_number()) {
+    const double value = json;
+    if ((schema.contains("minimum") && value < schema["minimum"].get<double>()) ||
+        (schema.contains("maximum") && value > schema["maximum"].get<double>()) ||
+        (schema.contains("exclusiveMinimum") && value <= schema["exclusiveMinimum"].get<double>()))
+      return where + " is out of range";
+  }
+  if (json.is_string() && schema.contains("pattern") &&
+      !std::regex_search(json.get<std::string>(), std::regex(schema["pattern"].get<std::string>())))
+    return where + " is not like " + schema["pattern"].dump();
+  if (json.is_array() && (json.size() < schema.value("minItems", 0U) ||
+                          json.size() > schema.value("maxItems", 1'000'000U)))
+    return where + " has " + std::to_string(json.size()) + " items";
+  if (json.is_array())
+    for (std::size_t i = 0; i < json.size(); ++i) {
+      const Json& item =
+          schema.contains("prefixItems") ? schema["prefixItems"][i] : schema["items"];
+      if (const auto wrong = mismatch(item, json[i], where + "[" + std::to_string(i) + "]");
+          !wrong.empty())
+        return wrong;
+    }
+  if (!json.is_object())
+    return {};
+  for (const Json& needed : schema.value("required", Json::array()))
+    if (!json.contains(needed.get<std::string>()))
+      return where + " has no " + needed.dump();
+  for (const auto& [name, value] : json.items()) {
+    const bool known = schema.contains("properties") && schema["properties"].contains(name);
+    const Json any = schema.value("additionalProperties", Json(true));
+    if (!known && any == Json(false))
+      return where + " has " + name;
+    if (known || any.is_object())
+      if (const auto wrong =
+              mismatch(known ? schema["properties"][name] : any, value, where + "." + name);
+          !wrong.empty())
+        return wrong;
+  }
+  return {};
+}
+
+class ResultSchema : public testing::Test {
+ protected:
+  // The result of the program with these options.
+  Json result_with(const std::vector<std::string>& options, const std::string& out) const {
+    std::vector<std::string> arguments{"run",
+                                       "--platform",
+                                       "pcie-8x2-10gbe",
+                                       "--model",
+                                       "resnet20",
+                                       "--throughput",
+                                       "100",
+                                       "--iterations",
+                                       "20",
+                                       "--workers",
+                                       "4",
+                                       "--out",
+                                       out};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Ended ended = run_program(arguments, folder_.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return Json::parse(text_of(folder_.path(out + "/result.json")));
+  }
+  const TemporaryFolder folder_;
+  const Json schema_ = Json::parse(text_of(schema_path));
+};
+
+TEST_F(ResultSchema, HoldsForEverySchedule) {
+  const std::vector<std::vector<std::string>> runs{
+      {},
+      {"--schedule", "asp", "--jitter", "0.1", "--price", "2", "--epoch-samples", "50000"},
+      {"--schedule", "ssp", "--trace"},
+      {"--schedule", "inhad", "--staleness", "none"},
+      {"--schedule", "topk-sgd", "--compressor", "topk", "--device", "v100-modelled"}};
+  int number = 0;
+  for (const auto& options : runs)
+    EXPECT_EQ(mismatch(schema_, result_with(options, std::to_string(number++))), "")
+        << testing::PrintToString(options);
+}
+
+TEST_F(ResultSchema, RefusesWhatIsBroken) {
+  const Json whole = result_with({"--seed", "3"}, "o");
+  EXPECT_EQ(whole["scenario"]["workers"], 4);  // numbers are numbers
+  EXPECT_EQ(whole["scenario"]["bucket-bytes"], 26214400);
+  EXPECT_EQ(whole["scenario"]["throughput"], 100);
+  EXPECT_EQ(whole["scenario"]["iterations"], 20);
+  for (const auto& [name, value] : whole["figures"].items()) {
+    Json broken = whole;
+    broken["figures"].erase(name);
+    EXPECT_EQ(mismatch(schema_, broken), "$.figures has no \"" + name + "\"");
+    broken["figures"][name] = true;
+    EXPECT_NE(mismatch(schema_, broken), "") << name;
+  }
+  Json more = whole;
+  more["figures"]["speed"] = 1;
+  EXPECT_EQ(mismatch(schema_, more), "$.figures has speed");
+  Json text = whole;
+  text["scenario"]["workers"] = "4";
+  EXPECT_NE(mismatch(schema_, text), "");
+  Json old = whole;
+  old["schema"] = 2;
+  EXPECT_NE(mismatch(schema_, old), "");
+}
+
+TEST_F(ResultSchema, SaysInASentenceWhatEachFigureIs) {
+  const Json& figures = schema_["properties"]["figures"]["properties"];
+  EXPECT_GT(figures.size(), 25U);
+  for (const auto& [name, figure] : figures.items()) {
+    EXPECT_TRUE(figure.value("description", "").ends_with(".")) << name;
+    if (name.ends_with("_s")) {
+      EXPECT_PRED_FORMAT2(testing::IsSubstring, "econds", figure["description"].get<std::string>())
+          << name;
+    }
+  }
+}
+
+// Our own walk above could be wrong about the language of schemas.
+TEST_F(ResultSchema, IsOneForOthersToo) {
+  if (std::system("python3 -c 'import jsonschema' 2>/dev/null") != 0)
+    GTEST_SKIP() << "python3-jsonschema is not installed";
+  const Json whole = result_with({}, "o");
+  folder_.write("broken.json", [&] {
+    Json broken = whole;
+    broken["figures"]["waiting_s"] = "0 s";
+    return broken.dump();
+  }());
+  const std::string check = folder_.write("check.py", R"(
+import json, sys, jsonschema
+schema = json.load(open(sys.argv[1]))
+jsonschema.Draft202012Validator.check_schema(schema)
+errors = list(jsonschema.Draft202012Validator(schema).iter_errors(json.load(open(sys.argv[2]))))
+print(*errors)
+sys.exit(len(errors))
+)");
+  const auto errors_of = [&](const std::string& result) {
+    return WEXITSTATUS(
+        std::system(("python3 " + check + " " + schema_path + " " + folder_.path(result)).c_str()));
+  };
+  EXPECT_EQ(errors_of("o/result.json"), 0);
+  EXPECT_EQ(errors_of("broken.json"), 1);
+}
+
+}  // namespace
+}  // namespace syncline
