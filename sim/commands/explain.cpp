@@ -47,18 +47,28 @@ std::string explain_buckets(const Setup& setup) {
   return text;
 }
 
-std::string described(const BreakEven::Where& where, const PlatformLink* link) {
-  using Pays = BreakEven::Pays;
-  if (where.pays == Pays::always)
-    return "compression is faster at any bandwidth";
-  if (where.pays == Pays::never)
+std::string described(const std::vector<BandwidthRange>& faster, const PlatformLink* link) {
+  const auto limit = [&](double bandwidth) {
+    return format("%.4g times this scenario's", bandwidth) +
+           (link == nullptr ? ""
+                            : format(", %.4g Gbit/s on %s", bandwidth * link->bandwidth_Bps * 8e-9,
+                                     link->name.c_str()));
+  };
+  if (faster.empty())
     return "compression is slower at any bandwidth";
-  std::string text = format("%.4g times this scenario's", where.bandwidth);
-  if (link != nullptr)
-    text += format(", %.4g Gbit/s on %s", where.bandwidth * link->bandwidth_Bps * 8e-9,
-                   link->name.c_str());
-  return text + (where.pays == Pays::below ? "; compression is faster below"
-                                           : "; compression is faster above");
+  std::string text;
+  for (const auto& [from, to] : faster) {
+    text += text.empty() ? "" : "; and ";
+    if (from > 0 && to > 0)
+      text += "compression is faster from " + limit(from) + ", to " + limit(to);
+    else if (from > 0)
+      text += limit(from) + "; compression is faster above";
+    else if (to > 0)
+      text += limit(to) + "; compression is faster below";
+    else
+      text += "compression is faster at any bandwidth";
+  }
+  return text;
 }
 
 // At which bandwidths compression is faster than none.

@@ -50,21 +50,36 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
 
 namespace {
 
-// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth.
+constexpr double lowest = 1e-9;  // looked at, as multiples of the scenario's bandwidth
+constexpr double highest = 1e9;
+constexpr int looks = 1800;  // a hundred per decade: both limits of a range are found
+
+// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth, negative in the ranges.
 template <class ExtraSeconds>
-BreakEven::Where crossing(ExtraSeconds extra_s) {
-  using Pays = BreakEven::Pays;
-  double low = 1e-9;
-  double high = 1e9;
-  const bool pays_low = extra_s(low) < 0;
-  const bool pays_high = extra_s(high) < 0;
-  if (pays_low == pays_high)
-    return {pays_low ? Pays::always : Pays::never, 0};
-  while (high / low > 1 + 1e-9) {
-    const double middle = std::sqrt(low * high);
-    ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
+std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s) {
+  const auto crossing = [&](double low, double high, bool pays_low) {
+    while (high / low > 1 + 1e-9) {
+      const double middle = std::sqrt(low * high);
+      ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
+    }
+    return low;
+  };
+  std::vector<BandwidthRange> ranges;
+  double last = lowest;
+  bool paid = extra_s(last) < 0;
+  if (paid)
+    ranges.push_back({});
+  for (int look = 1; look <= looks; ++look) {
+    const double next = lowest * std::pow(highest / lowest, static_cast<double>(look) / looks);
+    const bool pays = extra_s(next) < 0;
+    if (pays && !paid)
+      ranges.push_back({.from = crossing(last, next, paid)});
+    else if (paid && !pays)
+      ranges.back().to = crossing(last, next, paid);
+    last = next;
+    paid = pays;
   }
-  return {pays_low ? Pays::below : Pays::above, low};
+  return ranges;
 }
 
 }  // namespace
@@ -82,14 +97,11 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
     spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
                result.dense[i].fixed_s;
   }
-  using Pays = BreakEven::Pays;
   if (saved_s > 0)
-    result.without_overlap = spent_s > 0 ? BreakEven::Where{Pays::below, saved_s / spent_s}
-                                         : BreakEven::Where{Pays::always, 0};
-  else
-    result.without_overlap = spent_s < 0 ? BreakEven::Where{Pays::above, saved_s / spent_s}
-                                         : BreakEven::Where{Pays::never, 0};
-  result.with_overlap = crossing([&](double bandwidth) {
+    result.without_overlap = {{.to = spent_s > 0 ? saved_s / spent_s : 0}};
+  else if (spent_s < 0)
+    result.without_overlap = {{.from = saved_s / spent_s}};
+  result.with_overlap = ranges_below_zero([&](double bandwidth) {
     return iteration_seconds(setup, result.compressed, bandwidth) -
            iteration_seconds(setup, result.dense, bandwidth);
   });

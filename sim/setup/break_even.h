@@ -15,22 +15,23 @@ namespace syncline {
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth);
 
+// Bandwidths, as multiples of the scenario's own. 0: no limit on that side.
+struct BandwidthRange {
+  double from = 0;
+  double to = 0;
+};
+
 // At which bandwidths a compressed scenario is faster than its dense rival: `bsp` with the same
 // exchange (Scenario::dense_exchange) and no compressor, all else equal. Usually below a limit,
 // where bytes take longer than compressing them; above a limit if its messages have more bytes in
-// fewer steps. Bandwidths are multiples of the scenario's own.
+// fewer steps; between two if compressing them then takes longer than what is left of these.
 struct BreakEven {
-  enum class Pays { below, above, always, never };
-  struct Where {
-    Pays pays = Pays::never;
-    double bandwidth = 0;  // the limit; 0 if there is none
-  };
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
   // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense
   // fixed_s), over all buckets: exact where nothing overlaps.
-  Where without_overlap;
-  Where with_overlap;  // where iteration_seconds() of both are equal
+  std::vector<BandwidthRange> without_overlap;
+  std::vector<BandwidthRange> with_overlap;  // limits: where iteration_seconds() of both are equal
 };
 
 // `times` are the scenario's bucket_times().

@@ -134,12 +134,15 @@ std::string predictions(const Scenario& scenario) {
       << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
   if (setup.traffic.compression.on() && !times.empty()) {
     const BreakEven even = break_even(setup, routes, times);
-    out << number(iteration_seconds(setup, even.dense, 1)) << ' '
-        << static_cast<int>(even.without_overlap.pays) << ' '
-        << number(even.without_overlap.bandwidth) << ' ' << static_cast<int>(even.with_overlap.pays)
-        << ' ' << number(even.with_overlap.bandwidth) << '\n';
+    out << number(iteration_seconds(setup, even.dense, 1));
+    for (const auto* ranges : {&even.without_overlap, &even.with_overlap}) {
+      out << ' ' << ranges->size();
+      for (const auto& [from, to] : *ranges)
+        out << ' ' << number(from) << ' ' << number(to);
+    }
+    out << '\n';
   } else {
-    out << "0 0 0 0 0\n";
+    out << "0 0 0\n";
   }
   for (const auto& [link, bytes] : loads)
     out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';
@@ -295,12 +298,14 @@ Predicted predicted(Options options) {
   const Scenario scenario = resolved(std::move(options));
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
-  int without = 0;
-  int with = 0;
-  in >> result.exchange_s >> result.iteration_s >> result.rival_s >> without >>
-      result.without_overlap.bandwidth >> with >> result.with_overlap.bandwidth;
-  result.without_overlap.pays = static_cast<BreakEven::Pays>(without);
-  result.with_overlap.pays = static_cast<BreakEven::Pays>(with);
+  in >> result.exchange_s >> result.iteration_s >> result.rival_s;
+  for (auto* ranges : {&result.without_overlap, &result.with_overlap}) {
+    std::size_t count = 0;
+    in >> count;
+    ranges->resize(count);
+    for (auto& [from, to] : *ranges)
+      in >> from >> to;
+  }
   std::string link;
   for (double bytes = 0; in >> link >> bytes;)
     result.link_bytes[link] = bytes;

@@ -69,9 +69,9 @@ struct Predicted {
   double exchange_s = 0;  // of all buckets
   double iteration_s = 0;
   // Where something compresses, too:
-  double rival_s = 0;                // `bsp`, `ring`, nothing compressed
-  BreakEven::Where without_overlap;  // break-even bandwidths, multiples of the scenario's
-  BreakEven::Where with_overlap;
+  double rival_s = 0;                           // `bsp`, `ring`, nothing compressed
+  std::vector<BandwidthRange> without_overlap;  // where compression is faster
+  std::vector<BandwidthRange> with_overlap;
 };
 
 // With the same defaults as simulated().
