@@ -1,8 +1,10 @@
 # Sourced by run.sh and test.sh: the packages, and the build.
 
-# Debian's and Ubuntu's names. jemalloc and ccache only make things faster.
+# Debian's and Ubuntu's names. jemalloc and ccache only make things faster; without Chart.js there are
+# no pages.
 packages=(g++ cmake ninja-build pkg-config ccache libsimgrid-dev libboost-dev
-  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libthrust-dev libgtest-dev libjemalloc-dev)
+  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libthrust-dev libgtest-dev
+  libjemalloc-dev libjs-chart.js)
 
 install_packages() {
   local missing=() package

@@ -28,6 +28,8 @@ const std::map<std::string, Command>& commands() {
       {"explain", {"[FILE.cfg] [options]  what would be simulated, and bounds", explain_command}},
       {"list", {"[KIND]               what there is to choose from", list_command}},
       {"validate", {"DIR...             compare with measurements", validate_command}},
+      {"report",
+       {"DIR                what --out has, as a page, figures, a summary", report_command}},
   };
   return all;
 }
@@ -88,9 +90,14 @@ void print_help() {
       "  --out DIR            also write a JSON file per cell and results.csv\n"
       "  --trace              also write each cell's trace as CSV, into --out\n"
       "  --resume             keep the cells that --out has already\n"
+      "  --html FILE          also write a page with charts, for any browser, offline\n"
       "  --jobs N             processes at a time [all cores]\n"
       "  --limit-memory BYTES of all processes together [half of the machine's]\n"
-      "  --limit-seconds S    of each cell [3600]; what takes more, by an estimate, is refused");
+      "  --limit-seconds S    of each cell [3600]; what takes more, by an estimate, is refused\n"
+      "\nOptions of report (--html also of validate)\n"
+      "  --html FILE          the page\n"
+      "  --svg DIR            the figures, for a paper\n"
+      "  --md FILE            the ranking and a table, for a pull request");
 }
 
 int dispatch(const std::vector<std::string>& arguments) {

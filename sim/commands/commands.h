@@ -12,5 +12,6 @@ int run_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);
 int explain_command(const std::vector<std::string>& arguments);
 int validate_command(const std::vector<std::string>& arguments);
+int report_command(const std::vector<std::string>& arguments);
 
 }  // namespace syncline

@@ -1,11 +1,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <set>
 #include <stdexcept>
 
+#include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/out_folder.h"
+#include "sim/commands/report_files.h"
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
 #include "sim/options/expand.h"
@@ -21,7 +24,9 @@ namespace fs = std::filesystem;
 
 int run_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
-  flags.insert(flags.end(), {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}});
+  flags.insert(
+      flags.end(),
+      {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}, {"html", true}});
   const CommandLine line = parse_command_line(arguments, flags);
   const Limits limits = limits_of(line);
   const Sweep sweep = expand(merged_with_file(line));
@@ -34,6 +39,7 @@ int run_command(const std::vector<std::string>& arguments) {
                                 " needs --out DIR: that is where cells are kept");
   if (keep && line.flags.at("out").empty())  // it would be the folder of all, /
     throw std::invalid_argument("--out is empty: allowed is the path of a folder");
+  const ReportFiles files = report_files(line);
   const OutFolder out(keep ? line.flags.at("out") : "");
 
   if (keep)
@@ -82,8 +88,12 @@ int run_command(const std::vector<std::string>& arguments) {
     write_atomically(out.path() + "/results.csv", results_csv(results, option_names()));
 
   const int code = print_left_out(sweep, errors);
+  Findings findings{.results = results, .rows = {}, .missing = {}};
+  for (const std::string& error : std::set(errors.begin(), errors.end()))
+    findings.missing.push_back("cells left out: " + printable(error));
   if (sweep.swept.empty()) {
     std::fputs(full_report(results.front()).c_str(), stdout);
+    std::fputs(write_report(files, findings).c_str(), stdout);
     return code;
   }
   std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
@@ -96,6 +106,7 @@ int run_command(const std::vector<std::string>& arguments) {
       }
   for (const std::string& sentence : rank(results).sentences)
     std::puts(sentence.c_str());
+  std::fputs(write_report(files, findings).c_str(), stdout);
   return code;
 }
 

@@ -5,6 +5,7 @@
 
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/report_files.h"
 #include "sim/commands/validation_folder.h"
 #include "sim/options/given.h"
 
@@ -63,11 +64,12 @@ void print_rows(const std::vector<ValidationRow>& rows) {
 
 int validate_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
-  flags.push_back({"jobs", true});
+  flags.insert(flags.end(), {{"jobs", true}, {"html", true}});
   const CommandLine line = parse_command_line(arguments, flags);
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument("validate takes folders with platform.xml, scenario.cfg and " +
-                                std::string("measured.csv, and --jobs N"));
+                                std::string("measured.csv, --jobs N and --html FILE"));
+  const ReportFiles files = report_files(line);
   std::vector<ValidationFolder> folders;
   std::vector<SweepCell> cells;
   for (const std::string& argument : line.arguments)
@@ -79,6 +81,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   const auto results =
       simulate_all(cells, jobs_of(line), limits_of(line), [](std::size_t, const auto&) {});
   std::vector<ValidationRow> all;
+  Findings findings;
   std::size_t next = 0;
   for (ValidationFolder& folder : folders) {
     for (ValidationRow& row : folder.rows) {
@@ -86,6 +89,8 @@ int validate_command(const std::vector<std::string>& arguments) {
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
       row.simulated = cell.result["figures"]["throughput_samples_per_s"];
+      row.folder = printable(fs::path(folder.path).filename().string());
+      findings.results.push_back(cell.result);
     }
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
     std::printf("%s\n", printable(folder.path).c_str());
@@ -100,6 +105,8 @@ int validate_command(const std::vector<std::string>& arguments) {
       print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
     print_summary("", all);
   }
+  findings.rows = std::move(all);
+  std::fputs(write_report(files, findings).c_str(), stdout);
   return 0;
 }
 

@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <stdexcept>
+
+#include "kernels/text.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/report_files.h"
+#include "sim/commands/sweep.h"
+#include "sim/options/given.h"
+#include "sim/report/ranking.h"
+#include "sim/report/study.h"
+#include "sim/report/tables.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::uintmax_t most_result_bytes = 20'000'000;
+
+struct Folder {
+  std::vector<Json> results;
+  std::vector<std::string> others;  // names of files that hold no result of ours
+};
+
+std::vector<std::string> json_files_in(const std::string& path) {
+  std::error_code error;
+  if (path.empty())
+    throw std::invalid_argument("an empty name: allowed is the folder of --out");
+  if (!fs::is_directory(path, error))
+    throw std::invalid_argument(brief_path(path) + ": no such folder");
+  std::vector<std::string> names;
+  fs::directory_iterator entries(path, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    if (const std::string name = entries->path().filename();
+        name.ends_with(".json") && !name.ends_with(".trace.json"))
+      names.push_back(name);
+  if (error)
+    throw std::runtime_error(brief_path(path) + ": cannot be read: " + error.message());
+  // Numbers in names as numbers, so that 4 workers come before 32.
+  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
+  return names;
+}
+
+Folder read_folder(const std::string& path) {
+  Folder folder;
+  for (const std::string& name : json_files_in(path)) {
+    const std::string file = path + "/" + name;
+    std::error_code error;
+    const auto bytes = fs::file_size(file, error);
+    Json result = error || bytes > most_result_bytes ? Json() : read_result(file);
+    if (result.is_null())
+      folder.others.push_back(name);
+    else if (folder.results.size() < most_cells)
+      folder.results.push_back(std::move(result));
+    else
+      throw std::runtime_error(brief_path(path) + ": more than " + std::to_string(most_cells) +
+                               " results: allowed are as many as a sweep has");
+  }
+  return folder;
+}
+
+// "results: 2 files are left out, which hold no result of this version: a.json, b.json".
+std::string left_out(const std::string& path, const std::vector<std::string>& names) {
+  constexpr std::size_t most_named = 10;
+  std::string text =
+      brief_path(path) + ": " + std::to_string(names.size()) +
+      (names.size() == 1 ? " file is left out, which holds" : " files are left out, which hold") +
+      " no whole result of this version: ";
+  for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
+    text += (i == 0 ? "" : ", ") + brief(names[i]);
+  return text + (names.size() > most_named
+                     ? " and " + std::to_string(names.size() - most_named) + " more"
+                     : "");
+}
+
+}  // namespace
+
+int report_command(const std::vector<std::string>& arguments) {
+  const CommandLine line =
+      parse_command_line(arguments, {{"html", true}, {"svg", true}, {"md", true}});
+  if (line.arguments.size() != 1 || !line.options.empty())
+    throw std::invalid_argument(
+        "report takes the folder that run --out has written, --html FILE, --svg DIR and --md FILE");
+  const std::string& path = line.arguments.front();
+  const ReportFiles files = report_files(line);
+  const Folder folder = read_folder(path);
+  const std::string others = folder.others.empty() ? std::string() : left_out(path, folder.others);
+  if (folder.results.empty())
+    throw std::runtime_error(others.empty() ? brief_path(path) + ": holds no result: allowed is " +
+                                                  "the folder that run --out has written"
+                                            : others);
+  const Findings findings{
+      .results = folder.results,
+      .rows = {},
+      .missing = others.empty() ? std::vector<std::string>{} : std::vector{others}};
+  const std::string where = write_report(files, findings);
+  if (findings.results.size() == 1)
+    std::fputs(full_report(findings.results.front()).c_str(), stdout);
+  else
+    std::fputs(comparison_table(findings.results, telling_options(findings.results)).c_str(),
+               stdout);
+  for (const std::string& sentence : rank(findings.results).sentences)
+    std::puts(sentence.c_str());
+  std::fputs(where.c_str(), stdout);
+  if (others.empty())
+    return 0;
+  std::fprintf(stderr, "syncline: %s\n", others.c_str());
+  return 2;
+}
+
+}  // namespace syncline

@@ -1,0 +1,88 @@
+#include "sim/commands/report_files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "kernels/text.h"
+#include "kernels/whole_file.h"
+#include "sim/commands/out_folder.h"
+#include "sim/report/svg.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Throws if there is a file that does not begin as ours do. An empty one may be replaced.
+void require_ours(const std::string& flag, const std::string& path, const std::string& begin) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return;
+  std::ifstream file(path, std::ios::binary);
+  std::string found(begin.size(), '\0');
+  file.read(found.data(), static_cast<std::streamsize>(found.size()));
+  found.resize(static_cast<std::size_t>(file.gcount()));
+  if (!file.is_open() || (!found.empty() && found != begin))
+    throw std::runtime_error(flag + " " + brief_path(path) +
+                             ": is there and was not written by syncline: allowed is another " +
+                             "name, or moving it away");
+}
+
+std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin) {
+  const auto given = line.flags.find(flag);
+  if (given == line.flags.end())
+    return "";
+  const std::string& path = given->second;
+  if (path.empty())
+    throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a " +
+                                (begin.empty() ? "folder" : "file"));
+  if (!begin.empty()) {
+    require_ours("--" + flag, path, begin);
+    try {
+      check_place(path);
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error("--" + flag + " " + error.what());
+    }
+  }
+  return path;
+}
+
+void write_figures(const std::string& folder, const std::vector<Figure>& figures) {
+  const MadeFolders made(folder);
+  for (const Figure& figure : figures)
+    require_ours("--svg", folder + "/" + figure.name, svg_begin);
+  for (const Figure& figure : figures)
+    write_atomically(folder + "/" + figure.name, figure.svg);
+}
+
+}  // namespace
+
+ReportFiles report_files(const CommandLine& line) {
+  ReportFiles files{.html = place_of(line, "html", page_begin),
+                    .svg = place_of(line, "svg", ""),
+                    .md = place_of(line, "md", summary_begin)};
+  if (!files.html.empty())
+    require_page_parts();
+  return files;
+}
+
+std::string write_report(const ReportFiles& files, const Findings& findings) {
+  std::string where;
+  if (!files.svg.empty()) {
+    const std::vector<Figure> figures = figures_of(findings);
+    write_figures(files.svg, figures);
+    where += "figures: " + std::to_string(figures.size()) + " in " + printable(files.svg) + "\n";
+  }
+  if (!files.md.empty()) {
+    write_atomically(files.md, summary_of(findings));
+    where += "summary: " + printable(files.md) + "\n";
+  }
+  if (!files.html.empty()) {
+    write_atomically(files.html, page_of(findings));
+    where += "page: " + printable(files.html) + "\n";
+  }
+  return where;
+}
+
+}  // namespace syncline

@@ -1,0 +1,198 @@
+// Builds the page of the data.
+"use strict";
+
+const onRedraw = []; // when colours or the width have changed
+
+function swatch(name, hollow = false) {
+  const box = drawn("svg", { width: 14, height: 14, "aria-hidden": "true" });
+  if (name === "wait")
+    box.append(drawn("rect", { width: 14, height: 14, rx: 2, style: "fill:var(--idle);stroke:var(--hatch)" }), drawn("path", { d: "M2 12L12 2M-1 5L5 -1M9 15L15 9", style: "stroke:var(--hatch);stroke-width:1.5" }));
+  else if (hollow) box.append(drawn("rect", { x: 1, y: 1, width: 12, height: 12, rx: 2, style: `fill:none;stroke:var(--${name});stroke-width:2` }));
+  else box.append(drawn("rect", { width: 14, height: 14, rx: 2, style: `fill:var(--${name})` }));
+  return box;
+}
+
+function lineMark(name, dash) {
+  return drawn("svg", { width: 26, height: 10, "aria-hidden": "true" },
+    drawn("line", { x1: 0, x2: 26, y1: 5, y2: 5, "stroke-dasharray": dash.join(" "), style: `stroke:var(--${name});stroke-width:2.25` }));
+}
+
+function legendButton(name, mark, pressed, click) {
+  const button = element("button", { type: "button", "aria-pressed": pressed }, mark, name);
+  button.addEventListener("click", click);
+  return element("li", {}, button);
+}
+
+// A value per row and series.
+function chartTable(chart) {
+  const caption = chart.title + (chart.variant ? ", " + chart.variant : "");
+  if (chart.kind === "lines") {
+    const xs = [...new Set(chart.series.flatMap((series) => series.x))].sort((a, b) => a - b);
+    return table([{ title: chart.x.title, unit: "" }, ...chart.series.map((series) => ({ title: series.name, unit: chart.y.unit }))],
+      xs.map((x) => [x, ...chart.series.map((series) => series.y[series.x.indexOf(x)])]), { caption });
+  }
+  if (chart.kind === "columns")
+    return table([{ title: "of", unit: "text" }, { title: "staleness", unit: "text" }, { title: "part", unit: "%" }],
+      chart.series.flatMap((series) => series.x.map((_, i) => [series.name, series.notes[i], series.y[i]])), { caption });
+  if (chart.kind === "points")
+    return table([{ title: "folder", unit: "text" }, { title: "row", unit: "text" }, { title: "measured", unit: "samples/s" }, { title: "simulated", unit: "samples/s" }],
+      chart.series.flatMap((series) => series.x.map((x, i) => [series.name, series.notes[i], x, series.y[i]])), { caption, sortable: true });
+  const notes = chart.kind === "bars";
+  return table([{ title: "cell", unit: "text" }, ...chart.series.map((series) => ({ title: series.name, unit: chart.x.unit })), ...(notes ? [{ title: "busiest links", unit: "text" }] : [])],
+    chart.categories.map((name, i) => [name, ...chart.series.map((series) => series.y[i]), ...(notes ? [chart.series[0].notes[i]] : [])]), { caption });
+}
+
+const fold = (chart) => folded("Table", () => chartTable(chart));
+
+function drop(id) {
+  liveCharts.get(id)?.destroy();
+  liveCharts.delete(id);
+}
+
+// Throughput and efficiency side by side, with one legend: a click shows or hides a series in both.
+function scalingSection(charts) {
+  const hidden = new Set();
+  const legend = element("ul", { class: "legend", "aria-label": "series" });
+  const holders = charts.map(() => element("div"));
+  const show = () => charts.forEach((chart) => {
+    const live = liveCharts.get(chart.id);
+    live.data.datasets.forEach((set, i) => live.setDatasetVisibility(i, !hidden.has(set.label)));
+    live.update();
+  });
+  const draw = () => {
+    charts.forEach((chart, i) => {
+      drop(chart.id);
+      putChart(holders[i], chart.id, chart.sentence, lines(chart));
+    });
+    if (hidden.size) show();
+  };
+  for (const series of charts[0].series)
+    legend.append(legendButton(series.name, lineMark(colourName(series.colour), series.colour < 0 ? [4, 4] : dashes[series.dash % 4]), true, (event) => {
+      if (!hidden.delete(series.name)) hidden.add(series.name);
+      event.currentTarget.setAttribute("aria-pressed", !hidden.has(series.name));
+      show();
+    }));
+  onRedraw.push(draw);
+  const section = element("section", { id: "scaling" }, element("h2", {}, charts[0].x.title === "workers" ? "How it scales" : "Against " + charts[0].x.title), legend,
+    element("div", { class: "pair" }, ...charts.map((chart, i) => element("figure", {}, element("h3", {}, chart.title), element("figcaption", {}, chart.sentence), holders[i], fold(chart)))));
+  return { section, draw };
+}
+
+// One of several variants of a chart, the last to begin with.
+function variantSection(charts, id) {
+  let chosen = charts.length - 1;
+  const sentence = element("figcaption"), legend = element("ul", { class: "legend" }), holder = element("div"), tables = element("div");
+  const draw = () => {
+    const chart = charts[chosen];
+    for (const name of [...liveCharts.keys()]) if (name === id || name.startsWith(id + ":")) drop(name);
+    sentence.textContent = chart.sentence;
+    if (chart.kind === "columns") {
+      const panels = chart.series.map(() => element("div"));
+      holder.replaceChildren(
+        element("div", { class: "panels" }, ...chart.series.map((series, i) => element("div", {}, element("h3", {}, swatch(colourName(series.colour)), series.name), panels[i]))),
+        element("p", { class: "note" }, `Across: ${chart.x.title}. Up: part ${chart.y.title}.`));
+      chart.series.forEach((series, i) => putChart(panels[i], `${id}:${series.name}`, `${series.name}: ${chart.sentence}`, columns(chart, series), { small: true }));
+    } else putChart(holder, id, chart.sentence, bars(chart), { height: 64 + 34 * chart.categories.length });
+    legend.replaceChildren();
+    if (chart.kind === "stack") {
+      const live = liveCharts.get(id);
+      chart.series.forEach((series, i) => legend.append(legendButton(series.name, swatch(series.name === "waiting" ? "wait" : partColours[series.name]), true, (event) => {
+        live.setDatasetVisibility(i, !live.isDatasetVisible(i));
+        event.currentTarget.setAttribute("aria-pressed", live.isDatasetVisible(i));
+        live.update();
+      })));
+    }
+    tables.replaceChildren(fold(chart));
+  };
+  onRedraw.push(draw);
+  const section = element("section", { id }, element("h2", {}, charts[0].title),
+    element("figure", {}, sentence, charts.length > 1 ? element("div", { class: "bar" }, radios("With", charts.map((chart) => chart.variant), chosen, (i) => { chosen = i; draw(); })) : null, legend, holder, tables));
+  return { section, draw };
+}
+
+function caseSections(charts) {
+  const of = (...ids) => charts.filter((chart) => ids.includes(chart.id));
+  const made = [];
+  if (of("throughput").length) made.push(scalingSection(of("throughput", "efficiency")));
+  for (const id of ["breakdown", "staleness", "links"]) if (of(id).length) made.push(variantSection(of(id), id));
+  return made;
+}
+
+function header(data) {
+  const best = data.best;
+  const sentences = data.lead.length ? data.lead : [best ? best.name + ": " + best.bottleneck : ""];
+  document.title = sentences[0];
+  return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.cells, "") + (data.cells === 1 ? " simulation" : " simulations")),
+    element("h1", {}, sentences[0]),
+    ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
+    best ? element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))) : null,
+    best && data.lead.length ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null);
+}
+
+function provenanceSection(rows) {
+  const make = () => {
+    const body = element("tbody", {}, ...rows.map(([name, values]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, values.join(" · ")))));
+    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "provenance" }, element("table", { class: "wrap" }, body));
+  };
+  return element("section", { id: "provenance" }, element("h2", {}, "Where the numbers come from"), folded("Every option, file and version", make));
+}
+
+function build(data) {
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+  const main = document.getElementById("report");
+  main.append(header(data));
+  const before = element("div"), after = element("div"); // of the case: around the timelines of the best cells
+  const showCase = (i) => {
+    onRedraw.length = fixed;
+    for (const id of [...liveCharts.keys()]) if (id !== "agreement") drop(id);
+    const made = caseSections(data.cases[i].charts);
+    const isFirst = (one) => ["scaling", "breakdown"].includes(one.section.id);
+    before.replaceChildren(...made.filter(isFirst).map((one) => one.section));
+    after.replaceChildren(...made.filter((one) => !isFirst(one)).map((one) => one.section));
+    for (const one of made) one.draw();
+  };
+  if (data.agreement) {
+    const holder = element("div");
+    const draw = () => {
+      drop("agreement");
+      putChart(holder, "agreement", data.agreement.sentence, points(data.agreement), { height: Math.min(560, innerWidth - 40) });
+    };
+    const legend = element("ul", { class: "legend" });
+    data.agreement.series.forEach((series, i) => legend.append(legendButton(series.name, swatch(colourName(series.colour), series.dash > 0), true, (event) => {
+      const live = liveCharts.get("agreement");
+      live.setDatasetVisibility(i, !live.isDatasetVisible(i));
+      event.currentTarget.setAttribute("aria-pressed", live.isDatasetVisible(i));
+      live.update();
+    })));
+    main.append(element("section", { id: "agreement" }, element("h2", {}, data.agreement.title), element("figure", {}, element("figcaption", {}, data.agreement.sentence), legend, holder, fold(data.agreement))));
+    draw();
+    onRedraw.push(draw);
+  }
+  if (data.maps.length) main.append(mapSection(data.maps));
+  if (data.cases.length > 1) main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), showCase)));
+  main.append(before);
+  if (data.timelines.length) main.append(timelineSection(data.timelines));
+  main.append(after);
+  if (data.table)
+    main.append(element("section", { id: "cells" }, element("h2", {}, data.cells === 1 ? "The cell" : `All ${shown(data.cells, "")} cells`),
+      folded("Table, the fastest first", () => table(data.table.columns, data.table.rows, { sortable: true, caption: "All cells" }), data.cells <= 40)));
+  if (data.warnings.length)
+    main.append(element("section", { id: "warnings" }, element("h2", {}, "Warnings"), element("ul", { class: "warnings" }, ...data.warnings.map((warning) => element("li", {}, warning)))));
+  main.append(provenanceSection(data.provenance));
+  document.body.append(tip);
+  const fixed = onRedraw.length;
+  if (data.cases.length) showCase(0);
+
+  let width = innerWidth, waiting = 0;
+  const redraw = () => onRedraw.forEach((draw) => draw());
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  addEventListener("resize", () => {
+    if (innerWidth === width) return; // a phone's address bar came or went
+    width = innerWidth;
+    clearTimeout(waiting);
+    waiting = setTimeout(redraw, 150);
+  });
+}
+
+build(JSON.parse(document.getElementById("data").textContent));

@@ -1,0 +1,117 @@
+// A report as its reader uses it: node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM PAGE HOSTILE_PAGE
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+
+const [modules, chromium, page, hostile] = process.argv.slice(2);
+const puppeteer = createRequire(modules + "/package.json")("puppeteer-core");
+const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+
+// Opens a file without a network and calls `look`; whatever the page complains about fails.
+async function opened(file, { width, scheme }, look) {
+  const tab = await browser.newPage();
+  const complaints = [];
+  tab.on("pageerror", (error) => complaints.push(error.message));
+  tab.on("console", (message) => ["error", "warn"].includes(message.type()) && complaints.push(message.text()));
+  tab.on("dialog", (dialog) => { complaints.push("a dialog: " + dialog.message()); dialog.dismiss(); });
+  tab.on("request", (request) => request.url().startsWith("http") && complaints.push("asks for " + request.url()));
+  await tab.setOfflineMode(true);
+  await tab.setViewport({ width, height: 900 });
+  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }, { name: "prefers-reduced-motion", value: "reduce" }]);
+  await tab.goto("file://" + file);
+  await look(tab);
+  assert.deepEqual(complaints, []);
+  await tab.close();
+}
+
+const chart = (tab, id, question) => tab.evaluate((id, question) => new Function("chart", "return " + question)(liveCharts.get(id)), id, question);
+const texts = (tab, selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
+
+for (const width of [1280, 390])
+  for (const scheme of ["light", "dark"])
+    await opened(page, { width, scheme }, async (tab) => {
+      assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), width, "nothing reaches over the side");
+      const paper = await tab.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      assert.equal(paper === "rgb(255, 255, 255)", scheme === "light");
+      // Each chart has its size, its sentence and its table.
+      for (const id of ["throughput", "efficiency", "breakdown", "links"]) {
+        assert.ok((await chart(tab, id, "chart.width")) > 280, id);
+        assert.ok((await chart(tab, id, "chart.data.datasets.length")) > 0, id);
+      }
+      for (const label of await tab.$$eval("canvas", (all) => all.map((one) => one.getAttribute("aria-label")))) assert.ok(label.length > 30);
+      assert.ok((await texts(tab, "h1"))[0].length > 20);
+      assert.equal(await tab.evaluate(() => [...document.querySelectorAll("figure")].filter((figure) => !figure.querySelector("details")).length), 0);
+    });
+
+await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
+  // A click on a legend entry hides its series in both charts, another shows it again.
+  const entry = await tab.$("#scaling .legend button");
+  for (const visible of [false, true]) {
+    await entry.click();
+    assert.equal(await entry.evaluate((button) => button.getAttribute("aria-pressed")), String(visible));
+    for (const id of ["throughput", "efficiency"]) assert.equal(await chart(tab, id, "chart.isDatasetVisible(0)"), visible);
+  }
+
+  // The pointer over a point says its value; so do arrow keys, to whoever listens.
+  const point = JSON.parse(await chart(tab, "efficiency", `(() => {
+    chart.canvas.scrollIntoView({ block: "center", behavior: "instant" });
+    const box = chart.canvas.getBoundingClientRect(), at = chart.getDatasetMeta(1).data.at(-1);
+    return JSON.stringify({ x: box.x + at.x, y: box.y + at.y, name: chart.data.datasets[1].label, y1: chart.data.datasets[1].data.at(-1).of[1] });
+  })()`));
+  await tab.mouse.move(point.x - 3, point.y);
+  await tab.mouse.move(point.x, point.y);
+  await tab.waitForFunction(() => liveCharts.get("efficiency").tooltip.opacity > 0, { timeout: 3000 });
+  const said = await chart(tab, "efficiency", "[...chart.tooltip.title, ...chart.tooltip.body[0].lines].join(' ')");
+  assert.ok(said.includes("workers 8: ") && said.endsWith(" %"), said);
+  await tab.focus("#breakdown canvas");
+  await tab.keyboard.press("ArrowRight");
+  assert.match((await texts(tab, "#breakdown [aria-live]"))[0], /compute: .* ms \(/);
+
+  // The worker counts of the breakdown are one choice; the sentence follows.
+  const before = (await texts(tab, "#breakdown figcaption"))[0];
+  await tab.click("#breakdown .choice label");
+  assert.notEqual((await texts(tab, "#breakdown figcaption"))[0], before);
+
+  // The timeline: slices that say what they are, of the cell that is chosen.
+  await tab.select("#timeline select", "1");
+  const boxes = await tab.$$("#timeline .drawing rect[rx]");
+  assert.ok(boxes.length > 10);
+  await boxes[0].evaluate((box) => box.scrollIntoView({ block: "center", behavior: "instant" }));
+  await boxes[0].hover();
+  assert.match((await texts(tab, ".tip"))[0], /^worker \d+, compute: \w+\n[\d.]+ (ms|s|µs), from /);
+
+  // Tables open, sort, and have a row per cell.
+  const heads = await tab.$$("#cells th button");
+  await heads[0].click();
+  assert.equal(await heads[0].evaluate((button) => button.parentElement.getAttribute("aria-sort")), "descending");
+  assert.equal((await tab.$$("#cells tbody tr")).length, 15);
+  assert.equal((await texts(tab, "#cells tbody th"))[0], "8");
+  await tab.click("#provenance summary");
+  await tab.waitForSelector("#provenance td");
+  assert.ok((await texts(tab, "#provenance td")).some((text) => text.includes("latency + bytes / bandwidth")));
+
+  // Tab reaches the skip link first, then every control in the order of the page.
+  await tab.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
+  await tab.mouse.click(2, 2);
+  const reached = [];
+  for (let i = 0; i < 200; ++i) {
+    await tab.keyboard.press("Tab");
+    const place = await tab.evaluate(() => {
+      const at = document.activeElement;
+      return at === document.body ? "" : at.classList.contains("skip") ? "skip" : at.closest("section")?.id ?? "";
+    });
+    if (!place || (place === "skip" && reached.length)) break;
+    if (reached.at(-1) !== place) reached.push(place);
+  }
+  assert.deepEqual(reached, ["skip", "scaling", "breakdown", "timeline", "staleness", "links", "cells", "provenance"]);
+});
+
+// A model that is called <script>alert(1)</script> is a text like any other.
+await opened(hostile, { width: 1280, scheme: "light" }, async (tab) => {
+  await tab.click("#provenance summary");
+  await tab.waitForSelector("#provenance td");
+  assert.ok((await texts(tab, "#provenance td")).includes("<script>alert(1)</script>"));
+  assert.equal((await tab.$$("script")).length, 3);
+});
+
+await browser.close();
+console.log("the page is as it should be");

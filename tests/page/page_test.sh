@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Opens the report of a short quickstart in Chromium. Exits with 77, "skipped", and the reason where
+# something that it needs is not installed.
+# page_test.sh PROGRAM SOURCE_FOLDER FOLDER_OF_NODE_MODULES
+set -euo pipefail
+program=$1 source=$2 modules=$3
+skip() { echo "skipped: $1"; exit 77; }
+command -v node >/dev/null || skip "Node is not installed (nodejs)"
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome) ||
+  skip "Chromium is not installed (chromium)"
+[ -d "$modules/node_modules/puppeteer-core" ] ||
+  skip "puppeteer-core is not there: cp $source/tests/page/package*.json $modules && npm ci --prefix $modules"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+"$program" run "$source/experiments/quickstart.cfg" --workers 1,4,8 --iterations 4 --out out --html quickstart.html >printed 2>&1 || {
+  grep -q "built without Chart.js" printed && skip "the program was built without Chart.js (libjs-chart.js)"
+  cat printed
+  exit 1
+}
+grep -q '^page: quickstart.html$' printed
+
+# The same with a model that would like to be a script.
+mkdir hostile
+for result in out/*.json; do
+  sed 's|"model": "resnet50"|"model": "<script>alert(1)</script>"|; s|"busiest|"busiest|' "$result" >"hostile/${result##*/}"
+done
+"$program" report hostile --html hostile.html >/dev/null
+grep -q 'alert(1)' hostile.html
+
+node "$source/tests/page/page_test.mjs" "$modules" "$chromium" "$folder/quickstart.html" "$folder/hostile.html"

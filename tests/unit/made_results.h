@@ -1,0 +1,65 @@
+// Results as a sweep leaves them, without a simulation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/result.h"
+
+namespace syncline {
+
+inline nlohmann::ordered_json made_result(const std::map<std::string, std::string>& options,
+                                          double samples_per_s, int slices = 4) {
+  nlohmann::ordered_json written{{"model", "resnet50"}, {"platform", "two-hosts"}, {"workers", "2"},
+                                 {"schedule", "bsp"},   {"exchange", "ring"},      {"batch", "32"}};
+  for (const auto& [option, value] : options)
+    written[option] = value;
+  Report report;
+  report.workers = std::stoi(written["workers"].get<std::string>());
+  report.throughput = samples_per_s;
+  report.throughput_interval = 0.01;
+  report.scaling_efficiency = 0.8;
+  report.iteration_mean_s = report.iteration_p50_s = report.iteration_p99_s = 0.25;
+  report.compute_s = 0.2;
+  report.exposed_s = 0.04;
+  report.waiting_s = 0.01;
+  report.busiest_links = {{.name = "node0-nic_UP", .utilisation = 0.5}};
+  report.bottleneck = "computation";
+  report.staleness.gradients_mean = 3;
+  report.staleness.gradients_max = 4;
+  report.staleness.histogram = {{2, 10}, {4, 10}};
+  report.warnings = {"a warning"};
+  Timeline timeline{.from_s = 1, .to_s = 2, .tracks = {}};
+  for (const char* kind : {"worker", "server"}) {
+    Track track{.name = std::string(kind) + " 0", .kind = kind, .stream = "compute", .slices = {}};
+    for (int i = 0; i < slices; ++i)
+      track.slices.push_back({.start_s = 1 + static_cast<double>(i) / slices,
+                              .end_s = 1 + (i + 0.9) / slices,
+                              .verb = i % 2 == 0 ? "forward" : "wait",
+                              .bucket = i,
+                              .iteration = 7});
+    timeline.tracks.push_back(track);
+  }
+  return to_json(Scenario{}, written,
+                 {.compute = "given",
+                  .compression = "",
+                  .adding = "",
+                  .network = "latency + bytes / bandwidth",
+                  .simgrid = "3.32",
+                  .build = "b",
+                  .inputs = "i"},
+                 report, timeline);
+}
+
+inline std::vector<nlohmann::ordered_json> made_sweep() {
+  std::vector<nlohmann::ordered_json> results;
+  for (const int workers : {1, 2, 4, 8})
+    for (const std::string schedule : {"bsp", "asp"})
+      results.push_back(made_result({{"workers", std::to_string(workers)},
+                                     {"schedule", schedule},
+                                     {"exchange", schedule == "bsp" ? "ring" : "ps"}},
+                                    workers * (schedule == "bsp" ? 100.0 : 80.0)));
+  return results;
+}
+
+}  // namespace syncline

@@ -1,0 +1,227 @@
+// The page, the summary and the figures of made results: what they say, and that nothing in a
+// result becomes markup.
+#include "sim/report/page.h"
+
+#include <expat.h>
+#include <gtest/gtest.h>
+#include <regex>
+
+#include "sim/report/charts.h"
+#include "sim/report/drawn_timeline.h"
+#include "sim/report/maps.h"
+#include "sim/report/page_parts.h"
+#include "sim/report/study.h"
+#include "tests/unit/made_results.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const std::string script = "<script>alert(1)</script>";
+
+Findings findings_of(std::vector<Json> results) {
+  return {.results = std::move(results), .rows = {}, .missing = {}};
+}
+
+std::string data_text_of(const std::string& page) {
+  const std::string begin = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t from = page.find(begin) + begin.size();
+  return page.substr(from, page.find("</script>", from) - from);
+}
+
+Json data_of(const Findings& findings) {
+  return Json::parse(data_text_of(page_of(findings)));
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+bool is_well_formed(const std::string& xml) {
+  XML_Parser parser = XML_ParserCreate(nullptr);
+  const bool whole =
+      XML_Parse(parser, xml.data(), static_cast<int>(xml.size()), 1) == XML_STATUS_OK;
+  XML_ParserFree(parser);
+  return whole;
+}
+
+class Page : public testing::Test {
+  void SetUp() override {
+    if (page_parts::chart_js.empty())
+      GTEST_SKIP() << "built without Chart.js (libjs-chart.js)";
+  }
+};
+
+TEST_F(Page, IsOneFileThatNeedsNoOther) {
+  const std::string page = page_of(findings_of(made_sweep()));
+  EXPECT_TRUE(page.starts_with(page_begin));
+  EXPECT_TRUE(std::regex_search(page, std::regex("default-src 'none'")));
+  for (const char* outside : {"<img", "<iframe", "<script src", "rel=\"stylesheet\"", "{{"})
+    EXPECT_EQ(count(page.substr(0, page.find("/*!")), outside), 0U) << outside;
+  EXPECT_LT(page.size(), 300'000U);
+}
+
+TEST_F(Page, StringsOfResultsAreNeverMarkup) {
+  const std::string plain_page = page_of(findings_of({made_result({{"model", "m"}}, 100)}));
+  for (const std::string& bad : {script, std::string("</script>"), std::string("<!--<script>"),
+                                 std::string("\xE2\x80\xA8&amp;\xE2\x80\xA9")}) {
+    Json result = made_result({{"model", bad}, {"schedule", bad}}, 100);
+    result["figures"]["bottleneck"] = bad;
+    result["figures"]["warnings"] = {bad};
+    result["figures"]["busiest_links"][0]["name"] = bad;
+    result["provenance"]["compute"] = bad;
+    result["timeline"]["tracks"][0]["name"] = bad;
+    const std::string page = page_of(findings_of({result, made_result({{"model", "m"}}, 90)}));
+    const std::string text = data_text_of(page);
+    EXPECT_EQ(text.find_first_of("<>&"), std::string::npos);
+    EXPECT_EQ(text.find("\xE2\x80\xA8"), std::string::npos);
+    EXPECT_NE(Json::parse(text).dump().find(Json(bad).dump().substr(1, 6)), std::string::npos);
+    EXPECT_EQ(count(page, "<script"), count(plain_page, "<script"));
+    EXPECT_EQ(count(page, "</script>"), count(plain_page, "</script>"));
+  }
+}
+
+TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
+  const Json data = data_of(findings_of(made_sweep()));
+  EXPECT_EQ(data["timelines"].size(), 8U);
+  EXPECT_EQ(data["timelines"][0]["name"], "bsp, 8 workers");
+  const auto& slices = data["timelines"][0]["tracks"][0]["slices"];
+  EXPECT_EQ(slices[0].dump(), "[0,22500,0,0,7]");
+  EXPECT_EQ(slices[1].dump(), "[25000,47500,1,1,7]");
+}
+
+TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
+  std::vector<Json> results;
+  for (int i = 0; i < 500; ++i)
+    results.push_back(made_result(
+        {{"workers", std::to_string(1 + i % 20)}, {"density", "0." + std::to_string(100 + i / 20)}},
+        100 + i, 1500));
+  const std::string page = page_of(findings_of(std::move(results)));
+  EXPECT_LT(page.size(), 2'000'000U);
+  const Json data = Json::parse(data_text_of(page));
+  EXPECT_EQ(data["timelines"].size(), 12U);
+  EXPECT_EQ(data["table"]["rows"].size(), 500U);
+}
+
+TEST_F(Page, OfOneCellHasNoCurves) {
+  const Json data = data_of(findings_of({made_result({}, 100)}));
+  ASSERT_EQ(data["cases"].size(), 1U);
+  EXPECT_EQ(data["cases"][0]["charts"][0]["id"], "breakdown");
+  EXPECT_EQ(data["best"]["facts"][0]["value"], "100");
+}
+
+TEST_F(Page, OfAValidationHasItsRows) {
+  Findings findings = findings_of({made_result({}, 90), made_result({}, 220)});
+  findings.rows = {{"folder", "two", false, 100, 90}, {"folder", "four", false, 200, 220}};
+  const Json data = data_of(findings);
+  EXPECT_EQ(data["agreement"]["series"][0]["notes"][0], "two, -10.0 %");
+  EXPECT_TRUE(data["cases"].empty());
+}
+
+TEST(Study, NamesCellsByWhatTellsThemApart) {
+  const Study study = study_of(made_sweep());
+  EXPECT_EQ(study.x_option, "workers");
+  EXPECT_EQ(study.cells[0].name, "bsp, 1 worker");
+  EXPECT_EQ(study.cells[3].name, "asp, 2 workers");
+  EXPECT_EQ(study.cells[0].colour, study.cells[2].colour);
+  EXPECT_NE(study.cells[0].colour, study.cells[1].colour);
+}
+
+TEST(Study, DoesNotCompareModels) {
+  std::vector<Json> results;
+  for (const std::string model : {"resnet50", "vgg16"})
+    for (const std::string schedule : {"bsp", "asp"})
+      results.push_back(made_result({{"model", model}, {"schedule", schedule}}, 100));
+  const Study study = study_of(results);
+  EXPECT_EQ(study.cases, (std::vector<std::string>{"resnet50", "vgg16"}));
+  EXPECT_EQ(study.cells[3].series, "asp");
+}
+
+TEST(Charts, SayWhatTheyShow) {
+  const Study study = study_of(made_sweep());
+  const auto charts = charts_of(study, 0);
+  EXPECT_EQ(charts[0].sentence,
+            "With 8 workers bsp reaches 800 samples/s, 8 times what it does with 1 worker; asp, "
+            "the slowest, 640 samples/s.");
+  EXPECT_EQ(charts[0].series.back().name, "ideal");  // throughput / efficiency
+  EXPECT_DOUBLE_EQ(charts[0].series.back().y.back(), (800 + 640) / 2 / 0.8);
+  EXPECT_EQ(charts[2].id, "breakdown");
+  EXPECT_EQ(charts[2].sentence,
+            "An iteration of bsp takes 250 ms: 80 % computation, 16 % communication that nothing "
+            "hides and 4 % waiting for others.");
+}
+
+TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
+  // bsp takes 1 + w, asp 2 + w/2, by bandwidth b and workers w: as fast at w = 2.
+  std::vector<Json> results;
+  for (const int workers : {1, 2, 4, 8})
+    for (const std::string bandwidth : {"1", "10"})
+      for (const std::string schedule : {"bsp", "asp"})
+        results.push_back(made_result(
+            {{"workers", std::to_string(workers)},
+             {"bandwidth-factor", bandwidth},
+             {"schedule", schedule}},
+            schedule == "bsp" ? 100.0 : 100.0 * workers / (bandwidth == "1" ? 3.0 : 6.0)));
+  const auto maps = maps_of(study_of(results));
+  ASSERT_EQ(maps.size(), 1U);
+  EXPECT_EQ(maps[0].tiles.size(), 8U);
+  ASSERT_EQ(maps[0].crossings.size(), 2U);
+  // At bandwidth 1 they meet at 3 workers: log(3/2) / log 2 = 0.585 of the way from 2 to 4.
+  EXPECT_NEAR(maps[0].crossings[0].from_x, 1.585, 1e-3);
+  EXPECT_NEAR(maps[0].crossings[0].from_y, 0, 1e-9);
+}
+
+TEST(Summary, HasARowPerCellAndItsWarnings) {
+  Findings findings = findings_of(made_sweep());
+  findings.missing = {"a.json is left out"};
+  const std::string text = summary_of(findings);
+  EXPECT_TRUE(text.starts_with(summary_begin));
+  EXPECT_EQ(count(text, "\n| "), 1U + 8U);
+  EXPECT_NE(text.find("- a.json is left out\n- bsp, 1 worker: a warning"), std::string::npos);
+}
+
+TEST(Summary, HasNoMarkupOfResults) {
+  const std::string text = summary_of(findings_of(
+      {made_result({{"schedule", script}}, 100), made_result({{"schedule", "a|b`c[d](e)"}}, 90)}));
+  EXPECT_EQ(count(text, "<script"), 0U);
+  EXPECT_NE(text.find("a\\|b\\`c\\[d\\]\\(e\\)"), std::string::npos);
+}
+
+TEST(Figures, AreWellFormedXml) {
+  auto results = made_sweep();
+  results[0] = made_result({{"workers", "1"}, {"schedule", script + "&\"'"}}, 100);
+  const auto figures = figures_of(findings_of(results));
+  std::vector<std::string> names;
+  for (const Figure& figure : figures) {
+    names.push_back(figure.name);
+    EXPECT_TRUE(is_well_formed(figure.svg)) << figure.svg;
+    EXPECT_EQ(count(figure.svg, "nan"), 0U) << figure.name;
+  }
+  EXPECT_EQ(std::vector(names.begin(), names.begin() + 5),
+            (std::vector<std::string>{"throughput.svg", "efficiency.svg", "breakdown.svg",
+                                      "links.svg", "timeline-1.svg"}));
+}
+
+TEST(DrawnTimelines, TrustNoNumber) {
+  Json result = made_result({}, 100);
+  Json& slices = result["timeline"]["tracks"][0]["slices"];
+  slices =
+      Json::parse(R"([[9,8,"back in time",0,0],[1.5,1.2,"ends first",0,0],[-5,1.25,"early",0,0],
+                           [1.1,1.5,"overlaps",0,0],[1.5,99,"late",-3,1e300]])");
+  const auto drawn = drawn_timeline(result);
+  ASSERT_TRUE(drawn);
+  ASSERT_EQ(drawn->tracks[0].slices.size(), 3U);
+  EXPECT_EQ(drawn->tracks[0].slices[1].verb, "overlaps");
+  EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[1].start_s, 0.25);
+  EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[2].end_s, 1);
+  EXPECT_EQ(drawn->tracks[0].slices[2].iteration, -1);
+  result["timeline"]["to_s"] = 0;
+  EXPECT_FALSE(drawn_timeline(result));
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,106 @@
+// `syncline report` as a user meets it: folders that are empty, foreign or mixed, and files that
+// are in the way.
+#include <gtest/gtest.h>
+
+#include "sim/report/page.h"
+#include "sim/report/page_parts.h"
+#include "tests/unit/made_results.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+void write_sweep(const TemporaryFolder& folder) {
+  int number = 0;
+  for (const auto& result : made_sweep())
+    folder.write("out/cell-" + std::to_string(++number) + ".json", result_text(result));
+}
+
+void expect_refused(const Ended& ended, const std::string& why) {
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.out, "");
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  EXPECT_NE(ended.err.find(why), std::string::npos) << ended.err;
+}
+
+TEST(ReportCommand, WritesWhatIsAskedFor) {
+  const TemporaryFolder folder;
+  write_sweep(folder);
+  const Ended ended =
+      run_program({"report", "out", "--svg", "figures", "--md", "summary.md"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.out.ends_with("figures: 12 in figures\nsummary: summary.md\n")) << ended.out;
+  EXPECT_TRUE(text_of(folder.path("summary.md")).starts_with(summary_begin));
+  EXPECT_TRUE(text_of(folder.path("figures/throughput.svg")).ends_with("</svg>\n"));
+  // Again: what a report has written may be replaced.
+  EXPECT_EQ(
+      run_program({"report", "out", "--svg", "figures", "--md", "summary.md"}, folder.path()).code,
+      0);
+}
+
+TEST(ReportCommand, WritesAPage) {
+  const TemporaryFolder folder;
+  write_sweep(folder);
+  const Ended ended = run_program({"report", "out", "--html", "page.html"}, folder.path());
+  if (page_parts::chart_js.empty()) {
+    expect_refused(ended, "built without Chart.js: install libjs-chart.js");
+    GTEST_SKIP() << "built without Chart.js (libjs-chart.js)";
+  }
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(text_of(folder.path("page.html")).starts_with(page_begin));
+}
+
+TEST(ReportCommand, NamesOnOneLineWhatIsNoResult) {
+  const TemporaryFolder folder;
+  write_sweep(folder);
+  folder.write("out/broken.json", "{\"schema\": 3");
+  folder.write("out/foreign.json", "[1, 2]");
+  folder.write("out/cell-1.trace.json", "{}");
+  folder.write("out/notes.txt", "mine");
+  const Ended ended = run_program({"report", "out", "--md", "summary.md"}, folder.path());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "syncline: out: 2 files are left out, which hold no whole result of this version: "
+            "broken.json, foreign.json\n");
+  EXPECT_NE(text_of(folder.path("summary.md")).find("broken.json, foreign.json"),
+            std::string::npos);
+}
+
+TEST(ReportCommand, RefusesFoldersWithoutResults) {
+  const TemporaryFolder folder;
+  folder.write("foreign/a.json", "{}");
+  std::filesystem::create_directory(folder.path("empty"));
+  expect_refused(run_program({"report", "empty", "--md", "a.md"}, folder.path()),
+                 "empty: holds no result");
+  expect_refused(
+      run_program({"report", "foreign", "--md", "a.md"}, folder.path()),
+      "foreign: 1 file is left out, which holds no whole result of this version: a.json");
+  expect_refused(run_program({"report", "absent"}, folder.path()), "absent: no such folder");
+  expect_refused(run_program({"report", ""}, folder.path()), "an empty name");
+  expect_refused(run_program({"report"}, folder.path()), "report takes the folder");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("a.md")));
+}
+
+TEST(ReportCommand, ReplacesNoFileOfTheUsers) {
+  const TemporaryFolder folder;
+  write_sweep(folder);
+  folder.write("paper.md", "# My paper\n");
+  folder.write("mine.html", "<!doctype html>\n<title>Mine</title>\n");
+  folder.write("figures/links.svg", "<svg/>");
+  const auto before = listing_of(folder.path());
+  expect_refused(run_program({"report", "out", "--md", "paper.md"}, folder.path()),
+                 "--md paper.md: is there and was not written by syncline");
+  expect_refused(run_program({"report", "out", "--html", "mine.html"}, folder.path()),
+                 "--html mine.html: is there and was not written by syncline");
+  expect_refused(run_program({"run", "--platform", "two-hosts", "--model", "resnet20",
+                              "--throughput", "100", "--html", "mine.html"},
+                             folder.path()),
+                 "--html mine.html: is there and was not written by syncline");
+  EXPECT_EQ(run_program({"report", "out", "--svg", "figures"}, folder.path()).code, 2);
+  expect_refused(run_program({"report", "out", "--md", "absent/a.md"}, folder.path()), "absent");
+  expect_refused(run_program({"report", "out", "--md", ""}, folder.path()), "--md is empty");
+  EXPECT_EQ(listing_of(folder.path()), before);
+}
+
+}  // namespace
+}  // namespace syncline
