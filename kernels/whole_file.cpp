@@ -106,11 +106,7 @@ void write_in_place(const Place& place, const std::string& text) {
 class UnfinishedName {
  public:
   explicit UnfinishedName(const Place& place) : folder_(place.folder / unfinished_folder) {
-    static int made = 0;
-    std::error_code error;
-    do  // a killed run may have had this number
-      path_ = folder_ / ("unfinished-" + std::to_string(getpid()) + "-" + std::to_string(++made));
-    while (fs::exists(fs::symlink_status(path_, error)));
+    choose();
   }
   ~UnfinishedName() {
     if (given_)
@@ -127,7 +123,9 @@ class UnfinishedName {
       if (mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST)
         return false;
       given_ = give(path_.c_str());
-      if (!given_ && errno != ENOENT)
+      if (!given_ && errno == EEXIST)  // another machine has a process of this number
+        choose();
+      else if (!given_ && errno != ENOENT)
         return false;
     }
     return given_;
@@ -140,6 +138,14 @@ class UnfinishedName {
   }
 
  private:
+  void choose() {
+    static int made = 0;
+    std::error_code error;
+    do  // a killed run may have had this number
+      path_ = folder_ / ("unfinished-" + std::to_string(getpid()) + "-" + std::to_string(++made));
+    while (fs::exists(fs::symlink_status(path_, error)));
+  }
+
   fs::path folder_;
   fs::path path_;
   bool given_ = false;

@@ -91,6 +91,8 @@ void print_help() {
       "  --trace              also write each cell's trace as CSV, into --out\n"
       "  --resume             keep the cells that --out has already\n"
       "  --html FILE          also write a page with charts, for any browser, offline\n"
+      "  --slurm TASKS        submit the cells that --out has not as a job array of Slurm\n"
+      "  --share I/N          simulate only the I-th of N shares of the cells, into --out\n"
       "  --jobs N             processes at a time [all cores]\n"
       "  --limit-memory BYTES of all processes together [half of the machine's]\n"
       "  --limit-seconds S    of each cell [3600]; what takes more, by an estimate, is refused\n"
@@ -138,7 +140,7 @@ int main(int count, char** arguments) {
   } catch (const syncline::Interrupted&) {
     std::fputs("syncline: interrupted; every process has ended, finished cells are whole\n",
                stderr);
-    return 130;
+    return syncline::interrupted_exit_code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "syncline: %s\n", syncline::printable(error.what()).c_str());
     return 2;

@@ -51,10 +51,10 @@ MadeFolders::~MadeFolders() {
     fs::remove(part, not_empty);
 }
 
-OutFolder::OutFolder(const std::string& path) : path_(path), made_(path) {
+OutFolder::OutFolder(const std::string& path, bool shared) : path_(path), made_(path) {
   if (path.empty())
     return;
-  lock();
+  lock(shared);
   remove_unfinished(path);
   try {
     check_place(path + "/results.csv");
@@ -88,13 +88,14 @@ void OutFolder::require_ours(const std::string& name) const {
     refuse(path_, name + " is there and was not written by syncline" + allowed);
 }
 
-void OutFolder::lock() {
+void OutFolder::lock(bool shared) {
   locked_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (locked_ < 0)
     refuse(path_, "cannot be read: " + std::string(std::strerror(errno)));
   // The processes of a run that was just killed end a moment after it. Where the file system has
   // no locks, there is nothing to wait for.
-  for (int tries = 0; flock(locked_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++tries) {
+  const int kind = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
+  for (int tries = 0; flock(locked_, kind) != 0 && errno == EWOULDBLOCK; ++tries) {
     if (tries == 100) {
       close(locked_);
       refuse(path_,

@@ -20,11 +20,13 @@ class MadeFolders {
   std::vector<std::filesystem::path> made_;  // innermost first
 };
 
-// The folder for this run alone: made and locked before anything is simulated, so that a place that
-// cannot be written is reported at once. Throws std::runtime_error with one line.
+// The folder for this run alone, or with others that write other files: made and locked before
+// anything is simulated, so that a place that cannot be written is reported at once. Throws
+// std::runtime_error with one line. File systems without locks for folders, as NFS, let every run
+// in: what they write is whole all the same.
 class OutFolder {
  public:
-  explicit OutFolder(const std::string& path);  // empty: nothing is kept
+  explicit OutFolder(const std::string& path, bool shared = false);  // empty: nothing is kept
   ~OutFolder();
   OutFolder(const OutFolder&) = delete;
   OutFolder& operator=(const OutFolder&) = delete;
@@ -36,7 +38,7 @@ class OutFolder {
   void require_ours(const std::string& name) const;
 
  private:
-  void lock();
+  void lock(bool shared);
 
   std::string path_;
   MadeFolders made_;

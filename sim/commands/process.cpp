@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 
 namespace syncline {
 namespace {
@@ -182,18 +183,42 @@ bool read_from(Child& child, const std::vector<pollfd>& polled) {
 
 }  // namespace
 
-void run_children(const std::vector<std::function<std::string()>>& jobs, int at_once,
+void run_children(const std::vector<Job>& jobs, int at_once,
+                  const std::function<bool(std::size_t, Outcome)>& ended,
+                  const std::function<void()>& every_half_second) {
+  std::size_t begun = 0;
+  const auto next = [&]() -> std::optional<NumberedJob> {
+    if (begun == jobs.size())
+      return {};
+    ++begun;
+    return NumberedJob{.number = begun - 1, .job = jobs[begun - 1]};
+  };
+  run_children(next, at_once, ended, every_half_second);
+}
+
+void run_children(const std::function<std::optional<NumberedJob>()>& next, int at_once,
                   const std::function<bool(std::size_t, Outcome)>& ended,
                   const std::function<void()>& every_half_second) {
   const InterruptGuard guard;
   Children running;
   std::vector<Child>& children = running.all;
-  std::size_t next = 0;
-  while (next < jobs.size() || !children.empty()) {
-    while (next < jobs.size() && children.size() < static_cast<std::size_t>(at_once)) {
-      children.push_back(start(jobs[next], next));
-      ++next;
+  const auto fill = [&] {
+    while (children.size() < static_cast<std::size_t>(at_once)) {
+      const std::optional<NumberedJob> job = next();
+      if (!job)
+        return;
+      children.push_back(start(job->job, job->number));
     }
+  };
+  std::vector<std::pair<std::size_t, Outcome>> finished;
+  for (;;) {
+    fill();  // first, so that they run while what has ended is looked at
+    for (auto& [job, outcome] : std::exchange(finished, {}))
+      if (!ended(job, std::move(outcome)))
+        return;
+    fill();
+    if (children.empty())
+      return;
     std::vector<pollfd> polled;
     for (const Child& child : children)
       for (const int file : child.pipes)
@@ -213,8 +238,7 @@ void run_children(const std::vector<std::function<std::string()>>& jobs, int at_
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
       int status = 0;
       waitpid(child.pid, &status, 0);
-      if (!ended(child.job, outcome_of(child, status)))
-        return;
+      finished.emplace_back(child.job, outcome_of(child, status));
     }
     every_half_second();
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,27 @@ struct Outcome {
 };
 
 class Interrupted {};  // Ctrl-C; every child has been ended
+constexpr int interrupted_exit_code = 130;
+
+using Job = std::function<std::string()>;
+struct NumberedJob {
+  std::size_t number = 0;
+  Job job;
+};
 
 // Runs each job in a child of its own, `at_once` at a time, and calls `ended` in this process as
 // they end. A job that throws, aborts or crashes is an Outcome with an error. Nothing that a job
 // prints reaches the terminal. `every_half_second` is called at least that often. Returns early,
 // with the children ended, when `ended` returns false. Throws Interrupted.
 void run_children(
-    const std::vector<std::function<std::string()>>& jobs, int at_once,
+    const std::vector<Job>& jobs, int at_once,
+    const std::function<bool(std::size_t job, Outcome outcome)>& ended,
+    const std::function<void()>& every_half_second = [] {});
+
+// The same with the jobs that `next` gives: it is asked wherever there is room, and again when a
+// job has ended. All have ended when it gives none then.
+void run_children(
+    const std::function<std::optional<NumberedJob>()>& next, int at_once,
     const std::function<bool(std::size_t job, Outcome outcome)>& ended,
     const std::function<void()>& every_half_second = [] {});
 

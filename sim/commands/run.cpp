@@ -9,6 +9,7 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/out_folder.h"
 #include "sim/commands/report_files.h"
+#include "sim/commands/slurm.h"
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
 #include "sim/options/expand.h"
@@ -27,20 +28,29 @@ int run_command(const std::vector<std::string>& arguments) {
   flags.insert(
       flags.end(),
       {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}, {"html", true}});
+  flags.insert(flags.end(), {{"slurm", true}, {"share", true}});
   const CommandLine line = parse_command_line(arguments, flags);
   const Limits limits = limits_of(line);
   const Sweep sweep = expand(merged_with_file(line));
   const int jobs = jobs_of(line);
   const bool keep = line.flags.contains("out");
   const bool trace = line.flags.contains("trace");
-  const bool resume = line.flags.contains("resume");
-  if (!keep && (trace || resume))
-    throw std::invalid_argument(std::string(trace ? "--trace" : "--resume") +
-                                " needs --out DIR: that is where cells are kept");
+  const bool slurm = tasks_of(line) > 0;
+  const bool resume = line.flags.contains("resume") || slurm;
+  const bool part = line.flags.contains("share");
+  const Share share = share_of(line);
+  for (const char* flag : {"trace", "resume", "slurm", "share"})
+    if (!keep && line.flags.contains(flag))
+      throw std::invalid_argument(std::string("--") + flag +
+                                  " needs --out DIR: that is where cells are kept");
+  for (const char* flag : {"share", "html"})
+    if (slurm && line.flags.contains(flag))
+      throw std::invalid_argument(std::string("--") + flag +
+                                  " with --slurm: allowed is one of them at a time");
   if (keep && line.flags.at("out").empty())  // it would be the folder of all, /
     throw std::invalid_argument("--out is empty: allowed is the path of a folder");
   const ReportFiles files = report_files(line);
-  const OutFolder out(keep ? line.flags.at("out") : "");
+  const OutFolder out(keep ? line.flags.at("out") : "", part);
 
   if (keep)
     out.require_ours("results.csv");
@@ -49,32 +59,43 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<std::size_t> numbers;  // of the cells to simulate
   std::vector<SweepCell> cells;
   std::vector<std::string> names(sweep.cells.size());
-  std::vector<std::string> paths(sweep.cells.size());
+  std::size_t all = 0;  // cells of this share
   for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
+    if (!share.has(i))
+      continue;
+    ++all;
     names[i] = cell_name(sweep.cells[i].written, sweep.swept);
-    paths[i] = out.path() + "/" + names[i];
-    const std::string trace_path = trace ? paths[i] + ".trace.csv" : "";
-    for (const std::string& path : {paths[i] + ".json", trace_path})
-      if (keep && !path.empty())
-        out.require_ours(fs::path(path).filename());
-    const SweepCell cell{sweep.cells[i], trace_path};
-    if (Json kept = resume ? read_result(paths[i] + ".json") : Json(); is_finished(cell, kept)) {
+    const std::string path = out.path() + "/" + names[i];
+    const SweepCell cell{sweep.cells[i], keep ? path + ".json" : "",
+                         trace ? path + ".trace.csv" : ""};
+    for (const std::string& file : {cell.result_path, cell.trace_path})
+      if (!file.empty())
+        out.require_ours(fs::path(file).filename());
+    if (Json kept = resume ? read_result(cell.result_path) : Json(); is_finished(cell, kept)) {
       results[i] = std::move(kept);
       continue;
     }
     numbers.push_back(i);
     cells.push_back(cell);
   }
-  const auto simulated = simulate_all(cells, jobs, limits, [&](std::size_t i, const Json& result) {
-    if (keep)
-      write_atomically(paths[numbers[i]] + ".json", result_text(result));
-  });
-  std::vector<std::string> errors;
-  for (std::size_t i = 0; i < simulated.size(); ++i) {
-    results[numbers[i]] = simulated[i].result;
-    if (!simulated[i].error.empty())
-      errors.push_back(simulated[i].error);
+  if (slurm && !cells.empty()) {
+    submit(line, numbers);
+    return 0;
   }
+  std::vector<std::string> errors(sweep.cells.size());
+  bool interrupted = false;
+  try {
+    simulate_all(cells, jobs, limits, [&](std::size_t i, CellResult cell) {
+      results[numbers[i]] = std::move(cell.result);
+      errors[numbers[i]] = std::move(cell.error);
+    });
+  } catch (const Interrupted&) {
+    interrupted = true;
+    for (std::size_t i = 0; keep && i < cells.size(); ++i)  // written, and not yet said
+      if (Json kept = read_result(cells[i].result_path); is_finished(cells[i], kept))
+        results[numbers[i]] = std::move(kept);
+  }
+  std::erase_if(errors, [](const std::string& error) { return error.empty(); });
   std::size_t kept = 0;  // those without a result go, with their names
   for (std::size_t i = 0; i < results.size(); ++i)
     if (!results[i].is_null()) {
@@ -82,13 +103,27 @@ int run_command(const std::vector<std::string>& arguments) {
       std::swap(names[kept++], names[i]);
     }
   results.resize(kept);
+  if (interrupted && results.empty())
+    throw Interrupted();
+  if (results.empty() && errors.empty()) {
+    std::puts("this share has no cells");
+    return 0;
+  }
   if (results.empty())
     throw std::runtime_error(errors.front());
-  if (keep)
+  if (keep && !part && !interrupted)
     write_atomically(out.path() + "/results.csv", results_csv(results, option_names()));
 
-  const int code = print_left_out(sweep, errors);
+  int code = print_left_out(sweep, errors);
   Findings findings{.results = results, .rows = {}, .missing = {}};
+  if (interrupted) {
+    code = interrupted_exit_code;
+    findings.missing.push_back(
+        "interrupted: " + std::to_string(all - results.size() - errors.size()) + " of " +
+        std::to_string(all) + " cells are missing" +
+        (keep ? "; the same command with --resume simulates them" : ""));
+    std::fprintf(stderr, "syncline: %s\n", findings.missing.back().c_str());
+  }
   for (const std::string& error : std::set(errors.begin(), errors.end()))
     findings.missing.push_back("cells left out: " + printable(error));
   if (sweep.swept.empty()) {

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <regex>
 #include <sstream>
 #include <stdexcept>
@@ -14,6 +13,8 @@
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/process.h"
+#include "sim/commands/progress.h"
+#include "sim/commands/turns.h"
 #include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/self_test.h"
@@ -54,11 +55,20 @@ Setup prepare_within(const Limits& limits, const Scenario& scenario) {
   return prepare(scenario);
 }
 
-std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once) {
+// The answer of a process that has not simulated its cell, with the estimated seconds.
+const std::string is_long = "long ";
+// The answer of one that could not write its files, with the reason: others could not either.
+const std::string is_unwritten = "unwritten ";
+constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
+
+std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait) {
   const Scenario& scenario = cell.scenario;
   const std::string inputs = inputs_of(scenario);  // before they are read: they may change later
   const Setup setup = prepare_within(limits, scenario);
-  require_room(estimate(setup), limits, at_once);
+  const Estimate needs = estimate(setup);
+  require_room(needs, limits, at_once);
+  if (may_wait && needs.most.seconds > short_s)
+    return is_long + std::to_string(needs.most.seconds);
   const Trace trace = simulate(setup);
   Report report = make_report(trace, scenario.batch);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
@@ -71,11 +81,17 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
                          .build = build_of_program(),
                          .inputs = inputs},
                         report, timeline_of(trace));
-  if (!cell.trace_path.empty()) {
-    std::ostringstream text;
-    write_csv(trace, text);
-    write_atomically(cell.trace_path, text.str());
-    result["trace"] = fingerprint_of_text(text.str());
+  try {
+    if (!cell.trace_path.empty()) {
+      std::ostringstream text;
+      write_csv(trace, text);
+      write_atomically(cell.trace_path, text.str());
+      result["trace"] = fingerprint_of_text(text.str());
+    }
+    if (!cell.result_path.empty())
+      write_atomically(cell.result_path, result_text(result));
+  } catch (const std::runtime_error& error) {
+    return is_unwritten + error.what();
   }
   return result.dump();
 }
@@ -91,35 +107,6 @@ void test_simgrid() {
     throw std::runtime_error(wrong);
 }
 
-// A line that is rewritten whenever a cell ends, on a terminal only.
-class Progress {
- public:
-  explicit Progress(std::size_t total) : total_(total) {}
-  ~Progress() { clear(); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void show(std::size_t done) {
-    if (!terminal_ || total_ < 2)
-      return;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began_;
-    std::fprintf(stderr, "\r\033[K%zu of %zu cells", done, total_);
-    if (done > 0)
-      std::fprintf(
-          stderr, ", about %.0f s left",
-          elapsed.count() / static_cast<double>(done) * static_cast<double>(total_ - done));
-  }
-  void clear() {
-    if (terminal_ && total_ > 1)
-      std::fputs("\r\033[K", stderr);
-  }
-
- private:
-  std::size_t total_;
-  bool terminal_ = isatty(STDERR_FILENO) == 1;
-  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-};
-
 // Whether all of its texts may be printed: a result of ours has no others.
 bool is_plain(const Json& json) {
   const auto plain = [](const std::string& text) { return printable(text) == text; };
@@ -132,58 +119,58 @@ bool is_plain(const Json& json) {
 
 }  // namespace
 
-std::vector<std::size_t> longest_first(const std::vector<SweepCell>& cells, int at_once,
-                                       const Limits& limits) {
-  std::vector<std::size_t> order(cells.size());
-  std::iota(order.begin(), order.end(), 0);
-  if (at_once == 1 || static_cast<int>(cells.size()) == at_once)
-    return order;
-  std::vector<std::function<std::string()>> jobs;
-  for (const SweepCell& cell : cells)
-    jobs.emplace_back([&cell, &limits] {
-      return std::to_string(estimate(prepare_within(limits, cell.scenario)).most.seconds);
-    });
-  std::vector<double> seconds(cells.size());
-  run_children(jobs, at_once, [&](std::size_t i, const Outcome& outcome) {
-    seconds[i] = outcome.ok ? std::stod(outcome.output) : 0;  // what cannot be simulated fails soon
-    return true;
-  });
-  std::ranges::stable_sort(order,
-                           [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
-  return order;
-}
-
-std::vector<CellResult> simulate_all(
-    const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
-    const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended) {
-  if (!cells.empty())
-    test_simgrid();
-  std::vector<CellResult> results(cells.size());
+void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
+                  const std::function<void(std::size_t, CellResult)>& ended) {
+  if (cells.empty())
+    return;
+  test_simgrid();
+  build_of_program();  // once, and not in each process
   const int together = std::min(at_once, static_cast<int>(cells.size()));
-  const std::vector<std::size_t> order = longest_first(cells, together, limits);
-  std::vector<std::function<std::string()>> jobs;
-  for (const std::size_t i : order)
-    jobs.emplace_back(
-        [&cell = cells[i], &limits, together] { return simulate_cell(cell, limits, together); });
+  Turns turns(cells.size(), together);
+  std::vector<bool> looks(cells.size());
+  const auto next = [&]() -> std::optional<NumberedJob> {
+    const auto turn = turns.next();
+    if (!turn)
+      return {};
+    looks[turn->cell] = turn->may_wait;
+    return NumberedJob{
+        .number = turn->cell,
+        .job = [&cell = cells[turn->cell], &limits, together, may_wait = turn->may_wait] {
+          return simulate_cell(cell, limits, together, may_wait);
+        }};
+  };
 
-  Progress progress(cells.size());
+  const auto began = std::chrono::steady_clock::now();
+  Progress progress(cells.size(), isatty(STDERR_FILENO) == 1);
   std::size_t done = 0;
-  run_children(
-      jobs, at_once,
-      [&](std::size_t job, const Outcome& outcome) {
-        const std::size_t i = order[job];
-        if (outcome.ok) {
-          results[i].result = nlohmann::ordered_json::parse(outcome.output);
-          ended(i, results[i].result);
-        } else {
-          results[i].error = error_of(cells[i].scenario, outcome);
-        }
-        progress.show(++done);
-        return true;
-      },
-      [&] { progress.show(done); });
-  progress.clear();
-  return results;
+  const auto show = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    std::fputs(progress.text(done, elapsed.count()).c_str(), stderr);
+  };
+  const auto note = [&](std::size_t i, const Outcome& outcome) {
+    if (looks[i])
+      turns.looked();
+    if (outcome.ok && outcome.output.starts_with(is_long)) {
+      turns.found_long(i, std::stod(outcome.output.substr(is_long.size())));
+      return true;
+    }
+    if (outcome.ok && outcome.output.starts_with(is_unwritten))
+      throw std::runtime_error(outcome.output.substr(is_unwritten.size()));
+    ++done;
+    if (outcome.ok)
+      ended(i, {.result = Json::parse(outcome.output), .error = ""});
+    else
+      ended(i, {.result = {}, .error = error_of(cells[i].scenario, outcome)});
+    show();
+    return true;
+  };
+  try {
+    run_children(next, at_once, note, show);
+  } catch (...) {
+    std::fputs(progress.clearing().c_str(), stderr);
+    throw;
+  }
+  std::fputs(progress.clearing().c_str(), stderr);
 }
 
 std::string inputs_of(const Scenario& scenario) {

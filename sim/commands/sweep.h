@@ -15,7 +15,8 @@ namespace syncline {
 
 struct SweepCell {
   Scenario scenario;
-  std::string trace_path;  // where to write its trace; empty: nowhere
+  std::string result_path;  // where its process writes its result; empty: nowhere
+  std::string trace_path;   // and its trace
 };
 
 struct CellResult {
@@ -23,18 +24,12 @@ struct CellResult {
   std::string error;  // a line, when there is no result
 };
 
-// Simulates all cells, `at_once` at a time and the longest first, with a progress line on a
-// terminal. Returns one result or error per cell, in order, and calls `ended` with each result as
-// soon as it is there. Throws if SimGrid fails its self-test (sim/engine/self_test.h), which comes
-// first.
-std::vector<CellResult> simulate_all(
-    const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
-    const std::function<void(std::size_t, const nlohmann::ordered_json&)>& ended);
-
-// The order in which cells begin, so that none is still running long after all others. Where they
-// need not wait for each other, it is theirs.
-std::vector<std::size_t> longest_first(const std::vector<SweepCell>& cells, int at_once,
-                                       const Limits& limits);
+// Simulates all cells, `at_once` at a time and the longest first (sim/commands/turns.h), and shows
+// how far it is. Calls `ended` with each result or error as soon as it is there. Throws if SimGrid
+// fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be written; and
+// Interrupted.
+void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
+                  const std::function<void(std::size_t, CellResult)>& ended);
 
 // Fingerprint of all files a scenario reads, so that a finished cell is not kept after one of them
 // has changed.

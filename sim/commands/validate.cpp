@@ -78,8 +78,9 @@ int validate_command(const std::vector<std::string>& arguments) {
       cells.insert(cells.end(), folders.back().cells.begin(), folders.back().cells.end());
     }
 
-  const auto results =
-      simulate_all(cells, jobs_of(line), limits_of(line), [](std::size_t, const auto&) {});
+  std::vector<CellResult> results(cells.size());
+  simulate_all(cells, jobs_of(line), limits_of(line),
+               [&](std::size_t i, CellResult cell) { results[i] = std::move(cell); });
   std::vector<ValidationRow> all;
   Findings findings;
   std::size_t next = 0;

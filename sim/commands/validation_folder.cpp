@@ -55,7 +55,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
     } catch (const std::invalid_argument& error) {
       throw std::invalid_argument(csv.where(row) + ": " + error.what());
     }
-    folder.cells.push_back({resolve(given), ""});
+    folder.cells.push_back({resolve(given), "", ""});
     folder.rows.push_back(std::move(result));
   }
   if (std::ranges::none_of(folder.rows, [](const ValidationRow& row) { return !row.fit; }))

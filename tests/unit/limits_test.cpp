@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
-#include "sim/commands/sweep.h"
-#include "sim/options/expand.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 
@@ -113,21 +111,6 @@ TEST(Explain, SaysWhatASimulationTakes) {
   const std::string text = run_program(arguments).out;
   expect_mentions(text, {"simulating this, about (modelled)", "11 iterations: ",
                          "or up to 1001 iterations: ", "s of one core", "GB of memory"});
-}
-
-TEST(Sweep, TheLongestCellsBeginFirst) {
-  const Sweep sweep = expand(GivenOptions{{"platform", {"fat-tree-1024", "a"}},
-                                          {"model", {"resnet50", "a"}},
-                                          {"throughput", {"100", "a"}},
-                                          {"schedule", {"bsp", "a"}},
-                                          {"workers", {"2,64,8", "a"}}});
-  std::vector<SweepCell> cells;
-  for (const Scenario& cell : sweep.cells)
-    cells.push_back({cell, ""});
-  const Limits limits{.memory_bytes = 1e9, .seconds = 100};
-  EXPECT_EQ(longest_first(cells, 2, limits), (std::vector<std::size_t>{1, 2, 0}));
-  for (const int at_once : {1, 3})
-    EXPECT_EQ(longest_first(cells, at_once, limits), (std::vector<std::size_t>{0, 1, 2}));
 }
 
 }  // namespace

@@ -285,13 +285,13 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   std::mt19937 random(11);
   std::uniform_int_distribution<useconds_t> moment_us(1000, 700000);
   int unfinished = 0;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const std::string out = "out" + std::to_string(round);
     const auto before = [&] {
       if (round % 3 == 2)
         refuse_nameless_files();
     };
-    for (int kills = 0; kills < 3; ++kills) {  // of the run, and of what resumes it
+    for (int kills = 0; kills < 2; ++kills) {  // of the run, and of what resumes it
       const Program program(sweep_to(out, {"--resume"}), folder.path(), before);
       usleep(moment_us(random));
       if (round % 2 == 0)

@@ -1,0 +1,31 @@
+#include "sim/commands/progress.h"
+
+#include <cstdio>
+
+namespace syncline {
+namespace {
+
+constexpr double every_s = 5;
+const std::string rewrite = "\r\033[K";
+
+}  // namespace
+
+std::string Progress::text(std::size_t done, double elapsed_s) {
+  if (total_ < 2 || (!terminal_ && (elapsed_s < next_s_ || done == total_)))
+    return "";
+  next_s_ = elapsed_s + every_s;
+  std::string line = std::to_string(done) + " of " + std::to_string(total_) + " cells";
+  if (done > 0) {
+    char left[64];
+    std::snprintf(left, sizeof left, ", about %.0f s left",
+                  elapsed_s / static_cast<double>(done) * static_cast<double>(total_ - done));
+    line += left;
+  }
+  return terminal_ ? rewrite + line : line + "\n";
+}
+
+std::string Progress::clearing() const {
+  return terminal_ && total_ > 1 ? rewrite : "";
+}
+
+}  // namespace syncline

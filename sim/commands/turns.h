@@ -1,0 +1,38 @@
+// Whose turn it is: a sweep's long cells begin first, so that none still runs long after all
+// others.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <queue>
+#include <utility>
+
+namespace syncline {
+
+// How long a cell takes is known only when its platform has been loaded, in a process of its own.
+// So a process looks at a cell: it simulates a short one at once and says of a long one how long it
+// is, which then waits for its turn. One process at a time goes on looking while others simulate
+// the longest cell found so far. It begins with the last, because lists go from small to large.
+class Turns {
+ public:
+  struct Turn {
+    std::size_t cell = 0;
+    bool may_wait = false;  // if it is long
+  };
+
+  // Where cells need not wait for each other, or only one runs at a time, they begin in order.
+  Turns(std::size_t cells, int at_once);
+
+  std::optional<Turn> next();                         // none: wait until some process ends
+  void looked();                                      // a process with `may_wait` has ended,
+  void found_long(std::size_t cell, double seconds);  // and has said this
+
+ private:
+  std::size_t cells_;
+  std::size_t begun_ = 0;
+  bool by_length_;
+  int looking_ = 0;
+  std::priority_queue<std::pair<double, std::size_t>> waiting_;  // seconds, cell
+};
+
+}  // namespace syncline

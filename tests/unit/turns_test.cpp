@@ -1,0 +1,86 @@
+// Which cell of a sweep begins next, and what is said of how far it is.
+#include "sim/commands/turns.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <vector>
+
+#include "sim/commands/progress.h"
+
+namespace syncline {
+namespace {
+
+// The order in which cells end that take so many seconds, with so many processes; 0 s is short.
+std::vector<std::size_t> order_of(const std::vector<double>& seconds, int at_once) {
+  Turns turns(seconds.size(), at_once);
+  std::multimap<double, Turns::Turn> running;  // by when they end
+  std::vector<std::size_t> order;
+  double now_s = 0;
+  for (;;) {
+    while (running.size() < static_cast<std::size_t>(at_once)) {
+      const auto turn = turns.next();
+      if (!turn)
+        break;
+      running.emplace(now_s + (turn->may_wait ? 0.01 : seconds[turn->cell]), *turn);
+    }
+    if (running.empty())
+      return order;
+    const auto [end_s, turn] = *running.begin();
+    running.erase(running.begin());
+    now_s = end_s;
+    if (turn.may_wait)
+      turns.looked();
+    if (turn.may_wait && seconds[turn.cell] > 0)
+      turns.found_long(turn.cell, seconds[turn.cell]);
+    else
+      order.push_back(turn.cell);
+  }
+}
+
+using Order = std::vector<std::size_t>;
+
+TEST(Turns, AreTheirsWhereNothingWaits) {
+  EXPECT_EQ(order_of({3, 1, 2}, 1), (Order{0, 1, 2}));
+  EXPECT_EQ(order_of({3, 1, 2}, 3), (Order{1, 2, 0}));
+  EXPECT_EQ(order_of({}, 2), Order{});
+}
+
+TEST(Turns, OfShortCellsAreOneEach) {
+  EXPECT_EQ(order_of(std::vector<double>(6, 0), 2), (Order{5, 4, 3, 2, 1, 0}));
+}
+
+TEST(Turns, OfLongCellsComeFirst) {
+  // The last is the first that is found; beside it, when all have been looked at, the longest.
+  EXPECT_EQ(order_of({9, 1, 7, 2, 8}, 2), (Order{4, 0, 3, 1, 2}));
+}
+
+TEST(Turns, LeaveAProcessLookingWhileOthersSimulate) {
+  // Cell 3 takes an hour; those before it are short and do not wait for it.
+  EXPECT_EQ(order_of({0, 0, 0, 3600, 0}, 2), (Order{4, 2, 1, 0, 3}));
+}
+
+TEST(ProgressOnATerminal, IsALineThatIsRewritten) {
+  Progress progress(40, true);
+  EXPECT_EQ(progress.text(0, 0), "\r\033[K0 of 40 cells");
+  EXPECT_EQ(progress.text(10, 2), "\r\033[K10 of 40 cells, about 6 s left");
+  EXPECT_EQ(progress.clearing(), "\r\033[K");
+}
+
+TEST(ProgressInALog, IsALineEveryFewSecondsOfALongRun) {
+  Progress progress(40, false);
+  EXPECT_EQ(progress.text(0, 0), "");
+  EXPECT_EQ(progress.text(30, 9.9), "");
+  EXPECT_EQ(progress.text(12, 12), "12 of 40 cells, about 28 s left\n");
+  EXPECT_EQ(progress.text(13, 12.5), "");
+  EXPECT_EQ(progress.text(20, 17), "20 of 40 cells, about 17 s left\n");
+  EXPECT_EQ(progress.text(40, 60), "");  // the table follows
+  EXPECT_EQ(progress.clearing(), "");
+}
+
+TEST(Progress, OfOneCellIsNotShown) {
+  for (const bool terminal : {true, false})
+    EXPECT_EQ(Progress(1, terminal).text(0, 100) + Progress(1, terminal).clearing(), "");
+}
+
+}  // namespace
+}  // namespace syncline
