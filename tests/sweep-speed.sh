@@ -2,7 +2,7 @@
 # Two processes at a time against one, for a sweep of 500 small cells: the median of five pairs of
 # runs, which must be at least the first argument (1.8). No test, because it is about time: a pair
 # counts only if the machine had nothing else to do, and where there are not five such pairs of
-# fifteen, or not two processors, nothing is said.
+# eight, or not two processors, nothing is said.
 set -euo pipefail
 program=$(readlink -f "${2:-build/release/syncline}")
 wanted=${1:-1.8}
@@ -33,11 +33,11 @@ sweep() {
 processors=$(taskset -cp $$ | sed 's/.*: //')
 
 ratios=()
-for ((pair = 0; pair < 15 && ${#ratios[@]} < 5; pair++)); do
+for ((pair = 0; pair < 8 && ${#ratios[@]} < 5; pair++)); do
   read -r one others_of_one < <(sweep 1)
   read -r two others_of_two < <(sweep 2)
   if awk "BEGIN { exit !($others_of_one > 0.1 * $one || $others_of_two > 0.1 * $two) }"; then
-    echo "a pair does not count: the machine had other work"
+    echo "one process $one s, two $two s; does not count: others had $others_of_one and $others_of_two s of processors"
     continue
   fi
   ratios+=("$(awk "BEGIN { printf \"%.2f\", $one / $two }")")
