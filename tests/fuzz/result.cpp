@@ -4,6 +4,8 @@
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
 #include "sim/options/resolve.h"
+#include "sim/report/page.h"
+#include "sim/report/page_parts.h"
 #include "sim/report/ranking.h"
 #include "sim/report/tables.h"
 #include "tests/fuzz/law.h"
@@ -30,6 +32,15 @@ void read(Bytes bytes) {
         require_plain_text(bytes, shown);
       for (const std::string& sentence : rank({result, result}).sentences)
         require_plain_text(bytes, sentence);
+      nlohmann::ordered_json other = result;
+      other["scenario"]["schedule"] = "other";
+      other["figures"]["worker_count"] = 7;
+      const Findings findings{.results = {result, other}, .rows = {}, .missing = {}};
+      require_plain_text(bytes, summary_of(findings));
+      for (const Figure& figure : figures_of(findings))
+        require_plain_text(bytes, figure.svg);
+      if (!page_parts::chart_js.empty())
+        page_of(findings);
     });
 }
 
