@@ -128,8 +128,9 @@ std::string sentence_of(const Map& map) {
     return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
            format(" places, with %.3g to %.3g times", least->margin, most->margin) +
            " the throughput of the next.";
-  return "Of " + std::to_string(map.tiles.size()) + " places " + joined(parts) + "; the most is " +
-         map.choices[most->winner].name + format("'s lead of %.3g times at ", most->margin) +
+  return "Of " + std::to_string(map.tiles.size()) + " places " + joined(parts) +
+         "; the largest lead is that of " + map.choices[most->winner].name +
+         format(", %.3g times the next, at ", most->margin) +
          said(map.x.title, count_shown(map.xs[most->x])) + " and " +
          said(map.y.title, count_shown(map.ys[most->y])) + ".";
 }

@@ -110,7 +110,7 @@ std::string said(const std::string& option, const std::string& value) {
   if (!is_among(option, names))
     return option + " " + value;
   if (option == "compressor" && value == "none")
-    return "no compression";
+    return "no compressor";
   const std::size_t folder = value.rfind('/');  // the path of a platform or a model
   const std::size_t ending = value.rfind('.');
   if (folder == std::string::npos || folder + 1 == value.size())

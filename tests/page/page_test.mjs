@@ -1,8 +1,9 @@
-// A report as its reader uses it: node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM PAGE HOSTILE_PAGE
+// Reports as their reader uses them:
+// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-const [modules, chromium, page, hostile] = process.argv.slice(2);
+const [modules, chromium, page, hostile, map, validation] = process.argv.slice(2);
 const puppeteer = createRequire(modules + "/package.json")("puppeteer-core");
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 
@@ -79,6 +80,12 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   await boxes[0].hover();
   assert.match((await texts(tab, ".tip"))[0], /^worker \d+, compute: \w+\n[\d.]+ (ms|s|µs), from /);
 
+  const wide = await tab.$eval("#timeline .scroll svg", (svg) => svg.clientWidth);
+  await tab.click("#timeline .choice label:last-child");
+  assert.equal(await tab.$eval("#timeline .scroll svg", (svg) => svg.clientWidth), 8 * wide);
+  await tab.click("#timeline .legend button");
+  assert.ok((await tab.$$("#timeline rect.off")).length > 0);
+
   // Tables open, sort, and have a row per cell.
   const heads = await tab.$$("#cells th button");
   await heads[0].click();
@@ -111,6 +118,20 @@ await opened(hostile, { width: 1280, scheme: "light" }, async (tab) => {
   await tab.waitForSelector("#provenance td");
   assert.ok((await texts(tab, "#provenance td")).includes("<script>alert(1)</script>"));
   assert.equal((await tab.$$("script")).length, 3);
+});
+
+await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
+  const tiles = await tab.$$("#map .scroll rect");
+  assert.equal(tiles.length, 4);
+  await tiles[0].hover();
+  assert.match((await texts(tab, ".tip"))[0], /^workers \d+, batch \d+\n(ring|ps): [\d,]+ samples\/s\n[\d.]+ × (ring|ps)$/);
+  await tab.select(".case select", "1");
+  assert.ok((await chart(tab, "throughput", "chart.width")) > 280);
+});
+
+await opened(validation, { width: 1280, scheme: "light" }, async (tab) => {
+  assert.equal(await chart(tab, "agreement", "chart.data.datasets.filter((set) => set.notes).flatMap((set) => set.data).length"), 6);
+  assert.equal(await tab.evaluate(() => liveCharts.size), 1);
 });
 
 await browser.close();

@@ -24,9 +24,15 @@ grep -q '^page: quickstart.html$' printed
 # The same with a model that would like to be a script.
 mkdir hostile
 for result in out/*.json; do
-  sed 's|"model": "resnet50"|"model": "<script>alert(1)</script>"|; s|"busiest|"busiest|' "$result" >"hostile/${result##*/}"
+  sed 's|"model": "resnet50"|"model": "<script>alert(1)</script>"|' "$result" >"hostile/${result##*/}"
 done
 "$program" report hostile --html hostile.html >/dev/null
 grep -q 'alert(1)' hostile.html
 
-node "$source/tests/page/page_test.mjs" "$modules" "$chromium" "$folder/quickstart.html" "$folder/hostile.html"
+# Two numbers and a choice, and simulated against measured.
+"$program" run --platform pcie-8x4-10gbe --model resnet50 --workers 4,8 --batch 32,64 --exchange ring,ps \
+  --iterations 4 --html map.html >/dev/null
+"$program" validate "$source/experiments/validation/mstopk-25gbe" --html validation.html >/dev/null
+
+node "$source/tests/page/page_test.mjs" "$modules" "$chromium" \
+  "$folder"/{quickstart,hostile,map,validation}.html

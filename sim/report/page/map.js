@@ -17,12 +17,15 @@ function mapDrawing(map) {
     box.about = () => `${map.x} ${shown(map.xs[tile.x], "")}, ${map.y} ${shown(map.ys[tile.y], "")}\n${map.choices[tile.winner].name}: ${shown(tile.samples_per_s, "samples/s")}` +
       (tile.runner_up ? `\n${digits(tile.margin, 3)} × ${tile.runner_up}` : "");
     svg.append(box);
-    if (tile.runner_up && wide >= 44)
-      svg.append(drawn("text", { x: x(tile.x), y: y(tile.y) + 5, "text-anchor": "middle", class: "label", style: "pointer-events:none" }, digits(tile.margin, 3) + " ×"));
   }
   for (const [fromX, fromY, toX, toY] of map.crossings)
     for (const [colour, thick] of [["paper", 5], ["ink", 2]])
       svg.append(drawn("line", { x1: x(fromX), y1: y(fromY), x2: x(toX), y2: y(toY), stroke: paint(colour), "stroke-width": thick, "stroke-linecap": "round", style: "pointer-events:none" }));
+  // Above the line: where it passes, tiles are pale, and so is what keeps their text apart from it.
+  const passed = (tile) => map.crossings.some(([fromX, fromY, toX, toY]) => [[fromX, fromY], [toX, toY]].some(([a, b]) => Math.abs(a - tile.x) < 0.4 && Math.abs(b - tile.y) <= 0.5));
+  for (const tile of map.tiles)
+    if (tile.runner_up && wide >= 44)
+      svg.append(drawn("text", { x: x(tile.x), y: y(tile.y) + 5, "text-anchor": "middle", class: "label" + (passed(tile) ? " apart" : ""), style: "pointer-events:none" }, digits(tile.margin, 3) + " ×"));
   map.xs.forEach((value, i) => svg.append(drawn("text", { x: x(i), y: height - bottom + 18, "text-anchor": "middle", class: "small" }, shown(value, ""))));
   map.ys.forEach((value, i) => svg.append(drawn("text", { x: left - 8, y: y(i) + 4, "text-anchor": "end", class: "small" }, shown(value, ""))));
   svg.append(drawn("text", { x: left + (width - left) / 2, y: height - 6, "text-anchor": "middle", class: "small" }, map.x));
