@@ -115,10 +115,10 @@ std::vector<Figure> figures_of(const Findings& findings) {
   }
   std::size_t timelines = 0;
   for (const RankedCell& ranked : rank(findings.results).cells)
-    if (const auto drawn = timelines < most_timelines
-                               ? drawn_timeline(study.cells[ranked.result].result)
-                               : std::nullopt) {
+    if (auto drawn = timelines < most_timelines ? drawn_timeline(study.cells[ranked.result].result)
+                                                : std::nullopt) {
       ++timelines;
+      drawn->sentence = study.cells[ranked.result].name + ": " + drawn->sentence;
       figures.push_back({"timeline-" + std::to_string(timelines) + ".svg", svg_of(*drawn)});
     }
   return figures;

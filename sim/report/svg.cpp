@@ -108,7 +108,7 @@ std::vector<double> ticks_of(double least, double most, Scale scale) {
       if (times * decade >= rough)
         step = times * decade;
     for (double i = std::ceil(least / step - 1e-9); i * step <= most * (1 + 1e-9); ++i)
-      ticks.push_back(i * step);
+      ticks.push_back(i * step + 0.0);  // without a sign where it is none
     return ticks;
   }
   const bool many = std::log10(most / least) > 3;

@@ -200,10 +200,12 @@ TEST(Figures, AreWellFormedXml) {
     names.push_back(figure.name);
     EXPECT_TRUE(is_well_formed(figure.svg)) << figure.svg;
     EXPECT_EQ(count(figure.svg, "nan"), 0U) << figure.name;
+    EXPECT_EQ(count(figure.svg, ">-0"), 0U) << figure.name;
   }
   EXPECT_EQ(std::vector(names.begin(), names.begin() + 5),
             (std::vector<std::string>{"throughput.svg", "efficiency.svg", "breakdown.svg",
                                       "links.svg", "timeline-1.svg"}));
+  EXPECT_EQ(count(figures[4].svg, "<title>bsp, 8 workers: "), 1U);
 }
 
 TEST(DrawnTimelines, TrustNoNumber) {
