@@ -27,6 +27,8 @@ const std::map<std::string, Command>& commands() {
       {"run", {"[FILE.cfg] [options]  simulate; lists in values make a sweep", run_command}},
       {"explain", {"[FILE.cfg] [options]  what would be simulated, and bounds", explain_command}},
       {"list", {"[KIND]               what there is to choose from", list_command}},
+      {"check",
+       {"DIR                 whether figures are as expected: a gate for CI", check_command}},
       {"validate", {"DIR...             compare with measurements", validate_command}},
       {"report",
        {"DIR                what --out has, as a page, figures, a summary", report_command}},
@@ -85,6 +87,13 @@ void print_help() {
       flag.clear();
     }
   }
+  std::puts(
+      "\nOptions of check and validate, which end with 1 where something is not as expected\n"
+      "  --junit FILE, --md FILE        JUnit XML, and Markdown for a pull request\n"
+      "  --bless --because TEXT         of check: what is now is expected, and why\n"
+      "  --max-error E, --min-tau T     of validate: the worst row, as a fraction; the ranking\n"
+      "\nOption of every command\n"
+      "  --json               one JSON document on stdout instead of tables");
   std::puts(
       "\nOptions of run\n"
       "  --out DIR            also write a JSON file per cell and results.csv\n"

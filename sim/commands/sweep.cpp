@@ -12,6 +12,7 @@
 
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
+#include "sim/commands/input_files.h"
 #include "sim/commands/process.h"
 #include "sim/commands/progress.h"
 #include "sim/commands/turns.h"
@@ -26,7 +27,6 @@
 #include "sim/setup/inputs.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
-#include "sim/setup/platform_check.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {
@@ -34,15 +34,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
-
-// Of a platform that is refused, itself: whoever simulates it says what is wrong.
-std::vector<std::string> files_of_platform(const std::string& path) {
-  try {
-    return check_platform(path).files;
-  } catch (const std::runtime_error&) {
-    return {path};
-  }
-}
 
 // What the version does not tell: between releases, programs of one version differ.
 std::string build_of_program() {
@@ -171,18 +162,6 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
     throw;
   }
   std::fputs(progress.clearing().c_str(), stderr);
-}
-
-std::string inputs_of(const Scenario& scenario) {
-  std::vector<std::string> paths = files_of_platform(scenario.platform);
-  paths.push_back(scenario.model);
-  paths.push_back(data_root() + "/models/throughput.csv");
-  if (!scenario.cost_table.empty())
-    paths.push_back(scenario.cost_table);
-  else if (scenario.compresses())  // the hosts' devices choose among all tables
-    for (const std::string& name : names_in("kernels/profiles", ".csv"))
-      paths.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
-  return fingerprint_of_files(paths);
 }
 
 Json read_result(const std::string& path) {

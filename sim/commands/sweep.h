@@ -31,10 +31,6 @@ struct CellResult {
 void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
                   const std::function<void(std::size_t, CellResult)>& ended);
 
-// Fingerprint of all files a scenario reads, so that a finished cell is not kept after one of them
-// has changed.
-std::string inputs_of(const Scenario& scenario);
-
 // The result in this file; null where there is none of ours, as far as its form tells.
 nlohmann::ordered_json read_result(const std::string& path);
 

@@ -1,13 +1,17 @@
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/validation_folder.h"
 #include "sim/options/given.h"
+#include "sim/report/shown.h"
 
 namespace syncline {
 namespace {
@@ -60,16 +64,95 @@ void print_rows(const std::vector<ValidationRow>& rows) {
                 100 * row.error(), &row == &*worst ? "  worst" : "");
 }
 
+// A gate of validate, for every folder: --max-error of its worst row, --min-tau of all.
+struct Gate {
+  std::optional<double> max_error;
+  std::optional<double> min_tau;
+};
+
+Gate gate_of(const CommandLine& line) {
+  const auto number = [&](const std::string& name, double minimum,
+                          double maximum) -> std::optional<double> {
+    const auto found = line.flags.find(name);
+    if (found == line.flags.end())
+      return {};
+    return checked_number({.name = "--" + name, .minimum = minimum, .maximum = maximum},
+                          found->second);
+  };
+  return {.max_error = number("max-error", 0, 1e6), .min_tau = number("min-tau", -1, 1)};
+}
+
+std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders, const Gate& gate) {
+  std::vector<Verdict> verdicts;
+  const auto percent = [](double part) { return format("%.1f %%", 100 * part); };
+  for (const ValidationFolder& folder : folders) {
+    const std::string name = printable(fs::path(folder.path).lexically_normal().string());
+    const auto add = [&](bool met, const std::string& figure, const std::string& expected,
+                         const std::string& now) {
+      verdicts.push_back({.kind = met ? Verdict::Kind::met : Verdict::Kind::moved,
+                          .cell = name,
+                          .figure = figure,
+                          .expected = expected,
+                          .now = now});
+    };
+    if (gate.max_error) {
+      const auto error_of = [](const ValidationRow& row) {
+        return row.fit ? -1 : std::abs(row.error());
+      };
+      const ValidationRow& worst = *std::ranges::max_element(folder.rows, {}, error_of);
+      const auto beyond = std::ranges::count_if(
+          folder.rows, [&](const ValidationRow& row) { return error_of(row) > *gate.max_error; });
+      add(beyond == 0, "worst error", "at most " + percent(*gate.max_error),
+          percent(worst.error()) + " of row " + worst.label +
+              (beyond > 1 ? ", and " + std::to_string(beyond - 1) + " more rows" : ""));
+    }
+    const Agreement figures = agreement(folder.rows);
+    if (gate.min_tau && figures.rows > 1)  // one row has no order
+      add(figures.tau >= *gate.min_tau, "Kendall's tau", format("at least %.3f", *gate.min_tau),
+          format("%.3f", figures.tau));
+  }
+  return verdicts;
+}
+
+nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
+  const Agreement figures = agreement(rows);
+  return {{"rows", figures.rows},
+          {"median_error", figures.median_error},
+          {"worst_error", figures.worst_error},
+          {"tau", figures.tau}};
+}
+
+nlohmann::ordered_json folder_json(const ValidationFolder& folder) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const ValidationRow& row : folder.rows)
+    rows.push_back({{"row", row.label},
+                    {"role", row.fit ? "fit" : "report"},
+                    {"measured", row.measured},
+                    {"simulated", row.simulated},
+                    {"error", row.error()}});
+  return {
+      {"folder", printable(folder.path)}, {"summary", summary_json(folder.rows)}, {"rows", rows}};
+}
+
 }  // namespace
 
 int validate_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
-  flags.insert(flags.end(), {{"jobs", true}, {"html", true}});
+  for (const Flag& flag : gate_flags())
+    flags.push_back(flag);
+  flags.insert(flags.end(), {{"jobs", true}, {"max-error", true}, {"min-tau", true}, {"html", true}});
   const CommandLine line = parse_command_line(arguments, flags);
   if (line.arguments.empty() || !line.options.empty())
-    throw std::invalid_argument("validate takes folders with platform.xml, scenario.cfg and " +
-                                std::string("measured.csv, --jobs N and --html FILE"));
-  const ReportFiles files = report_files(line);
+    throw std::invalid_argument(
+        "validate takes folders with platform.xml, scenario.cfg and " +
+        std::string("measured.csv, --max-error, --min-tau, --junit FILE, --md FILE, --json "
+                    "--jobs N and --html FILE"));
+  const Gate gate = gate_of(line);
+  const bool json = line.flags.contains("json");
+  check_gate_files(line);
+  CommandLine page = line;
+  page.flags.erase("md");  // it is the gate's
+  const ReportFiles files = report_files(page);
   std::vector<ValidationFolder> folders;
   std::vector<SweepCell> cells;
   for (const std::string& argument : line.arguments)
@@ -94,6 +177,21 @@ int validate_command(const std::vector<std::string>& arguments) {
       findings.results.push_back(cell.result);
     }
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
+  }
+  const std::vector<Verdict> verdicts = judge(folders, gate);
+  write_gate_files(line, "syncline validate", verdicts);
+  findings.rows = all;
+  const std::string written = write_report(files, findings);
+  if (json) {
+    nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+    for (const ValidationFolder& folder : folders)
+      documents.push_back(folder_json(folder));
+    print_json({{"folders", documents},
+                {"summary", summary_json(all)},
+                {"verdicts", verdicts_json(verdicts)}});
+    return exit_code_of(verdicts);
+  }
+  for (const ValidationFolder& folder : folders) {
     std::printf("%s\n", printable(folder.path).c_str());
     print_rows(folder.rows);
     if (folders.size() == 1)
@@ -106,9 +204,12 @@ int validate_command(const std::vector<std::string>& arguments) {
       print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
     print_summary("", all);
   }
-  findings.rows = std::move(all);
-  std::fputs(write_report(files, findings).c_str(), stdout);
-  return 0;
+  std::fputs(written.c_str(), stdout);
+  for (const Verdict& verdict : verdicts)
+    if (verdict.kind == Verdict::Kind::moved)
+      std::printf("too far: %s: %s is %s; allowed is %s\n", verdict.cell.c_str(),
+                  verdict.figure.c_str(), verdict.now.c_str(), verdict.expected.c_str());
+  return exit_code_of(verdicts);
 }
 
 }  // namespace syncline

@@ -1,0 +1,186 @@
+#include "sim/commands/check_folder.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include "kernels/registry.h"
+#include "kernels/text.h"
+#include "sim/options/expand.h"
+#include "sim/report/result.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string new_figure = "throughput_samples_per_s";
+
+// The file that a cell is of: "ring" of "ring/workers-8".
+std::string stem_of(const std::string& cell) {
+  return cell.substr(0, cell.find('/'));
+}
+
+std::vector<std::string> scenarios_in(const std::string& path) {
+  std::error_code error;
+  if (path.empty() || !fs::is_directory(path, error))
+    throw std::invalid_argument(brief_path(path) + ": no such folder");
+  fs::directory_iterator entries(path, error);
+  if (error)
+    throw std::invalid_argument(brief_path(path) + ": cannot be read: " + error.message());
+  std::vector<std::string> stems;
+  for (const fs::directory_entry& entry : entries)
+    if (entry.path().extension() == ".cfg")
+      stems.push_back(entry.path().stem().string());
+  std::ranges::sort(stems);
+  if (stems.empty())
+    throw std::invalid_argument(brief_path(path) + ": no .cfg file here");
+  return stems;
+}
+
+void add_cells(const std::string& stem, CheckFolder& folder) {
+  const Sweep sweep = expand(parse_sections(folder.path + "/" + stem + ".cfg"));
+  print_left_out(sweep, {});
+  for (const Scenario& scenario : sweep.cells) {
+    const std::string name =
+        printable(stem) +
+        (sweep.swept.empty() ? "" : "/" + cell_name(scenario.written, sweep.swept));
+    folder.cells.push_back({.name = name,
+                            .cell = {.scenario = scenario},
+                            .result = nullptr,
+                            .notes = {},
+                            .error = {}});
+  }
+  if (folder.cells.size() > most_cells)
+    throw std::invalid_argument(brief_path(folder.path) + ": more than " +
+                                std::to_string(most_cells) + " cells: allowed are so many");
+}
+
+// "there is no ring.cfg", or which cells it has.
+std::string why_missing(const CheckFolder& folder, const std::string& cell) {
+  std::vector<std::string> names;
+  for (const CheckedCell& other : folder.cells)
+    if (stem_of(other.name) == stem_of(cell))
+      names.push_back(other.name);
+  if (names.empty())
+    return "there is no " + stem_of(cell) + ".cfg with cells";
+  return "there is no such cell: " + brief(listed(names)) +
+         (names.size() == 1 ? " is all there is" : " are there");
+}
+
+}  // namespace
+
+const CheckedCell* CheckFolder::find(const std::string& name) const {
+  const auto found = std::ranges::find(cells, name, &CheckedCell::name);
+  return found == cells.end() ? nullptr : &*found;
+}
+
+Notes CheckFolder::notes_before(const std::string& name) const {
+  Notes notes;
+  for (const Expectation& row : expected.rows)
+    if (row.cell == name && !row.is_judged())
+      notes[row.figure] = row.expected;
+  return notes;
+}
+
+CheckFolder read_check_folder(const std::string& path, bool all) {
+  CheckFolder folder{.path = path, .expected = {}, .cells = {}, .not_checked = {}};
+  const std::vector<std::string> stems = scenarios_in(path);
+  const std::string csv = path + "/expected.csv";
+  std::error_code error;
+  if (!all || fs::exists(csv, error)) {
+    if (!fs::exists(csv, error))
+      throw std::invalid_argument(brief_path(csv) +
+                                  ": no such file: --bless --because TEXT writes it");
+    folder.expected = read_expected(csv);
+  }
+  std::set<std::string> named;
+  for (const Expectation& row : folder.expected.rows)
+    named.insert(stem_of(row.cell));
+  for (const std::string& stem : stems)
+    if (all || named.contains(printable(stem)))
+      add_cells(stem, folder);
+    else
+      folder.not_checked.push_back(printable(stem) + ".cfg");
+  return folder;
+}
+
+std::vector<Verdict> judge(const CheckFolder& folder) {
+  std::vector<Verdict> verdicts;
+  std::set<std::string> seen;  // cells
+  for (const Expectation& row : folder.expected.rows) {
+    const bool first = seen.insert(row.cell).second;
+    const CheckedCell* cell = folder.find(row.cell);
+    if (cell == nullptr) {
+      if (first)
+        verdicts.push_back({.kind = Verdict::Kind::moved,
+                            .cell = row.cell,
+                            .now = "missing",
+                            .why = {why_missing(folder, row.cell)}});
+    } else if (!cell->error.empty()) {
+      if (first)
+        verdicts.push_back({.kind = Verdict::Kind::failed,
+                            .cell = row.cell,
+                            .now = "not simulated",
+                            .why = {cell->error}});
+    } else if (row.is_judged()) {
+      verdicts.push_back(judge(row, cell->result, folder.notes_before(row.cell), cell->notes));
+    }
+  }
+  for (const CheckedCell& cell : folder.cells)
+    if (!seen.contains(cell.name))
+      verdicts.push_back({.kind = Verdict::Kind::moved,
+                          .cell = cell.name,
+                          .expected = "no such cell",
+                          .now = "there",
+                          .why = {"no row of expected.csv: --bless --because TEXT adds it"}});
+  for (const std::string& file : folder.not_checked)
+    verdicts.push_back({.kind = Verdict::Kind::not_checked,
+                        .cell = file,
+                        .why = {"no row of expected.csv names a cell of it"}});
+  return verdicts;
+}
+
+ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
+  ExpectedFile file{.comments = folder.expected.comments, .rows = {}};
+  for (const CheckedCell& cell : folder.cells) {
+    std::vector<Expectation> rows;
+    bool any = false;
+    for (const Expectation& row : folder.expected.rows)
+      if (row.cell == cell.name) {
+        any = true;
+        if (row.is_judged())
+          rows.push_back(row);
+      }
+    if (!any)
+      rows.push_back({.cell = cell.name,
+                      .figure = new_figure,
+                      .expected = cell.result["figures"][new_figure].dump(),
+                      .tolerance = tolerance_of_new_rows,
+                      .because = because});
+    for (Expectation& row : rows) {
+      Expectation unbounded = row;
+      unbounded.at_least.reset();
+      unbounded.at_most.reset();
+      if (!row.tolerance || judge(unbounded, cell.result, {}, {}).kind == Verdict::Kind::met)
+        continue;
+      const nlohmann::ordered_json& figure = cell.result["figures"][row.figure];
+      if (figure.is_null())
+        throw std::runtime_error(cell.name + ": " + row.figure +
+                                 " is unknown: allowed are figures that the cell has");
+      row.expected = figure.dump();
+      row.because = because;
+    }
+    const bool noted =
+        std::ranges::any_of(rows, [](const Expectation& row) { return row.tolerance.has_value(); });
+    if (noted)
+      for (const auto& [figure, value] : cell.notes)
+        if (std::ranges::find(rows, figure, &Expectation::figure) == rows.end())
+          rows.push_back({.cell = cell.name, .figure = figure, .expected = value});
+    file.rows.insert(file.rows.end(), rows.begin(), rows.end());
+  }
+  return file;
+}
+
+}  // namespace syncline

@@ -1,0 +1,156 @@
+#include "sim/commands/expected_csv.h"
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "kernels/text.h"
+#include "sim/report/shown.h"
+#include "sim/setup/files.h"
+
+namespace syncline {
+namespace {
+
+const std::vector<std::string> columns{"cell",     "figure",  "expected", "tolerance",
+                                       "at_least", "at_most", "because"};
+
+// Fields between commas; in quotes a field has commas, and two quotes are one.
+std::vector<std::string> fields_of(const std::string& line) {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '"') {
+      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
+        fields.back() += line[++i];
+      else
+        quoted = !quoted;
+    } else if (line[i] == ',' && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += line[i];
+    }
+  }
+  if (quoted)
+    throw std::invalid_argument("a quote without its end: allowed are pairs, \"...\"");
+  std::ranges::transform(fields, fields.begin(),
+                         [](const std::string& field) { return printable(trimmed(field)); });
+  return fields;
+}
+
+void require_known(const Expectation& row) {
+  const auto among = [&](const std::vector<std::string>& names) {
+    return std::ranges::find(names, row.figure) != names.end();
+  };
+  const std::vector<std::string> figures = judged_figures();
+  const bool is_figure = among(figures);
+  if (!is_figure && !among(noted_inputs))
+    throw std::invalid_argument("no figure '" + brief(row.figure) + "': allowed are " +
+                                listed(figures));
+  if (row.is_judged() && !is_figure)
+    throw std::invalid_argument(row.figure +
+                                " is only a note: allowed is it without tolerance, "
+                                "at_least and at_most");
+  if (row.expected.empty() && !row.is_judged())
+    throw std::invalid_argument(row.cell + ", " + row.figure +
+                                ": nothing is expected: allowed are expected with tolerance, "
+                                "at_least or at_most");
+  if (row.tolerance && row.expected.empty())
+    throw std::invalid_argument("tolerance without expected: allowed are both");
+  if (row.at_least && row.at_most && *row.at_least > *row.at_most)
+    throw std::invalid_argument("at_least is more than at_most: nothing could be between them");
+}
+
+Expectation row_of(const std::vector<std::string>& names, const std::vector<std::string>& fields) {
+  if (fields.size() != names.size())
+    throw std::invalid_argument(std::to_string(fields.size()) + " fields, but the columns are " +
+                                listed(names));
+  Expectation row;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    const std::string& text = fields[i];
+    const auto number = [&](double minimum, double maximum) {
+      return checked_number({.name = name, .minimum = minimum, .maximum = maximum}, text);
+    };
+    if (name == "cell")
+      row.cell = text;
+    else if (name == "figure")
+      row.figure = text;
+    else if (name == "expected")
+      row.expected = text;
+    else if (name == "because")
+      row.because = text;
+    else if (text.empty())
+      continue;
+    else if (name == "tolerance")
+      row.tolerance = number(0, 10);
+    else
+      (name == "at_least" ? row.at_least : row.at_most) = number(-1e18, 1e18);
+  }
+  if (row.cell.empty())
+    throw std::invalid_argument("no cell: allowed is the name of a .cfg file without .cfg");
+  require_known(row);
+  if (row.tolerance)
+    checked_number({.name = "expected", .minimum = -1e18, .maximum = 1e18}, row.expected);
+  return row;
+}
+
+}  // namespace
+
+ExpectedFile read_expected(const std::string& path) {
+  ExpectedFile file;
+  std::vector<std::string> names;
+  std::set<std::pair<std::string, std::string>> seen;
+  read_lines(path, [&](const TextLine& raw) {
+    try {
+      const std::string line = trimmed(raw.text);
+      if (line.starts_with("#") && names.empty())
+        file.comments.push_back(printable(line));
+      if (line.empty() || line.starts_with("#"))
+        return;
+      const std::vector<std::string> fields = fields_of(line);
+      if (!names.empty()) {
+        file.rows.push_back(row_of(names, fields));
+        const Expectation& row = file.rows.back();
+        if (!seen.emplace(row.cell, row.figure).second)
+          throw std::invalid_argument("a second row for " + row.cell + ", " + row.figure +
+                                      ": allowed is one");
+        return;
+      }
+      for (const std::string& name : fields)
+        if (std::ranges::find(columns, name) == columns.end() ||
+            std::ranges::count(fields, name) > 1)
+          throw std::invalid_argument("column '" + brief(name) + "': allowed are, once each, " +
+                                      listed(columns));
+      for (const char* needed : {"cell", "figure"})
+        if (std::ranges::find(fields, needed) == fields.end())
+          throw std::invalid_argument("no column '" + std::string(needed) + "': allowed are " +
+                                      listed(columns));
+      names = fields;
+    } catch (const std::invalid_argument& error) {
+      throw std::runtime_error(path + ":" + std::to_string(raw.number) + ": " + error.what());
+    }
+  });
+  if (names.empty())
+    throw std::runtime_error(path + ": no line with column names: allowed are " + listed(columns));
+  return file;
+}
+
+std::string expected_text(const ExpectedFile& file) {
+  std::string text;
+  for (const std::string& comment : file.comments)
+    text += comment + "\n";
+  for (const std::string& column : columns)
+    text += column + (column == columns.back() ? "\n" : ",");
+  const auto number = [](const std::optional<double>& value) {
+    return value ? nlohmann::ordered_json(*value).dump() : std::string();
+  };
+  for (const Expectation& row : file.rows)
+    text += csv_field(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
+            number(row.tolerance) + "," + number(row.at_least) + "," + number(row.at_most) + "," +
+            csv_field(row.because) + "\n";
+  return text;
+}
+
+}  // namespace syncline

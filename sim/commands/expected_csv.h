@@ -1,0 +1,22 @@
+// expected.csv: what figures of a folder's cells are expected to be, and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/report/expectation.h"
+
+namespace syncline {
+
+struct ExpectedFile {
+  std::vector<std::string> comments;  // `#` lines above the column names
+  std::vector<Expectation> rows;
+};
+
+// Throws std::runtime_error "path:line: ...": a column or a figure that there is not, two rows for
+// one figure of a cell, a row without an expectation.
+ExpectedFile read_expected(const std::string& path);
+
+std::string expected_text(const ExpectedFile& file);
+
+}  // namespace syncline

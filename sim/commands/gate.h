@@ -1,0 +1,25 @@
+// What commands that judge have in common: --json, --junit and --md.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/options/given.h"
+#include "sim/report/verdict.h"
+
+namespace syncline {
+
+// One JSON document on stdout.
+void print_json(const nlohmann::ordered_json& document);
+
+std::vector<Flag> gate_flags();
+
+// Throws at once if a file of --junit or --md could not be written.
+void check_gate_files(const CommandLine& line);
+
+// Writes them.
+void write_gate_files(const CommandLine& line, const std::string& title,
+                      const std::vector<Verdict>& verdicts);
+
+}  // namespace syncline

@@ -1,0 +1,95 @@
+// The example of a gate in continuous integration works as it stands: every command of its workflow
+// and of its README.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include "tests/unit/errors.h"
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = SYNCLINE_SOURCE_DIR;
+
+// What stands behind this, in lines that begin with it.
+std::vector<std::string> behind(const std::string& begin, const fs::path& file) {
+  std::ifstream in(root / file);
+  std::vector<std::string> found;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(begin))
+      found.push_back(line.substr(begin.size()));
+  return found;
+}
+
+// A clone after its build: commands are run in it as they are written.
+class GateExample : public testing::Test {
+ protected:
+  GateExample() {
+    fs::create_directories(folder_.path("experiments/check"));
+    fs::copy(root / "experiments/check", folder_.path("experiments/check"),
+             fs::copy_options::recursive);
+    fs::create_directories(folder_.path("experiments/validation"));
+    fs::create_directories(folder_.path("build/release"));
+    fs::copy(root / "experiments/validation/bert-large-40gbe",
+             folder_.path("experiments/validation/bert-large-40gbe"));
+    fs::create_symlink(SYNCLINE_PROGRAM, folder_.path("build/release/syncline"));
+    folder_.write("run.sh", "#!/bin/sh\nexec build/release/syncline \"$@\"\n");
+    fs::permissions(folder_.path("run.sh"), fs::perms::owner_all);
+  }
+  int code_of(const std::string& command) const {
+    return WEXITSTATUS(
+        std::system(("cd '" + folder_.path() + "' && export GITHUB_STEP_SUMMARY=summary.md" +
+                     " && (" + command + ") > printed 2>&1")
+                        .c_str()));
+  }
+  const TemporaryFolder folder_;
+};
+
+TEST_F(GateExample, RunsAsItsWorkflowSays) {
+  const std::vector<std::string> commands =
+      behind("        run: ", "experiments/check/github-actions.yml");
+  ASSERT_EQ(commands.size(), 3U);
+  for (const std::string& command : commands)
+    EXPECT_EQ(code_of(command), 0) << command << "\n" << text_of(folder_.path("printed"));
+  expect_mentions(text_of(folder_.path("summary.md")),
+                  {"experiments/check/training: 4 of 4 as expected", "syncline validate: 2 of 2"});
+  // A slower network is seen.
+  std::ofstream(folder_.path("experiments/check/training/compressed.cfg"), std::ios::app)
+      << "bandwidth-factor = 0.8\n";
+  EXPECT_EQ(code_of(commands.front()), 1);
+  EXPECT_EQ(code_of(commands.back()), 0);
+  expect_mentions(text_of(folder_.path("summary.md")),
+                  {"3 of 4 as expected, 1 moved", "option bandwidth-factor"});
+}
+
+TEST_F(GateExample, RunsAsItsReadmeSays) {
+  const std::string expected = text_of(folder_.path("experiments/check/training/expected.csv"));
+  const std::string begin = "    build/release/syncline";
+  const std::vector<std::string> commands = behind(begin, "experiments/check/README.md");
+  ASSERT_GE(commands.size(), 4U);
+  for (const std::string& command : commands)
+    EXPECT_EQ(code_of(begin + command), 0) << command << "\n" << text_of(folder_.path("printed"));
+  EXPECT_EQ(text_of(folder_.path("experiments/check/training/expected.csv")), expected);
+}
+
+// What the README shows is what is printed.
+TEST_F(GateExample, ShowsWhatIsPrinted) {
+  const std::string path = folder_.path("experiments/check/training/exchanges.cfg");
+  std::string text = text_of(path);
+  text.replace(text.find("workers = 16\n"), 13, "workers = 16\nbandwidth-factor = 0.8\n");
+  folder_.write("experiments/check/training/exchanges.cfg", text);
+  EXPECT_EQ(code_of("build/release/syncline check experiments/check/training"), 1);
+  std::string shown;
+  for (const std::string& line : behind("    ", "experiments/check/README.md"))
+    if (!line.starts_with("build/release/syncline"))
+      shown += line + "\n";
+  EXPECT_EQ(text_of(folder_.path("printed")), shown);
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,328 @@
+// The gate of continuous integration: `syncline check`.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/verdict.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Json = nlohmann::ordered_json;
+
+std::string with(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+// Four machines behind a switch, and two more for servers; a card each. A step of 20 MB takes
+// longer than the 3 ms of computation.
+std::string platform() {
+  std::string hosts, links, routes;
+  for (const std::string name : {"a", "b", "c", "d", "s", "t"}) {
+    hosts += "    <host id=\"" + name + "\" speed=\"1Tf\"><prop id=\"node\" value=\"" + name +
+             "\"/><prop id=\"role\" value=\"" + (name < "s" ? "worker" : "server") +
+             "\"/></host>\n";
+    links += "    <link id=\"" + name +
+             "-nic\" bandwidth=\"1GBps\" latency=\"10us\" sharing_policy=\"SPLITDUPLEX\"/>\n";
+    routes += "    <route src=\"" + name + "\" dst=\"switch\"><link_ctn id=\"" + name +
+              "-nic\" direction=\"UP\"/></route>\n";
+  }
+  return "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+         "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Floyd\">\n" +
+         hosts + "    <router id=\"switch\"/>\n" + links + routes + "</zone>\n</platform>\n";
+}
+
+const std::string model = R"(# model: small
+# sample: image
+# source: made up
+layer,parameters,forward_flop
+first,1000000,10000000
+middle,3000000,11250000
+last,1000000,10000000
+)";
+
+const std::string shared =
+    "platform = platform.xml\nmodel = model.csv\nefficiency = 1\nworkers = 4\nseed = 1\n"
+    "jitter = 0\nbucket-bytes = all\n";
+
+std::string cost_table() {
+  std::string text =
+      "# device: made up\n# provenance: measured\n"
+      "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
+  for (const char* density : {"0.01", "0.05"})
+    for (const char* operation : {"encode", "decode"})
+      for (const char* size : {"1000", "100000000"})
+        text += std::string("topk,density=") + density + "," + operation + "," + size +
+                ",0.001,0.001,0.001,80,normal\n";
+  return text;
+}
+
+class Check : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("c/platform.xml", platform());
+    folder_.write("c/model.csv", model);
+    folder_.write("c/costs.csv", cost_table());
+    folder_.write("c/ring.cfg", shared + "schedule = bsp\n");
+    folder_.write("c/topk.cfg", shared + "compressor = topk\ndensity = 0.01\ndevice = costs.csv\n");
+    folder_.write("c/ssp.cfg",
+                  shared + "schedule = ssp\nstaleness = 0\nservers = 1\niterations = 30\n");
+    const Ended blessed = run({"--bless", "--because", "the first, \"as is\""});
+    ASSERT_EQ(blessed.code, 0) << blessed.err << blessed.out;
+    expected_ = text_of(folder_.path("c/expected.csv"));
+  }
+  Ended run(const Arguments& more = {}) const {
+    Arguments arguments{"check", "c"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, folder_.path());
+  }
+  void edit(const std::string& file, const std::string& from, const std::string& to) const {
+    folder_.write(file, with(text_of(folder_.path(file)), from, to));
+  }
+  const TemporaryFolder folder_;
+  std::string expected_;
+};
+
+TEST_F(Check, OfAnUnchangedFolderIsQuietTwice) {
+  for (int time = 0; time < 2; ++time) {
+    const Ended ended = run({"--junit", "j.xml", "--md", "m.md"});
+    EXPECT_EQ(ended.code, 0) << ended.out;
+    expect_mentions(ended.out, {"3 of 3 as expected"});
+    EXPECT_EQ(text_of(folder_.path("c/expected.csv")), expected_);
+    expect_mentions(text_of(folder_.path("j.xml")), {"tests=\"3\" failures=\"0\" errors=\"0\""});
+    expect_mentions(text_of(folder_.path("m.md")), {"3 of 3 as expected"});
+  }
+}
+
+struct Change {
+  std::string name;
+  std::string file;
+  std::string from;
+  std::string to;
+  std::string cell;  // that it moves
+  std::string part;  // of an iteration
+  std::vector<std::string> causes;
+};
+
+void PrintTo(const Change& change, std::ostream* out) {
+  *out << change.name;
+}
+
+class CheckAfter : public Check, public testing::WithParamInterface<Change> {};
+
+TEST_P(CheckAfter, AChangeNamesThePartThatMoved) {
+  const Change& change = GetParam();
+  edit("c/" + change.file, change.from, change.to);
+  const Ended ended = run({"--json", "--junit", "j.xml"});
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+  EXPECT_EQ(ended.err, "");
+  bool found = false;
+  const Json document = Json::parse(ended.out);
+  for (const Json& verdict : document["verdicts"]) {
+    if (verdict["cell"] != change.cell)
+      continue;
+    found = true;
+    EXPECT_EQ(verdict["verdict"], "moved");
+    std::string why;
+    for (const Json& sentence : verdict["why"])
+      why += sentence.get<std::string>() + "\n";
+    expect_mentions(why, {"moved by " + change.part + ","});
+    expect_mentions(why, change.causes);
+  }
+  EXPECT_TRUE(found);
+  const std::string junit = text_of(folder_.path("j.xml"));
+  expect_mentions(junit, {"c." + change.cell + "\" name=\"throughput_samples_per_s\">",
+                          "<failure message=\"", "moved by " + change.part});
+}
+
+// Of one host's line in the platform, so that the others stay as they are.
+INSTANTIATE_TEST_SUITE_P(
+    Of, CheckAfter,
+    testing::Values(
+        Change{"Bandwidth",
+               "platform.xml",
+               "id=\"a-nic\" bandwidth=\"1GBps\"",
+               "id=\"a-nic\" bandwidth=\"0.95GBps\"",
+               "ring",
+               "exposed communication",
+               {"the busiest link's bytes / bandwidth +5.3 %", "changed: the platform file"}},
+        Change{"Latency",
+               "platform.xml",
+               "latency=\"10us\"",
+               "latency=\"2ms\"",
+               "ring",
+               "exposed communication",
+               {"changed: the platform file"}},
+        Change{"SpeedOfAHost",
+               "platform.xml",
+               "speed=\"1Tf\"",
+               "speed=\"0.5Tf\"",
+               "ring",
+               "waiting",
+               {"the slowest worker's computation +100 %", "changed: the platform file"}},
+        Change{"Density",
+               "topk.cfg",
+               "density = 0.01",
+               "density = 0.05",
+               "topk",
+               "exposed communication",
+               {"bytes sent +400 %", "changed: option density 0.01 -> 0.05"}},
+        Change{"RowOfACostTable",
+               "costs.csv",
+               "topk,density=0.01,encode,100000000,0.001",
+               "topk,density=0.01,encode,100000000,0.01",
+               "topk",
+               "compression",
+               {"changed: the cost table file"}},
+        Change{"LayerOfTheModel",
+               "model.csv",
+               "middle,3000000",
+               "middle,4000000",
+               "ring",
+               "exposed communication",
+               {"bytes sent +20 %", "changed: the model file"}},
+        Change{"Jitter",
+               "ring.cfg",
+               "jitter = 0",
+               "jitter = 0.5",
+               "ring",
+               "waiting",
+               {"changed: option jitter 0 -> 0.5"}},
+        Change{"SizeOfBuckets",
+               "ring.cfg",
+               "bucket-bytes = all",
+               "bucket-bytes = 0",
+               "ring",
+               "exposed communication",
+               {"changed: option bucket-bytes all -> 0"}},
+        Change{"Staleness",
+               "ssp.cfg",
+               "staleness = 0",
+               "staleness = 2",
+               "ssp",
+               "exposed communication",
+               {"staleness", "changed: option staleness 0 -> 2"}},
+        Change{"NumberOfServers",
+               "ssp.cfg",
+               "servers = 1",
+               "servers = 2",
+               "ssp",
+               "exposed communication",
+               {"the busiest link's bytes / bandwidth -50 %", "changed: option servers 1 -> 2"}}),
+    [](const auto& info) { return info.param.name; });
+
+TEST_F(Check, BlessKeepsReasonsAndBounds) {
+  expect_mentions(expected_,
+                  {"ring,throughput_samples_per_s,", ",0.001,,,\"the first, \"\"as is\"\"\"",
+                   "ring,exposed_communication_s,", "topk,cost_table_file,"});
+  folder_.write("c/expected.csv",
+                "# ours\n" + expected_ + "ring,scaling_efficiency,,,0.01,,it scales a little\n");
+  edit("c/topk.cfg", "density = 0.01", "density = 0.05");
+  EXPECT_EQ(run().code, 1);
+  const Ended blessed = run({"--bless", "--because", "denser"});
+  EXPECT_EQ(blessed.code, 0) << blessed.out << blessed.err;
+  const std::string now = text_of(folder_.path("c/expected.csv"));
+  EXPECT_TRUE(now.starts_with("# ours\ncell,figure,"));
+  expect_mentions(now, {",0.001,,,denser\n", ",0.001,,,\"the first, \"\"as is\"\"\"",
+                        "ring,scaling_efficiency,,,0.01,,it scales a little\n"});
+  EXPECT_EQ(run().code, 0);
+  EXPECT_EQ(run({"--bless", "--because", "again"}).code, 0);
+  EXPECT_EQ(text_of(folder_.path("c/expected.csv")), now);  // nothing had moved
+}
+
+TEST_F(Check, SaysWhyABoundIsThere) {
+  folder_.write("c/expected.csv",
+                "cell,figure,at_least,because\n"
+                "ring,scaling_efficiency,0.99,\"Communication should hide, nearly all of it.\"\n"
+                "ssp,staleness_max,0,any will do\n");
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out,
+                  {"at least 0.99", "    Communication should hide, nearly all of it.\n",
+                   "    now: communication:", "not checked", "topk.cfg", "1 of 2 as expected"});
+  EXPECT_EQ(ended.out.find("any will do"), std::string::npos);
+}
+
+TEST_F(Check, SaysWhatIsMissingAndWhatIsTooMuch) {
+  edit("c/ring.cfg", "workers = 4", "workers = 2, 4");
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out, {"ring/workers-2", "no row of expected.csv", "missing",
+                              "there is no such cell: ring/workers-2 or ring/workers-4 are there"});
+  std::filesystem::remove(folder_.path("c/ring.cfg"));
+  expect_mentions(run().out, {"there is no ring.cfg"});
+}
+
+TEST_F(Check, SaysWhatCouldNotBeSimulated) {
+  edit("c/costs.csv", "topk,density=0.01,encode,1000,", "topk,density=0.01,encode,10000000,");
+  edit("c/ring.cfg", "bucket-bytes = all", "bucket-bytes = 0");
+  const Ended ended = run({"--junit", "j.xml"});
+  EXPECT_EQ(ended.code, 2);
+  expect_mentions(ended.out, {"FAILED", "not simulated", "1 moved, 1 could not be simulated"});
+  expect_mentions(text_of(folder_.path("j.xml")),
+                  {"failures=\"1\" errors=\"1\"", "<error message="});
+  const Ended blessed = run({"--bless", "--because", "it fails"});
+  EXPECT_EQ(blessed.code, 2);
+  EXPECT_EQ(lines_in(blessed.err), 1U) << blessed.err;
+  EXPECT_EQ(text_of(folder_.path("c/expected.csv")), expected_);
+}
+
+TEST_F(Check, RefusesInOneLine) {
+  const std::string header = "cell,figure,expected,tolerance,at_least,at_most,because\n";
+  const std::string row = "ring,throughput_samples_per_s,1,0.1,,,\n";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> bad{
+      {"", {"no line with column names"}},
+      {"cell,figur\n", {"c/expected.csv:1: column 'figur'", "tolerance"}},
+      {"cell,expected\n", {"no column 'figure'"}},
+      {header + row + row, {"c/expected.csv:3: a second row for ring"}},
+      {header + "ring,speed,1,0.1,,,\n", {":2: no figure 'speed'", "scaling_efficiency"}},
+      {header + "ring,waiting_s,,,,,\n", {"nothing is expected"}},
+      {header + "ring,waiting_s,,0.1,,,\n", {"tolerance without expected"}},
+      {header + "ring,waiting_s,x,0.1,,,\n", {"expected = x: allowed are numbers"}},
+      {header + "ring,waiting_s,1,-1,,,\n", {"tolerance = -1: allowed are numbers"}},
+      {header + "ring,waiting_s,,,2,1,\n", {"at_least is more than at_most"}},
+      {header + "ring,options,x,0.1,,,\n", {"options is only a note"}},
+      {header + ",waiting_s,,,2,,\n", {"no cell"}},
+      {header + "ring,waiting_s,\"1,0.1,,,\n", {"a quote without its end"}},
+      {header + "ring,waiting_s,1\n", {"3 fields"}}};
+  for (const auto& [text, words] : bad) {
+    folder_.write("c/expected.csv", text);
+    const Ended ended = run();
+    EXPECT_EQ(ended.code, 2) << text;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, words);
+  }
+  std::filesystem::remove(folder_.path("c/expected.csv"));
+  expect_mentions(run().err, {"c/expected.csv: no such file", "--bless"});
+  expect_mentions(run({"--bless"}).err, {"--bless and --because TEXT belong together"});
+  expect_mentions(run({"--because", "x"}).err, {"--bless and --because TEXT belong together"});
+  expect_mentions(run({"--junit", "none/j.xml"}).err, {"none/j.xml"});
+  expect_mentions(run({"--workers", "2"}).err, {"check takes one folder"});
+  expect_mentions(run_program({"check", "none"}, folder_.path()).err, {"none: no such folder"});
+}
+
+TEST(JUnit, HasNoMarkupAndNoControlCharactersOfOthers) {
+  const std::vector<Verdict> verdicts{{.kind = Verdict::Kind::moved,
+                                       .cell = "<a&\"b\x01",
+                                       .figure = "f",
+                                       .expected = "]]>",
+                                       .now = "\x1b[2J",
+                                       .why = {"<script>"}}};
+  const std::string xml = junit_xml("s", verdicts);
+  expect_mentions(xml, {"&lt;a&amp;&quot;b\\x01", "]]&gt;", "&lt;script&gt;"});
+  for (const char c : xml)
+    EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+  const std::string markdown = verdicts_markdown("t", {{.kind = Verdict::Kind::moved,
+                                                        .cell = "a|b",
+                                                        .figure = "<script>",
+                                                        .now = "[x](javascript:1)"}});
+  expect_mentions(markdown, {"a\\|b", "\\<script\\>", "\\[x\\](javascript:1)"});
+}
+
+}  // namespace
+}  // namespace syncline
