@@ -6,6 +6,8 @@
 
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/explain_json.h"
+#include "sim/commands/gate.h"
 #include "sim/commands/limits.h"
 #include "sim/commands/process.h"
 #include "sim/commands/sweep.h"
@@ -153,9 +155,13 @@ std::string explain_estimate(const Setup& setup) {
   return text;
 }
 
-std::string explain(const Scenario& scenario) {
+std::string explain(const Scenario& scenario, bool json) {
   const MemoryLimit limit(limits_of({}).memory_bytes);
   const Setup setup = prepare(scenario);
+  if (json) {
+    Routes routes(setup.traffic.cluster.rank_hosts);
+    return explained(setup, routes).dump();
+  }
   const Topology& topology = setup.traffic.cluster.topology;
   std::string text = "scenario\n";
   if (const auto name = scenario.written.find("name"); name != scenario.written.end())
@@ -199,20 +205,28 @@ std::string explain(const Scenario& scenario) {
 }  // namespace
 
 int explain_command(const std::vector<std::string>& arguments) {
-  const Sweep sweep = expand(merged_with_file(parse_command_line(arguments, {})));
+  const CommandLine line = parse_command_line(arguments, {{"json", false}});
+  const bool json = line.flags.contains("json");
+  const Sweep sweep = expand(merged_with_file(line));
+  nlohmann::ordered_json cells = nlohmann::ordered_json::array();
   bool first = true;
   std::vector<std::string> errors;
   for (const Scenario& scenario : sweep.cells)
-    run_children({[&] { return explain(scenario); }}, 1, [&](std::size_t, const Outcome& outcome) {
-      if (outcome.ok)
-        std::printf("%s%s", std::exchange(first, false) ? "" : "\n----\n\n",
-                    outcome.output.c_str());
-      else
-        errors.push_back(error_of(scenario, outcome));
-      return true;
-    });
-  if (first)
+    run_children({[&] { return explain(scenario, json); }}, 1,
+                 [&](std::size_t, const Outcome& outcome) {
+                   if (outcome.ok && json)
+                     cells.push_back(nlohmann::ordered_json::parse(outcome.output));
+                   else if (outcome.ok)
+                     std::printf("%s%s", std::exchange(first, false) ? "" : "\n----\n\n",
+                                 outcome.output.c_str());
+                   else
+                     errors.push_back(error_of(scenario, outcome));
+                   return true;
+                 });
+  if (first && cells.empty())
     throw std::runtime_error(errors.front());
+  if (json)
+    print_json({{"cells", cells}});
   return print_left_out(sweep, errors);
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/cost_table.h"
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/gate.h"
 #include "sim/options/given.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
@@ -19,33 +20,39 @@
 namespace syncline {
 namespace {
 
-void print(const std::string& name, const std::string& sentence) {
-  std::printf("  %-18s %s\n", name.c_str(), sentence.c_str());
-}
+using Json = nlohmann::ordered_json;
+
+struct Entry {
+  std::string name;
+  std::string sentence;
+  std::vector<Parameter> parameters = {};
+};
+using Entries = std::vector<Entry>;
 
 template <class T>
-void list_registered() {
-  for (const auto& [name, entry] : Registered<T>::all()) {
-    print(name, entry.sentence);
-    for (const Parameter& parameter : entry.parameters)
-      std::printf("    %-18s %s%s\n", parameter.name.c_str(), parameter.sentence.c_str(),
-                  parameter.fallback.empty() ? "" : (" [" + parameter.fallback + "]").c_str());
-  }
+Entries registered() {
+  Entries entries;
+  for (const auto& [name, entry] : Registered<T>::all())
+    entries.push_back({name, entry.sentence, entry.parameters});
+  return entries;
 }
 
-void list_models() {
+Entries models() {
+  Entries entries;
   for (const std::string& name : names_in("models", ".csv")) {
     const Model model = read_model(data_root() + "/models/" + name + ".csv");
     char text[160];
     std::snprintf(text, sizeof text, "%.2f M parameters in %zu tensors, %.2f GFLOP forward per %s",
                   static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
                   model.forward_flop() / 1e9, model.sample.c_str());
-    print(name, text);
+    entries.push_back({name, text});
   }
+  return entries;
 }
 
 // The first line of a platform's opening comment, "name: what it is".
-void list_platforms() {
+Entries platforms() {
+  Entries entries;
   for (const std::string& name : names_in("platforms", ".xml")) {
     std::ifstream file(data_root() + "/platforms/" + name + ".xml");
     std::string line;
@@ -54,69 +61,105 @@ void list_platforms() {
         line = trimmed(text.substr(name.size() + 1));
         break;
       }
-    print(name, file ? line : "");
+    entries.push_back({name, file ? line : ""});
   }
+  return entries;
 }
 
-void list_networks() {
+Entries network_models() {
+  Entries entries;
   for (const Network& network : networks())
-    print(network.name, network.sentence);
+    entries.push_back({network.name, network.sentence});
+  return entries;
 }
 
-void list_throughputs() {
+Entries throughputs() {
+  Entries entries;
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : csv.rows)
-    print(row.fields[csv.column("device")], row.fields[csv.column("model")] + " " +
-                                                row.fields[csv.column("precision")] + ": " +
-                                                row.fields[csv.column("throughput")] +
-                                                " samples/s, " + row.fields[csv.column("source")]);
+    entries.push_back({row.fields[csv.column("device")],
+                       row.fields[csv.column("model")] + " " + row.fields[csv.column("precision")] +
+                           ": " + row.fields[csv.column("throughput")] + " samples/s, " +
+                           row.fields[csv.column("source")]});
+  return entries;
 }
 
-void list_devices() {
+Entries devices() {
+  Entries entries;
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
     std::set<std::string> compressors;
     for (const CostRow& row : table.rows)
       compressors.insert(row.compressor);
-    print(name, table.about("provenance") + " on " + table.about("device") + ": " +
-                    listed({compressors.begin(), compressors.end()}));
+    entries.push_back({name, table.about("provenance") + " on " + table.about("device") + ": " +
+                                 listed({compressors.begin(), compressors.end()})});
   }
+  return entries;
 }
 
 struct Kind {
   std::string name;
-  void (*print)();
+  Entries (*entries)();
 };
+
+void print(const Entries& entries) {
+  for (const Entry& entry : entries) {
+    std::printf("  %-18s %s\n", entry.name.c_str(), entry.sentence.c_str());
+    for (const Parameter& parameter : entry.parameters)
+      std::printf("    %-18s %s%s\n", parameter.name.c_str(), parameter.sentence.c_str(),
+                  parameter.fallback.empty() ? "" : (" [" + parameter.fallback + "]").c_str());
+  }
+}
+
+Json json_of(const Entries& entries) {
+  Json all = Json::array();
+  for (const Entry& entry : entries) {
+    all.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
+    for (const Parameter& parameter : entry.parameters)
+      all.back()["parameters"].push_back({{"name", parameter.name},
+                                          {"sentence", parameter.sentence},
+                                          {"default", parameter.fallback},
+                                          {"choices", parameter.choices}});
+  }
+  return all;
+}
 
 }  // namespace
 
 int list_command(const std::vector<std::string>& arguments) {
-  const std::vector<Kind> kinds{{"schedules", list_registered<Schedule>},
-                                {"exchanges", list_registered<Exchange>},
-                                {"compressors", list_registered<Compressor>},
-                                {"models", list_models},
-                                {"platforms", list_platforms},
-                                {"networks", list_networks},
-                                {"throughputs", list_throughputs},
-                                {"devices", list_devices}};
-  const CommandLine line = parse_command_line(arguments, {});
+  const std::vector<Kind> kinds{{"schedules", registered<Schedule>},
+                                {"exchanges", registered<Exchange>},
+                                {"compressors", registered<Compressor>},
+                                {"models", models},
+                                {"platforms", platforms},
+                                {"networks", network_models},
+                                {"throughputs", throughputs},
+                                {"devices", devices}};
+  const CommandLine line = parse_command_line(arguments, {{"json", false}});
+  const bool json = line.flags.contains("json");
   std::vector<std::string> names;
   for (const Kind& kind : kinds)
     names.push_back(kind.name);
   if (line.arguments.size() > 1 || !line.options.empty())
     throw std::invalid_argument("list takes one argument at most: " + listed(names));
   bool found = false;
+  Json document = Json::object();
   for (const Kind& kind : kinds) {
     if (!line.arguments.empty() && line.arguments.front() != kind.name)
       continue;
-    if (line.arguments.empty())
+    if (json)
+      document[kind.name] = json_of(kind.entries());
+    else if (line.arguments.empty())
       std::printf("%s%s\n", found ? "\n" : "", kind.name.c_str());
-    kind.print();
+    if (!json)
+      print(kind.entries());
     found = true;
   }
   if (!found)
     throw std::invalid_argument("list " + brief(line.arguments.front()) + ": allowed are " +
                                 listed(names));
+  if (json)
+    print_json(document);
   return 0;
 }
 

@@ -5,7 +5,9 @@
 
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
+#include "sim/commands/results_json.h"
 #include "sim/commands/sweep.h"
 #include "sim/options/given.h"
 #include "sim/report/ranking.h"
@@ -22,6 +24,7 @@ constexpr std::uintmax_t most_result_bytes = 20'000'000;
 
 struct Folder {
   std::vector<Json> results;
+  std::vector<std::string> names;   // of their cells
   std::vector<std::string> others;  // names of files that hold no result of ours
 };
 
@@ -55,9 +58,10 @@ Folder read_folder(const std::string& path) {
     Json result = error || bytes > most_result_bytes ? Json() : read_result(file);
     if (result.is_null())
       folder.others.push_back(name);
-    else if (folder.results.size() < most_cells)
+    else if (folder.results.size() < most_cells) {
       folder.results.push_back(std::move(result));
-    else
+      folder.names.push_back(printable(fs::path(name).stem()));
+    } else
       throw std::runtime_error(brief_path(path) + ": more than " + std::to_string(most_cells) +
                                " results: allowed are as many as a sweep has");
   }
@@ -82,10 +86,11 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
 
 int report_command(const std::vector<std::string>& arguments) {
   const CommandLine line =
-      parse_command_line(arguments, {{"html", true}, {"svg", true}, {"md", true}});
+      parse_command_line(arguments, {{"html", true}, {"svg", true}, {"md", true}, {"json", false}});
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
-        "report takes the folder that run --out has written, --html FILE, --svg DIR and --md FILE");
+        "report takes the folder that run --out has written, --html FILE, --svg DIR, --md FILE and "
+        "--json");
   const std::string& path = line.arguments.front();
   const ReportFiles files = report_files(line);
   const Folder folder = read_folder(path);
@@ -99,14 +104,19 @@ int report_command(const std::vector<std::string>& arguments) {
       .rows = {},
       .missing = others.empty() ? std::vector<std::string>{} : std::vector{others}};
   const std::string where = write_report(files, findings);
-  if (findings.results.size() == 1)
+  const bool json = line.flags.contains("json");
+  if (json)
+    print_json(results_json(folder.results, folder.names, {}, findings.missing));
+  else if (findings.results.size() == 1)
     std::fputs(full_report(findings.results.front()).c_str(), stdout);
   else
     std::fputs(comparison_table(findings.results, telling_options(findings.results)).c_str(),
                stdout);
-  for (const std::string& sentence : rank(findings.results).sentences)
-    std::puts(sentence.c_str());
-  std::fputs(where.c_str(), stdout);
+  if (!json) {
+    for (const std::string& sentence : rank(findings.results).sentences)
+      std::puts(sentence.c_str());
+    std::fputs(where.c_str(), stdout);
+  }
   if (others.empty())
     return 0;
   std::fprintf(stderr, "syncline: %s\n", others.c_str());

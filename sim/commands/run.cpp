@@ -7,8 +7,10 @@
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/gate.h"
 #include "sim/commands/out_folder.h"
 #include "sim/commands/report_files.h"
+#include "sim/commands/results_json.h"
 #include "sim/commands/slurm.h"
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
@@ -28,7 +30,7 @@ int run_command(const std::vector<std::string>& arguments) {
   flags.insert(
       flags.end(),
       {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}, {"html", true}});
-  flags.insert(flags.end(), {{"slurm", true}, {"share", true}});
+  flags.insert(flags.end(), {{"slurm", true}, {"share", true}, {"json", false}});
   const CommandLine line = parse_command_line(arguments, flags);
   const Limits limits = limits_of(line);
   const Sweep sweep = expand(merged_with_file(line));
@@ -38,12 +40,13 @@ int run_command(const std::vector<std::string>& arguments) {
   const bool slurm = tasks_of(line) > 0;
   const bool resume = line.flags.contains("resume") || slurm;
   const bool part = line.flags.contains("share");
+  const bool json = line.flags.contains("json");
   const Share share = share_of(line);
   for (const char* flag : {"trace", "resume", "slurm", "share"})
     if (!keep && line.flags.contains(flag))
       throw std::invalid_argument(std::string("--") + flag +
                                   " needs --out DIR: that is where cells are kept");
-  for (const char* flag : {"share", "html"})
+  for (const char* flag : {"share", "html", "json"})
     if (slurm && line.flags.contains(flag))
       throw std::invalid_argument(std::string("--") + flag +
                                   " with --slurm: allowed is one of them at a time");
@@ -106,7 +109,10 @@ int run_command(const std::vector<std::string>& arguments) {
   if (interrupted && results.empty())
     throw Interrupted();
   if (results.empty() && errors.empty()) {
-    std::puts("this share has no cells");
+    if (json)
+      print_json(results_json({}, {}, sweep.left_out, {}));
+    else
+      std::puts("this share has no cells");
     return 0;
   }
   if (results.empty())
@@ -126,6 +132,11 @@ int run_command(const std::vector<std::string>& arguments) {
   }
   for (const std::string& error : std::set(errors.begin(), errors.end()))
     findings.missing.push_back("cells left out: " + printable(error));
+  if (json) {
+    write_report(files, findings);
+    print_json(results_json(results, names, sweep.left_out, findings.missing));
+    return code;
+  }
   if (sweep.swept.empty()) {
     std::fputs(full_report(results.front()).c_str(), stdout);
     std::fputs(write_report(files, findings).c_str(), stdout);

@@ -140,7 +140,8 @@ int validate_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
   for (const Flag& flag : gate_flags())
     flags.push_back(flag);
-  flags.insert(flags.end(), {{"jobs", true}, {"max-error", true}, {"min-tau", true}, {"html", true}});
+  flags.insert(flags.end(),
+               {{"jobs", true}, {"max-error", true}, {"min-tau", true}, {"html", true}});
   const CommandLine line = parse_command_line(arguments, flags);
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument(

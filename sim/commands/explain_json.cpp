@@ -1,0 +1,119 @@
+#include "sim/commands/explain_json.h"
+
+#include <algorithm>
+
+#include "kernels/text.h"
+#include "sim/commands/written.h"
+#include "sim/engine/estimate.h"
+#include "sim/schedule.h"
+#include "sim/setup/bounds.h"
+#include "sim/setup/break_even.h"
+#include "sim/setup/network.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json need_json(const Need& need) {
+  return {{"iterations", need.iterations},
+          {"flows", need.flows},
+          {"seconds", need.seconds},
+          {"memory_bytes", need.memory_bytes}};
+}
+
+Json buckets_json(const Setup& setup) {
+  Json buckets = Json::array();
+  for (const Bucket& bucket : setup.buckets)
+    buckets.push_back({{"index", bucket.index},
+                       {"tensors", bucket.tensors},
+                       {"bytes", setup.traffic.bytes_of(bucket)},
+                       {"backward_s", setup.compute.backward_s(0, bucket.forward_flop)},
+                       {"first", bucket.first},
+                       {"last", bucket.last}});
+  return buckets;
+}
+
+// The busiest first.
+Json links_json(const Setup& setup, Routes& routes) {
+  std::vector<std::pair<double, Json>> links;
+  for (const auto& [link, bytes] :
+       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets())) {
+    const PlatformLink& about = routes.links()[static_cast<std::size_t>(link)];
+    const double seconds = bytes / about.bandwidth_Bps;
+    links.emplace_back(seconds, Json{{"name", about.name},
+                                     {"bytes_per_iteration", bytes},
+                                     {"bandwidth_Bps", about.bandwidth_Bps},
+                                     {"seconds", seconds}});
+  }
+  std::ranges::stable_sort(links, [](auto& a, auto& b) { return a.first > b.first; });
+  Json all = Json::array();
+  for (const auto& [seconds, link] : links)
+    all.push_back(link);
+  return all;
+}
+
+// Where compression is faster: factors of the bandwidths; null: no limit on that side.
+Json ranges_json(const std::vector<BandwidthRange>& faster) {
+  const auto limit = [](double factor) { return factor > 0 ? Json(factor) : Json(nullptr); };
+  Json ranges = Json::array();
+  for (const BandwidthRange& range : faster)
+    ranges.push_back({{"from_factor", limit(range.from)}, {"to_factor", limit(range.to)}});
+  return ranges;
+}
+
+Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times) {
+  const BreakEven even = break_even(setup, routes, times);
+  return {{"against", even.rival.exchange->name},
+          {"faster_without_overlap", ranges_json(even.without_overlap)},
+          {"faster_with_overlap", ranges_json(even.with_overlap)},
+          {"dense_iteration_s", iteration_seconds(setup, even.dense, 1)}};
+}
+
+}  // namespace
+
+Json explained(const Setup& setup, Routes& routes) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  const Json links = links_json(setup, routes);
+  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
+  const double link_s = links.empty() ? 0 : links.front()["seconds"].get<double>();
+  Json bounds{{"bound_compute_s", compute_s}, {"bound_link_s", link_s}};
+  Json even = nullptr;
+  if (setup.traffic.partners == Schedule::Partners::each_other) {
+    const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
+    const ExchangeTime sum = sum_of(times);
+    bounds["exchange_s"] = sum.exchange_s();
+    bounds["exchange_fixed_s"] = sum.fixed_s;
+    bounds["exchange_bytes_s"] = sum.bytes_s;
+    bounds["compress_s"] = sum.compress_s;
+    bounds["decompress_s"] = sum.decompress_s;
+    bounds["without_overlap_s"] = compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s;
+    bounds["bucket_after_bucket_s"] = iteration_seconds(setup, times, 1);
+    if (setup.traffic.compression.on())
+      even = break_even_json(setup, routes, times);
+  }
+  const Estimate need = estimate(setup);
+  return {{"scenario", written_options(setup.scenario)},
+          {"warnings", setup.warnings},
+          {"cluster",
+           {{"workers", topology.workers()},
+            {"nodes", topology.nodes.size()},
+            {"servers", setup.scenario.exchange->uses_servers ? topology.servers : 0}}},
+          {"model",
+           {{"name", printable(setup.model.name)},
+            {"parameters", setup.model.parameters()},
+            {"gradient_bytes", setup.model_bytes()},
+            {"forward_flop", setup.model.forward_flop()},
+            {"compute_s", setup.compute.solo_s.front()}}},
+          {"provenance",
+           {{"compute", setup.compute.source},
+            {"compression", setup.traffic.compression.provenance()},
+            {"network", setup.scenario.network->sentence}}},
+          {"buckets", buckets_json(setup)},
+          {"links", links},
+          {"bounds", bounds},
+          {"break_even", even},
+          {"estimate", {{"least", need_json(need.least)}, {"most", need_json(need.most)}}}};
+}
+
+}  // namespace syncline

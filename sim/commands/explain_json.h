@@ -1,0 +1,13 @@
+// What `explain --json` says of a scenario.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "sim/setup/platform.h"
+#include "sim/setup/setup.h"
+
+namespace syncline {
+
+nlohmann::ordered_json explained(const Setup& setup, Routes& routes);
+
+}  // namespace syncline

@@ -1,0 +1,129 @@
+// --json: one JSON document on stdout, and nothing else; and gates on validation.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using Json = nlohmann::ordered_json;
+
+const Arguments scenario{"--platform",   "two-hosts", "--model",      "resnet20",
+                         "--throughput", "100",       "--iterations", "3"};
+
+Json document_of(Arguments arguments, const Arguments& more, int code = 0) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  arguments.emplace_back("--json");
+  const Ended ended = run_program(arguments);
+  EXPECT_EQ(ended.code, code) << ended.err;
+  return Json::parse(ended.out);  // throws if there is anything else
+}
+
+TEST(JsonOutput, OfRunHasEveryCellAndWhatWon) {
+  const Json one = document_of({"run"}, scenario);
+  ASSERT_EQ(one["cells"].size(), 1U);
+  EXPECT_EQ(one["cells"][0]["cell"], "result");
+  EXPECT_GT(one["cells"][0]["result"]["figures"]["throughput_samples_per_s"], 0);
+  Arguments swept = scenario;
+  swept.insert(swept.end(), {"--workers", "1,2", "--schedule", "bsp,asp", "--exchange", "ring,ps"});
+  const Json sweep = document_of({"run"}, swept);
+  EXPECT_EQ(sweep["cells"].size(), 6U);
+  EXPECT_FALSE(sweep["ranking"]["sentences"].empty());
+  EXPECT_EQ(sweep["ranking"]["fastest_first"].size(), 6U);
+  expect_mentions(sweep["left_out"][0], {"asp allows only ps"});
+  const TemporaryFolder folder;
+  swept.insert(swept.end(), {"--out", folder.path("o")});
+  document_of({"run"}, swept);
+  const Json report = document_of({"report", folder.path("o")}, {});
+  EXPECT_EQ(report["cells"].size(), 6U);
+  EXPECT_EQ(report["ranking"]["sentences"][0], sweep["ranking"]["sentences"][0]);
+}
+
+TEST(JsonOutput, OfExplainHasTheBounds) {
+  Arguments options = scenario;
+  options.insert(options.end(), {"--compressor", "none,topk", "--device", "v100-modelled"});
+  const Json document = document_of({"explain"}, options);
+  ASSERT_EQ(document["cells"].size(), 2U);
+  const Json& dense = document["cells"][0];
+  EXPECT_EQ(dense["model"]["parameters"], 269722);
+  EXPECT_EQ(dense["model"]["gradient_bytes"], 4 * 269722);
+  EXPECT_EQ(dense["cluster"]["workers"], 2);
+  // A ring of two sends the gradient once each way: 10 us and 1.25 GB/s, in two steps.
+  EXPECT_NEAR(dense["bounds"]["exchange_s"].get<double>(), 2e-5 + 4 * 269722 / 1.25e9, 1e-9);
+  EXPECT_NEAR(dense["bounds"]["bound_compute_s"].get<double>(), 0.32, 1e-12);
+  EXPECT_TRUE(dense["break_even"].is_null());
+  EXPECT_EQ(document["cells"][1]["break_even"]["against"], "ring");
+  EXPECT_TRUE(document["cells"][1]["break_even"]["faster_with_overlap"].is_array());
+}
+
+TEST(JsonOutput, OfListHasEveryKind) {
+  const Json all = document_of({"list"}, {});
+  EXPECT_EQ(all.size(), 8U);
+  const Json schedules = document_of({"list"}, {"schedules"});
+  ASSERT_EQ(schedules.size(), 1U);
+  EXPECT_EQ(schedules["schedules"], all["schedules"]);
+  const Json& ssp = *std::ranges::find_if(schedules["schedules"],
+                                          [](const Json& entry) { return entry["name"] == "ssp"; });
+  EXPECT_TRUE(std::ranges::any_of(
+      ssp["parameters"], [](const Json& parameter) { return parameter["name"] == "staleness"; }));
+}
+
+class ValidationGate : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_.write("v/scenario.cfg",
+                  "platform = two-hosts\nmodel = resnet20\nthroughput = 100\niterations = 3\n");
+    folder_.write("v/measured.csv",
+                  "workers,measured,role,source\n1,100,report,made up\n2,160,report,made up\n");
+  }
+  Ended run(const Arguments& more) const {
+    Arguments arguments{"validate", "v"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments, folder_.path());
+  }
+  const TemporaryFolder folder_;
+};
+
+// Two workers of 100 samples/s each reach nearly 200, measured are 160: 25 % off.
+TEST_F(ValidationGate, IsClosedByTheWorstRow) {
+  EXPECT_EQ(run({}).code, 0);
+  const Ended open = run({"--max-error", "0.3", "--min-tau", "0.9"});
+  EXPECT_EQ(open.code, 0) << open.out;
+  const Ended closed = run({"--max-error", "0.1", "--junit", "j.xml", "--md", "m.md"});
+  EXPECT_EQ(closed.code, 1) << closed.err;
+  expect_mentions(closed.out,
+                  {"too far: v: worst error is 24.", "of row 2; allowed is at most 10.0 %"});
+  expect_mentions(text_of(folder_.path("j.xml")),
+                  {"failures=\"1\"", "classname=\"syncline validate.v\" name=\"worst error\""});
+  expect_mentions(text_of(folder_.path("m.md")), {"0 of 1 as expected, 1 moved"});
+}
+
+TEST_F(ValidationGate, IsClosedByAnotherRanking) {
+  folder_.write("v/measured.csv",
+                "workers,measured,role,source\n1,170,report,made up\n2,160,report,made up\n");
+  const Ended closed = run({"--min-tau", "0.9", "--json"});
+  EXPECT_EQ(closed.code, 1) << closed.err;
+  const Json document = Json::parse(closed.out);
+  EXPECT_EQ(document["verdicts"][0]["figure"], "Kendall's tau");
+  EXPECT_EQ(document["verdicts"][0]["verdict"], "moved");
+  EXPECT_EQ(document["folders"][0]["summary"]["tau"], -1.0);
+  EXPECT_EQ(document["folders"][0]["rows"].size(), 2U);
+}
+
+TEST_F(ValidationGate, RefusesWhatIsNoNumber) {
+  for (const Arguments& bad : {Arguments{"--max-error", "x"},
+                               {"--max-error", "-1"},
+                               {"--min-tau", "2"},
+                               {"--min-tau", "nan"}}) {
+    const Ended ended = run(bad);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {bad.front(), "allowed are"});
+  }
+}
+
+}  // namespace
+}  // namespace syncline
