@@ -146,8 +146,12 @@ std::string expected_text(const ExpectedFile& file) {
   const auto number = [](const std::optional<double>& value) {
     return value ? nlohmann::ordered_json(*value).dump() : std::string();
   };
+  const auto cell = [](const std::string& name) {  // in quotes a # begins no comment
+    const std::string field = csv_field(name);
+    return field.starts_with("#") ? "\"" + field + "\"" : field;
+  };
   for (const Expectation& row : file.rows)
-    text += csv_field(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
+    text += cell(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
             number(row.tolerance) + "," + number(row.at_least) + "," + number(row.at_most) + "," +
             csv_field(row.because) + "\n";
   return text;
