@@ -84,16 +84,49 @@ Place place_of(const std::string& path) {
   return place;
 }
 
-void write_all(int file, const std::string& text, const std::string& path) {
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t written = write(file, text.data() + done, text.size() - done);
-    if (written < 0 && errno != EINTR)
-      refuse(path, errno);
-    done += written > 0 ? static_cast<std::size_t>(written) : 0;
+using Writing = std::function<void(std::ostream&)>;
+
+// A stream into an open file. What it cannot write it refuses, but a stream keeps that to itself.
+class Sink : public std::streambuf {
+ public:
+  explicit Sink(int file) : file_(file), buffer_(1 << 16) {
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
   }
+  // 0, or what went wrong.
+  int flush() {
+    for (char* next = pbase(); error_ == 0 && next < pptr();) {
+      const ssize_t written = write(file_, next, static_cast<std::size_t>(pptr() - next));
+      if (written < 0 && errno != EINTR)
+        error_ = errno;
+      next += written > 0 ? written : 0;
+    }
+    setp(buffer_.data(), buffer_.data() + buffer_.size());
+    return error_;
+  }
+
+ protected:
+  int_type overflow(int_type next) override {
+    if (flush() != 0)
+      return traits_type::eof();
+    return traits_type::eq_int_type(next, traits_type::eof()) ? traits_type::not_eof(next)
+                                                              : sputc(static_cast<char>(next));
+  }
+
+ private:
+  int file_;
+  int error_ = 0;
+  std::vector<char> buffer_;
+};
+
+void write_all(int file, const Writing& writing, const std::string& path) {
+  Sink sink(file);
+  std::ostream stream(&sink);
+  writing(stream);
+  if (const int error = sink.flush(); error != 0)
+    refuse(path, error);
 }
 
-void write_in_place(const Place& place, const std::string& text) {
+void write_in_place(const Place& place, const Writing& text) {
   // A pipe that nobody reads is an error at once, and not something to wait for.
   const Descriptor file(open(place.target.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (file < 0)
@@ -151,7 +184,7 @@ class UnfinishedName {
   bool given_ = false;
 };
 
-void fill(const Descriptor& file, const Place& place, const std::string& text) {
+void fill(const Descriptor& file, const Place& place, const Writing& text) {
   flock(file, LOCK_EX | LOCK_NB);  // for remove_unfinished: somebody works at it
   write_all(file, text, place.path);
   struct stat old = {};
@@ -199,6 +232,10 @@ bool publish(const Descriptor& nameless, const Place& place) {
 }  // namespace
 
 void write_atomically(const std::string& path, const std::string& text) {
+  write_atomically(path, [&](std::ostream& out) { out << text; });
+}
+
+void write_atomically(const std::string& path, const Writing& text) {
   const Place place = place_of(path);
   if (place.in_place) {
     write_in_place(place, text);
@@ -220,7 +257,7 @@ void check_place(const std::string& path) {
   const Place place = place_of(path);
   if (place.in_place)  // opening a pipe and closing it again would end its reader
     return;
-  const std::string page(4096, '\n');
+  const Writing page = [](std::ostream& out) { out << std::string(4096, '\n'); };
   if (const Descriptor nameless = nameless_in(place); nameless >= 0) {
     fill(nameless, place, page);
     return;

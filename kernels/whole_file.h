@@ -2,6 +2,8 @@
 // name, or one in a folder of ours.
 #pragma once
 
+#include <functional>
+#include <ostream>
 #include <string>
 
 namespace syncline {
@@ -14,6 +16,8 @@ inline const std::string unfinished_folder = ".syncline-unfinished";
 // std::runtime_error names the path and the reason. A link stays one: what it points to is
 // replaced. A device or a pipe is written to.
 void write_atomically(const std::string& path, const std::string& text);
+// The same with what `write` writes, which goes to the disk meanwhile.
+void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 // Throws what write_atomically would throw, as far as that can be known before there is a text.
 // Leaves everything as it is.

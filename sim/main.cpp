@@ -97,7 +97,10 @@ void print_help() {
   std::puts(
       "\nOptions of run\n"
       "  --out DIR            also write a JSON file per cell and results.csv\n"
-      "  --trace              also write each cell's trace as CSV, into --out\n"
+      "  --trace              also write each cell's trace as CSV and JSON, into --out\n"
+      "  --trace=FILE.json    the trace of a single cell, for ui.perfetto.dev\n"
+      "  --goal FILE          one iteration of a single cell as GOAL (LogGOPSim)\n"
+      "  --chakra PATH        the same as Chakra JSON, PATH.RANK.json for each worker\n"
       "  --resume             keep the cells that --out has already\n"
       "  --html FILE          also write a page with charts, for any browser, offline\n"
       "  --slurm TASKS        submit the cells that --out has not as a job array of Slurm\n"

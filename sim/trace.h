@@ -31,12 +31,26 @@ struct Row {
   std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is
 };
 
+// From one rank to another. Its number is its place in Trace::messages.
+struct TracedMessage {
+  double sent_s = 0;
+  double arrived_s = 0;
+  std::int32_t from = 0;
+  std::int32_t to = 0;
+  std::uint64_t bytes = 0;  // on the network: none between ranks on one host
+  // The rows that send and receive it, which may be about several messages.
+  std::int64_t sender_row = -1;
+  std::int64_t receiver_row = -1;
+};
+
 // A link of the platform and what crossed it.
 struct LinkUse {
   std::string name;
   double bandwidth_Bps = 0;
   double bytes = 0;           // of the whole run
   double measured_bytes = 0;  // of the window
+  // By Trace::sample_s, from the start; empty where messages are not kept.
+  std::vector<double> sampled_bytes = {};
 };
 
 // The part of the run that figures are about.
@@ -47,9 +61,11 @@ struct Window {
 };
 
 struct Trace {
-  std::vector<Row> rows;  // in the order in which they were recorded
+  std::vector<Row> rows;                // in the order in which they were recorded
+  std::vector<TracedMessage> messages;  // in the order in which they were sent, if they are kept
   std::vector<LinkUse> links;
-  double end_s = 0;  // simulated time when everything had ended
+  double sample_s = 0;  // of links
+  double end_s = 0;     // simulated time when everything had ended
   std::uint64_t flows = 0;
   bool in_step = true;  // every worker waits for all others in every iteration
   Window window;

@@ -24,6 +24,8 @@ namespace fs = std::filesystem;
 // Whether a file that begins like this was written by a run, of this version or an older one.
 bool is_ours(const std::string& name, const std::string& begin) {
   static const std::regex json(R"(\s*\{\s*"schema"\s*:\s*\d+\s*,\s*"tool"\s*:\s*"syncline )");
+  if (name.ends_with(".trace.json"))
+    return begin.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[)");
   if (name.ends_with(".json"))
     return std::regex_search(begin, json, std::regex_constants::match_continuous);
   if (name.ends_with(".trace.csv"))

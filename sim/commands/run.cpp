@@ -29,23 +29,28 @@ int run_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
   flags.insert(
       flags.end(),
-      {{"out", true}, {"jobs", true}, {"resume", false}, {"trace", false}, {"html", true}});
-  flags.insert(flags.end(), {{"slurm", true}, {"share", true}, {"json", false}});
+      {{"out", true}, {"jobs", true}, {"resume", false}, {"goal", true}, {"chakra", true}});
+  flags.insert(flags.end(), {{"html", true}, {"slurm", true}, {"share", true}, {"json", false}});
+  flags.push_back({.name = "trace", .value_is_optional = true});
   const CommandLine line = parse_command_line(arguments, flags);
   const Limits limits = limits_of(line);
   const Sweep sweep = expand(merged_with_file(line));
   const int jobs = jobs_of(line);
   const bool keep = line.flags.contains("out");
-  const bool trace = line.flags.contains("trace");
+  const Exports exports = exports_of(line, sweep);
+  const bool trace = line.flags.contains("trace") && exports.trace.empty();
   const bool slurm = tasks_of(line) > 0;
   const bool resume = line.flags.contains("resume") || slurm;
   const bool part = line.flags.contains("share");
   const bool json = line.flags.contains("json");
   const Share share = share_of(line);
   for (const char* flag : {"trace", "resume", "slurm", "share"})
-    if (!keep && line.flags.contains(flag))
+    if (!keep && line.flags.contains(flag) && (trace || flag != std::string("trace")))
       throw std::invalid_argument(std::string("--") + flag +
                                   " needs --out DIR: that is where cells are kept");
+  if (slurm && exports.any())
+    throw std::invalid_argument(
+        "--slurm with files of a single cell: allowed is one of them at a time");
   for (const char* flag : {"share", "html", "json"})
     if (slurm && line.flags.contains(flag))
       throw std::invalid_argument(std::string("--") + flag +
@@ -69,9 +74,14 @@ int run_command(const std::vector<std::string>& arguments) {
     ++all;
     names[i] = cell_name(sweep.cells[i].written, sweep.swept);
     const std::string path = out.path() + "/" + names[i];
-    const SweepCell cell{sweep.cells[i], keep ? path + ".json" : "",
-                         trace ? path + ".trace.csv" : ""};
-    for (const std::string& file : {cell.result_path, cell.trace_path})
+    SweepCell cell{
+        .scenario = sweep.cells[i], .result_path = keep ? path + ".json" : "", .exports = exports};
+    if (trace) {
+      cell.trace_csv = path + ".trace.csv";
+      cell.exports.trace = path + ".trace.json";
+    }
+    for (const std::string& file :
+         {cell.result_path, cell.trace_csv, trace ? cell.exports.trace : ""})
       if (!file.empty())
         out.require_ours(fs::path(file).filename());
     if (Json kept = resume ? read_result(cell.result_path) : Json(); is_finished(cell, kept)) {

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <regex>
-#include <sstream>
 #include <stdexcept>
 #include <unistd.h>
 
@@ -55,7 +54,8 @@ constexpr double short_s = 0.25;  // is not much more than preparing it twice ta
 std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait) {
   const Scenario& scenario = cell.scenario;
   const std::string inputs = inputs_of(scenario);  // before they are read: they may change later
-  const Setup setup = prepare_within(limits, scenario);
+  Setup setup = prepare_within(limits, scenario);
+  setup.keep_messages = cell.keeps_messages();
   const Estimate needs = estimate(setup);
   require_room(needs, limits, at_once);
   if (may_wait && needs.most.seconds > short_s)
@@ -73,12 +73,11 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
                          .inputs = inputs},
                         report, timeline_of(trace));
   try {
-    if (!cell.trace_path.empty()) {
-      std::ostringstream text;
-      write_csv(trace, text);
-      write_atomically(cell.trace_path, text.str());
-      result["trace"] = fingerprint_of_text(text.str());
-    }
+    if (!cell.trace_csv.empty())
+      write_atomically(cell.trace_csv, [&](std::ostream& out) { write_csv(trace, out); });
+    write_exports(cell.exports, setup, trace);
+    if (!cell.trace_csv.empty())
+      result["trace"] = fingerprint_of_files({cell.trace_csv, cell.exports.trace});
     if (!cell.result_path.empty())
       write_atomically(cell.result_path, result_text(result));
   } catch (const std::runtime_error& error) {
@@ -178,13 +177,14 @@ bool is_finished(const SweepCell& cell, const Json& result) {
     return result.contains(name) && result[name] == value;
   };
   const auto trace_is_of = [&](const Json& kept) {
-    return kept.contains("trace") && kept["trace"] == fingerprint_of_files({cell.trace_path});
+    return kept.contains("trace") &&
+           kept["trace"] == fingerprint_of_files({cell.trace_csv, cell.exports.trace});
   };
   return says("schema", result_schema) && says("tool", tool_version()) &&
          says("build", build_of_program()) && says("simgrid", simgrid_version()) &&
          says("scenario", written_options(cell.scenario)) &&
          says("inputs", inputs_of(cell.scenario)) &&
-         (cell.trace_path.empty() || trace_is_of(result));
+         (cell.trace_csv.empty() ? !cell.exports.any() : trace_is_of(result));
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/commands/exports.h"
 #include "sim/commands/limits.h"
 #include "sim/commands/process.h"
 #include "sim/options/expand.h"
@@ -15,8 +16,11 @@ namespace syncline {
 
 struct SweepCell {
   Scenario scenario;
-  std::string result_path;  // where its process writes its result; empty: nowhere
-  std::string trace_path;   // and its trace
+  std::string result_path = {};  // where its process writes its result; empty: nowhere
+  std::string trace_csv = {};    // and its trace
+  Exports exports = {};
+
+  bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
 };
 
 struct CellResult {
@@ -35,7 +39,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
 nlohmann::ordered_json read_result(const std::string& path);
 
 // Whether this is the whole result of this very cell: of the same scenario, files and versions of
-// the program and of SimGrid, and with the trace that was written with it, where one is wanted.
+// the program and of SimGrid, and with the traces that were written with it, where they are wanted.
 bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);
 
 // The error of a cell's process, in one line.

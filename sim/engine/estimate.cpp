@@ -31,6 +31,7 @@ constexpr double bytes_per_actor = 12'000;  // its stack, as far as it is used
 constexpr double bytes_per_flow_in_flight = 2000;
 constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
+constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
 // Of all ranks' plans, some, because a rank's plan can be as long as there are ranks.
 constexpr int most_sampled = 64;
@@ -202,7 +203,8 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                                load.beside * seconds_per_flow_beside);
   need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
                       load.in_flight * bytes_per_flow_in_flight +
-                      load.plan_actions * bytes_per_action + rows * bytes_per_row;
+                      load.plan_actions * bytes_per_action + rows * bytes_per_row +
+                      (setup.keep_messages ? need.flows * bytes_per_message : 0);
   return need;
 }
 

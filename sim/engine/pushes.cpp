@@ -18,15 +18,20 @@ struct BucketPush {
   std::vector<std::int64_t> read_versions;  // by server: that the gradient was computed from
 };
 
-// Sends one piece; returns when all of it has left this worker. `coming` counts messages that have
-// not arrived.
-std::uint64_t send_piece(const BucketPush& bucket, int piece, int& coming) {
+// Messages of a push that have not arrived, and the numbers of those that have.
+struct Coming {
+  int count = 0;
+  std::vector<std::int64_t> arrived;
+};
+
+// Sends one piece; returns when all of it has left this worker.
+std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
   WorkerState& worker = bucket.worker;
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
   std::uint64_t sent = 0;
   int leaving = servers;
-  coming += servers;
+  coming.count += servers;
   for (const auto& server : run.servers) {
     const std::uint64_t part =
         run.cuts[index(bucket.bucket)].pushed(share(bucket.bytes, servers, server->shard), piece);
@@ -37,15 +42,17 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, int& coming) {
                     .read_version = bucket.read_versions[index(server->shard)]};
     sent += run.deliver_shard(
         worker.rank, server->rank(), part,
-        [&run, &worker, &server = *server, &coming, push](double sent_s, std::uint64_t bytes) {
-          run.add_row(sent_s, {.verb = "receive",
-                               .stream = Stream::messages,
-                               .rank = server.rank(),
-                               .bucket = push.bucket,
-                               .iteration = push.iteration,
-                               .bytes_received = bytes});
+        [&run, &worker, &server = *server, &coming, push](const Delivered& delivered) {
+          run.add_row(delivered.sent_s, {.verb = "receive",
+                                         .stream = Stream::messages,
+                                         .rank = server.rank(),
+                                         .bucket = push.bucket,
+                                         .iteration = push.iteration,
+                                         .bytes_received = delivered.bytes});
+          run.receives({delivered.message});
+          coming.arrived.push_back(delivered.message);
           server.pushes.add(push);
-          if (--coming == 0)
+          if (--coming.count == 0)
             worker.stream.wakeup.wake();
         },
         [&worker, &leaving] {
@@ -85,18 +92,20 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
             .rank = push.worker.rank,
             .bucket = push.bucket,
             .iteration = push.iteration};
-    int coming = 0;
+    Coming coming;
     for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
       row.bytes_sent += send_piece(push, piece, coming);
-    while (coming > 0)
+    while (coming.count > 0)
       push.worker.stream.wakeup.wait();
     run.add_row(start_s, row);
+    run.sends(coming.arrived);
   });
 }
 
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    double sent_s, std::uint64_t bytes) {
+                    const Delivered& delivered) {
   const double now_s = sg::Engine::get_clock();
+  const double sent_s = delivered.sent_s;
   if (worker.answers &&
       (sent_s > worker.answers->end_s || push.iteration != worker.answers->iteration))
     end_answers(worker);
@@ -108,7 +117,8 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
                       .iteration = push.iteration};
   worker.answers->start_s = std::min(worker.answers->start_s, sent_s);
   worker.answers->end_s = now_s;
-  worker.answers->bytes_received += bytes;
+  worker.answers->bytes_received += delivered.bytes;
+  worker.answer_messages.push_back(delivered.message);
 
   CachedPiece& cached = worker.cache[index(shard)][worker.run.piece(push.bucket, push.piece)];
   if (answer.own > cached.own)  // answers can overtake each other
@@ -126,8 +136,10 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
 }
 
 void end_answers(WorkerState& worker) {
-  if (worker.answers)
+  if (worker.answers) {
     worker.run.trace.rows.push_back(*worker.answers);
+    worker.run.receives(std::exchange(worker.answer_messages, {}));
+  }
   worker.answers.reset();
 }
 

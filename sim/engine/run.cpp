@@ -88,18 +88,24 @@ Porter& Run::porter(int rank) {
   return *porter;
 }
 
-void Run::add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb,
-                        double sent_s) {
-  add_row(sent_s, {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = bytes});
-  add_row(sent_s, {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = bytes});
+void Run::add_send_rows(int from, int to, std::string_view verb, const Delivered& delivered) {
+  add_row(delivered.sent_s,
+          {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = delivered.bytes});
+  sends({delivered.message});
+  add_row(
+      delivered.sent_s,
+      {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = delivered.bytes});
+  receives({delivered.message});
 }
 
 void Run::send(int from, int to, std::uint64_t bytes, std::string_view verb,
                std::function<void()> arrived) {
   const std::uint64_t on_wire = on_different_hosts(from, to) ? bytes : 0;
+  const std::int64_t message = message_sent(from, to, on_wire);
   deliver(from, to, on_wire,
-          [this, from, to, on_wire, verb, arrived = std::move(arrived)](double sent_s) {
-            add_send_rows(from, to, on_wire, verb, sent_s);
+          [this, from, to, on_wire, message, verb, arrived = std::move(arrived)](double sent_s) {
+            message_arrived(message, sg::Engine::get_clock());
+            add_send_rows(from, to, verb, {sent_s, on_wire, message});
             arrived();
           });
 }
@@ -129,26 +135,30 @@ std::vector<Run::Hop> Run::hops(int from, int to, std::uint64_t bytes) const {
 }
 
 std::uint64_t Run::deliver_shard(int from, int to, std::uint64_t bytes,
-                                 std::function<void(double sent_s, std::uint64_t on_wire)> arrived,
+                                 std::function<void(const Delivered&)> arrived,
                                  std::function<void()> injected) {
   struct Missing {
     std::size_t arrivals;
     std::size_t injections;
-    std::uint64_t on_wire = 0;
-    std::function<void(double, std::uint64_t)> arrived;
+    std::uint64_t on_wire;
+    std::int64_t message;
+    std::function<void(const Delivered&)> arrived;
     std::function<void()> injected;
   };
   const std::vector<Hop> all = hops(from, to, bytes);
   const auto missing = std::make_shared<Missing>(  // with braces: clang 14 needs them
-      Missing{all.size(), all.size(), 0, std::move(arrived), std::move(injected)});
+      Missing{all.size(), all.size(), 0, 0, std::move(arrived), std::move(injected)});
   for (const Hop& hop : all)
     missing->on_wire += hop.bytes;
+  missing->message = message_sent(from, to, missing->on_wire);
   for (const Hop& hop : all)
     deliver(
         hop.from, hop.to, hop.bytes,
-        [missing](double sent_s) {
-          if (--missing->arrivals == 0)
-            missing->arrived(sent_s, missing->on_wire);
+        [this, missing](double sent_s) {
+          if (--missing->arrivals > 0)
+            return;
+          message_arrived(missing->message, sg::Engine::get_clock());
+          missing->arrived({sent_s, missing->on_wire, missing->message});
         },
         [missing] {
           if (--missing->injections == 0 && missing->injected)
@@ -159,12 +169,37 @@ std::uint64_t Run::deliver_shard(int from, int to, std::uint64_t bytes,
 
 void Run::send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                      std::function<void()> arrived) {
-  deliver_shard(
-      from, to, bytes,
-      [this, from, to, verb, arrived = std::move(arrived)](double sent_s, std::uint64_t on_wire) {
-        add_send_rows(from, to, on_wire, verb, sent_s);
-        arrived();
-      });
+  deliver_shard(from, to, bytes,
+                [this, from, to, verb, arrived = std::move(arrived)](const Delivered& delivered) {
+                  add_send_rows(from, to, verb, delivered);
+                  arrived();
+                });
+}
+
+std::int64_t Run::message_sent(int from, int to, std::uint64_t bytes) {
+  if (setup.keep_messages)
+    trace.messages.push_back(
+        {.sent_s = sg::Engine::get_clock(), .from = from, .to = to, .bytes = bytes});
+  return static_cast<std::int64_t>(trace.messages.size()) - 1;
+}
+
+void Run::message_arrived(std::int64_t message, double at_s) {
+  if (setup.keep_messages)
+    trace.messages[static_cast<std::size_t>(message)].arrived_s = at_s;
+}
+
+void Run::sends(const std::vector<std::int64_t>& messages, std::size_t rows_before) {
+  for (const std::int64_t message : messages)
+    if (setup.keep_messages)
+      trace.messages[static_cast<std::size_t>(message)].sender_row =
+          static_cast<std::int64_t>(trace.rows.size() - 1 - rows_before);
+}
+
+void Run::receives(const std::vector<std::int64_t>& messages, std::size_t rows_before) {
+  for (const std::int64_t message : messages)
+    if (setup.keep_messages)
+      trace.messages[static_cast<std::size_t>(message)].receiver_row =
+          static_cast<std::int64_t>(trace.rows.size() - 1 - rows_before);
 }
 
 void Run::actor_ended(int rank) {

@@ -29,6 +29,13 @@ namespace syncline {
 // Control messages: a node's iteration number, a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
 
+// What has arrived of a server's part of the model.
+struct Delivered {
+  double sent_s;
+  std::uint64_t bytes;   // on the network
+  std::int64_t message;  // its number in the trace
+};
+
 struct Run {
   explicit Run(const Setup& setup);
 
@@ -73,14 +80,21 @@ struct Run {
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
             std::function<void()> arrived);
   // The same for bytes of a server's part of the model, which may go to, or come from, several
-  // nodes (Setup::node_parts): `arrived` and `injected` run with the last. `arrived` is also given
-  // the bytes that were put on the network, which are returned.
+  // nodes (Setup::node_parts): `arrived` and `injected` run with the last. Returns the bytes that
+  // are put on the network.
   std::uint64_t deliver_shard(int from, int to, std::uint64_t bytes,
-                              std::function<void(double sent_s, std::uint64_t on_wire)> arrived,
+                              std::function<void(const Delivered&)> arrived,
                               std::function<void()> injected = {});
   void send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                   std::function<void()> arrived);
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
+  // The number in the trace of a message that sets out now. Where the trace keeps no messages, here
+  // and below: any, and nothing happens.
+  std::int64_t message_sent(int from, int to, std::uint64_t bytes);
+  void message_arrived(std::int64_t message, double at_s);
+  // The last row of the trace, or one before it, sends or receives these.
+  void sends(const std::vector<std::int64_t>& messages, std::size_t rows_before = 0);
+  void receives(const std::vector<std::int64_t>& messages, std::size_t rows_before = 0);
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
   // Does this work in the calling actor and adds a row. On a worker's host it shares the device
@@ -105,7 +119,7 @@ struct Run {
     std::uint64_t bytes;
   };
   std::vector<Hop> hops(int from, int to, std::uint64_t bytes) const;
-  void add_send_rows(int from, int to, std::uint64_t bytes, std::string_view verb, double sent_s);
+  void add_send_rows(int from, int to, std::string_view verb, const Delivered& delivered);
   Porter& porter(int rank);
   std::vector<std::unique_ptr<Porter>> porters_;  // by rank; null where it has sent and got nothing
   std::map<std::string, sg::MutexPtr> memories_;  // by host

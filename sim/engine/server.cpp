@@ -97,17 +97,17 @@ void Server::reply(const Push& push) {
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
-  run.deliver_shard(
-      state_.rank(), worker.rank, part,
-      [this_state = &state_, &worker, push, answer](double sent_s, std::uint64_t bytes) {
-        this_state->run.add_row(sent_s, {.verb = "reply",
-                                         .stream = Stream::messages,
-                                         .rank = this_state->rank(),
-                                         .bucket = push.bucket,
-                                         .iteration = push.iteration,
-                                         .bytes_sent = bytes});
-        answer_arrived(worker, this_state->shard, push, answer, sent_s, bytes);
-      });
+  run.deliver_shard(state_.rank(), worker.rank, part,
+                    [this_state = &state_, &worker, push, answer](const Delivered& delivered) {
+                      this_state->run.add_row(delivered.sent_s, {.verb = "reply",
+                                                                 .stream = Stream::messages,
+                                                                 .rank = this_state->rank(),
+                                                                 .bucket = push.bucket,
+                                                                 .iteration = push.iteration,
+                                                                 .bytes_sent = delivered.bytes});
+                      this_state->run.sends({delivered.message});
+                      answer_arrived(worker, this_state->shard, push, answer, delivered);
+                    });
 }
 
 int Server::slowest(const Push& push) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "sim/engine/alike_servers.h"
+#include "sim/engine/link_samples.h"
 #include "sim/engine/run.h"
 #include "sim/schedule.h"
 #include "sim/window.h"
@@ -125,7 +126,9 @@ Trace simulate(const Setup& given) {
   run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
   if (alike)
-    alike->spread(run.trace.links);
+    alike->spread(run.trace.links);  // a message then stands for several, on other links
+  else if (setup.keep_messages)
+    sample_links(run.routes, run.trace);
   return std::move(run.trace);
 }
 

@@ -37,12 +37,14 @@ sg::Mailbox* ring_mailbox(std::unordered_map<int, sg::Mailbox*>& known, int stag
 struct Sent {
   double at_s = 0;
   double latency_s = 0;  // from the end of its flow to its arrival
+  std::int64_t message = 0;
 };
 
 // A step of a ring under way. Both ends hold it, because either may be done with it first.
 struct Part {
   double latency_s = 0;  // from injected to arrived
-  std::optional<double> injected_s;
+  std::int64_t message = 0;
+  std::optional<double> injected_s = {};
 };
 
 // In the ring's order, from any of its members.
@@ -165,6 +167,8 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   row.end_s = sg::Engine::get_clock();
   const std::size_t index = run.trace.rows.size();
   run.trace.rows.push_back(row);
+  run.sends(std::exchange(sent, {}));
+  run.receives(std::exchange(received, {}));
   last_row = index;
   if (!as_flow) {
     if (done)
@@ -207,8 +211,12 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const double latency_s = run.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
   sg::Mailbox* next = mailbox(to, stage, rank, phase.sends[0].peer, phase.sends[0].peer);
-  const sg::CommPtr sending = next->put_async(this, phase.sends[0].bytes);
-  mailbox(from, stage, previous, rank, previous)->get<StreamState>();
+  sent.push_back(run.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
+  const sg::CommPtr sending = next->put_async(new std::int64_t(sent.back()), phase.sends[0].bytes);
+  const std::unique_ptr<std::int64_t> message(
+      mailbox(from, stage, previous, rank, previous)->get<std::int64_t>());
+  run.message_arrived(*message, sg::Engine::get_clock() + run.latency_after_flow_s(previous, rank));
+  received.push_back(*message);
   barrier.ring[previous] = {
       .to = rank,
       .latency_s = latency_s,
@@ -225,12 +233,17 @@ void StreamState::as_ring_steps(const Phase& phase) {
       sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
     const auto part = std::make_shared<Part>();
     part->latency_s = run.latency_after_flow_s(rank, send.peer);
+    part->message = run.message_sent(rank, send.peer, share(send.bytes, phase.steps, s));
+    sent.push_back(part->message);
     next->put(new std::shared_ptr<Part>(part), share(send.bytes, phase.steps, s));
     part->injected_s = sg::Engine::get_clock();
-    const std::unique_ptr<std::shared_ptr<Part>> received(previous->get<std::shared_ptr<Part>>());
+    const std::unique_ptr<std::shared_ptr<Part>> part_before(
+        previous->get<std::shared_ptr<Part>>());
     // Where the sender does not know yet, this moment is the end of its injection.
-    const double injected_s = (*received)->injected_s.value_or(sg::Engine::get_clock());
-    sg::this_actor::sleep_until(injected_s + (*received)->latency_s);
+    const double injected_s = (*part_before)->injected_s.value_or(sg::Engine::get_clock());
+    run.message_arrived((*part_before)->message, injected_s + (*part_before)->latency_s);
+    received.push_back((*part_before)->message);
+    sg::this_actor::sleep_until(injected_s + (*part_before)->latency_s);
   }
 }
 
@@ -258,23 +271,32 @@ double StreamState::as_step(const Phase& phase, int step) {
 double StreamState::transfer(const Phase& phase, int parts, int part) {
   std::vector<sg::CommPtr> sending;
   for (const Transfer& send : phase.sends) {
-    if (!run.on_different_hosts(rank, send.peer)) {
+    const bool local = !run.on_different_hosts(rank, send.peer);
+    const std::uint64_t bytes = local ? 0 : share(send.bytes, parts, part);
+    sent.push_back(run.message_sent(rank, send.peer, bytes));
+    if (local) {
       StreamState& peer = run.stages_of(send.peer).stream(stage);
-      peer.local_arrivals.push_back(sg::Engine::get_clock());
+      peer.local_arrivals.push_back({sg::Engine::get_clock(), sent.back()});
       peer.local_arrival.wake();
       continue;
     }
     sg::Mailbox* box = mailbox(to, stage, rank, send.peer, send.peer);
     auto* message = new Sent{.at_s = sg::Engine::get_clock(),
-                             .latency_s = run.latency_after_flow_s(rank, send.peer)};
-    sending.push_back(box->put_async(message, share(send.bytes, parts, part)));
+                             .latency_s = run.latency_after_flow_s(rank, send.peer),
+                             .message = sent.back()};
+    sending.push_back(box->put_async(message, bytes));
   }
   const double posted_s = sg::Engine::get_clock();
   double moving_s = std::numeric_limits<double>::infinity();
   double arrived_s = posted_s;
-  const auto received = [&](const std::unique_ptr<Sent>& message) {
-    moving_s = std::min(moving_s, std::max(posted_s, message->at_s));
-    arrived_s = std::max(arrived_s, sg::Engine::get_clock() + message->latency_s);
+  const auto arrives = [&](std::int64_t message, double sent_s, double at_s) {
+    moving_s = std::min(moving_s, std::max(posted_s, sent_s));
+    arrived_s = std::max(arrived_s, at_s);
+    run.message_arrived(message, at_s);
+    received.push_back(message);
+  };
+  const auto take = [&](const std::unique_ptr<Sent>& message) {
+    arrives(message->message, message->at_s, sg::Engine::get_clock() + message->latency_s);
   };
   std::vector<std::pair<sg::CommPtr, Sent*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
@@ -282,7 +304,7 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     if (!run.on_different_hosts(receive.peer, rank)) {
       while (local_arrivals.empty())
         local_arrival.wait();
-      moving_s = std::min(moving_s, std::max(posted_s, local_arrivals.front()));
+      arrives(local_arrivals.front().message, local_arrivals.front().at_s, posted_s);
       local_arrivals.pop_front();
       continue;
     }
@@ -292,7 +314,7 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     if (eager)
       box->set_receiver(sg::Actor::self());
     if (phase.receives.size() == 1) {  // saves one context switch
-      received(std::unique_ptr<Sent>(box->get<Sent>()));
+      take(std::unique_ptr<Sent>(box->get<Sent>()));
     } else {
       receiving.emplace_back(nullptr, nullptr);
       receiving.back().first = box->get_async<Sent>(&receiving.back().second);
@@ -300,7 +322,7 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
   }
   for (const auto& [comm, message] : receiving) {
     comm->wait();
-    received(std::unique_ptr<Sent>(message));
+    take(std::unique_ptr<Sent>(message));
   }
   for (const sg::CommPtr& comm : sending) {
     comm->wait();

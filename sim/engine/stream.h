@@ -30,8 +30,13 @@ struct StreamState {
   std::unordered_map<int, sg::Mailbox*> to, from;            // by the other rank
   std::unordered_map<int, sg::Mailbox*> ring_to, ring_from;  // the same, for steps of a ring
   std::optional<std::size_t> last_row;                       // of this stream in the trace
-  std::deque<double> local_arrivals;  // when ranks on the same host sent something to this one
+  struct Local {
+    double at_s;
+    std::int64_t message;
+  };
+  std::deque<Local> local_arrivals;  // what ranks on the same host sent to this one
   Wakeup local_arrival;
+  std::vector<std::int64_t> sent, received;  // messages of the phase
 
   // Executes the plan except its first and last work. `done` runs when it has ended, perhaps after
   // this has returned and in another actor, so that no actor is woken only to be informed.

@@ -116,7 +116,9 @@ void copy(WorkerState& state, int from, int to, std::string_view verb, std::int6
   const std::uint64_t bytes =
       state.run.on_different_hosts(from, to) ? setup_of(state).model_bytes() : std::uint64_t{0};
   bool arrived = false;
+  const std::int64_t message = state.run.message_sent(from, to, bytes);
   state.run.deliver(from, to, bytes, [&](double) {
+    state.run.message_arrived(message, sg::Engine::get_clock());
     arrived = true;
     state.wakeup.wake();
   });
@@ -136,6 +138,8 @@ void copy(WorkerState& state, int from, int to, std::string_view verb, std::int6
                               .iteration = state.iteration,
                               .bytes_sent = out ? 0 : bytes,
                               .bytes_received = out ? bytes : 0});
+  state.run.sends({message}, out ? 1 : 0);
+  state.run.receives({message}, out ? 0 : 1);
 }
 
 // The next iteration uses what the answers have brought.

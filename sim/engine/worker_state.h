@@ -39,6 +39,7 @@ struct WorkerState {
   std::deque<std::function<void()>> arrived;  // jobs for the compute stream: to decompress
   Wakeup wakeup;
   std::optional<Row> answers;                           // the row that collects overlapping answers
+  std::vector<std::int64_t> answer_messages;            // of that row
   std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
   std::vector<std::vector<CachedPiece>> cache;          // by server and piece (Run::piece)
   std::vector<int> answers_of;                          // by bucket: that have arrived
@@ -51,7 +52,8 @@ struct WorkerState {
 // If so, computation goes on meanwhile.
 bool compresses_on_second_core(const WorkerState& worker);
 
-struct Push;  // sim/server.h
+struct Delivered;  // sim/engine/run.h
+struct Push;       // sim/server.h
 
 // Of all servers and pieces.
 int answers_to_a_push(const WorkerState& worker, int bucket);
@@ -63,7 +65,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
 // A server's answer to this push has arrived. Answers that overlap in time share one row, because
 // a worker gets many of them.
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    double sent_s, std::uint64_t bytes);
+                    const Delivered& delivered);
 
 // Ends the row of answers.
 void end_answers(WorkerState& worker);

@@ -46,8 +46,10 @@ std::vector<std::string> values_of(const Given& option) {
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags) {
   po::options_description description;
-  const auto describe = [&](const std::string& name, bool has_value) {
-    if (has_value)
+  const auto describe = [&](const std::string& name, bool has_value, bool optional = false) {
+    if (optional)
+      description.add_options()(name.c_str(), po::value<std::string>()->implicit_value("on"));
+    else if (has_value)
       description.add_options()(name.c_str(), po::value<std::string>());
     else
       description.add_options()(name.c_str(), po::bool_switch());
@@ -55,7 +57,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
   for (const Option& option : scenario_options())
     describe(option.name, true);
   for (const Flag& flag : flags)
-    describe(flag.name, flag.has_value);
+    describe(flag.name, flag.has_value, flag.value_is_optional);
 
   CommandLine line;
   try {

@@ -23,6 +23,7 @@ std::vector<std::string> values_of(const Given& option);
 struct Flag {
   std::string name;
   bool has_value = false;
+  bool value_is_optional = false;  // --NAME, or --NAME=VALUE; the former is the value `on`
 };
 
 // A command line, split into its parts.

@@ -199,6 +199,11 @@ void merge(std::vector<Track>& tracks, double seconds) {
 
 }  // namespace
 
+int iteration_in_the_middle(const Trace& trace) {
+  const std::vector<int> numbers = numbers_in_the_middle(trace);
+  return numbers.empty() ? 0 : std::ranges::min(numbers);
+}
+
 Timeline timeline_of(const Trace& trace) {
   const std::vector<Iteration> iterations = iterations_in_the_middle(trace);
   const std::vector<int> workers = shown_workers(iterations);

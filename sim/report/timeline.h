@@ -44,6 +44,9 @@ struct Timeline {
 // a rank has more of them than its lanes: 16 for all servers and nodes, at least two for each.
 Timeline timeline_of(const Trace& trace);
 
+// The last iteration in which every worker is at the middle of the window, or was before it.
+int iteration_in_the_middle(const Trace& trace);
+
 // {from_s, to_s, tracks: [{name, kind, stream, slices: [[start_s, end_s, verb, bucket, iteration],
 // ...]}, ...]}, with times rounded to a millionth of the iteration or less.
 nlohmann::ordered_json to_json(const Timeline& timeline);

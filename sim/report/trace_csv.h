@@ -3,6 +3,7 @@
 
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "sim/trace.h"
 
@@ -11,7 +12,11 @@ namespace syncline {
 // "communication", and of its next stages, or lanes, "communication-2" and so on.
 std::string name_of(Stream stream, int stage = 0);
 
-// One row per line, sorted by (start, rank, stream, order); times have twelve significant digits.
+// The order in which rows are written: of start, rank, stream and recording.
+std::vector<std::size_t> in_order(const Trace& trace);
+
+// One row per line; times have twelve significant digits. If messages are kept, a row has the ranks
+// that it sends to and receives from, ">2 <7", and the numbers of these messages in the same order.
 void write_csv(const Trace& trace, std::ostream& out);
 
 }  // namespace syncline

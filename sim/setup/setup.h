@@ -25,6 +25,8 @@ struct Setup {
   Profiles profiles;                  // of the platform
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
+  bool keep_messages = false;  // in the trace, one by one
+
   // Where one server stands for one on each node (sim/engine/alike_servers.h): the distances of the
   // nodes that carry its bytes, of which each node has one part; empty: it is one server.
   std::vector<DistanceRange> node_parts;

@@ -14,10 +14,9 @@ namespace syncline {
 namespace {
 
 void read(Bytes bytes) {
-  static const SweepCell cell{resolve({{"platform", {"two-hosts", "--platform"}},
-                                       {"model", {"resnet20", "--model"}},
-                                       {"throughput", {"100", "--throughput"}}}),
-                              ""};
+  static const SweepCell cell{.scenario = resolve({{"platform", {"two-hosts", "--platform"}},
+                                                   {"model", {"resnet20", "--model"}},
+                                                   {"throughput", {"100", "--throughput"}}})};
   const std::string path = file_of(bytes, "result.json");
   nlohmann::ordered_json result;
   reads(bytes, [&] {

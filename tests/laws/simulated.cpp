@@ -50,7 +50,8 @@ std::string packed(const Trace& trace) {
       << ' ' << trace.in_step << ' ' << number(trace.window.from_s) << ' '
       << number(trace.window.to_s) << ' ' << trace.window.warm << ' ' << trace.cut_short << ' '
       << number(trace.profiles_s) << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
-      << ' ' << trace.rows.size() << '\n';
+      << ' ' << trace.rows.size() << ' ' << trace.messages.size() << ' ' << number(trace.sample_s)
+      << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
   for (const bool one_core : trace.one_core)
@@ -60,6 +61,16 @@ std::string packed(const Trace& trace) {
   for (const LinkUse& link : trace.links)
     out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << ' '
         << number(link.measured_bytes) << '\n';
+  for (const TracedMessage& message : trace.messages)
+    out << number(message.sent_s) << ' ' << number(message.arrived_s) << ' ' << message.from << ' '
+        << message.to << ' ' << message.bytes << ' ' << message.sender_row << ' '
+        << message.receiver_row << '\n';
+  for (const LinkUse& link : trace.links) {
+    out << link.sampled_bytes.size();
+    for (const double bytes : link.sampled_bytes)
+      out << ' ' << number(bytes);
+    out << '\n';
+  }
   for (const Row& row : trace.rows)
     out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
         << static_cast<int>(row.stream) << ' ' << static_cast<int>(row.stage) << ' ' << row.rank
@@ -75,9 +86,10 @@ Trace unpacked(const std::string& text) {
   std::size_t names = 0;
   std::size_t links = 0;
   std::size_t rows = 0;
+  std::size_t messages = 0;
   in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> trace.in_step >>
       trace.window.from_s >> trace.window.to_s >> trace.window.warm >> trace.cut_short >>
-      trace.profiles_s >> names >> links >> rows;
+      trace.profiles_s >> names >> links >> rows >> messages >> trace.sample_s;
   in.ignore();
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)
@@ -93,6 +105,17 @@ Trace unpacked(const std::string& text) {
   trace.links.resize(links);
   for (LinkUse& link : trace.links)
     in >> link.name >> link.bandwidth_Bps >> link.bytes >> link.measured_bytes;
+  trace.messages.resize(messages);
+  for (TracedMessage& message : trace.messages)
+    in >> message.sent_s >> message.arrived_s >> message.from >> message.to >> message.bytes >>
+        message.sender_row >> message.receiver_row;
+  for (LinkUse& link : trace.links) {
+    std::size_t samples = 0;
+    in >> samples;
+    link.sampled_bytes.resize(samples);
+    for (double& bytes : link.sampled_bytes)
+      in >> bytes;
+  }
   trace.rows.resize(rows);
   for (Row& row : trace.rows) {
     std::string verb;
@@ -289,7 +312,11 @@ std::vector<std::string> exchanges_for(const std::string& compressor) {
 Simulated simulated(Options options) {
   const Scenario scenario = resolved(std::move(options));
   Simulated result;
-  result.trace = unpacked(run_child([&] { return packed(simulate(prepare(scenario))); }));
+  result.trace = unpacked(run_child([&] {
+    Setup setup = prepare(scenario);
+    setup.keep_messages = true;
+    return packed(simulate(setup));
+  }));
   result.report = make_report(result.trace, scenario.batch);
   return result;
 }

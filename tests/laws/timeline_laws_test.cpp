@@ -1,47 +1,14 @@
 // Law 18 (tests/laws/README.md): the picture of an iteration shows what happened, of every
 // schedule.
-#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
 
 #include "sim/report/timeline.h"
-#include "sim/schedule.h"
-#include "tests/laws/simulated.h"
+#include "tests/laws/every_schedule.h"
 
 namespace syncline {
 namespace {
-
-struct Case {
-  std::string name;
-  Options options;
-};
-
-// Every schedule: several workers per node, a bucket per tensor, servers on nodes and of their own,
-// compression on the only core and on a second one.
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const auto& [schedule, entry] : Registered<Schedule>::all())
-    for (const int servers : {0, 2})
-      for (const int cores : {0, 1, 2}) {  // 0: nothing compresses
-        const bool own_compressor = entry.defaults.contains("compressor");
-        if ((own_compressor && cores == 0) || (entry.any_exchange && servers > 0))
-          continue;
-        Star star{.nodes = 2, .workers_per_node = 2, .nic_Bps = 2e8, .slow_speed = 0.6};
-        star.servers = servers;
-        star.cores = std::max(1, cores);
-        all.push_back({.name = schedule + ", servers " + std::to_string(servers) + ", cores " +
-                               std::to_string(cores),
-                       .options = {{"platform", star_platform(star)},
-                                   {"model", model_of({400'000, 900'000, 100, 700'000})},
-                                   {"schedule", schedule},
-                                   {"servers", std::to_string(servers)},
-                                   {"compressor", cores > 0 ? "topk" : "none"},
-                                   {"bucket-bytes", "0"},
-                                   {"jitter", "0.1"}}});
-      }
-  return all;
-}
 
 double seconds_of(const Track& track, const std::set<std::string_view>& verbs) {
   double sum = 0;
@@ -51,7 +18,7 @@ double seconds_of(const Track& track, const std::set<std::string_view>& verbs) {
 }
 
 TEST(Law18, SlicesOfATrackDoNotOverlapAndFillAWorkersTime) {
-  for (const auto& [name, options] : cases()) {
+  for (const auto& [name, options] : every_schedule()) {
     const Timeline timeline = timeline_of(simulated(options).trace);
     const double seconds = timeline.to_s - timeline.from_s;
     ASSERT_GT(seconds, 0) << name;

@@ -134,7 +134,9 @@ TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
       {"result.json", std::string(100000, '[')},
       {"results.csv", "name,grade\nme,1\n"},
       {"results.csv", "mine\nx,throughput_samples_per_s,y\n"},
-      {"result.trace.csv", "time,event\n0,began\n"}};
+      {"result.trace.csv", "time,event\n0,began\n"},
+      {"result.trace.json", "{\"traceEvents\":[]}"},
+      {"result.trace.json", ours}};
   for (const auto& [name, text] : files)
     for (const char* resume : {"", "--resume"}) {
       const TemporaryFolder folder;
@@ -153,7 +155,7 @@ TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
 
 // A pipe would be waited for, a folder cannot be replaced.
 TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
-  for (const char* name : {"result.json", "results.csv", "result.trace.csv"})
+  for (const char* name : {"result.json", "results.csv", "result.trace.csv", "result.trace.json"})
     for (const char* what : {"pipe", "folder", "link to a pipe", "link to a device"}) {
       const TemporaryFolder folder;
       fs::create_directory(folder.path("out"));

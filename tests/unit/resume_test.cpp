@@ -105,7 +105,7 @@ class Resumed : public testing::Test {
     const Ended resumed = run({"--trace", "--resume"});
     EXPECT_EQ(resumed.code, 0) << resumed.err;
     const auto after = state_of(folder_.path("out"));
-    for (const char* name : {"result.json", "result.trace.csv"})
+    for (const char* name : {"result.json", "result.trace.csv", "result.trace.json"})
       EXPECT_TRUE(!before.contains(name) || before.at(name) != after.at(name))
           << why << ": " << name << " was kept";
     const auto kept = listing_of(folder_.path("out"));
@@ -150,6 +150,8 @@ TEST_F(Resumed, SimulatesAgainWithoutAWholeTraceOfThisScenario) {
   }
   fs::remove(out("result.trace.csv"));
   expect_simulated_again("no trace");
+  folder_.write("out/result.trace.json", "");
+  expect_simulated_again("an empty trace.json");
   EXPECT_EQ(run({"--trace", "--batch", "8"}).code, 0);
   EXPECT_EQ(run({}).code, 0);  // the result is of this scenario, the trace of the other
   expect_simulated_again("a trace of another scenario");
@@ -281,7 +283,7 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const TemporaryFolder folder;
   ASSERT_EQ(run_program(sweep_to("whole"), folder.path()).code, 0);
   const auto whole = listing_of(folder.path("whole"));
-  EXPECT_EQ(whole.size(), 13U);  // a result and a trace for each cell, and results.csv
+  EXPECT_EQ(whole.size(), 19U);  // a result and two traces for each cell, and results.csv
   std::mt19937 random(11);
   std::uniform_int_distribution<useconds_t> moment_us(1000, 700000);
   int unfinished = 0;

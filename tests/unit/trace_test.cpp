@@ -38,8 +38,20 @@ TEST(TraceCsv, HasAColumnForEachFact) {
   ASSERT_EQ(lines.size(), 2U);
   EXPECT_EQ(lines[0],
             "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
-            "read_version,worker");
-  EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7,9");
+            "read_version,worker,peer,message");
+  EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7,9,,");
+}
+
+TEST(TraceCsv, SaysWhoSendsWhatToWhom) {
+  Trace trace;
+  trace.rows = {{.start_s = 1, .verb = "push", .rank = 0},
+                {.start_s = 2, .verb = "receive", .rank = 3}};
+  trace.messages = {{.from = 0, .to = 2, .sender_row = 0},
+                    {.from = 0, .to = 3, .sender_row = 0, .receiver_row = 1},
+                    {.from = 4, .to = 0, .receiver_row = 0}};
+  const std::vector<std::string> lines = lines_of(trace);
+  EXPECT_TRUE(lines[1].ends_with(",>2 >3 <4,0 1 2")) << lines[1];
+  EXPECT_TRUE(lines[2].ends_with(",<0,1")) << lines[2];
 }
 
 TEST(TraceCsv, IsSortedByStartRankAndStream) {

@@ -1,0 +1,16 @@
+// How full links are over time, from messages.
+#pragma once
+
+#include "sim/setup/platform.h"
+#include "sim/trace.h"
+
+namespace syncline {
+
+// Fills Trace::sample_s and LinkUse::sampled_bytes: 50 samples per iteration, 20,000 at most.
+//
+// A message is taken to move evenly from when it was sent until it arrived. Where that makes a link
+// more than full, because messages that met shared it, what is too much belongs to the time just
+// before and after: the link was full, and messages that did not meet others moved faster there.
+void sample_links(Routes& routes, Trace& trace);
+
+}  // namespace syncline
