@@ -147,6 +147,19 @@ std::string described(const Need& need) {
                 need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9);
 }
 
+std::string explain_model(const Setup& setup) {
+  const Model& model = setup.model;
+  std::string text =
+      printable(model.name) + format(": %llu parameters, %llu bytes of gradient, ",
+                                     static_cast<unsigned long long>(model.parameters()),
+                                     static_cast<unsigned long long>(setup.model_bytes()));
+  if (!model.times)
+    return text + format("%.4g GFLOP forward per ", model.forward_flop() / 1e9) + model.sample +
+           "\n";
+  return text + format("%.6g s forward, %.6g s backward, %.6g s update\n", model.times->forward_s,
+                       model.times->backward_s, model.times->step_s);
+}
+
 std::string explain_estimate(const Setup& setup) {
   const Estimate simulation = estimate(setup);
   std::string text = "\nsimulating this, about (modelled)\n  " + described(simulation.least);
@@ -185,12 +198,7 @@ std::string explain(const Scenario& scenario, bool json) {
                  setup.traffic.cluster.workers.front().name.c_str(), topology.workers() - 1,
                  setup.traffic.cluster.workers.back().name.c_str());
 
-  text +=
-      format("\nmodel\n  %s: %llu parameters, %llu bytes of gradient, %.4g GFLOP forward per %s\n",
-             printable(setup.model.name).c_str(),
-             static_cast<unsigned long long>(setup.model.parameters()),
-             static_cast<unsigned long long>(setup.model_bytes()), setup.model.forward_flop() / 1e9,
-             setup.model.sample.c_str());
+  text += "\nmodel\n  " + explain_model(setup);
   text += format("  computation %.6f s per iteration on worker 0 (%s)\n",
                  setup.compute.solo_s.front(), setup.compute.source.c_str());
   if (setup.traffic.compression.on())

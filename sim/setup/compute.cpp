@@ -17,8 +17,8 @@ namespace {
 // Beside longer ones, seconds of messages would be lost in rounding.
 constexpr double longest_s = 1e7;
 
-// An iteration's computation: the forward pass is one of these parts, the backward pass two.
-constexpr double parts = 3;
+// Backward has two matrix products where forward has one.
+constexpr double passes = 3;
 
 struct Measured {
   double samples_per_s;
@@ -91,8 +91,8 @@ double step_flop(const Scenario& scenario, const Model& model, const Cluster& cl
 
 // One iteration of each worker alone. Measured figures contain the optimiser's step.
 ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
-  ComputeTimes times{
-      .solo_s = {}, .step_s = {}, .launch_s = 0, .model_flop = model.forward_flop(), .source = ""};
+  ComputeTimes times;
+  times.model_flop = model.forward_flop();
   // A measured figure is that of the fastest host with the device: so much work is an iteration.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
@@ -106,6 +106,11 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   const std::string named = device_of(scenario.device);
   if (scenario.throughput)
     return same_for_all(work_flop(*scenario.throughput, named), "option throughput");
+  if (model.times)
+    return same_for_all(model.times->all_s() * fastest_speed_flops(cluster, named) +
+                            step_flop(scenario, model, cluster),
+                        "times of the model's file, for its own batch: option batch only counts "
+                        "samples");
 
   std::string rows_there_are;
   const std::string precision = scenario.precision == Precision::fp16 ? "fp16" : "fp32";
@@ -130,7 +135,7 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
     return times;
   }
   if (scenario.efficiency)
-    return same_for_all(parts * model.forward_flop() * scenario.batch / *scenario.efficiency +
+    return same_for_all(passes * model.forward_flop() * scenario.batch / *scenario.efficiency +
                             step_flop(scenario, model, cluster),
                         "option efficiency");
   std::string asked = scenario.device;
@@ -149,6 +154,17 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times = solo_times(scenario, model, cluster);
   const double flop = step_flop(scenario, model, cluster);
+  double own_step = 0;  // part of an iteration that is the step of the model's file
+  if (model.times) {
+    const double computed_s = model.times->forward_s + model.times->backward_s;
+    own_step = model.times->step_s / model.times->all_s();
+    times.forward_part = model.times->forward_s / computed_s;
+    times.backward_part = model.times->backward_s / computed_s;
+    if (own_step > 0 && flop > 0)
+      throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") + ": model " +
+                               model.name + " has times of its own updates; allowed with it is " +
+                               "in-throughput");
+  }
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
@@ -160,7 +176,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                                cluster.workers[w].name + " (" + times.source +
                                "): allowed are up to 1e7 s");
     }
-    const double step_s = flop / cluster.workers[w].speed_flops;
+    const double step_s = flop / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
     if (step_s >= times.solo_s[w])
       throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") +
                                ": its step takes " + std::to_string(step_s) +
@@ -178,17 +194,19 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
                   servers_apply ? "is the servers'" : "follows communication");
     times.source += text;
   }
+  if (!model.read_as.empty())
+    times.source += "; model read as " + model.read_as;
   return times;
 }
 
 double ComputeTimes::forward_s(int worker) const {
   const auto w = static_cast<std::size_t>(worker);
-  return (solo_s[w] - step_s[w]) * (1 / parts);
+  return (solo_s[w] - step_s[w]) * forward_part;
 }
 
 double ComputeTimes::backward_s(int worker, double forward_flop) const {
   const auto w = static_cast<std::size_t>(worker);
-  return (solo_s[w] - step_s[w]) * (2 / parts * forward_flop / model_flop);
+  return (solo_s[w] - step_s[w]) * (backward_part * forward_flop / model_flop);
 }
 
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration) {

@@ -1,5 +1,6 @@
-// Seconds of computation, from the first source available: the option `throughput`, else a measured
-// row of models/throughput.csv, else `efficiency` times the host's peak speed. Never a silent zero.
+// Seconds of computation, from the first source available: the option `throughput`, else the times
+// in the model's file, else a measured row of models/throughput.csv, else `efficiency` times the
+// host's peak speed. Never a silent zero.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,12 @@ struct ComputeTimes {
   // device; others wait for communication first.
   double launch_s = 0;
   double model_flop = 0;  // forward, per sample: seconds are split over layers by flop
-  std::string source;     // where the seconds come from, for the result
+  // Of the rest, which is computation: the backward pass costs twice the forward pass, unless the
+  // model's file has times.
+  double forward_part = 1.0 / 3;
+  double backward_part = 2.0 / 3;
+  std::string source;  // where the seconds come from, for the result
 
-  // The rest is computation: the backward pass costs twice the forward pass.
   double forward_s(int worker) const;
   double backward_s(int worker, double forward_flop) const;  // of layers with so much flop
   double backward_s(int worker) const { return backward_s(worker, model_flop); }

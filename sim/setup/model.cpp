@@ -9,6 +9,7 @@
 #include "kernels/registry.h"
 #include "kernels/text.h"
 #include "sim/setup/csv.h"
+#include "sim/setup/imported_model.h"
 
 namespace syncline {
 namespace {
@@ -62,23 +63,7 @@ void check_sums(const Model& model, const std::string& path) {
                              number_text(least_flop) + " or more");
 }
 
-}  // namespace
-
-std::uint64_t Model::parameters() const {
-  std::uint64_t sum = 0;
-  for (const Layer& layer : layers)
-    sum += layer.parameters;
-  return sum;
-}
-
-double Model::forward_flop() const {
-  double sum = 0;
-  for (const Layer& layer : layers)
-    sum += layer.forward_flop;
-  return sum;
-}
-
-Model read_model(const std::string& path) {
+Model read_csv_model(const std::string& path) {
   const Csv csv = read_csv(path);
   const std::size_t layer = csv.column("layer");
   const std::size_t parameters = csv.column("parameters");
@@ -107,6 +92,37 @@ Model read_model(const std::string& path) {
   if (declared != nullptr && *declared != std::to_string(model.parameters()))
     throw std::runtime_error(path + ": its layers have " + std::to_string(model.parameters()) +
                              " parameters, but its header declares " + brief(*declared));
+  return model;
+}
+
+}  // namespace
+
+std::uint64_t Model::parameters() const {
+  std::uint64_t sum = 0;
+  for (const Layer& layer : layers)
+    sum += layer.parameters;
+  return sum;
+}
+
+double Model::forward_flop() const {
+  double sum = 0;
+  for (const Layer& layer : layers)
+    sum += layer.forward_flop;
+  return sum;
+}
+
+Model read_model(const std::string& path, int value_bytes) {
+  constexpr std::size_t most_file_bytes = 10'000'000;
+  std::string text = text_of_file(path, most_file_bytes);
+  if (text.starts_with("\xEF\xBB\xBF"))
+    text.erase(0, 3);
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string::npos && text[first] == '{';
+  if (!is_json && !is_astra_workload(text))
+    return read_csv_model(path);
+  Model model =
+      model_of(is_json ? read_chakra(path, text) : read_astra_workload(path), path, value_bytes);
+  check_sums(model, path);
   return model;
 }
 

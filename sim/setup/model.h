@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,21 +13,36 @@ namespace syncline {
 struct Layer {
   std::string name;
   std::uint64_t parameters = 0;
-  double forward_flop = 0;  // per sample
+  double forward_flop = 0;  // per sample; where a model has times, ns of its backward instead
+};
+
+// What other tools' files have instead of flop: seconds of an iteration of one worker alone, of
+// whatever batch they were taken with.
+struct IterationTimes {
+  double forward_s = 0;
+  double backward_s = 0;  // split over layers as `forward_flop` is
+  double step_s = 0;      // after communication
+
+  double all_s() const { return forward_s + backward_s + step_s; }
 };
 
 struct Model {
   std::string name;
   std::string sample;  // what one sample is: "224x224 image"
   std::vector<Layer> layers;
+  std::optional<IterationTimes> times;
+  std::string read_as;  // another tool's format and what was assumed, for results; empty: our CSV
 
   std::uint64_t parameters() const;
   double forward_flop() const;  // per sample
 };
 
-// Reads `layer,parameters,forward_flop` under a `# key: value` header (models/README.md). Throws
-// std::runtime_error that names file and line; also when the sum differs from `# parameters`.
-Model read_model(const std::string& path);
+// Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;
+// a Chakra trace as JSON, whose first character is {; or a workload text of ASTRA-sim 1.0 and
+// SimAI, whose first word is one of its kinds of parallelism. The last two have bytes, of which a
+// parameter is `value_bytes`. Throws std::runtime_error that names file and line; also when the sum
+// differs from `# parameters`.
+Model read_model(const std::string& path, int value_bytes = 4);
 
 // Buckets of at most `bytes` each, unless one tensor alone is larger (PyTorch DDP's and Horovod's
 // fusion). 0: a bucket per tensor. Infinity: one bucket.

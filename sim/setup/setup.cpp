@@ -175,7 +175,7 @@ std::vector<Bucket> Setup::sent_buckets() const {
 }
 
 Setup prepare(const Scenario& scenario) {
-  Model model = read_model(scenario.model);
+  Model model = read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
   const Bucket model_bucket = fused(model, scenario, everything).front();
   const PlatformFile platform = check_platform(scenario.platform);
   Cluster cluster = load_cluster(scenario);

@@ -1,4 +1,4 @@
-// A model's CSV, and its buckets.
+// A model of any format, and its buckets.
 #include "sim/setup/model.h"
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ void read(Bytes bytes) {
   const std::string path = file_of(bytes, "model.csv");
   reads(bytes, [&] {
     const Model model = read_model(path);
-    require_plain_text(bytes, model.name + model.sample);
+    require_plain_text(bytes, model.name + model.sample + model.read_as);
     for (const auto& buckets :
          {fused_buckets(model, 26214400, 4), merged_buckets(model, 4, 0.1, 1e-5, 1e-9, 1e-10)}) {
       std::uint64_t parameters = 0;

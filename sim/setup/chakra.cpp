@@ -1,0 +1,342 @@
+// Chakra execution traces as JSON, as chakra_jsonizer writes them (mlcommons/chakra 1.0:
+// schema/protobuf/et_def.proto, src/jsonizer): objects one after the other, first GlobalMetadata,
+// then the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and defaults are
+// absent. Read is one data-parallel iteration: computation of one stream, and all-reduces.
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <queue>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#include "kernels/registry.h"
+#include "kernels/text.h"
+#include "sim/setup/files.h"
+#include "sim/setup/imported_model.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double most_id = 9007199254740992;  // of whole numbers as doubles
+constexpr double most_microseconds = 1e13;    // 1e7 s
+constexpr double most_bytes = 8e12;
+constexpr int deepest = 32;
+
+const std::vector<std::string> node_types{"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
+                                          "MEM_STORE_NODE", "COMP_NODE",     "COMM_SEND_NODE",
+                                          "COMM_RECV_NODE", "COMM_COLL_NODE"};
+const std::vector<std::string> collectives{
+    "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+    "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
+
+struct Node {
+  double id = 0;
+  std::string name;
+  int line = 0;
+  bool communicates = false;
+  double ns = 0;
+  double bytes = 0;
+  std::vector<double> needs;  // ids
+};
+
+struct Object {
+  int line = 0;  // where it begins
+  Json json;
+};
+
+[[noreturn]] void refuse(const std::string& path, int line, const std::string& why) {
+  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + why);
+}
+
+// The objects of a text, each parsed by itself.
+std::vector<Object> objects_of(const std::string& path, const std::string& text) {
+  std::vector<Object> objects;
+  int line = 1;
+  int begin_line = 0;
+  int depth = 0;
+  std::size_t begin = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    line += c == '\n' ? 1 : 0;
+    if (c == '\0')
+      refuse(path, line, "a NUL byte: allowed is text in UTF-8");
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      quoted = c != '"';
+    } else if (c == '{' || c == '[') {
+      if (depth == 0 && c == '{') {
+        begin = i;
+        begin_line = line;
+      } else if (depth == 0 || depth == deepest) {
+        refuse(path, line,
+               depth == 0 ? "a list: allowed are objects one after the other, as "
+                            "chakra_jsonizer writes them"
+                          : "more than " + std::to_string(deepest) + " levels");
+      }
+      ++depth;
+    } else if (depth == 0) {
+      if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+        refuse(path, line,
+               "'" + printable(std::string(1, c)) + "' between objects: allowed are blanks");
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '}' || c == ']') {
+      if (--depth > 0)
+        continue;
+      try {
+        objects.push_back(
+            {begin_line, Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
+                                     text.begin() + static_cast<std::ptrdiff_t>(i) + 1)});
+      } catch (const Json::exception&) {
+        refuse(path, begin_line, "the object that begins here is no JSON");
+      }
+    }
+  }
+  if (depth > 0)
+    refuse(path, begin_line, "the object that begins here does not end");
+  return objects;
+}
+
+// Reads one node, with errors that say where it is.
+class NodeReader {
+ public:
+  NodeReader(const std::string& path, const Object& object)
+      : path_(path), line_(object.line), json_(object.json) {}
+
+  // None: it has no part in the iteration.
+  bool read(Node& node) {
+    const Json::const_iterator type = json_.find("type");
+    if (type == json_.end())
+      fail("no type: allowed are " + listed(node_types));
+    node.line = line_;
+    node.id = member(json_, "id", most_id);
+    if (const auto name = json_.find("name"); name != json_.end() && name->is_string())
+      node.name = name->get<std::string>();
+    for (const char* list : {"ctrlDeps", "dataDeps"})
+      if (const auto needs = json_.find(list); needs != json_.end()) {
+        if (!needs->is_array())
+          fail(std::string(list) + " is no list");
+        for (const Json& id : *needs)
+          node.needs.push_back(number(list, id, most_id));
+      }
+    const std::string kind = word("type", *type, node_types);
+    node.communicates = kind == "COMM_COLL_NODE";
+    if (kind == "METADATA_NODE")
+      return false;
+    if (kind != "COMP_NODE" && !node.communicates)
+      fail(kind + " is not simulated: allowed are COMP_NODE, COMM_COLL_NODE and METADATA_NODE");
+    node.communicates ? read_collective(node) : read_computation(node);
+    return true;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    std::string name;
+    if (const auto found = json_.find("name"); found != json_.end() && found->is_string())
+      name = "node '" + brief(found->get<std::string>()) + "': ";
+    refuse(path_, line_, name + why);
+  }
+
+  double number(const std::string& name, const Json& value, double most) const {
+    const std::string text = value.is_string()            ? value.get<std::string>()
+                             : value.is_number_unsigned() ? value.dump()
+                                                          : "";
+    try {
+      return checked_number({.name = name, .minimum = 0, .maximum = most, .whole = true}, text);
+    } catch (const std::invalid_argument& error) {
+      fail(error.what());
+    }
+  }
+
+  double member(const Json& object, const char* name, double most) const {
+    const auto found = object.find(name);
+    return found == object.end() ? 0 : number(name, *found, most);
+  }
+
+  // Enums are written by name; protobuf also allows their numbers.
+  std::string word(const std::string& name, const Json& value,
+                   const std::vector<std::string>& words) const {
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() < words.size())
+      return words[value.get<std::size_t>()];
+    if (value.is_string() && std::ranges::find(words, value.get<std::string>()) != words.end())
+      return value.get<std::string>();
+    fail(name + " = " + brief(value.is_string() ? value.get<std::string>() : "?") +
+         ": allowed are " + listed(words));
+  }
+
+  // Of the attribute with this name: its whole number, or 0 for false and 1 for true; `missing`
+  // where there is none.
+  double attribute(const std::string& name, double most, double missing) const {
+    const auto list = json_.find("attr");
+    if (list == json_.end())
+      return missing;
+    if (!list->is_array())
+      fail("attr is no list");
+    for (const Json& one : *list) {
+      if (!one.is_object() || !one.contains("name") || one["name"] != name)
+        continue;
+      for (const auto& [key, value] : one.items())
+        if (value.is_boolean())
+          return value.get<bool>() ? 1 : 0;
+        else if (key.ends_with("Val"))
+          return number(name, value, most);
+      return 0;
+    }
+    return missing;
+  }
+
+  void read_computation(Node& node) {
+    node.ns = 1000 * member(json_, "durationMicros", most_microseconds);
+    if (node.ns > 0 && attribute("is_cpu_op", 1, 0) > 0)
+      fail("is_cpu_op: operators of the host are not simulated; allowed are those of one stream");
+    if (node.ns == 0 && attribute("num_ops", most_id, 0) > 0)
+      fail("num_ops without durationMicros: allowed are times, not numbers of operations");
+  }
+
+  void read_collective(Node& node) {
+    const double type = attribute("comm_type", 1e9, -1);
+    if (type < 0 || type >= static_cast<double>(collectives.size()))
+      fail("no comm_type from 0 to " + std::to_string(collectives.size() - 1));
+    if (type != 0)
+      fail(collectives[static_cast<std::size_t>(type)] +
+           " is not simulated: allowed is ALL_REDUCE, by which workers add their gradients");
+    node.bytes = attribute("comm_size", most_bytes, 0);
+    if (node.bytes == 0)
+      fail("no comm_size: allowed are bytes from 1");
+  }
+
+  const std::string& path_;
+  int line_;
+  const Json& json_;
+};
+
+// The nodes in an order in which one stream can compute them: what only waits for computation
+// first, by number, and all-reduces at once when their gradients are there.
+class Order {
+ public:
+  Order(const std::string& path, std::vector<Node> nodes) : path_(path), nodes_(std::move(nodes)) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (!index_.emplace(nodes_[i].id, i).second)
+        refuse(path_, nodes_[i].line, "a second node with id " + number_text(nodes_[i].id));
+  }
+
+  // Metadata nodes are done from the beginning.
+  ImportedIteration iteration(const std::set<double>& metadata) {
+    missing_.resize(nodes_.size());
+    users_.resize(nodes_.size());
+    waits_.resize(nodes_.size());
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      for (const double id : nodes_[i].needs) {
+        const auto needed = index_.find(id);
+        if (needed == index_.end() && !metadata.contains(id))
+          refuse(path_, nodes_[i].line, "depends on node " + number_text(id) + ", which is absent");
+        if (needed == index_.end())
+          continue;
+        users_[needed->second].push_back(i);
+        ++missing_[i];
+      }
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (missing_[i] == 0)
+        ready_.push(key_of(i));
+    std::size_t done = 0;
+    for (; !ready_.empty(); ++done) {
+      const std::size_t next = std::get<2>(ready_.top());
+      ready_.pop();
+      run(next);
+    }
+    if (done < nodes_.size())
+      for (std::size_t i = 0; i < nodes_.size(); ++i)
+        if (missing_[i] > 0)
+          refuse(path_, nodes_[i].line, "the node depends on itself, or on one that does");
+    return finished();
+  }
+
+ private:
+  // Sorted by: all-reduces, computation, computation that waits for all-reduces; then by id.
+  using Key = std::tuple<int, double, std::size_t>;
+  Key key_of(std::size_t i) const {
+    return {nodes_[i].communicates ? 0 : waits_[i] ? 2 : 1, nodes_[i].id, i};
+  }
+
+  void run(std::size_t i) {
+    const Node& node = nodes_[i];
+    if (!node.communicates) {
+      const std::string name = lower(node.name);
+      const bool named =
+          name.find("fwd") != std::string::npos || name.find("forward") != std::string::npos;
+      if (waits_[i])
+        iteration_.step_ns += node.ns;
+      else if (named && iteration_.gradients.empty())
+        iteration_.forward_ns += node.ns;
+      else
+        iteration_.rest_ns += node.ns;
+    } else {
+      iteration_.gradients.push_back({node.name, node.bytes, std::exchange(iteration_.rest_ns, 0)});
+    }
+    for (const std::size_t user : users_[i]) {
+      if (nodes_[user].communicates && !node.communicates && waits_[i])
+        refuse(path_, nodes_[user].line,
+               "an all-reduce after computation that waits for an all-reduce: allowed is one "
+               "iteration");
+      waits_[user] =
+          waits_[user] || (!nodes_[user].communicates && (node.communicates || waits_[i]));
+      if (--missing_[user] == 0)
+        ready_.push(key_of(user));
+    }
+  }
+
+  // Where forward ends changes no time: it is followed by backward without a pause.
+  ImportedIteration finished() {
+    iteration_.read_as = "Chakra trace, times in us";
+    if (iteration_.forward_ns == 0 && !iteration_.gradients.empty()) {
+      double all = iteration_.rest_ns;
+      for (const auto& gradient : iteration_.gradients)
+        all += gradient.ns;
+      double& first = iteration_.gradients.front().ns;
+      iteration_.forward_ns = std::min(all / 3, first / 2);
+      first -= iteration_.forward_ns;
+      iteration_.read_as += ", forward not named";
+    }
+    return std::move(iteration_);
+  }
+
+  const std::string& path_;
+  std::vector<Node> nodes_;
+  std::map<double, std::size_t> index_;          // by id
+  std::vector<std::vector<std::size_t>> users_;  // who depends on each
+  std::vector<std::size_t> missing_;
+  std::vector<bool> waits_;  // computation: for all-reduces
+  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready_;
+  ImportedIteration iteration_;
+};
+
+}  // namespace
+
+ImportedIteration read_chakra(const std::string& path, const std::string& text) {
+  const std::vector<Object> objects = objects_of(path, text);
+  std::vector<Node> nodes;
+  std::set<double> metadata;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (objects[i].json.contains("workload_graph"))
+      refuse(path, objects[i].line,
+             "workload_graph: allowed is a trace as chakra_jsonizer writes it, an object per node");
+    if (i == 0 && !objects[i].json.contains("type"))
+      continue;  // GlobalMetadata
+    Node node;
+    if (NodeReader(path, objects[i]).read(node))
+      nodes.push_back(std::move(node));
+    else
+      metadata.insert(node.id);
+  }
+  if (nodes.empty())
+    throw std::runtime_error(path + ": JSON without nodes: allowed is a Chakra trace as " +
+                             "chakra_jsonizer writes it");
+  return Order(path, std::move(nodes)).iteration(metadata);
+}
+
+}  // namespace syncline

@@ -1,0 +1,37 @@
+// Models from other tools' files: what one worker computes in an iteration, and the gradients that
+// its data-parallel group adds. models/README.md says what of each format is read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/setup/model.h"
+
+namespace syncline {
+
+// One iteration of one worker alone, in the order in which it computes.
+struct ImportedIteration {
+  struct Gradient {
+    std::string name;
+    double bytes = 0;
+    double ns = 0;  // of backward since the gradient before
+  };
+  double forward_ns = 0;
+  std::vector<Gradient> gradients;  // in backward order
+  double rest_ns = 0;               // of backward after the last gradient
+  double step_ns = 0;               // of what waits for gradients
+  std::string read_as;              // the format, and what was assumed; for results
+};
+
+// `text` is that of the file. Both throw std::runtime_error of one line with file and line number,
+// also for what a data-parallel iteration does not have.
+bool is_astra_workload(std::string_view text);
+ImportedIteration read_astra_workload(const std::string& path);
+ImportedIteration read_chakra(const std::string& path, const std::string& text);
+
+// Its gradients as layers, with so many bytes per parameter.
+Model model_of(ImportedIteration iteration, const std::string& path, int value_bytes);
+
+}  // namespace syncline
