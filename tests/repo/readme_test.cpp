@@ -157,4 +157,30 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
   fs::remove_all(copy);
 }
 
+// Two cards per node: a ring sends all that leaves a node, 2(n-1)/n of the buffer, over one of
+// them; in `hierarchical` each worker sends half of the buffer over its own.
+TEST(PlatformsReadme, HasAPlatformWithSeveralCardsPerNodeThatWorks) {
+  std::string xml;
+  bool inside = false;
+  for (const std::string& line : lines_of(root / "platforms/README.md")) {
+    if (line.starts_with("```"))
+      inside = line == "```xml";
+    else if (inside)
+      xml += line + "\n";
+  }
+  const fs::path path = fs::path(testing::TempDir()) / "syncline-two-cards.xml";
+  std::ofstream(path) << xml;
+  const auto busiest = [&](const std::string& exchange, const std::string& bytes) {
+    const std::string text =
+        succeeds(std::string(SYNCLINE_PROGRAM) + " explain --platform " + path.string() +
+                 " --model vgg16 --throughput 200 --exchange " + exchange);
+    const std::regex card("node[01]-nic[01]_(UP|DOWN) +" + bytes + " B");
+    return std::distance(std::sregex_iterator(text.begin(), text.end(), card), {});
+  };
+  const std::uint64_t buffer = 138'357'544 * 4;
+  EXPECT_EQ(busiest("ring", std::to_string(buffer / 4 * 6)), 4);      // of the five named
+  EXPECT_EQ(busiest("hierarchical", std::to_string(buffer / 2)), 5);  // of eight, all alike
+  fs::remove(path);
+}
+
 }  // namespace

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the steps of the Dockerfile where there is no Docker, nor a registry with its base image: each
+# stage in a copy of a fresh Debian root. As root, with 3 GB of disk:
+#
+#   debootstrap --variant=minbase bookworm ROOT
+#   tests/package/dockerfile-in-chroot.sh ROOT WORK
+#
+# WORK, a new folder, gets a root per stage; the last one is the image, and its program is run.
+set -euo pipefail
+[ $# -eq 2 ] || { echo "usage: $0 ROOT WORK" >&2; exit 2; }
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+base=$1 work=$2
+[ -x "$base/usr/bin/apt-get" ] || { echo "$base: no Debian root" >&2; exit 2; }
+mkdir "$work"
+
+declare -A root_of  # of each stage, by name
+stage=0 root='' folder=/ entrypoint=''
+
+leave() { [ -z "$root" ] || { mountpoint -q "$root/proc" && umount "$root/proc"; } || true; }
+trap leave EXIT
+
+run() {
+  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    DEBIAN_FRONTEND=noninteractive sh -ec "cd '$folder'; $1"
+}
+
+step() {
+  local word=${1%% *} rest=${1#* }
+  echo "+ $1"
+  case $word in
+    FROM)
+      leave
+      stage=$((stage + 1))
+      root=$work/stage-$stage folder=/
+      cp -a "$base" "$root"
+      cp /etc/resolv.conf "$root/etc/"
+      echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/speedup"  # as in Docker's Debian
+      mount -t proc proc "$root/proc"
+      [[ $rest != *" AS "* ]] || root_of[${rest##* }]=$root
+      ;;
+    WORKDIR) folder=$rest && mkdir -p "$root$folder" ;;
+    RUN) run "$rest" ;;
+    COPY)
+      local words=($rest)
+      mkdir -p "$root${words[-1]}"
+      if [[ ${words[0]} == --from=* ]]; then
+        cp -a "${root_of[${words[0]#--from=}]}"${words[1]} "$root${words[2]}"
+      elif [ "${words[0]}" = . ]; then  # without what .dockerignore names
+        tar -C "$source_folder" --exclude-from="$source_folder/.dockerignore" -c . |
+          tar -C "$root${words[1]}" -x
+      else
+        echo "a COPY that is not understood: $rest" >&2
+        exit 2
+      fi
+      ;;
+    ENTRYPOINT) entrypoint=$(tr -d '[]",' <<<"$rest") ;;
+    CMD) run "$entrypoint $(tr -d '[]",' <<<"$rest")" >/dev/null ;;
+    *) echo "a step that is not understood: $1" >&2 && exit 2 ;;
+  esac
+}
+
+# Lines that end with \ go on; comments and empty lines are none.
+line=''
+while IFS= read -r text <&3 || [ -n "$text" ]; do
+  case $text in '' | '#'*) continue ;; esac
+  line+=$text
+  if [[ $line == *\\ ]]; then
+    line=${line%\\}
+    continue
+  fi
+  step "$line"
+  line=''
+done 3<"$source_folder/Dockerfile"
+
+run "$entrypoint list models" >/dev/null
+run "$entrypoint run --platform two-hosts --model resnet20 --throughput 920"
+echo "every step of the Dockerfile ran; the image is $root"
