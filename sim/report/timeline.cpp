@@ -115,9 +115,11 @@ std::vector<int> shown_others(const Trace& trace, double from_s, double to_s,
   return shown;
 }
 
-// One slice of both, which follow each other.
+// One slice of both, which follow each other, without the gap between them: sums stay what they
+// are.
 void join(Slice& slice, const Slice& next) {
-  slice.end_s = std::max(slice.end_s, next.end_s);
+  slice.end_s = next.start_s > slice.end_s ? slice.end_s + (next.end_s - next.start_s)
+                                           : std::max(slice.end_s, next.end_s);
   if (slice.verb != next.verb)
     slice.verb = "several";
   if (slice.bucket != next.bucket)
