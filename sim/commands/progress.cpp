@@ -1,6 +1,6 @@
 #include "sim/commands/progress.h"
 
-#include <cstdio>
+#include <cmath>
 
 namespace syncline {
 namespace {
@@ -14,13 +14,8 @@ std::string Progress::text(std::size_t done, double elapsed_s) {
   if (total_ < 2 || (!terminal_ && (elapsed_s < next_s_ || done == total_)))
     return "";
   next_s_ = elapsed_s + every_s;
-  std::string line = std::to_string(done) + " of " + std::to_string(total_) + " cells";
-  if (done > 0) {
-    char left[64];
-    std::snprintf(left, sizeof left, ", about %.0f s left",
-                  elapsed_s / static_cast<double>(done) * static_cast<double>(total_ - done));
-    line += left;
-  }
+  const std::string line = std::to_string(done) + " of " + std::to_string(total_) + " cells in " +
+                           std::to_string(std::lround(elapsed_s)) + " s";
   return terminal_ ? rewrite + line : line + "\n";
 }
 

@@ -12,7 +12,8 @@ class Progress {
  public:
   Progress(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
 
-  // What to print after `elapsed_s` seconds with so many cells done; it may be nothing.
+  // What to print after `elapsed_s` seconds with so many cells done; it may be nothing. It says
+  // nothing of the time left, as the cells that take longest come first.
   std::string text(std::size_t done, double elapsed_s);
   // What removes the line from the terminal.
   std::string clearing() const;

@@ -61,8 +61,8 @@ TEST(Turns, LeaveAProcessLookingWhileOthersSimulate) {
 
 TEST(ProgressOnATerminal, IsALineThatIsRewritten) {
   Progress progress(40, true);
-  EXPECT_EQ(progress.text(0, 0), "\r\033[K0 of 40 cells");
-  EXPECT_EQ(progress.text(10, 2), "\r\033[K10 of 40 cells, about 6 s left");
+  EXPECT_EQ(progress.text(0, 0), "\r\033[K0 of 40 cells in 0 s");
+  EXPECT_EQ(progress.text(10, 2), "\r\033[K10 of 40 cells in 2 s");
   EXPECT_EQ(progress.clearing(), "\r\033[K");
 }
 
@@ -70,9 +70,9 @@ TEST(ProgressInALog, IsALineEveryFewSecondsOfALongRun) {
   Progress progress(40, false);
   EXPECT_EQ(progress.text(0, 0), "");
   EXPECT_EQ(progress.text(30, 9.9), "");
-  EXPECT_EQ(progress.text(12, 12), "12 of 40 cells, about 28 s left\n");
+  EXPECT_EQ(progress.text(12, 12), "12 of 40 cells in 12 s\n");
   EXPECT_EQ(progress.text(13, 12.5), "");
-  EXPECT_EQ(progress.text(20, 17), "20 of 40 cells, about 17 s left\n");
+  EXPECT_EQ(progress.text(20, 17), "20 of 40 cells in 17 s\n");
   EXPECT_EQ(progress.text(40, 60), "");  // the table follows
   EXPECT_EQ(progress.clearing(), "");
 }
