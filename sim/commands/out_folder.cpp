@@ -35,7 +35,7 @@ bool is_ours(const std::string& name, const std::string& begin) {
 
 }  // namespace
 
-MadeFolders::MadeFolders(const std::string& path) {
+MadeFolders::MadeFolders(const std::string& path, const std::string& flag) {
   if (path.empty())
     return;
   std::error_code error;
@@ -44,7 +44,8 @@ MadeFolders::MadeFolders(const std::string& path) {
     made_.push_back(part);
   fs::create_directories(path, error);
   if (error)
-    refuse(path, "cannot be made: " + error.message());
+    throw std::runtime_error(flag + " " + brief_path(path) +
+                             ": cannot be made: " + error.message());
 }
 
 MadeFolders::~MadeFolders() {

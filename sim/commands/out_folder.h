@@ -10,8 +10,8 @@ namespace syncline {
 // Folders that were made for a run, and go with it if they stay empty.
 class MadeFolders {
  public:
-  // Throws std::runtime_error if the folder cannot be made.
-  explicit MadeFolders(const std::string& path);
+  // Throws std::runtime_error, which begins with the flag, if the folder cannot be made.
+  explicit MadeFolders(const std::string& path, const std::string& flag = "--out");
   ~MadeFolders();
   MadeFolders(const MadeFolders&) = delete;
   MadeFolders& operator=(const MadeFolders&) = delete;

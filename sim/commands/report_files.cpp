@@ -49,7 +49,7 @@ std::string place_of(const CommandLine& line, const std::string& flag, const std
 }
 
 void write_figures(const std::string& folder, const std::vector<Figure>& figures) {
-  const MadeFolders made(folder);
+  const MadeFolders made(folder, "--svg");
   for (const Figure& figure : figures)
     require_ours("--svg", folder + "/" + figure.name, svg_begin);
   for (const Figure& figure : figures)

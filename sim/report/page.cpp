@@ -112,6 +112,28 @@ Json table_of(const Study& study, const Ranking& ranking) {
   return {{"columns", columns}, {"rows", rows}};
 }
 
+// What the page begins with: who won, or what the only cell does.
+std::vector<std::string> lead_of(const Findings& findings, const Study& study,
+                                 const Ranking& ranking) {
+  if (!findings.rows.empty())
+    return agreement_sentences(findings.rows);
+  if (!ranking.sentences.empty() || ranking.cells.empty())
+    return ranking.sentences;
+  if (study.cells.size() > 1)
+    return {std::to_string(study.cells.size()) +
+            " cells of which none competes with another: they differ in " +
+            joined(study.telling_options) + "."};
+  const StudyCell& cell = study.cells[ranking.cells.front().result];
+  const Json& figures = cell.result["figures"];
+  const auto text = [&](const char* option) {
+    return said(option, option_text(cell.result, option));
+  };
+  return {text("model") + " on " + text("platform") + " with " +
+              said("workers", figures["worker_count"].dump()) + ", " + cell.series + ": " +
+              count_shown(figures["throughput_samples_per_s"].get<double>()) + " samples/s.",
+          "Bottleneck: " + figures["bottleneck"].get<std::string>() + "."};
+}
+
 // The winner in four figures.
 Json facts_of(const StudyCell& cell) {
   const Json& f = cell.result["figures"];
@@ -226,15 +248,14 @@ std::string page_of(const Findings& findings) {
     for (const Map& map : maps_of(study))
       maps.push_back(to_json(map));
   }
-  Json data{
-      {"cells", study.cells.size()},
-      {"lead", findings.rows.empty() ? ranking.sentences : agreement_sentences(findings.rows)},
-      {"warnings", warnings_of(findings, study)},
-      {"cases", std::move(cases)},
-      {"maps", std::move(maps)},
-      {"table", findings.rows.empty() ? table_of(study, ranking) : Json()},
-      {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
-      {"provenance", provenance_of(study)}};
+  Json data{{"cells", study.cells.size()},
+            {"lead", lead_of(findings, study, ranking)},
+            {"warnings", warnings_of(findings, study)},
+            {"cases", std::move(cases)},
+            {"maps", std::move(maps)},
+            {"table", findings.rows.empty() ? table_of(study, ranking) : Json()},
+            {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
+            {"provenance", provenance_of(study)}};
   if (!ranking.cells.empty() && findings.rows.empty()) {
     const StudyCell& best = study.cells[ranking.cells.front().result];
     data["best"] = {{"name", best.name},

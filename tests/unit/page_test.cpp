@@ -112,6 +112,7 @@ TEST_F(Page, OfOneCellHasNoCurves) {
   ASSERT_EQ(data["cases"].size(), 1U);
   EXPECT_EQ(data["cases"][0]["charts"][0]["id"], "breakdown");
   EXPECT_EQ(data["best"]["facts"][0]["value"], "100");
+  EXPECT_EQ(data["lead"][0], "resnet50 on two-hosts with 2 workers, bsp ring: 100 samples/s.");
 }
 
 TEST_F(Page, OfAValidationHasItsRows) {

@@ -97,6 +97,8 @@ TEST(ReportCommand, ReplacesNoFileOfTheUsers) {
                              folder.path()),
                  "--html mine.html: is there and was not written by syncline");
   EXPECT_EQ(run_program({"report", "out", "--svg", "figures"}, folder.path()).code, 2);
+  expect_refused(run_program({"report", "out", "--svg", "paper.md"}, folder.path()),
+                 "--svg paper.md: cannot be made");
   expect_refused(run_program({"report", "out", "--md", "absent/a.md"}, folder.path()), "absent");
   expect_refused(run_program({"report", "out", "--md", ""}, folder.path()), "--md is empty");
   EXPECT_EQ(listing_of(folder.path()), before);

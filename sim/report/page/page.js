@@ -120,13 +120,13 @@ function caseSections(charts) {
 
 function header(data) {
   const best = data.best;
-  const sentences = data.lead.length ? data.lead : [best ? best.name + ": " + best.bottleneck : ""];
+  const sentences = data.lead;
   document.title = sentences[0];
   return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.cells, "") + (data.cells === 1 ? " simulation" : " simulations")),
     element("h1", {}, sentences[0]),
     ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
     best ? element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))) : null,
-    best && data.lead.length ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null);
+    best && data.cells > 1 ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null);
 }
 
 function provenanceSection(rows) {
