@@ -164,6 +164,7 @@ struct Compressor {
   static constexpr const char* kind = "compressor";
   std::string name = {};
   std::string sentence = {};
+  Help help = {};
   std::vector<Parameter> parameters = {};
 
   // Messages of different workers can be summed as they are, so an all-reduce can carry them. When

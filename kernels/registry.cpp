@@ -3,12 +3,38 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 #include <sstream>
 
 namespace syncline {
 namespace {
 
-std::string range_of(const Parameter& parameter) {
+// How many letters have to be added, removed, replaced or exchanged with a neighbour to make one
+// word of the other (optimal string alignment); `within`: of the part of the other that is nearest.
+std::size_t distance(const std::string& one, const std::string& other, bool within) {
+  std::vector<std::size_t> before;
+  std::vector<std::size_t> last;
+  std::vector<std::size_t> row(other.size() + 1);
+  if (!within)
+    std::iota(row.begin(), row.end(), 0);
+  for (std::size_t i = 1; i <= one.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (std::size_t j = 1; j <= other.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (one[i - 1] == other[j - 1] ? 0 : 1);
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && one[i - 1] == other[j - 2] && one[i - 2] == other[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return within ? *std::ranges::min_element(row) : row.back();
+}
+
+}  // namespace
+
+std::string allowed_values(const Parameter& parameter) {
+  if (!parameter.choices.empty())
+    return listed(parameter.choices);
   std::ostringstream text;
   text << (parameter.whole ? "whole numbers" : "numbers");
   if (std::isfinite(parameter.minimum))
@@ -20,7 +46,22 @@ std::string range_of(const Parameter& parameter) {
   return text.str();
 }
 
-}  // namespace
+std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
+                                 std::size_t most) {
+  // No name is as long; more would take long to compare.
+  const std::string beginning = word.substr(0, 64);
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) {
+    const std::size_t whole = 2 * distance(beginning, name, false);
+    // A part of a name is meant more often than a name with other letters. Short words are nearly
+    // a part of every name.
+    const std::size_t part = distance(beginning, name, true);
+    const bool counts =
+        beginning.size() > 4 ? part <= beginning.size() / 4 : part == 0 && beginning.size() > 2;
+    return counts ? std::min(whole, 2 * part + 1) : whole;
+  });
+  names.resize(std::min(names.size(), most));
+  return names;
+}
 
 double checked_number(const Parameter& parameter, const std::string& text) {
   if (!parameter.unlimited.empty() && text == parameter.unlimited)
@@ -32,7 +73,7 @@ double checked_number(const Parameter& parameter, const std::string& text) {
   if (!parsed || value < parameter.minimum || value > parameter.maximum ||
       (parameter.whole && value != std::floor(value)))
     throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
-                                range_of(parameter));
+                                allowed_values(parameter));
   return value;
 }
 
@@ -40,7 +81,7 @@ const std::string& checked_word(const Parameter& parameter, const std::string& t
   const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
   if (found == parameter.choices.end())
     throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
-                                listed(parameter.choices));
+                                allowed_values(parameter));
   return *found;
 }
 

@@ -34,6 +34,19 @@ struct Parameter {
   bool changes_cost = true;
 };
 
+// What `syncline help` says of a registered thing besides its sentence.
+struct Help {
+  std::string more = {};   // a second sentence: when it is of use, or what it costs
+  std::string paper = {};  // where it comes from
+};
+
+// What may be written for it: "numbers from 0 to 1".
+std::string allowed_values(const Parameter& parameter);
+
+// These names, the most similar to `word` first, and so many of them at most.
+std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
+                                 std::size_t most = std::numeric_limits<std::size_t>::max());
+
 // "a, b or c": how every error here lists what is allowed.
 inline std::string listed(const std::vector<std::string>& words) {
   std::string text;
@@ -96,7 +109,8 @@ class Registered {
     const auto found = entries().find(name);
     if (found == entries().end())
       throw std::invalid_argument("unknown " + std::string(T::kind) + " '" +
-                                  brief(std::string(name)) + "': allowed are " + listed(names()));
+                                  brief(std::string(name)) + "': allowed are " +
+                                  listed(nearest(std::string(name), names())));
     return found->second;
   }
 

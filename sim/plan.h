@@ -138,7 +138,8 @@ struct Exchange {
   static constexpr const char* kind = "exchange";
   std::string name;
   std::string sentence;
-  std::vector<Parameter> parameters;
+  Help help = {};
+  std::vector<Parameter> parameters = {};
   bool uses_servers = false;
   // Which messages it accepts. `sums`: those that can be added, because it adds them on the way, as
   // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.

@@ -19,7 +19,8 @@ struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
   std::string sentence;
-  std::vector<Parameter> parameters;
+  Help help = {};
+  std::vector<Parameter> parameters = {};
   bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
   std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
   // Its own defaults for other options, as in its paper.

@@ -187,6 +187,9 @@ Settings priced_by_network(const Settings& settings, double start_bytes) {
 const Registered<Compressor> entry{{
     .name = "cat",
     .sentence = "as many of the largest elements as improve most per communicated bit",
+    .help = {.more = "What sending costs is the simulated network's cost unless its own parameters "
+                     "are given.",
+             .paper = "Khirirat et al., arXiv 2003.06377"},
     .parameters = {{.name = "rule",
                     .sentence = "what is sent of the T elements: values, signs, or a random choice",
                     .fallback = "sparsify",

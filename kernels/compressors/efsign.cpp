@@ -11,6 +11,9 @@ const SignFormat format{"efsign", 1, one_scale};
 const Registered<Compressor> entry{{
     .name = "efsign",
     .sentence = "signs and the mean magnitude, one bit per element, with error feedback",
+    .help = {.more = "A message is about a thirty-second of fp32, and its scale makes error "
+                     "feedback contract.",
+             .paper = "Karimireddy et al., ICML 2019"},
     .parameters = {feedback_parameter("on")},
     .feedback = true,
     .wire_bytes = sign_bytes<1>,

@@ -70,6 +70,9 @@ const Registered<Compressor> entry{{
     .name = "gaussiank",
     .sentence =
         "about density x n elements, above a threshold fitted as if gradients were Gaussian",
+    .help = {.more = "It takes a few passes instead of a sort, and the number sent differs from "
+                     "tensor to tensor.",
+             .paper = "Shi et al., arXiv 1911.08772"},
     .parameters = {density_parameter(),
                    {.name = "sides",
                     .sentence = "threshold at the quantile of |u| (two) or of u (one)",

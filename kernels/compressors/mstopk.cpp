@@ -95,6 +95,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
 const Registered<Compressor> entry{{
     .name = "mstopk",
     .sentence = "exactly density x n elements, nearly the largest, by bisecting a threshold",
+    .help = {.more = "Counting what is above a threshold suits a GPU better than sorting, and the "
+                     "size of its message is fixed.",
+             .paper = "Shi et al., MLSys 2021"},
     .parameters = {density_parameter(),
                    {.name = "rounds",
                     .sentence = "halvings of the threshold's interval",

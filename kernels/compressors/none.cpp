@@ -47,6 +47,7 @@ WireSize bytes(const Settings&, std::size_t elements, Precision precision) {
 const Registered<Compressor> entry{{
     .name = "none",
     .sentence = "no compression: every element as it is",
+    .help = {.more = "It is what every other compressor is compared with."},
     .reducible = true,
     .unbiased = true,
     .wire_bytes = bytes,

@@ -13,6 +13,9 @@ const SignFormat format{"onebit", 2, two_scales};
 const Registered<Compressor> entry{{
     .name = "onebit",
     .sentence = "signs and the mean of either side, one bit per element, with error feedback",
+    .help = {.more = "A message is about a thirty-second of fp32, and error feedback is what makes "
+                     "that converge.",
+             .paper = "Seide et al., Interspeech 2014"},
     .parameters = {feedback_parameter("on")},
     .feedback = true,
     .wire_bytes = sign_bytes<2>,

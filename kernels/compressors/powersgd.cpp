@@ -242,6 +242,9 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
 const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
+    .help = {.more = "Both factors can be added, so any all-reduce carries them, twice as many "
+                     "times with half the bytes.",
+             .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
     .parameters = {{.name = "rank",
                     .sentence = "rank of the approximation",
                     .fallback = "4",

@@ -272,6 +272,8 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
 const Registered<Compressor> entry{{
     .name = "qsgd",
     .sentence = "stochastic rounding to a few levels of each bucket's scale, unbiased",
+    .help = {.more = "Four bits make a message an eighth of fp32, with more variance in each step.",
+             .paper = "Alistarh et al., NeurIPS 2017"},
     .parameters = {{.name = "bits",
                     .sentence = "bits per element with its sign: 2^(bits-1) - 1 levels",
                     .fallback = "4",

@@ -63,6 +63,9 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
 const Registered<Compressor> entry{{
     .name = "randomk",
     .sentence = "elements chosen at random, the same on every worker, with error feedback",
+    .help = {.more = "No indices travel and messages can be added, so any all-reduce carries them, "
+                     "but large values are sent no more often than small ones.",
+             .paper = "Stich, Cordonnier and Jaggi, NeurIPS 2018; Vogels et al., NeurIPS 2019"},
     .parameters = {density_parameter(), feedback_parameter("on")},
     .reducible = true,
     .shared_draw = true,

@@ -186,6 +186,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
 const Registered<Compressor> entry{{
     .name = "sidco",
     .sentence = "about density x n elements, above a threshold fitted in stages",
+    .help = {.more = "Each stage fits a distribution to what exceeded the threshold before, so no "
+                     "value is ever sorted.",
+             .paper = "Abdelmoniem et al., MLSys 2021"},
     .parameters = {density_parameter(),
                    {.name = "fit",
                     .sentence = "distribution of the magnitudes",

@@ -109,6 +109,8 @@ WireSize bytes(const Settings&, std::size_t elements, Precision) {
 const Registered<Compressor> entry{{
     .name = "terngrad",
     .sentence = "minus, zero or plus the largest magnitude, at random, unbiased",
+    .help = {.more = "Two bits per element are sent, and the expectation is the gradient.",
+             .paper = "Wen et al., NeurIPS 2017"},
     .parameters = {{.name = "clip",
                     .sentence = "limit of a magnitude in standard deviations; 0: no limit",
                     .fallback = "0",

@@ -43,6 +43,9 @@ WireSize typical_bytes(const Settings& settings, std::size_t elements, Precision
 const Registered<Compressor> entry{{
     .name = "threshold",
     .sentence = "the elements whose magnitude reaches a fixed cutoff, with error feedback",
+    .help = {.more = "It is the cheapest selection, one pass, but how much it sends is up to the "
+                     "gradients.",
+             .paper = "Strom, Interspeech 2015; Dutta et al., AAAI 2020"},
     .parameters = {{.name = "cutoff",
                     .sentence = "smallest magnitude that is sent, in units of the gradient",
                     .fallback = "3",

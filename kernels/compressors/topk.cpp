@@ -29,6 +29,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
 const Registered<Compressor> entry{{
     .name = "topk",
     .sentence = "the elements of largest magnitude, exactly, with error feedback",
+    .help = {.more = "Finding exactly the largest takes time on a GPU that can be more than "
+                     "sending everything would take.",
+             .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
     .parameters = {density_parameter(), feedback_parameter("on")},
     .sparse = true,
     .feedback = true,

@@ -93,18 +93,24 @@ Json explained(const Setup& setup, Routes& routes) {
       even = break_even_json(setup, routes, times);
   }
   const Estimate need = estimate(setup);
+  Json model{{"name", printable(setup.model.name)},
+             {"parameters", setup.model.parameters()},
+             {"gradient_bytes", setup.model_bytes()}};
+  if (setup.model.times) {
+    model["forward_s"] = setup.model.times->forward_s;
+    model["backward_s"] = setup.model.times->backward_s;
+    model["step_s"] = setup.model.times->step_s;
+  } else {
+    model["forward_flop"] = setup.model.forward_flop();
+  }
+  model["compute_s"] = setup.compute.solo_s.front();
   return {{"scenario", written_options(setup.scenario)},
           {"warnings", setup.warnings},
           {"cluster",
            {{"workers", topology.workers()},
             {"nodes", topology.nodes.size()},
             {"servers", setup.scenario.exchange->uses_servers ? topology.servers : 0}}},
-          {"model",
-           {{"name", printable(setup.model.name)},
-            {"parameters", setup.model.parameters()},
-            {"gradient_bytes", setup.model_bytes()},
-            {"forward_flop", setup.model.forward_flop()},
-            {"compute_s", setup.compute.solo_s.front()}}},
+          {"model", model},
           {"provenance",
            {{"compute", setup.compute.source},
             {"compression", setup.traffic.compression.provenance()},

@@ -50,19 +50,10 @@ Entries models() {
   return entries;
 }
 
-// The first line of a platform's opening comment, "name: what it is".
 Entries platforms() {
   Entries entries;
-  for (const std::string& name : names_in("platforms", ".xml")) {
-    std::ifstream file(data_root() + "/platforms/" + name + ".xml");
-    std::string line;
-    while (std::getline(file, line))
-      if (const std::string text = trimmed(line); text.rfind(name + ":", 0) == 0) {
-        line = trimmed(text.substr(name.size() + 1));
-        break;
-      }
-    entries.push_back({name, file ? line : ""});
-  }
+  for (const std::string& name : names_in("platforms", ".xml"))
+    entries.push_back({name, platform_sentence(name)});
   return entries;
 }
 
@@ -126,6 +117,14 @@ Json json_of(const Entries& entries) {
 
 }  // namespace
 
+std::string platform_sentence(const std::string& name) {
+  std::ifstream file(data_root() + "/platforms/" + name + ".xml");
+  for (std::string line; std::getline(file, line);)
+    if (const std::string text = trimmed(line); text.starts_with(name + ":"))
+      return trimmed(text.substr(name.size() + 1));
+  return {};
+}
+
 int list_command(const std::vector<std::string>& arguments) {
   const std::vector<Kind> kinds{{"schedules", registered<Schedule>},
                                 {"exchanges", registered<Exchange>},
@@ -157,7 +156,7 @@ int list_command(const std::vector<std::string>& arguments) {
   }
   if (!found)
     throw std::invalid_argument("list " + brief(line.arguments.front()) + ": allowed are " +
-                                listed(names));
+                                listed(nearest(line.arguments.front(), names)));
   if (json)
     print_json(document);
   return 0;

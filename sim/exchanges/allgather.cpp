@@ -76,6 +76,9 @@ Plan allgather(const Topology& topology, const Settings& settings, const Payload
 const Registered<Exchange> entry{{
     .name = "allgather",
     .sentence = "everybody gets everybody's message: for those that cannot be added on the way",
+    .help = {.more = "Each worker receives n-1 messages, so its time grows with the number of "
+                     "workers however small one message is.",
+             .paper = "Shi et al., ICDCS 2019; recursive doubling: Thakur et al., IJHPCA 2005"},
     .parameters = {{.name = "algorithm",
                     .sentence = "ring: n-1 steps; recursive-doubling: log2 n rounds",
                     .fallback = "ring",

@@ -34,6 +34,9 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
 const Registered<Exchange> entry{{
     .name = "alltoall",
     .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
+    .help = {.more = "It sends as little as an all-reduce even if messages cannot be added, but "
+                     "every worker compresses twice.",
+             .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
     .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::any,

@@ -70,6 +70,9 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
 const Registered<Exchange> entry{{
     .name = "gtopk",
     .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
+    .help = {.more = "Each of about 2 log2 n messages has k values, where a gather brings k of "
+                     "every worker.",
+             .paper = "Shi et al., ICDCS 2019"},
     .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,

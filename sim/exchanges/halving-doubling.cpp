@@ -54,6 +54,9 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
 const Registered<Exchange> entry{{
     .name = "halving-doubling",
     .sentence = "recursive halving, then doubling: log2 n rounds each, any number of workers",
+    .help = {.more = "It sends a ring's bytes in fewer steps, but to partners that are far away, "
+                     "where flows meet.",
+             .paper = "Thakur, Rabenseifner and Gropp, IJHPCA 2005"},
     .parameters = {},
     .uses_servers = false,
     .plan = halving_doubling,

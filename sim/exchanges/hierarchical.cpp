@@ -84,6 +84,10 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
 const Registered<Exchange> entry{{
     .name = "hierarchical",
     .sentence = "reduce-scatter in the node, rings across nodes, all-gather in the node",
+    .help = {.more = "Each worker carries its share of a node's sum between nodes, which pays "
+                     "where the network in a node is faster.",
+             .paper = "Horovod (Sergeev and Del Balso 2018); 2D torus in Shi et al., MLSys 2021; "
+                      "Espresso, EuroSys 2023"},
     .parameters = {{.name = "in-node",
                     .sentence = "dense: only what crosses nodes is compressed; compressed: all is",
                     .fallback = "dense",

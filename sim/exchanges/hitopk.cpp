@@ -45,6 +45,9 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
 const Registered<Exchange> entry{{
     .name = "hitopk",
     .sentence = "dense reduce-scatter in the node, then selections of shares across, then inside",
+    .help = {.more = "Selections cross between nodes only, and a slow network between fast nodes "
+                     "carries 1/m of a flat gather's bytes.",
+             .paper = "HiTopKComm, Shi et al., MLSys 2021"},
     .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,

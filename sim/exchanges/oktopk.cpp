@@ -37,6 +37,9 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
 const Registered<Exchange> entry{{
     .name = "oktopk",
     .sentence = "each worker merges one region of all workers' selections, then all gather them",
+    .help = {.more = "Its volume does not grow with the number of workers: at most 6k values and "
+                     "indices per worker.",
+             .paper = "Li and Hoefler, PPoPP 2022"},
     .parameters = {{.name = "balance",
                     .sentence =
                         "on: even the regions out before the all-gather, at its worst price",

@@ -154,6 +154,9 @@ Plan ps_as_flows(const Topology& topology, const Settings& settings, const Paylo
 const Registered<Exchange> entry{{
     .name = "ps",
     .sentence = "sharded parameter servers, one per node or on hosts of their own (`servers`)",
+    .help = {.more = "Every server's card carries its share of all workers' gradients, so it needs "
+                     "as many servers as nodes to keep up with a ring.",
+             .paper = "Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020"},
     .parameters = {{.name = "aggregate",
                     .sentence = "on: gradients are summed in the node first, for averaging",
                     .fallback = "on",

@@ -18,6 +18,9 @@ Plan ring(const Topology& topology, const Settings&, const Payload& payload, int
 const Registered<Exchange> entry{{
     .name = "ring",
     .sentence = "all-reduce around a ring of all workers: 2(n-1) steps of one n-th of the buffer",
+    .help = {.more = "No exchange sends fewer bytes, 2(n-1)/n of the buffer per worker, but the "
+                     "number of steps grows with n.",
+             .paper = "Patarasuk and Yuan, JPDC 2009; NCCL"},
     .parameters = {},
     .uses_servers = false,
     .plan = ring,

@@ -198,6 +198,9 @@ const Registered<Exchange> entry{{
     .name = "tree",
     .sentence =
         "double binary tree: two trees reduce and broadcast half of the buffer each, in chunks",
+    .help = {.more = "Steps grow with the logarithm of the nodes, so it is faster than a ring "
+                     "where messages are small and nodes are many.",
+             .paper = "Sanders, Speck and Träff, Parallel Computing 2009; NCCL"},
     .parameters = {{.name = "chunk-bytes",
                     .sentence = "bytes that move up or down a tree at a time",
                     .fallback = "524288",

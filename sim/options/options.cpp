@@ -28,25 +28,34 @@ Parameter choice(const std::string& name, const std::string& sentence, const std
 // An option that is a number: `assign(scenario, value)`.
 template <class Assign>
 Option numeric(const Parameter& parameter, Assign assign) {
-  return {parameter.name, parameter.sentence, parameter.fallback,
+  return {parameter.name,
+          parameter.sentence,
+          parameter.fallback,
           [parameter, assign](Scenario& scenario, const std::string& text) {
             assign(scenario, checked_number(parameter, text));
           },
-          true};
+          true,
+          allowed_values(parameter)};
 }
 
 template <class Assign>
 Option worded(const Parameter& parameter, Assign assign) {
-  return {parameter.name, parameter.sentence, parameter.fallback,
+  return {parameter.name,
+          parameter.sentence,
+          parameter.fallback,
           [parameter, assign](Scenario& scenario, const std::string& text) {
             assign(scenario, checked_word(parameter, text));
-          }};
+          },
+          false,
+          allowed_values(parameter)};
 }
 
 // The same where the word `auto` stands for no number.
 template <class Assign>
 Option number_or_auto(const Parameter& parameter, Assign assign) {
-  return {parameter.name, parameter.sentence, parameter.fallback,
+  return {parameter.name,
+          parameter.sentence,
+          parameter.fallback,
           [parameter, assign](Scenario& scenario, const std::string& text) {
             if (text == "auto")
               return;
@@ -56,7 +65,8 @@ Option number_or_auto(const Parameter& parameter, Assign assign) {
               throw std::invalid_argument(std::string(error.what()) + ", or auto");
             }
           },
-          true};
+          true,
+          allowed_values(parameter) + ", or auto"};
 }
 
 Fusion fusion_of(const Parameter& parameter, const std::string& text) {
@@ -72,11 +82,14 @@ Fusion fusion_of(const Parameter& parameter, const std::string& text) {
 }
 
 Option fusion(const Parameter& parameter) {
-  return {parameter.name, parameter.sentence, parameter.fallback,
+  return {parameter.name,
+          parameter.sentence,
+          parameter.fallback,
           [parameter](Scenario& scenario, const std::string& text) {
             scenario.fusion = fusion_of(parameter, text);
           },
-          true};
+          true,
+          allowed_values(parameter) + ", all or merged"};
 }
 
 std::vector<Option> fixed_options() {
@@ -206,7 +219,8 @@ const std::vector<Option>& scenario_options() {
       options.push_back({.name = parameter.name,
                          .sentence = parameter.sentence,
                          .fallback = parameter.fallback,
-                         .number = parameter.choices.empty()});
+                         .number = parameter.choices.empty(),
+                         .allowed = allowed_values(parameter)});
     return options;
   }();
   return all;
@@ -225,7 +239,8 @@ std::string unknown_option(const std::string& key) {
   std::vector<std::string> names;
   for (const Option& option : scenario_options())
     names.push_back(option.name);
-  return "unknown option '" + brief(key) + "': allowed are " + listed(names);
+  return "unknown option '" + brief(key) + "': nearest are " + listed(nearest(key, names, 5)) +
+         "; all are in --help";
 }
 
 }  // namespace syncline

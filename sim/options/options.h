@@ -19,8 +19,17 @@ struct Option {
   // Checks the text and puts its value into the scenario. None for the schedule, the exchange and
   // the compressor, which resolve() looks up, and for their parameters, which become Settings.
   std::function<void(Scenario&, const std::string&)> set = nullptr;
-  bool number = false;  // its values are numbers, maybe beside a word or two
+  bool number = false;       // its values are numbers, maybe beside a word or two
+  std::string allowed = {};  // "numbers from 0 to 1"; empty: names, which `list` knows
 };
+
+struct OptionHelp {
+  std::string more;     // a second sentence
+  std::string example;  // a value, and options that it needs
+};
+// Of an option of all scenarios; empty for the parameters of registered things.
+const OptionHelp& option_help(const std::string& name);
+
 // All options of scenarios, in the order of --help.
 const std::vector<Option>& scenario_options();
 bool known_option(const std::string& name);

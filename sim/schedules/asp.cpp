@@ -30,6 +30,9 @@ void server(Server& server) {
 const Registered<Schedule> entry{{
     .name = "asp",
     .sentence = "asynchronous: a server applies each gradient as it comes, nobody waits",
+    .help = {.more = "Slow workers delay nobody, but gradients are applied to parameters that "
+                     "others have changed since: staleness has no bound.",
+             .paper = "Dean et al., NIPS 2012"},
     .parameters = {pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,

@@ -160,6 +160,9 @@ void server(Server& server) {
 const Registered<Schedule> entry{{
     .name = "inhad",
     .sentence = "nodes sum gradients; a server counts their iteration numbers and pulls the sums",
+    .help = {.more = "One sum per node crosses the network instead of one gradient per worker, "
+                     "while workers go on.",
+             .paper = "Xiao et al., The Journal of Supercomputing 2022"},
     .parameters = {{.name = "threshold",
                     .sentence = "gradients that must be waiting before sums are pulled; 0: as many "
                                 "as there are workers",

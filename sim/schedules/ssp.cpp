@@ -58,6 +58,9 @@ Schedule::Waiting waiting(const Settings& settings) {
 const Registered<Schedule> entry{{
     .name = "ssp",
     .sentence = "stale synchronous: asynchronous, but nobody gets more than `staleness` ahead",
+    .help = {.more = "With a bound of 0 it is bulk synchronous through servers, without one it is "
+                     "asynchronous.",
+             .paper = "Ho et al., NIPS 2013"},
     .parameters = {staleness_parameter("iterations the fastest worker may be ahead of the slowest",
                                        "3"),
                    {.name = "cache",

@@ -25,6 +25,9 @@ void worker(Worker& worker) {
 const Registered<Schedule> entry{{
     .name = "topk-sgd",
     .sentence = "everybody gathers the largest values of everybody's gradient",
+    .help = {.more = "What is not sent is added to the next gradient, so little is lost, but "
+                     "compression begins only when backward has ended.",
+             .paper = "Shi et al., arXiv 1911.08772; Alistarh et al., NeurIPS 2018"},
     .parameters = {{.name = "warm-up-densities",
                     .sentence = "densities of the first epochs: 0.015625, 0.004 (gaussiank), or "
                                 "from 0.25 by quarters (dgc)",

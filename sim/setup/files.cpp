@@ -40,7 +40,8 @@ std::string find_file(const std::string& kind, const std::string& folder,
     if (!value.empty() && fs::is_regular_file(candidate, error))  // a name may be too long
       return fs::weakly_canonical(candidate).string();
   throw std::runtime_error("no " + kind + " '" + brief(value) + "': allowed are a path or " +
-                           listed(names_in(folder, extension)) + "; \\, is a comma in a path");
+                           listed(nearest(value, names_in(folder, extension))) +
+                           "; \\, is a comma in a path");
 }
 
 std::string device_of(const std::string& table) {

@@ -15,20 +15,28 @@ const std::vector<Network>& networks() {
       {"exact",
        "latency + bytes / bandwidth, flows that meet share equally: right for RDMA, NVLink and "
        "PCIe",
+       "A message alone takes what arithmetic says, so closed forms can be checked by hand",
+       "",
        {"network/model:CM02", "network/crosstraffic:0", "network/TCP-gamma:1e18",
         "network/latency-factor:0"},
        false,
        true},
       {"cm02",
        "SimGrid's CM02: as exact, but 5 % cross traffic and a TCP window of 4 MiB",
+       "Long routes are limited by the window",
+       "Casanova and Marchal 2002",
        {"network/model:CM02"}},
       {"lv08",
        "SimGrid's default (Velho and Legrand): TCP with 13.01 x latency, 0.97 x bandwidth, 5 % "
        "cross traffic",
+       "It is right for some TCP networks, and wrong for RDMA and NVLink",
+       "Velho and Legrand, SIMUTools 2009",
        {"network/model:LV08"}},
       {"ib",
        "SimGrid's InfiniBand (SMPI): factors by a message's size, slower where messages meet at a "
        "host; step by step only, and closed forms leave all that out",
+       "It works with SimGrid 3.32 only",
+       "Vienne 2010; SMPI",
        {"network/model:IB"},
        true},
   };
@@ -43,7 +51,7 @@ const Network& find_network(const std::string& name) {
     names.push_back(network.name);
   }
   throw std::invalid_argument("unknown network '" + brief(name) + "': allowed are " +
-                              listed(names));
+                              listed(nearest(name, names)));
 }
 
 }  // namespace syncline

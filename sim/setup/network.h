@@ -9,6 +9,8 @@ namespace syncline {
 struct Network {
   std::string name;
   std::string sentence;
+  std::string more;                   // a second sentence, for help
+  std::string paper;                  // where it comes from; may be empty
   std::vector<std::string> settings;  // of SimGrid: "network/model:CM02"
   // Factors of latency and bandwidth depend on the message size, so several steps cannot be one
   // flow, and an option cannot replace the factors.

@@ -1,0 +1,332 @@
+// `syncline help WORD`, from what is registered: nothing here names a schedule, an exchange, a
+// compressor or an option.
+#include "sim/commands/help.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include "kernels/compressor.h"
+#include "kernels/cost_table.h"
+#include "kernels/text.h"
+#include "sim/commands/commands.h"
+#include "sim/options/given.h"
+#include "sim/options/options.h"
+#include "sim/plan.h"
+#include "sim/report/figures.h"
+#include "sim/schedule.h"
+#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
+#include "sim/setup/model.h"
+#include "sim/setup/network.h"
+
+namespace syncline {
+namespace {
+
+using Meanings = std::map<std::string, std::vector<Meaning>>;
+
+// "one per node" -> "One per node."
+std::string as_sentence(std::string text) {
+  if (text.empty())
+    return text;
+  if (std::islower(static_cast<unsigned char>(text[0])) != 0)
+    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text.back() == '.' ? text : text + ".";
+}
+
+// Computation is that of a measured device, unless `given` says otherwise.
+std::string example_of(const std::string& given) {
+  std::string command = "syncline explain";
+  const auto has = [&](const std::string& option) {
+    return (" " + given).find(" " + option + " ") != std::string::npos;
+  };
+  if (!has("--platform"))
+    command += " --platform pcie-8x4-10gbe";
+  if (!has("--model"))
+    command += " --model resnet50";
+  if (!has("--throughput") && !has("--efficiency"))
+    command += " --throughput 253";
+  return command + " " + given;
+}
+
+std::string choosing(const Schedule& schedule) {
+  return "--schedule " + schedule.name +
+         (schedule.sparsifiers_only ? " --compressor topk --device v100-modelled" : "");
+}
+
+std::string choosing(const Exchange& exchange) {
+  return "--exchange " + exchange.name +
+         (exchange.carries == Exchange::Carries::sparse
+              ? " --compressor topk --device v100-modelled"
+              : "");
+}
+
+std::string choosing(const Compressor& compressor) {
+  return "--compressor " + compressor.name + " --device v100-modelled";
+}
+
+template <class T>
+void add_registered(Meanings& all, const std::string& article) {
+  for (const auto& [name, entry] : Registered<T>::all()) {
+    all[name].push_back({.kind = article + " " + T::kind,
+                         .sentences = {as_sentence(entry.sentence), as_sentence(entry.help.more)},
+                         .paper = entry.help.paper,
+                         .example = example_of(choosing(entry))});
+    for (const Parameter& parameter : entry.parameters) {
+      std::vector<Meaning>& meanings = all[parameter.name];
+      const std::string sentence = as_sentence(parameter.sentence);
+      const auto same = std::ranges::find_if(meanings, [&](const Meaning& meaning) {
+        return meaning.sentences.front() == sentence && meaning.kind.starts_with("an option of");
+      });
+      if (same != meanings.end()) {
+        same->kind += ", " + name;
+        continue;
+      }
+      meanings.push_back(
+          {.kind = "an option of " + std::string(T::kind) + " " + name,
+           .sentences = {sentence, "Allowed are " + allowed_values(parameter) +
+                                       (parameter.fallback.empty()
+                                            ? "; it has to be given."
+                                            : "; without it " + parameter.fallback + " counts.")},
+           .paper = "",
+           .example = example_of(choosing(entry) + " --" + parameter.name + " " +
+                                 (parameter.fallback.empty() ? "1" : parameter.fallback))});
+    }
+  }
+}
+
+void add_options(Meanings& all) {
+  std::set<std::string> own;
+  for (const Parameter& parameter : own_parameters())
+    own.insert(parameter.name);
+  for (const Option& option : scenario_options()) {
+    if (own.contains(option.name))
+      continue;
+    const OptionHelp& help = option_help(option.name);
+    std::vector<std::string> sentences{as_sentence(option.sentence), as_sentence(help.more)};
+    if (!option.allowed.empty())
+      sentences.push_back(
+          "Allowed are " + option.allowed +
+          (option.fallback.empty() ? "." : "; without it " + option.fallback + " counts."));
+    all[option.name].push_back({.kind = "an option",
+                                .sentences = std::move(sentences),
+                                .paper = "",
+                                .example = example_of("--" + option.name + " " + help.example)});
+  }
+}
+
+void add_commands(Meanings& all) {
+  for (const Command& command : commands()) {
+    all[command.name].push_back(
+        {.kind = "a command",
+         .sentences = {as_sentence(command.sentence), as_sentence(command.more)},
+         .paper = "",
+         .example = "syncline " + command.name + " " + command.example});
+    for (const CommandFlag& flag : command.flags)
+      all[flag.name].push_back(
+          {.kind = "an option of the command " + command.name,
+           .sentences = {as_sentence(flag.sentence), as_sentence(flag.more)},
+           .paper = "",
+           .example = "syncline " + command.name + " " + command.example + " " + flag.example});
+  }
+}
+
+void add_figures(Meanings& all) {
+  const auto add = [&](const Figure& figure, const std::string& word, const std::string& kind) {
+    all[word].push_back(
+        {.kind = kind,
+         .sentences = {as_sentence(figure.sentence), as_sentence(figure.more)},
+         .paper = "",
+         .example = "syncline run --platform two-hosts --model resnet20 --throughput 920"});
+  };
+  for (const Figure& figure : figures()) {
+    add(figure, figure.name, "a figure of results");
+    for (const std::string& title : figure.titles)
+      add(figure, title, "in tables and reports (" + figure.name + " in JSON)");
+  }
+}
+
+void add_models(Meanings& all) {
+  for (const std::string& name : names_in("models", ".csv")) {
+    const std::string path = data_root() + "/models/" + name + ".csv";
+    const Model model = read_model(path);
+    const Csv csv = read_csv(path);
+    const std::string* source = csv.about("source");
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "%.2f million parameters in %zu tensors and %.2f GFLOP forward",
+                  static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
+                  model.forward_flop() / 1e9);
+    all[name].push_back(
+        {.kind = "a model",
+         .sentences = {"It has " + std::string(text) + " per " + model.sample + ".",
+                       as_sentence("Source: " + (source == nullptr ? "its file" : *source))},
+         .paper = "",
+         .example = example_of("--model " + name)});
+  }
+}
+
+void add_platforms(Meanings& all) {
+  for (const std::string& name : names_in("platforms", ".xml"))
+    all[name].push_back({.kind = "a platform",
+                         .sentences = {as_sentence(platform_sentence(name)),
+                                       "The comment at the top of platforms/" + name +
+                                           ".xml says where each rate comes from."},
+                         .paper = "",
+                         .example = example_of("--platform " + name)});
+}
+
+void add_devices(Meanings& all) {
+  for (const std::string& name : names_in("kernels/profiles", ".csv")) {
+    const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
+    all[name].push_back(
+        {.kind = "a cost table",
+         .sentences = {"Seconds of compressing on " + table.about("device") + ", " +
+                           table.about("provenance") + ".",
+                       "Given as device, it prices what a compressor makes and reads."},
+         .paper = "",
+         .example = example_of("--compressor topk --device " + name)});
+  }
+  std::map<std::string, std::string> measured;  // by device
+  const Csv csv = read_csv(data_root() + "/models/throughput.csv");
+  for (const Csv::Row& row : csv.rows) {
+    std::string& models = measured[row.fields[csv.column("device")]];
+    models += (models.empty() ? "" : ", ") + row.fields[csv.column("model")] + " " +
+              row.fields[csv.column("precision")];
+  }
+  for (const auto& [device, models] : measured)
+    all[device].push_back(
+        {.kind = "a device",
+         .sentences = {"Its measured throughput is in models/throughput.csv for " + models + ".",
+                       "It is what a host's property device names, or the option device."},
+         .paper = "",
+         .example = "syncline list throughputs"});
+}
+
+void add_networks(Meanings& all) {
+  for (const Network& network : networks())
+    all[network.name].push_back(
+        {.kind = "a network model",
+         .sentences = {as_sentence(network.sentence), as_sentence(network.more)},
+         .paper = network.paper,
+         .example = example_of("--network " + network.name +
+                               (network.by_size ? " --fidelity step" : ""))});
+}
+
+std::string described(const std::string& sentence, const std::string& fallback) {
+  return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
+}
+
+// What an option means, and its default. If several things have a parameter of this name with
+// different meanings: a line for each meaning.
+std::vector<std::string> option_lines(const Option& option) {
+  std::map<std::string, std::vector<std::string>> owners;  // by meaning
+  const auto add = [&](const auto& entries) {
+    for (const auto& [name, entry] : entries)
+      for (const Parameter& parameter : entry.parameters)
+        if (parameter.name == option.name)
+          owners[described(parameter.sentence, parameter.fallback)].push_back(name);
+  };
+  add(Registered<Schedule>::all());
+  add(Registered<Exchange>::all());
+  add(Registered<Compressor>::all());
+  if (owners.size() < 2)
+    return {described(option.sentence, option.fallback)};
+  std::vector<std::string> all;
+  for (const auto& [meaning, names] : owners) {
+    std::string owner_names;
+    for (const std::string& name : names)
+      owner_names += (owner_names.empty() ? "" : ", ") + name;
+    all.push_back(owner_names + ": " + meaning);
+  }
+  return all;
+}
+
+}  // namespace
+
+void print_help() {
+  std::puts(
+      "syncline: how well will my training job scale on a cluster I do not own yet?\n\n"
+      "  syncline run --model resnet50 --platform pcie-8x4-10gbe --schedule bsp --workers 1,8,32\n"
+      "  syncline run experiments/quickstart.cfg --jobs 2 --out results\n\n"
+      "Commands");
+  for (const Command& command : commands())
+    std::printf("  %-9s %-21s %s\n", command.name.c_str(), command.arguments.c_str(),
+                command.sentence.c_str());
+  std::puts(
+      "\nOptions, also as `key = value` lines of a FILE.cfg (a flag wins over the file). A value "
+      "may\n"
+      "be a list, a,b,c: the run is then a sweep over all combinations. \\, is a comma in a "
+      "value.\n"
+      "Lines below a [name] of FILE.cfg are of cells with this name, and win over those above "
+      "all.");
+  for (const Option& option : scenario_options()) {
+    std::string flag = "--" + option.name;
+    for (const std::string& meaning : option_lines(option)) {
+      std::printf("  %-20s %s\n", flag.c_str(), meaning.c_str());
+      flag.clear();
+    }
+  }
+  for (const Command& command : commands())
+    if (!command.flags.empty()) {
+      std::printf("\nOptions of %s\n", command.name.c_str());
+      for (const CommandFlag& flag : command.flags) {
+        const std::string option = "--" + flag.name + " " + flag.value;
+        std::printf("  %-20s %s\n", option.c_str(), flag.sentence.c_str());
+      }
+    }
+  std::puts("\nsyncline help WORD says more of each of these words, and of others.");
+}
+
+const Meanings& meanings() {
+  static const Meanings all = [] {
+    Meanings words;
+    add_commands(words);
+    add_options(words);
+    add_registered<Schedule>(words, "a");
+    add_registered<Exchange>(words, "an");
+    add_registered<Compressor>(words, "a");
+    add_networks(words);
+    add_models(words);
+    add_platforms(words);
+    add_devices(words);
+    add_figures(words);
+    return words;
+  }();
+  return all;
+}
+
+int help_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    print_help();
+    return 0;
+  }
+  if (arguments.size() > 1)
+    throw std::invalid_argument("help takes one word, not " + brief(listed(arguments)));
+  std::string word = arguments.front();
+  word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
+  const auto found = meanings().find(word);
+  if (found == meanings().end()) {
+    std::vector<std::string> words;
+    for (const auto& [known, meaning] : meanings())
+      words.push_back(known);
+    throw std::invalid_argument("unknown word '" + brief(word) + "': nearest are " +
+                                listed(nearest(word, words, 5)) +
+                                " (see --help and `syncline list`)");
+  }
+  for (const Meaning& meaning : found->second) {
+    std::printf("%s%s, %s\n", &meaning == &found->second.front() ? "" : "\n", word.c_str(),
+                meaning.kind.c_str());
+    for (const std::string& sentence : meaning.sentences)
+      std::printf("  %s\n", sentence.c_str());
+    if (!meaning.paper.empty())
+      std::printf("  From: %s\n", meaning.paper.c_str());
+    std::printf("  Example: %s\n", meaning.example.c_str());
+  }
+  return 0;
+}
+
+}  // namespace syncline
