@@ -5,7 +5,7 @@
 
 #include "sim/setup/compute.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/folder.h"
+#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
@@ -148,6 +148,32 @@ TEST(ChakraTrace, OfTwoIterationsIsRefused) {
       error_with("iteration.json", "\"dataDeps\": [\n    \"1\"\n  ],\n  \"durationMicros\"",
                  "\"dataDeps\": [\n    \"2\"\n  ],\n  \"durationMicros\""),
       {"net:55: ", "allowed is one iteration"});
+}
+
+// What `run --chakra` writes: an all-reduce per bucket, so buckets of the one are layers of the
+// other.
+TEST(ChakraTrace, OfOursIsReadBackWithItsBytesAndTimes) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program({"run", "--platform", "two-hosts", "--model", "resnet50",
+                                   "--throughput", "253", "--chakra", "iteration"},
+                                  folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Model ours = read_model(SYNCLINE_SOURCE_DIR "/models/resnet50.csv");
+  const std::vector<Bucket> buckets = fused_buckets(ours, Fusion().bytes, 4);
+  ASSERT_GT(buckets.size(), 2U);
+  for (const char* rank : {"0", "1"}) {
+    const Model read = read_model(folder.path("iteration." + std::string(rank) + ".json"));
+    ASSERT_EQ(read.layers.size(), buckets.size());
+    const double backward_s = 32.0 / 253 * 2 / 3;
+    for (std::size_t i = 0; i < buckets.size(); ++i) {
+      const Layer& layer = read.layers[buckets.size() - 1 - i];
+      EXPECT_EQ(layer.parameters, buckets[i].parameters);
+      EXPECT_NEAR(layer.forward_flop * 1e-9,
+                  backward_s * buckets[i].forward_flop / ours.forward_flop(), 1e-6);
+    }
+    EXPECT_NEAR(read.times->forward_s, 32.0 / 253 / 3, 1e-6);
+    EXPECT_NEAR(read.times->backward_s, backward_s, 1e-6);
+  }
 }
 
 Cluster two_speeds() {
