@@ -20,13 +20,13 @@ std::vector<std::string> lines_of(const fs::path& path) {
   return lines;
 }
 
-// The indented lines of the section with this title.
+// The indented lines of the section with this title; of all sections without one.
 std::vector<std::string> commands_under(const std::string& title) {
   std::vector<std::string> commands;
   bool inside = false;
   for (const std::string& line : lines_of(root / "README.md")) {
     if (line.starts_with("#"))
-      inside = line == title;
+      inside = title.empty() || line == title;
     else if (inside && line.starts_with("    "))
       commands.push_back(line.substr(4));
   }
@@ -52,18 +52,20 @@ std::string succeeds(const std::string& command) {
 
 TEST(Readme, CommandsOfTheProgramWork) {
   const std::string program = "build/release/syncline";
+  static const std::regex written("--(out|html|junit|md) (\\S+)");
   const fs::path out = fs::path(testing::TempDir()) / "syncline-readme";
+  fs::create_directories(out);
   int commands = 0;
-  for (const std::string& command : commands_under("# Syncline")) {
+  for (const std::string& command : commands_under("")) {
     if (!command.starts_with(program))
       continue;
     std::string here = SYNCLINE_PROGRAM + command.substr(program.size());
-    here = std::regex_replace(here, std::regex("--out results"), "--out " + out.string());
+    here = std::regex_replace(here, written, "--$1 " + out.string() + "/$2");
     succeeds("cd " + root.string() + " && " + here);
     ++commands;
   }
   fs::remove_all(out);
-  EXPECT_GE(commands, 5);
+  EXPECT_GE(commands, 12);
 }
 
 // Once, a folder that a run had written was committed, with a trace of 190 MB.

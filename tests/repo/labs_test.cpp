@@ -1,0 +1,113 @@
+// The labs are true: every command of theirs runs, their tables are what is printed, their
+// exercises are not solved, and can be.
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+
+#include "sim/setup/files.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = SYNCLINE_SOURCE_DIR;
+
+std::vector<std::string> labs() {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(root / "experiments/labs"))
+    if (entry.is_directory())
+      names.push_back(entry.path().filename());
+  return names;
+}
+
+std::vector<std::string> lines_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+std::vector<std::string> readme_of(const std::string& lab) {
+  return lines_of(root / "experiments/labs" / lab / "README.md");
+}
+
+// The arguments of each command of the program in a lab's README.
+std::vector<std::vector<std::string>> commands_of(const std::string& lab) {
+  const std::string program = "    build/release/syncline ";
+  std::vector<std::vector<std::string>> commands;
+  for (const std::string& line : readme_of(lab))
+    if (line.starts_with(program))
+      commands.push_back(split(line.substr(program.size()), ' '));
+  return commands;
+}
+
+std::string printed_by_run(const std::string& lab) {
+  const std::string scenario = "experiments/labs/" + lab + "/" + lab + ".cfg";
+  return run_program({"run", scenario}, root).out;
+}
+
+class Lab : public testing::TestWithParam<std::string> {};
+
+TEST_P(Lab, EveryCommandRuns) {
+  const TemporaryFolder folder;
+  std::map<std::string, int> times;
+  for (std::vector<std::string> command : commands_of(GetParam())) {
+    for (std::size_t i = 1; i < command.size(); ++i)
+      if (command[i - 1] == "--html")
+        command[i] = folder.path(command[i]);
+    const Ended ended = run_program(command, root);
+    // Nobody has done the exercise yet.
+    EXPECT_EQ(ended.code, command.front() == "check" ? 1 : 0) << command.front() << ended.err;
+    ++times[command.front()];
+  }
+  EXPECT_EQ(times["run"], 1);
+  EXPECT_EQ(times["check"], 1);
+  EXPECT_TRUE(fs::exists(folder.path(GetParam() + ".html")));
+}
+
+TEST_P(Lab, TablesAreWhatIsPrinted) {
+  const std::string printed = printed_by_run(GetParam());
+  int numbers = 0;
+  for (const std::string& line : readme_of(GetParam()))
+    if (line.starts_with("| "))
+      for (const std::string& cell : split(line, '|'))
+        if (const std::string text = trimmed(cell); !text.empty() && std::isdigit(text.front())) {
+          EXPECT_NE(printed.find(text), std::string::npos) << text << " in\n" << printed;
+          ++numbers;
+        }
+  EXPECT_GE(numbers, 9);
+}
+
+TEST_P(Lab, ExerciseHasAnAnswer) {
+  static const std::map<std::string, std::map<std::string, std::string>> answers{
+      {"rings", {{"exchange = ring", "exchange = halving-doubling"}}},
+      {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
+      {"stragglers", {{"schedule = ssp", "schedule = asp"}, {"staleness = 4", ""}}},
+      {"compression", {{"exchange = allgather", "exchange = oktopk"}}},
+      {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}}};
+  ASSERT_TRUE(answers.contains(GetParam()));
+  const TemporaryFolder folder;
+  const fs::path exercise = root / "experiments/labs" / GetParam() / "exercise";
+  fs::copy(exercise / "expected.csv", folder.path("expected.csv"));
+  std::string text;
+  std::size_t changed = 0;
+  for (const std::string& line : lines_of(exercise / "answer.cfg")) {
+    const auto answer = answers.at(GetParam()).find(line);
+    changed += answer == answers.at(GetParam()).end() ? 0 : 1;
+    text += (answer == answers.at(GetParam()).end() ? line : answer->second) + "\n";
+  }
+  EXPECT_EQ(changed, answers.at(GetParam()).size());
+  const std::string answered = folder.write("answer.cfg", text);
+  const Ended ended = run_program({"check", fs::path(answered).parent_path()}, root);
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+}
+
+INSTANTIATE_TEST_SUITE_P(Experiments, Lab, testing::ValuesIn(labs()),
+                         [](const auto& lab) { return lab.param; });
+
+}  // namespace
+}  // namespace syncline
