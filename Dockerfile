@@ -1,5 +1,5 @@
 # Syncline in a container: `docker build -t syncline .`, then
-# `docker run --rm -v "$PWD:/work" syncline run --platform two-hosts --model resnet20 --throughput 920`.
+# `docker run --rm -v "$PWD:/data" syncline run --platform two-hosts --model resnet20 --throughput 920`.
 # tests/package/dockerfile-in-chroot.sh runs these steps without Docker.
 FROM debian:12-slim AS build
 WORKDIR /syncline
@@ -14,6 +14,6 @@ COPY --from=build /package/*.deb /package/
 RUN apt-get update && \
     apt-get install -y --no-install-recommends /package/*.deb && \
     rm -rf /package /var/lib/apt/lists/*
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["syncline"]
 CMD ["--help"]

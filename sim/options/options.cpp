@@ -240,7 +240,7 @@ std::string unknown_option(const std::string& key) {
   for (const Option& option : scenario_options())
     names.push_back(option.name);
   return "unknown option '" + brief(key) + "': nearest are " + listed(nearest(key, names, 5)) +
-         "; all are in --help";
+         "; allowed are " + listed(names);
 }
 
 }  // namespace syncline

@@ -219,7 +219,9 @@ std::vector<BadInput> bad_inputs() {
       with("ZeroJobs", {"--jobs", "0"}, {"--jobs", "0", "allowed"}),
       {"NoModel", {"--platform", "two-hosts"}, {"--model"}},
       {"NoPlatform", {"--model", "resnet50"}, {"--platform"}},
-      {"UnknownKeyInAFile", {"key.cfg"}, {"key.cfg:3", "wokers", "nearest are workers", "--help"}},
+      {"UnknownKeyInAFile",
+       {"key.cfg"},
+       {"key.cfg:3", "wokers", "nearest are workers", "allowed are"}},
       {"BadNumberInAFile", {"number.cfg"}, {"number.cfg:4", "batch = 1e400", "allowed"}},
       {"BadCombinationInAFile", {"staleness.cfg"}, {"staleness.cfg:3", "staleness", "bsp"}},
   };

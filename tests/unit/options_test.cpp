@@ -41,7 +41,7 @@ TEST(CommandLine, RefusesAnUnknownOptionAndListsAll) {
   expect_mentions(error_of([] {
                     parse_command_line({"--wokers", "3"}, {});
                   }),
-                  {"--wokers", "workers, ", "schedule"});
+                  {"--wokers", "nearest are workers, ", "; allowed are platform, ", "schedule"});
 }
 
 TEST(CommandLine, RefusesAnotherCommandsFlag) {
@@ -89,7 +89,7 @@ TEST(ConfigFile, ReadsKeysValuesAndComments) {
 
 TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsAll) {
   expect_mentions(error_message("model = vgg16\n\nwokers = 3\n"),
-                  {"some.cfg:3: ", "wokers", "workers", "schedule"});
+                  {"some.cfg:3: ", "wokers", "nearest are workers, ", "schedule"});
 }
 
 TEST(ConfigFile, NamesTheLineOfAKeyGivenTwice) {
