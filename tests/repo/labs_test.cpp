@@ -87,7 +87,7 @@ TEST_P(Lab, ExerciseHasAnAnswer) {
       {"rings", {{"exchange = ring", "exchange = halving-doubling"}}},
       {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
       {"stragglers", {{"schedule = ssp", "schedule = asp"}, {"staleness = 4", ""}}},
-      {"compression", {{"exchange = allgather", "exchange = oktopk"}}},
+      {"compression", {{"exchange = allgather", "exchange = gtopk"}}},
       {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}}};
   ASSERT_TRUE(answers.contains(GetParam()));
   const TemporaryFolder folder;
