@@ -145,7 +145,9 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
   succeeds(in_copy + recipe[0] + " && " + recipe[1]);
   succeeds(in_copy +
            "cmake -S . -B build/release -G Ninja "
-           "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND && "
+           "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND "
+           "-DSYNCLINE_WERROR=" SYNCLINE_WERROR
+           " && "
            "cmake --build build/release --target syncline laws_test");
   EXPECT_NE(succeeds(in_copy + "build/release/syncline list schedules").find("patient"),
             std::string::npos);
