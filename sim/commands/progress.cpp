@@ -10,7 +10,7 @@ const std::string rewrite = "\r\033[K";
 
 }  // namespace
 
-std::string Progress::text(std::size_t done, double elapsed_s) {
+std::string ProgressLine::text(std::size_t done, double elapsed_s) {
   if (total_ < 2 || (!terminal_ && (elapsed_s < next_s_ || done == total_)))
     return "";
   next_s_ = elapsed_s + every_s;
@@ -19,7 +19,7 @@ std::string Progress::text(std::size_t done, double elapsed_s) {
   return terminal_ ? rewrite + line : line + "\n";
 }
 
-std::string Progress::clearing() const {
+std::string ProgressLine::clearing() const {
   return terminal_ && total_ > 1 ? rewrite : "";
 }
 

@@ -8,9 +8,9 @@ namespace syncline {
 
 // On a terminal a line that is rewritten; elsewhere, as in a log, a line every few seconds, and
 // none for a run that is shorter.
-class Progress {
+class ProgressLine {
  public:
-  Progress(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
+  ProgressLine(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
 
   // What to print after `elapsed_s` seconds with so many cells done; it may be nothing. It says
   // nothing of the time left, as the cells that take longest come first.

@@ -48,11 +48,11 @@ std::string place_of(const CommandLine& line, const std::string& flag, const std
   return path;
 }
 
-void write_figures(const std::string& folder, const std::vector<Figure>& figures) {
+void write_figures(const std::string& folder, const std::vector<Drawing>& figures) {
   const MadeFolders made(folder, "--svg");
-  for (const Figure& figure : figures)
+  for (const Drawing& figure : figures)
     require_ours("--svg", folder + "/" + figure.name, svg_begin);
-  for (const Figure& figure : figures)
+  for (const Drawing& figure : figures)
     write_atomically(folder + "/" + figure.name, figure.svg);
 }
 
@@ -70,7 +70,7 @@ ReportFiles report_files(const CommandLine& line) {
 std::string write_report(const ReportFiles& files, const Findings& findings) {
   std::string where;
   if (!files.svg.empty()) {
-    const std::vector<Figure> figures = figures_of(findings);
+    const std::vector<Drawing> figures = figures_of(findings);
     write_figures(files.svg, figures);
     where += "figures: " + std::to_string(figures.size()) + " in " + printable(files.svg) + "\n";
   }

@@ -131,7 +131,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
   };
 
   const auto began = std::chrono::steady_clock::now();
-  Progress progress(cells.size(), isatty(STDERR_FILENO) == 1);
+  ProgressLine progress(cells.size(), isatty(STDERR_FILENO) == 1);
   std::size_t done = 0;
   const auto show = [&] {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;

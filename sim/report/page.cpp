@@ -215,9 +215,9 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
   return timelines;
 }
 
-std::string noscript_of(const std::vector<Figure>& figures) {
+std::string noscript_of(const std::vector<Drawing>& figures) {
   std::string text;
-  for (const Figure& figure : figures)
+  for (const Drawing& figure : figures)
     if (text.size() + figure.svg.size() < 100'000)
       text += "<figure>" + figure.svg.substr(figure.svg.find("<svg")) + "</figure>\n";
   return text;

@@ -31,10 +31,10 @@ extern const std::string summary_begin;
 std::string summary_of(const Findings& findings);
 
 // The figures of a paper: the name of a file and its SVG.
-struct Figure {
+struct Drawing {
   std::string name;
   std::string svg;
 };
-std::vector<Figure> figures_of(const Findings& findings);
+std::vector<Drawing> figures_of(const Findings& findings);
 
 }  // namespace syncline

@@ -98,8 +98,8 @@ std::string summary_of(const Findings& findings) {
   return text;
 }
 
-std::vector<Figure> figures_of(const Findings& findings) {
-  std::vector<Figure> figures;
+std::vector<Drawing> figures_of(const Findings& findings) {
+  std::vector<Drawing> figures;
   if (!findings.rows.empty())
     return figures;
   const Study study = study_of(findings.results);

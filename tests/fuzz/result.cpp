@@ -36,7 +36,7 @@ void read(Bytes bytes) {
       other["figures"]["worker_count"] = 7;
       const Findings findings{.results = {result, other}, .rows = {}, .missing = {}};
       require_plain_text(bytes, summary_of(findings));
-      for (const Figure& figure : figures_of(findings))
+      for (const Drawing& figure : figures_of(findings))
         require_plain_text(bytes, figure.svg);
       if (!page_parts::chart_js.empty())
         page_of(findings);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <regex>
 #include <set>
 
@@ -106,6 +107,25 @@ TEST(Names, EveryRegisteredThingHasTheNameOfItsFile) {
   check_stems<Schedule>("sim/schedules");
   check_stems<Exchange>("sim/exchanges");
   check_stems<Compressor>("kernels/compressors");
+}
+
+// Two types of one name in one namespace are one to the linker, which keeps the functions of
+// either: once, a vector of figures was destroyed as one of something else.
+TEST(Names, EveryTypeOfAHeaderHasANameOfItsOwn) {
+  static const std::regex definition(R"(^(?:struct|class|enum class) +(\w+)[^;]*\{.*)");
+  std::map<std::string, fs::path> defined;
+  for (const fs::path& file : sources_in("sim", "kernels")) {
+    if (file.extension() != ".h")
+      continue;
+    std::ifstream in(root / file);
+    std::smatch match;
+    for (std::string line; std::getline(in, line);)
+      if (std::regex_match(line, match, definition)) {
+        const auto [other, is_new] = defined.emplace(match[1], file);
+        EXPECT_TRUE(is_new) << match[1] << " is in " << other->second << " and in " << file;
+      }
+  }
+  EXPECT_GT(defined.size(), 100u);
 }
 
 TEST(Budgets, NoSourceFileHasMoreThan420Lines) {

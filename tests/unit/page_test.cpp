@@ -197,7 +197,7 @@ TEST(Figures, AreWellFormedXml) {
   results[0] = made_result({{"workers", "1"}, {"schedule", script + "&\"'"}}, 100);
   const auto figures = figures_of(findings_of(results));
   std::vector<std::string> names;
-  for (const Figure& figure : figures) {
+  for (const Drawing& figure : figures) {
     names.push_back(figure.name);
     EXPECT_TRUE(is_well_formed(figure.svg)) << figure.svg;
     EXPECT_EQ(count(figure.svg, "nan"), 0U) << figure.name;

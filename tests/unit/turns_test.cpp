@@ -60,14 +60,14 @@ TEST(Turns, LeaveAProcessLookingWhileOthersSimulate) {
 }
 
 TEST(ProgressOnATerminal, IsALineThatIsRewritten) {
-  Progress progress(40, true);
+  ProgressLine progress(40, true);
   EXPECT_EQ(progress.text(0, 0), "\r\033[K0 of 40 cells in 0 s");
   EXPECT_EQ(progress.text(10, 2), "\r\033[K10 of 40 cells in 2 s");
   EXPECT_EQ(progress.clearing(), "\r\033[K");
 }
 
 TEST(ProgressInALog, IsALineEveryFewSecondsOfALongRun) {
-  Progress progress(40, false);
+  ProgressLine progress(40, false);
   EXPECT_EQ(progress.text(0, 0), "");
   EXPECT_EQ(progress.text(30, 9.9), "");
   EXPECT_EQ(progress.text(12, 12), "12 of 40 cells in 12 s\n");
@@ -79,7 +79,7 @@ TEST(ProgressInALog, IsALineEveryFewSecondsOfALongRun) {
 
 TEST(Progress, OfOneCellIsNotShown) {
   for (const bool terminal : {true, false})
-    EXPECT_EQ(Progress(1, terminal).text(0, 100) + Progress(1, terminal).clearing(), "");
+    EXPECT_EQ(ProgressLine(1, terminal).text(0, 100) + ProgressLine(1, terminal).clearing(), "");
 }
 
 }  // namespace
