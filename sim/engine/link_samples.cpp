@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
+#include <iterator>
+#include <vector>
 
 namespace syncline {
 namespace {
@@ -34,17 +35,17 @@ void add(std::vector<double>& samples, double sample_s, double from_s, double to
 }
 
 // Moves what is more than `full` to later samples, or to earlier ones, as long as they have room.
-template <class Samples>
-void move_on(Samples samples, double full, double part) {
+template <class Iterator>
+void move_on(Iterator begin, Iterator end, double full, double part) {
   double carried = 0;
-  for (double& sample : samples) {
-    const double excess = part * std::max(0.0, sample - full);
-    const double taken = std::min(carried, std::max(0.0, full - sample));
-    sample += taken - excess;
+  for (Iterator sample = begin; sample != end; ++sample) {
+    const double excess = part * std::max(0.0, *sample - full);
+    const double taken = std::min(carried, std::max(0.0, full - *sample));
+    *sample += taken - excess;
     carried += excess - taken;
   }
-  if (!samples.empty())
-    samples.back() += carried;  // there is no more time
+  if (begin != end)
+    *std::prev(end) += carried;  // there is no more time
 }
 
 }  // namespace
@@ -66,9 +67,10 @@ void sample_links(Routes& routes, Trace& trace) {
             message.sent_s, message.arrived_s, static_cast<double>(message.bytes));
   for (LinkUse& link : trace.links) {
     const double full = link.bandwidth_Bps * trace.sample_s;
-    move_on(std::views::all(link.sampled_bytes), full, 0.5);
-    move_on(std::views::reverse(link.sampled_bytes), full, 1);
-    move_on(std::views::all(link.sampled_bytes), full, 1);
+    std::vector<double>& samples = link.sampled_bytes;
+    move_on(samples.begin(), samples.end(), full, 0.5);
+    move_on(samples.rbegin(), samples.rend(), full, 1);
+    move_on(samples.begin(), samples.end(), full, 1);
   }
 }
 
