@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/text.h"
+
 namespace syncline {
 
 std::string seconds_shown(double s) {
@@ -88,6 +90,17 @@ std::string csv_field(const std::string& value) {
   for (const char c : value)
     quoted += c == '"' ? "\"\"" : std::string(1, c);
   return quoted + "\"";
+}
+
+std::string in_xml(const std::string& text) {
+  std::string escaped;
+  for (const char c : printable(text))
+    escaped += c == '&'   ? "&amp;"
+               : c == '<' ? "&lt;"
+               : c == '>' ? "&gt;"
+               : c == '"' ? "&quot;"
+                          : std::string(1, c);
+  return escaped;
 }
 
 }  // namespace syncline

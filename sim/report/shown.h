@@ -32,5 +32,7 @@ std::string aligned(const std::vector<Column>& columns, std::size_t rows);
 
 // A field of a CSV file: in quotes where commas or quotes are in it.
 std::string csv_field(const std::string& value);
+// Text that may be in XML 1.0, where control characters are not allowed even escaped.
+std::string in_xml(const std::string& text);
 
 }  // namespace syncline

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 
-#include "kernels/text.h"
 #include "sim/report/shown.h"
 
 namespace syncline {
@@ -25,17 +24,6 @@ constexpr std::array dashes{"", "7 4", "2 3", "9 3 2 3"};
 
 std::string colour_of(int index) {
   return index < 0 ? "#a4a8af" : colours[static_cast<std::size_t>(index) % colours.size()];
-}
-
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : printable(text))
-    safe += c == '<'   ? "&lt;"
-            : c == '>' ? "&gt;"
-            : c == '&' ? "&amp;"
-            : c == '"' ? "&quot;"
-                       : std::string(1, c);
-  return safe;
 }
 
 std::string number(double value) {
@@ -60,13 +48,13 @@ struct Canvas {
   void text(double x, double y, const std::string& words, const char* anchor = "start",
             const std::string& colour = ink, const std::string& more = "") {
     body += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor +
-            "\" fill=\"" + colour + "\"" + more + ">" + escaped(words) + "</text>\n";
+            "\" fill=\"" + colour + "\"" + more + ">" + in_xml(words) + "</text>\n";
   }
   std::string whole(const std::string& title) const {
     return svg_begin + "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) +
            " " + number(height) + "\" width=\"" + number(width) + "\" height=\"" + number(height) +
            "\" role=\"img\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" " +
-           "font-size=\"12\">\n<title>" + escaped(title) + "</title>\n" +
+           "font-size=\"12\">\n<title>" + in_xml(title) + "</title>\n" +
            "<defs><pattern id=\"waiting\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
            "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#f7f7f5\"/>"
            "<rect width=\"1.5\" height=\"6\" fill=\"#c0c4ca\"/></pattern></defs>\n" +

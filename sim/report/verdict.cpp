@@ -25,18 +25,6 @@ const char* word_of(Kind kind) {
   return "not checked";
 }
 
-// Text that may be in XML 1.0, where control characters are not allowed even escaped.
-std::string in_xml(const std::string& text) {
-  std::string escaped;
-  for (const char c : printable(text))
-    escaped += c == '&'   ? "&amp;"
-               : c == '<' ? "&lt;"
-               : c == '>' ? "&gt;"
-               : c == '"' ? "&quot;"
-                          : std::string(1, c);
-  return escaped;
-}
-
 // Text in a cell of a table: never markup.
 std::string in_markdown(const std::string& text) {
   static const std::string special = "\\`*_{}[]<>#|~&@";

@@ -1,11 +1,11 @@
 // The labs are true: every command of theirs runs, their tables are what is printed, their
 // exercises are not solved, and can be.
 #include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
 
 #include "sim/setup/files.h"
+#include "tests/repo/commands.h"
 #include "tests/unit/program.h"
 
 namespace syncline {
@@ -21,14 +21,6 @@ std::vector<std::string> labs() {
     if (entry.is_directory())
       names.push_back(entry.path().filename());
   return names;
-}
-
-std::vector<std::string> lines_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
-  return lines;
 }
 
 std::vector<std::string> readme_of(const std::string& lab) {

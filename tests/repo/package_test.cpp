@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <regex>
 
+#include "tests/repo/commands.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 
@@ -11,23 +12,6 @@ namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string output_of(const std::string& command, int& status) {
-  std::string text;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  char buffer[4096];
-  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
-    text.append(buffer, count);
-  status = pclose(pipe);
-  return text;
-}
-
-std::string succeeds(const std::string& command) {
-  int status = 0;
-  const std::string text = output_of(command, status);
-  EXPECT_EQ(status, 0) << command << "\n" << text;
-  return text;
-}
 
 // Why no .deb can be made here; empty if it can.
 std::string why_not() {

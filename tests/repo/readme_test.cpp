@@ -6,19 +6,14 @@
 #include <regex>
 #include <sstream>
 
+#include "tests/repo/commands.h"
+
+namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path root = SYNCLINE_SOURCE_DIR;
-
-std::vector<std::string> lines_of(const fs::path& path) {
-  std::ifstream file(path);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);)
-    lines.push_back(line);
-  return lines;
-}
 
 // The indented lines of the section with this title; of all sections without one.
 std::vector<std::string> commands_under(const std::string& title) {
@@ -31,23 +26,6 @@ std::vector<std::string> commands_under(const std::string& title) {
       commands.push_back(line.substr(4));
   }
   return commands;
-}
-
-std::string output_of(const std::string& command, int& status) {
-  std::string text;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  char buffer[4096];
-  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
-    text.append(buffer, count);
-  status = pclose(pipe);
-  return text;
-}
-
-std::string succeeds(const std::string& command) {
-  int status = 0;
-  const std::string text = output_of(command, status);
-  EXPECT_EQ(status, 0) << command << "\n" << text;
-  return text;
 }
 
 TEST(Readme, CommandsOfTheProgramWork) {
@@ -188,3 +166,4 @@ TEST(PlatformsReadme, HasAPlatformWithSeveralCardsPerNodeThatWorks) {
 }
 
 }  // namespace
+}  // namespace syncline

@@ -1,0 +1,39 @@
+// What tests of READMEs and packages do with files and shells.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);)
+    lines.push_back(line);
+  return lines;
+}
+
+// What a command prints, errors too.
+inline std::string output_of(const std::string& command, int& status) {
+  std::string text;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  char buffer[4096];
+  while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, count);
+  status = pclose(pipe);
+  return text;
+}
+
+inline std::string succeeds(const std::string& command) {
+  int status = 0;
+  const std::string text = output_of(command, status);
+  EXPECT_EQ(status, 0) << command << "\n" << text;
+  return text;
+}
+
+}  // namespace syncline
