@@ -57,7 +57,7 @@ void require_our_words(Bytes bytes, const std::string& message) {
   if (printable(message).size() > most_bytes)
     broken("a message has " + std::to_string(message.size()) + " bytes", message);
   for (const char* word :
-       {"stod",         "stoi",      "stol",    "stoul",        "json",  "bad_alloc",
+       {"stod",         "stoi",      "stol",    "stoul",        "[json", "bad_alloc",
         "basic_string", "vector",    "map::at", "regex",        "boost", "filesystem error",
         "terminate",    "Assertion", "signal",  "Segmentation", "xbt",   "Backtrace",
         "Impossible",   "/src/"})
