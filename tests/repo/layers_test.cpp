@@ -12,6 +12,7 @@
 #include "kernels/compressor.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
+#include "tests/repo/commands.h"
 
 namespace syncline {
 namespace {
@@ -34,10 +35,9 @@ std::vector<fs::path> sources_in(Folders... folders) {
 
 std::vector<std::string> includes_of(const fs::path& file) {
   static const std::regex include(R"(^\s*#\s*include\s*["<]([^">]+)[">].*)");
-  std::ifstream in(root / file);
   std::vector<std::string> found;
   std::smatch match;
-  for (std::string line; std::getline(in, line);)
+  for (const std::string& line : lines_of(root / file))
     if (std::regex_match(line, match, include))
       found.push_back(match[1]);
   return found;
@@ -117,9 +117,8 @@ TEST(Names, EveryTypeOfAHeaderHasANameOfItsOwn) {
   for (const fs::path& file : sources_in("sim", "kernels")) {
     if (file.extension() != ".h")
       continue;
-    std::ifstream in(root / file);
     std::smatch match;
-    for (std::string line; std::getline(in, line);)
+    for (const std::string& line : lines_of(root / file))
       if (std::regex_match(line, match, definition)) {
         const auto [other, is_new] = defined.emplace(match[1], file);
         EXPECT_TRUE(is_new) << match[1] << " is in " << other->second << " and in " << file;
