@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "sim/values.h"
 
 namespace syncline {
 
@@ -152,6 +153,10 @@ struct Exchange {
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
   // The same bytes in fewer transfers, for `fidelity = flow`. Empty: the same plan.
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> flow_plan = {};
+  // What it does with values: the sum over all workers that everybody has in the end, from decoded
+  // messages alone. Empty: messages are added up and decoded once, and gradients that nothing
+  // compresses are added. Called only for two workers or more.
+  std::function<Values(const Topology&, const Settings&, const Contributions&)> combine = {};
 };
 
 // The complete plan, of every step or with fewer transfers. Exchanges that carry sums get one
