@@ -16,19 +16,21 @@ namespace syncline {
 // One stream of messages: what it leaves out joins its next message.
 struct Sender {
   int rank = 0;   // a worker, a server or a node's aggregator (Cluster's ranks)
-  int stage = 0;  // 0: of a gradient; else of partial sums, answers, ...
+  int stage = 0;  // 0: of a gradient; else of partial sums, answers, ...: below 16
   int bucket = 0;
-  int part = 0;  // of the bucket, where it is sent in parts
+  std::size_t first = 0;  // element of the bucket at which its values begin
 
   auto operator<=>(const Sender&) const = default;
 };
 
-// What the encodings of sparsifiers and quantisers lost, against what the papers say they may lose:
-// sums over all encodings of gradients (stage 0) by workers.
+// What encodings lose, against what the papers say they may: sums over the messages of gradients
+// (stage 0) that are not empty.
 struct Losses {
   std::int64_t encodings = 0;
-  double left_out = 0;  // sum of |u - sent|^2 / |u|^2 where u is what was encoded, residual included
-  double bits = 0;      // sum of message bits per element
+  // Sum of |u - sent|^2 / |u|^2, where u is what was encoded: the residual included where one is
+  // kept. Gradients that are all zero lose nothing; those that are not finite are left out.
+  double left_out = 0;
+  double bits = 0;  // sum of a message's bits per element
 };
 
 class Coder {
@@ -37,8 +39,8 @@ class Coder {
   // them.
   Coder(const Compression& compression, Precision precision, std::uint64_t seed);
 
-  bool on() const;
-  // The message of these values in this iteration of the sender; its bytes are a real message's.
+  bool on() const { return compression_.on(); }
+  // The message of these values in this iteration of the sender; empty for no values.
   Message encode(const Sender& sender, int iteration, std::span<const float> values);
   // Adds a message that this sender made in this iteration. The learned vector never meets a
   // corrupt message, so CorruptMessage is an error of ours.
@@ -50,29 +52,45 @@ class Coder {
   // What the compressor means a message for so many values to have.
   WireSize expected(std::size_t elements, int iteration) const;
 
-  // Gives back to the sender's next message what an exchange has dropped.
-  void give_back(const Sender& sender, std::size_t element, float value, std::size_t elements);
+  // What an exchange dropped of the values that this sender sent in this iteration: joins its next
+  // message, if the compressor has error feedback.
+  void give_back(const Sender& sender, int iteration, std::size_t element, float value);
 
-  // A bucket's gradients, by worker, for Exchange::combine. `gradients` must live as long.
+  // A bucket's gradients, by worker, for combine(). `gradients` and `message_bytes` must live as
+  // long. `message_bytes` gets the size of each worker's message of its gradient while they are
+  // combined: 0 if none is made. Where a worker's message is of a share only, it is the size that
+  // one of all elements would have had.
   Contributions contributions(int bucket, int iteration,
                               const std::vector<std::span<const float>>& gradients,
                               std::vector<std::size_t>& message_bytes);
 
-  // The sum of everything that has not been sent, of all senders of one bucket: for the law that
-  // nothing is lost.
+  // Adds everything that has not been sent, of all senders of one bucket: for the law that nothing
+  // is lost.
   void add_residuals(int bucket, std::span<float> sum) const;
 
   const Losses& losses() const { return losses_; }
 
  private:
+  const Compressor& compressor() const;
+  const Settings& settings(int iteration) const;
   Draw draw_of(const Sender& sender, int iteration) const;
+  // Calls `work(gradient, state)` with the values as `precision` has them.
+  template <class Work>
+  void with_gradient(const Sender& sender, int iteration, std::span<const float> values,
+                     const Work& work);
+  void add_messages(const std::vector<Sender>& senders, int iteration,
+                    const std::vector<std::span<const float>>& values,
+                    const std::vector<std::size_t*>& bytes, std::span<float> sum);
+  void note(const Sender& sender, int iteration, std::span<const float> values,
+            const Message& message);
 
   const Compression& compression_;
   Precision precision_;
   std::uint64_t seed_;
   std::map<Sender, State> states_;
-  std::map<Sender, std::vector<float>> given_back_;
   Losses losses_;
+  std::vector<Half> halves_;  // scratch
+  Values seen_;
 };
 
 // The sum over all workers that this exchange gives everybody.

@@ -103,11 +103,11 @@ WireSize Compression::message(std::uint64_t elements, int iteration) const {
   const std::pair key(elements, warm_up_stage(iteration));
   auto known = known_sizes_.find(key);
   if (known == known_sizes_.end())
-    known = known_sizes_
-                .emplace(key, compressor_->wire_bytes(
-                                  warm_up_stages_[static_cast<std::size_t>(key.second)],
-                                  static_cast<std::size_t>(elements), precision_))
-                .first;
+    known =
+        known_sizes_
+            .emplace(key, compressor_->wire_bytes(settings(iteration),
+                                                  static_cast<std::size_t>(elements), precision_))
+            .first;
   return known->second;
 }
 
@@ -170,8 +170,7 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
   const auto n = static_cast<double>(work.elements);
   const bool encodes = work.kind == Work::Kind::encode;
   if (encodes || read_as_ == compressor_)
-    return {compressor_, warm_up_stages_[static_cast<std::size_t>(warm_up_stage(iteration))],
-            encodes ? "encode" : "decode", n};
+    return {compressor_, settings(iteration), encodes ? "encode" : "decode", n};
   // Decoding takes as long as the other compressor's message with as many values, or with the
   // lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);

@@ -51,6 +51,10 @@ class Compression {
   std::vector<int> one_worker_of_each_table() const;
   // Iterations of one warm-up stage have messages of the same size.
   int warm_up_stage(int iteration) const;
+  // The compressor's, in an iteration.
+  const Settings& settings(int iteration) const {
+    return warm_up_stages_[static_cast<std::size_t>(warm_up_stage(iteration))];
+  }
   std::vector<int> first_iterations() const;  // of the stages
 
   const std::string& provenance() const { return provenance_; }
