@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/learned.h"
 
 namespace syncline {
 
@@ -71,6 +74,7 @@ struct Trace {
   Window window;
   bool cut_short = false;  // by max-iterations, before throughput was known as asked
   double profiles_s = 0;   // how long the platform's profiles take to show what they do
+  std::optional<Learned> learned;
 
   // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.
   std::vector<std::string> rank_names;
