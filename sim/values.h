@@ -50,6 +50,9 @@ struct Contributions {
 Values dense_sum(const Contributions& contributions, const std::vector<int>& workers,
                  std::size_t first, std::size_t count);
 
+// Of messages of all workers' gradients, each decoded.
+Values sum_of_messages(const Contributions& contributions);
+
 // Each node's gradients are added up as they are; each worker of a node makes a message of its
 // share of that sum; those of one share are `added` up as messages, or else each is decoded.
 // Everybody has all shares in the end. Nodes have one size.

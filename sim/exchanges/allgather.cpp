@@ -73,6 +73,10 @@ Plan allgather(const Topology& topology, const Settings& settings, const Payload
   return plan;
 }
 
+Values sum_of_all(const Topology&, const Settings&, const Contributions& contributions) {
+  return sum_of_messages(contributions);
+}
+
 const Registered<Exchange> entry{{
     .name = "allgather",
     .sentence = "everybody gets everybody's message: for those that cannot be added on the way",
@@ -86,6 +90,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = allgather,
+    .combine = sum_of_all,
 }};
 
 }  // namespace

@@ -31,6 +31,22 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
   return plan;
 }
 
+// The sum is compressed again part by part, each by the worker that has added it.
+Values sum_of_parts(const Topology& topology, const Settings&, const Contributions& contributions) {
+  const Values messages = sum_of_messages(contributions);
+  Values sum(contributions.elements);
+  const int n = topology.workers();
+  for (int worker = 0; worker < n; ++worker) {
+    const std::size_t first = shares(contributions.elements, n, 0, worker);
+    const std::size_t count = share(contributions.elements, n, worker);
+    if (count > 0)
+      contributions.decode(worker, 1, first,
+                           contributions.encode(worker, 1, first, {messages.data() + first, count}),
+                           std::span<float>(sum).subspan(first, count));
+  }
+  return sum;
+}
+
 const Registered<Exchange> entry{{
     .name = "alltoall",
     .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
@@ -41,6 +57,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = alltoall,
+    .combine = sum_of_parts,
 }};
 
 }  // namespace

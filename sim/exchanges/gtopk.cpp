@@ -8,6 +8,7 @@
 //
 // A merge takes the seconds of decoding one message. Selecting k values again takes none here: it
 // is among at most 2k values, which is 2 * density of the buffer that the first selection reads.
+#include <algorithm>
 #include <bit>
 
 #include "sim/plan.h"
@@ -67,6 +68,38 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   return plan;
 }
 
+// Who merges gives what it drops to its own next gradient, so that nothing is lost. (The paper's
+// code returns to each worker what it selected and the last list has not; a value that one branch
+// dropped and another brought would then count as sent.) Where the compressor sets no k, the longer
+// of two lists says it.
+Values sum_of_tree(const Topology& topology, const Settings&, const Contributions& contributions) {
+  const int n = topology.workers();
+  const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
+  const int pairs = n - core;
+  std::vector<SparseValues> lists;
+  for (int worker = 0; worker < n; ++worker)
+    lists.push_back(sparse_message(contributions, worker));
+  const auto merge = [&](int into, int from) {
+    SparseValues& mine = lists[static_cast<std::size_t>(into)];
+    const SparseValues& other = lists[static_cast<std::size_t>(from)];
+    const std::size_t longer = std::max(mine.size(), other.size());
+    mine = sum_of(mine, other);
+    for (const auto& [element, value] :
+         keep_largest(mine, contributions.wanted > 0 ? contributions.wanted : longer))
+      contributions.give_back(into, element, value);
+  };
+  for (int pair = 0; pair < pairs; ++pair)
+    merge(2 * pair, 2 * pair + 1);
+  const auto rank_at = [&](int place) { return place < pairs ? 2 * place : place + pairs; };
+  for (int distance = 1; distance < core; distance *= 2)
+    for (int place = 0; place < core; place += 2 * distance)
+      merge(rank_at(place), rank_at(place + distance));
+  Values sum(contributions.elements);
+  for (const auto& [element, value] : lists.front())
+    sum[element] = value;
+  return sum;
+}
+
 const Registered<Exchange> entry{{
     .name = "gtopk",
     .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
@@ -77,6 +110,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = gtopk,
+    .combine = sum_of_tree,
 }};
 
 }  // namespace

@@ -7,6 +7,7 @@
 // dense` compresses only what crosses nodes, each worker its part of the node's sum; messages that
 // cannot be added are all-gathered there. A single node then compresses nothing. `in-node =
 // compressed` compresses first and reads last, for messages that can be added.
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -81,6 +82,21 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
   return plan;
 }
 
+Values sum_of_grid(const Topology& topology, const Settings& settings,
+                   const Contributions& contributions) {
+  const std::size_t elements = contributions.elements;
+  std::vector<int> everybody(contributions.gradients.size());
+  std::iota(everybody.begin(), everybody.end(), 0);
+  if (settings.word("in-node") == "compressed") {
+    Values sum(elements);
+    contributions.add_messages(everybody, 0, contributions.gradients, sum);
+    return sum;
+  }
+  return topology.nodes.size() == 1
+             ? dense_sum(contributions, everybody, 0, elements)
+             : sum_of_shares(topology, contributions, contributions.summable);
+}
+
 const Registered<Exchange> entry{{
     .name = "hierarchical",
     .sentence = "reduce-scatter in the node, rings across nodes, all-gather in the node",
@@ -95,6 +111,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = hierarchical,
+    .combine = sum_of_grid,
 }};
 
 }  // namespace

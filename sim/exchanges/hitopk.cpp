@@ -42,6 +42,11 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   return plan;
 }
 
+Values sum_of_selections(const Topology& topology, const Settings&,
+                         const Contributions& contributions) {
+  return sum_of_shares(topology, contributions, false);
+}
+
 const Registered<Exchange> entry{{
     .name = "hitopk",
     .sentence = "dense reduce-scatter in the node, then selections of shares across, then inside",
@@ -52,6 +57,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = hitopk,
+    .combine = sum_of_selections,
 }};
 
 }  // namespace

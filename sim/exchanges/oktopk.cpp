@@ -8,6 +8,8 @@
 // another 2k(n-1)/n words from each worker, so 6k at most. Takes no time here: the agreement on
 // regions and thresholds (once in many iterations), and the selection by threshold among the merged
 // values.
+#include <algorithm>
+
 #include "sim/plan.h"
 
 namespace syncline {
@@ -34,6 +36,37 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
   return plan;
 }
 
+// Each worker keeps of its region what reaches the k-th largest of all merged values. The paper
+// finds this threshold once in many iterations and uses it for the others; here it is always exact.
+// What is below it joins the next gradient of the region's worker. (The paper leaves each worker
+// what it selected and what the result has not: as much in all.) Where the compressor sets no k,
+// the longest list says it.
+Values sum_of_regions(const Topology& topology, const Settings&,
+                      const Contributions& contributions) {
+  const int n = topology.workers();
+  Values sum(contributions.elements);
+  std::size_t longest = 0;
+  for (int worker = 0; worker < n; ++worker) {
+    const SparseValues list = sparse_message(contributions, worker);
+    longest = std::max(longest, list.size());
+    for (const auto& [element, value] : list)
+      sum[element] += value;
+  }
+  SparseValues merged;
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    if (sum[i] != 0)
+      merged.push_back({static_cast<std::uint32_t>(i), sum[i]});
+  int owner = 0;
+  for (const auto& [element, value] :
+       keep_largest(merged, contributions.wanted > 0 ? contributions.wanted : longest)) {
+    while (element >= shares(contributions.elements, n, 0, owner + 1))
+      ++owner;
+    contributions.give_back(owner, element, value);
+    sum[element] = 0;
+  }
+  return sum;
+}
+
 const Registered<Exchange> entry{{
     .name = "oktopk",
     .sentence = "each worker merges one region of all workers' selections, then all gather them",
@@ -48,6 +81,7 @@ const Registered<Exchange> entry{{
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = oktopk,
+    .combine = sum_of_regions,
 }};
 
 }  // namespace

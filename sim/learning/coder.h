@@ -78,9 +78,10 @@ class Coder {
   template <class Work>
   void with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                      const Work& work);
-  void add_messages(const std::vector<Sender>& senders, int iteration,
-                    const std::vector<std::span<const float>>& values,
-                    const std::vector<std::size_t*>& bytes, std::span<float> sum);
+  // Messages of these senders, added up as messages, are decoded into the sum. Their sizes.
+  std::vector<std::size_t> add_messages(const std::vector<Sender>& senders, int iteration,
+                                        const std::vector<std::span<const float>>& values,
+                                        std::span<float> sum);
   void note(const Sender& sender, int iteration, std::span<const float> values,
             const Message& message);
 
@@ -89,8 +90,9 @@ class Coder {
   std::uint64_t seed_;
   std::map<Sender, State> states_;
   Losses losses_;
-  std::vector<Half> halves_;  // scratch
+  std::vector<Half> halves_;  // these three are kept only to spare the allocation
   Values seen_;
+  Scratch scratch_;
 };
 
 // The sum over all workers that this exchange gives everybody.

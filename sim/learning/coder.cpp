@@ -1,0 +1,306 @@
+#include "sim/learning/coder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/philox.h"
+#include "sim/plan.h"
+
+namespace syncline {
+namespace {
+
+// Whether what is not sent joins the next message. CAT's stochastic rule is unbiased instead.
+bool keeps_residual(const Compressor& compressor, const Settings& settings) {
+  return !settings.says("rule", "stochastic") &&
+         (settings.says("error-feedback", "on") ||
+          (compressor.feedback && !settings.says("error-feedback", "off")));
+}
+
+bool has_density(const Compressor& compressor) {
+  return std::ranges::any_of(compressor.parameters, [](const Parameter& parameter) {
+    return parameter.name == "density";
+  });
+}
+
+// The residual with nothing left to take off, so that values can be added to it.
+Values& plain_residual(State& state, std::size_t elements) {
+  if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
+    state.residual = residual(state);
+  state.sent_if_positive = state.sent_if_negative = 0;
+  if (state.residual.empty())
+    state.residual.resize(elements);
+  return state.residual;
+}
+
+// What residual(state)[i] is.
+float left_at(const State& state, std::size_t i) {
+  const float value = state.residual[i];
+  return value - (value >= 0 ? state.sent_if_positive : state.sent_if_negative);
+}
+
+// |u - sent|^2 / |u|^2, in which `u_at` and `rest_at` are u and u - sent; 0 for zeros.
+template <class At, class RestAt>
+double share_left_out(std::size_t elements, const At& u_at, const RestAt& rest_at) {
+  constexpr std::size_t lanes = 8;  // several sums, because one waits for each addition
+  double all[lanes] = {}, rest[lanes] = {};
+  for (std::size_t i = 0; i < elements; ++i) {
+    const double u = u_at(i), r = rest_at(i);
+    all[i % lanes] += u * u;
+    rest[i % lanes] += r * r;
+  }
+  const double total = std::accumulate(all, all + lanes, 0.0);
+  return total == 0 ? 0 : std::accumulate(rest, rest + lanes, 0.0) / total;
+}
+
+Message joined(const Message& first, const Message& second) {
+  Message whole = first;
+  whole.insert(whole.end(), second.begin(), second.end());
+  return whole;
+}
+
+}  // namespace
+
+Coder::Coder(const Compression& compression, Precision precision, std::uint64_t seed)
+    : compression_(compression), precision_(precision), seed_(seed) {}
+
+const Compressor& Coder::compressor() const {
+  static const Compressor& none = Registered<Compressor>::find("none");
+  return on() ? compression_.compressor() : none;
+}
+
+const Settings& Coder::settings(int iteration) const {
+  static const Settings none;
+  return on() ? compression_.settings(iteration) : none;
+}
+
+// No two encodings share random bits: ranks and places in the bucket have seeds of their own.
+Draw Coder::draw_of(const Sender& sender, int iteration) const {
+  constexpr std::uint32_t purpose = 2;  // jitter's is 0, that of drawn message sizes 1
+  const std::uint32_t rank =
+      compressor().shared_draw ? 0 : static_cast<std::uint32_t>(sender.rank) + 1;
+  const PhiloxWords words =
+      philox({rank, static_cast<std::uint32_t>(sender.first),
+              static_cast<std::uint32_t>(sender.first >> 32), purpose},
+             static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32));
+  return {.seed = std::uint64_t{words[1]} << 32 | words[0],
+          .step = static_cast<std::uint32_t>(iteration),
+          .tensor = static_cast<std::uint32_t>(sender.bucket * 16 + sender.stage)};
+}
+
+// What fp16 cannot hold of sums stays in the residual as well. (Gradients of contributions() are
+// there in fp16 from the start.)
+template <class Work>
+void Coder::with_gradient(const Sender& sender, int iteration, std::span<const float> values,
+                          const Work& work) {
+  State& state = states_[sender];
+  state.scratch = std::move(scratch_);
+  if (precision_ == Precision::fp32) {
+    work(Gradient(values), state);
+  } else {
+    const bool keeps = keeps_residual(compressor(), settings(iteration));
+    halves_.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      halves_[i] = to_half(values[i]);
+      const float rest = values[i] - to_float(halves_[i]);
+      if (keeps && rest != 0 && std::isfinite(rest))
+        plain_residual(state, values.size())[i] += rest;
+    }
+    work(Gradient(std::span<const Half>(halves_)), state);
+  }
+  scratch_ = std::move(state.scratch);
+}
+
+Message Coder::encode(const Sender& sender, int iteration, std::span<const float> values) {
+  Message message;
+  if (values.empty())
+    return message;
+  with_gradient(sender, iteration, values, [&](const Gradient& gradient, State& state) {
+    compressor().cpu.encode(settings(iteration), gradient, draw_of(sender, iteration), state,
+                            message);
+  });
+  note(sender, iteration, values, message);
+  return message;
+}
+
+void Coder::decode(const Sender& sender, int iteration, const Message& message,
+                   std::span<float> sum) const {
+  if (!sum.empty())
+    compressor().cpu.decode(settings(iteration), message, precision_, draw_of(sender, iteration),
+                            sum);
+}
+
+Values Coder::sent(const Sender& sender, int iteration, std::span<const float> values,
+                   std::size_t* bytes) {
+  Values seen(values.size());
+  if (!on()) {  // what the codec of `none` would make of it
+    for (std::size_t i = 0; i < values.size(); ++i)
+      seen[i] += as_sent(values[i], precision_);
+    if (bytes != nullptr)
+      *bytes = values.size() * value_bytes(precision_);
+    return seen;
+  }
+  const Message message = encode(sender, iteration, values);
+  decode(sender, iteration, message, seen);
+  if (bytes != nullptr)
+    *bytes = message.size();
+  return seen;
+}
+
+WireSize Coder::expected(std::size_t elements, int iteration) const {
+  return on() ? compression_.message(elements, iteration)
+              : WireSize(static_cast<double>(elements * value_bytes(precision_)), true);
+}
+
+void Coder::give_back(const Sender& sender, int iteration, std::size_t element, float value) {
+  State& state = states_.at(sender);
+  if (keeps_residual(compressor(), settings(iteration)))
+    plain_residual(state, state.residual.size())[element] += value;
+}
+
+void Coder::note(const Sender& sender, int iteration, std::span<const float> values,
+                 const Message& message) {
+  if (!on() || sender.stage != 0)
+    return;
+  seen_.assign(values.size(), 0.0f);
+  decode(sender, iteration, message, seen_);
+  const State& state = states_.at(sender);
+  const auto rest_at = [&](std::size_t i) { return left_at(state, i); };
+  const double left_out =
+      keeps_residual(compressor(), settings(iteration))
+          ? share_left_out(
+                values.size(), [&](std::size_t i) { return seen_[i] + rest_at(i); }, rest_at)
+          : share_left_out(
+                values.size(), [&](std::size_t i) { return values[i]; },
+                [&](std::size_t i) { return values[i] - seen_[i]; });
+  if (!std::isfinite(left_out))
+    return;
+  ++losses_.encodings;
+  losses_.left_out += left_out;
+  losses_.bits += 8 * static_cast<double>(message.size()) / static_cast<double>(values.size());
+}
+
+std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders, int iteration,
+                                             const std::vector<std::span<const float>>& values,
+                                             std::span<float> sum) {
+  std::vector<std::size_t> sizes(senders.size());
+  if (sum.empty())
+    return sizes;
+  const Compressor& method = compressor();
+  const Settings& given = settings(iteration);
+  // A message of each sender; returns all of them, added up.
+  const auto added = [&](const auto& made_by) {
+    Message total;
+    for (std::size_t i = 0; i < senders.size(); ++i) {
+      const Message message = made_by(i);
+      sizes[i] += message.size();
+      if (i == 0)
+        total = message;
+      else
+        method.add(given, precision_, total, message);
+    }
+    return total;
+  };
+  Message whole = added([&](std::size_t i) {
+    if (!method.first_half)
+      return encode(senders[i], iteration, values[i]);
+    Message message;
+    with_gradient(senders[i], iteration, values[i], [&](const Gradient& gradient, State& state) {
+      method.first_half(given, gradient, draw_of(senders[i], iteration), state, message);
+    });
+    return message;
+  });
+  if (method.second_half) {
+    const Message first = whole;
+    whole = joined(first, added([&](std::size_t i) {
+                     Message message;
+                     method.second_half(given, first, states_.at(senders[i]), message);
+                     note(senders[i], iteration, values[i], joined(first, message));
+                     return message;
+                   }));
+    for (const Sender& sender : senders)
+      method.remember(given, whole, states_.at(sender));
+  }
+  decode(senders.front(), iteration, whole, sum);
+  return sizes;
+}
+
+Contributions Coder::contributions(int bucket, int iteration,
+                                   const std::vector<std::span<const float>>& gradients,
+                                   std::vector<std::size_t>& message_bytes) {
+  Contributions all{.elements = gradients.empty() ? 0 : gradients.front().size(),
+                    .gradients = gradients,
+                    .compressed = on(),
+                    .summable = compressor().reducible};
+  if (precision_ == Precision::fp16) {
+    std::vector<Values> rounded;
+    for (const std::span<const float> gradient : gradients) {
+      rounded.emplace_back(gradient.begin(), gradient.end());
+      for (float& value : rounded.back())
+        value = as_sent(value, precision_);
+    }
+    all.rounded = std::make_shared<const std::vector<Values>>(std::move(rounded));
+    all.gradients.assign(all.rounded->begin(), all.rounded->end());
+  }
+  const std::size_t elements = all.elements;
+  if (compressor().sparse && has_density(compressor()))
+    all.wanted = static_cast<std::size_t>(std::llround(
+        expected(elements, iteration).bytes / static_cast<double>(4 + value_bytes(precision_))));
+
+  message_bytes.assign(gradients.size(), 0);
+  const auto note_size = [elements, &message_bytes](int worker, std::size_t bytes,
+                                                    std::size_t encoded) {
+    if (encoded > 0)  // as many per element, if it was a share
+      message_bytes[static_cast<std::size_t>(worker)] = (bytes * elements + encoded / 2) / encoded;
+  };
+  const auto sender = [bucket](int worker, int stage, std::size_t first) {
+    return Sender{.rank = worker, .stage = stage, .bucket = bucket, .first = first};
+  };
+  all.encode = [=, this](int worker, int stage, std::size_t first, std::span<const float> values) {
+    Message message = encode(sender(worker, stage, first), iteration, values);
+    if (stage == 0)
+      note_size(worker, message.size(), values.size());
+    return message;
+  };
+  all.decode = [=, this](int worker, int stage, std::size_t first, const Message& message,
+                         std::span<float> sum) {
+    decode(sender(worker, stage, first), iteration, message, sum);
+  };
+  all.add_messages = [=, this](const std::vector<int>& workers, std::size_t first,
+                               const std::vector<std::span<const float>>& values,
+                               std::span<float> sum) {
+    std::vector<Sender> senders;
+    for (const int worker : workers)
+      senders.push_back(sender(worker, 0, first));
+    const std::vector<std::size_t> sizes = add_messages(senders, iteration, values, sum);
+    for (std::size_t i = 0; i < workers.size(); ++i)
+      note_size(workers[i], sizes[i], sum.size());
+  };
+  all.give_back = [=, this](int worker, std::size_t element, float value) {
+    give_back(sender(worker, 0, 0), iteration, element, value);
+  };
+  return all;
+}
+
+void Coder::add_residuals(int bucket, std::span<float> sum) const {
+  if (!keeps_residual(compressor(), settings(-1)))
+    return;
+  for (const auto& [sender, state] : states_)
+    for (std::size_t i = 0; sender.bucket == bucket && i < state.residual.size(); ++i)
+      sum[sender.first + i] += left_at(state, i);
+}
+
+Values combine(const Exchange& exchange, const Topology& topology, const Settings& settings,
+               const Contributions& contributions) {
+  std::vector<int> everybody(contributions.gradients.size());
+  std::iota(everybody.begin(), everybody.end(), 0);
+  if (!contributions.compressed || everybody.size() == 1 || contributions.elements == 0)
+    return dense_sum(contributions, everybody, 0, contributions.elements);
+  if (exchange.combine)
+    return exchange.combine(topology, settings, contributions);
+  Values sum(contributions.elements);
+  contributions.add_messages(everybody, 0, contributions.gradients, sum);
+  return sum;
+}
+
+}  // namespace syncline
