@@ -67,6 +67,7 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       {"sim/setup/chakra.cpp", "sim/setup/.*|" + contracts, "nlohmann/.*"},
       {"sim/setup/.*", "sim/setup/.*|" + contracts},
       {"sim/engine/.*", "sim/(engine|setup)/.*|" + contracts, simgrid},
+      {"sim/learning/.*", "sim/(learning|setup)/.*|" + contracts},
       {"sim/report/.*", "sim/report/.*|" + contracts, "nlohmann/.*"},
       {"sim/(commands/.*|main.cpp)", "sim/.*|" + eight, "(sys|nlohmann)/.*"},
       {"sim/.*", contracts},
