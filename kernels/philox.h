@@ -4,10 +4,12 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/compressor.h"
+#include "kernels/elementary.h"
 
 namespace syncline {
 
@@ -49,6 +51,19 @@ constexpr std::uint32_t random16(const Draw& draw, std::uint64_t element) {
 // A uniform number in [0, 1), 24 bits, one per element: for methods that draw rarely.
 constexpr double uniform(const Draw& draw, std::uint64_t element) {
   return (random_words(draw, element)[0] >> 8) * 0x1p-24;
+}
+
+// Four numbers that are normal with mean 0 and variance 1 (Box and Muller 1958).
+inline std::array<double, 4> normals(const Draw& draw, std::uint64_t group) {
+  const PhiloxWords words = random_words(draw, group);
+  std::array<double, 4> drawn;
+  for (std::size_t i = 0; i < 4; i += 2) {
+    const double length = std::sqrt(-2 * steady_log((words[i] + 1.0) * 0x1p-32));
+    const CosineSine turn = steady_turn(words[i + 1] * 0x1p-32);
+    drawn[i] = length * turn.cosine;
+    drawn[i + 1] = length * turn.sine;
+  }
+  return drawn;
 }
 
 }  // namespace syncline

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/arithmetic/elementary.h"
 #include "kernels/arithmetic/moments.h"
 #include "kernels/compressor.h"
+#include "kernels/elementary.h"
 
 namespace syncline {
 

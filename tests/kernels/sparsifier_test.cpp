@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <random>
 
-#include "kernels/arithmetic/elementary.h"
 #include "kernels/compressor.h"
+#include "kernels/elementary.h"
 #include "tests/kernels/data.h"
 
 namespace syncline {

@@ -1,6 +1,6 @@
-// exp, log, log Gamma in plain arithmetic: the same bits on every device and with every C library,
-// whose own differ in the last place, which would move a threshold across an element. They are off
-// by a few units in the last place, which does not matter here.
+// exp, log, log Gamma, cos and sin in plain arithmetic: the same bits on every device and with
+// every C library, whose own differ in the last place, which would move a threshold across an
+// element. They are off by a few units in the last place, which does not matter here.
 #pragma once
 
 #include <bit>
@@ -59,6 +59,21 @@ constexpr double steady_log_gamma(double x) {
   const double square = x * x;
   const double series = (1.0 / 12 - (1.0 / 360 - 1.0 / 1260 / square) / square) / x;
   return (x - 0.5) * steady_log(x) - x + 0.9189385332046727 + series - steady_log(product);
+}
+
+struct CosineSine {
+  double cosine = 0, sine = 0;
+};
+
+// Of an angle in turns, 0 to 1: Taylor's series about half a turn.
+constexpr CosineSine steady_turn(double turns) {
+  const double angle = (turns - 0.5) * 2 * 3.141592653589793, square = angle * angle;
+  CosineSine sum{1, 1};
+  for (int term = 28; term > 0; term -= 2) {
+    sum.cosine = 1 - sum.cosine * square * (1.0 / ((term - 1) * term));
+    sum.sine = 1 - sum.sine * square * (1.0 / (term * (term + 1)));
+  }
+  return {-sum.cosine, -angle * sum.sine};
 }
 
 }  // namespace syncline
