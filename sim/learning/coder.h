@@ -36,7 +36,7 @@ struct Losses {
 class Coder {
  public:
   // `compression` must live as long. Where it is off, messages are the values as `precision` sends
-  // them.
+  // them. From then on compressors of this process use one thread.
   Coder(const Compression& compression, Precision precision, std::uint64_t seed);
 
   bool on() const { return compression_.on(); }
