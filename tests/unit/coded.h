@@ -15,9 +15,9 @@
 
 namespace syncline {
 
-using Words = std::map<std::string, std::string>;  // options, as a user writes them
+using WrittenOptions = std::map<std::string, std::string>;  // options, as a user writes them
 
-inline Scenario scenario_of(const Words& words, std::vector<Misfit>& misfits) {
+inline Scenario scenario_of(const WrittenOptions& words, std::vector<Misfit>& misfits) {
   GivenOptions given{
       {"platform", {"two-hosts", ""}}, {"model", {"resnet50", ""}}, {"device", {"cpu", ""}}};
   for (const auto& [key, value] : words)
@@ -31,7 +31,7 @@ struct Coded {
   Topology topology;
   Compression compression;
 
-  Coded(const Words& words, const std::vector<int>& workers_in_node) {
+  Coded(const WrittenOptions& words, const std::vector<int>& workers_in_node) {
     std::vector<Misfit> misfits;
     scenario = scenario_of(words, misfits);
     if (!misfits.empty())

@@ -11,7 +11,7 @@ namespace syncline {
 namespace {
 
 // A compressor in an exchange that carries it, for four workers.
-Coded coded(const std::string& compressor, Words words = {}) {
+Coded coded(const std::string& compressor, WrittenOptions words = {}) {
   words.emplace("exchange", "allgather");
   words["compressor"] = compressor;
   return {words, {2, 2}};

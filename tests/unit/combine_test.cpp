@@ -14,7 +14,7 @@ namespace {
 struct Pair {
   std::string exchange;
   std::string compressor;
-  Words words;
+  WrittenOptions words;
 };
 
 std::string name_of(const Pair& pair) {
@@ -24,7 +24,7 @@ std::string name_of(const Pair& pair) {
   return name;
 }
 
-Words with_density(const std::string& compressor, const std::string& density) {
+WrittenOptions with_density(const std::string& compressor, const std::string& density) {
   for (const Parameter& parameter : Registered<Compressor>::find(compressor).parameters)
     if (parameter.name == "density")
       return {{"density", density}};
@@ -36,10 +36,10 @@ std::vector<Pair> pairs_of(const std::string& exchange) {
   std::vector<Pair> pairs;
   for (const std::string& compressor : Registered<Compressor>::names())
     for (const std::string in_node : {"", "dense", "compressed"}) {
-      Words words = with_density(compressor, "0.1");
+      WrittenOptions words = with_density(compressor, "0.1");
       if (!in_node.empty())
         words["in-node"] = in_node;
-      Words all = words;
+      WrittenOptions all = words;
       all["exchange"] = exchange;
       all["compressor"] = compressor;
       std::vector<Misfit> misfits;
@@ -50,7 +50,7 @@ std::vector<Pair> pairs_of(const std::string& exchange) {
   return pairs;
 }
 
-Coded coded(const Pair& pair, const std::vector<int>& workers_in_node, Words words = {}) {
+Coded coded(const Pair& pair, const std::vector<int>& workers_in_node, WrittenOptions words = {}) {
   words.insert(pair.words.begin(), pair.words.end());
   words["exchange"] = pair.exchange;
   words["compressor"] = pair.compressor;
@@ -233,7 +233,7 @@ struct Example {
 };
 
 Example example(const std::string& exchange, const std::string& compressor,
-                const std::vector<int>& nodes, const Words& words) {
+                const std::vector<int>& nodes, const WrittenOptions& words) {
   return {.coded = coded({exchange, compressor, words}, nodes), .gradients = {}};
 }
 
@@ -353,7 +353,8 @@ TEST(Sums, AreTheSameInEveryExchangeThatAddsMessages) {
       for (const int count : {1, 3}) {
         const Coded here =
             coded({exchange, compressor, with_density(compressor, "0.1")}, {2, 2},
-                  exchange == "hierarchical" ? Words{{"in-node", "compressed"}} : Words{});
+                  exchange == "hierarchical" ? WrittenOptions{{"in-node", "compressed"}}
+                                             : WrittenOptions{});
         Coder coder = here.coder();
         use_threads(count);
         std::vector<std::size_t> bytes;
