@@ -54,6 +54,7 @@ struct Score {
 struct Objective {
   std::vector<Tensor> tensors;  // in forward order: the vector of parameters is these, end to end
   Values initial;               // parameters
+  // Both functions may be called from several threads.
   // Writes the gradient, with respect to `parameters`, of the mean loss over these samples of the
   // training data (which may name one more than once). The same numbers, the same bits.
   std::function<void(std::span<const float> parameters, std::span<const std::uint32_t> samples,
@@ -78,7 +79,8 @@ struct Problem {
   std::vector<Parameter> parameters = {};  // its own
   // Its own defaults for options of learning, with which it learns `data = digits` well.
   std::map<std::string, std::string> defaults = {};
-  // Throws std::invalid_argument if it cannot work on such data.
+  // Throws std::invalid_argument if it cannot work on such data. What it makes reads the data while
+  // it is used: they have to stay where they are.
   std::function<Objective(const Settings&, const Data&, std::uint64_t seed)> objective;
 };
 

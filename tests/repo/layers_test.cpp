@@ -11,6 +11,7 @@
 
 #include "kernels/compressor.h"
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/schedule.h"
 #include "tests/repo/commands.h"
 
@@ -111,6 +112,7 @@ void check_stems(const char* folder) {
 TEST(Names, EveryRegisteredThingHasTheNameOfItsFile) {
   check_stems<Schedule>("sim/schedules");
   check_stems<Exchange>("sim/exchanges");
+  check_stems<Problem>("sim/problems");
   check_stems<Compressor>("kernels/compressors");
 }
 

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Writes digits.csv of this folder from the copy of the data set that Debian's python3-sklearn carries.
+
+    apt-get download python3-sklearn && dpkg-deb -x python3-sklearn_*.deb sklearn
+    python3 models/data/digits.py sklearn/usr/lib/python3/dist-packages/sklearn/datasets/data/digits.csv.gz
+"""
+
+import gzip
+import sys
+from pathlib import Path
+
+HEADER = """\
+# data: digits
+# sample: 8x8 image of a handwritten digit, row after row; integer pixels from 0 to 16
+# samples: 1797
+# source: E. Alpaydin and C. Kaynak 1998, Optical Recognition of Handwritten Digits (the test set), UCI Machine Learning Repository, doi:10.24432/C50P49
+# licence: Creative Commons Attribution 4.0 International (CC BY 4.0)
+# made: by models/data/digits.py from sklearn/datasets/data/digits.csv.gz of Debian's python3-sklearn 1.2.1; values and order as they are there
+"""
+
+rows = gzip.open(sys.argv[1], "rt").read().split()
+assert len(rows) == 1797 and all(row.count(",") == 64 for row in rows)
+columns = [f"pixel{i}" for i in range(64)] + ["label"]
+text = HEADER + "\n".join([",".join(columns)] + rows) + "\n"
+Path(__file__).with_name("digits.csv").write_text(text)

@@ -1,0 +1,102 @@
+#include "sim/learning/data.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/text.h"
+#include "sim/setup/csv.h"
+#include "sim/setup/files.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t held_out_digits = 360;
+
+bool has_file(const fs::path& folder, std::initializer_list<const char*> names) {
+  std::error_code error;
+  return std::ranges::any_of(
+      names, [&](const char* name) { return fs::is_regular_file(folder / name, error); });
+}
+
+// The folder that the user means: there, or beside the configuration file. Of a file, its own.
+fs::path folder_of(const std::string& word, const std::string& relative_to) {
+  std::error_code error;
+  for (const fs::path& candidate : {fs::path(word), fs::path(relative_to) / word}) {
+    if (!word.empty() && fs::is_directory(candidate, error))
+      return candidate;
+    if (!word.empty() && fs::is_regular_file(candidate, error))
+      return candidate.has_parent_path() ? candidate.parent_path() : fs::path(".");
+  }
+  throw std::runtime_error("no data '" + brief(word) +
+                           "': allowed are digits, generated, or a path of a folder with MNIST's "
+                           "or CIFAR-10's files");
+}
+
+int pixel(const Csv& csv, const Csv::Row& row, std::size_t column, int most) {
+  const std::string& text = row.fields[column];
+  const bool is_number = !text.empty() && text.size() <= 2 &&
+                         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  const int value = is_number ? std::stoi(text) : -1;
+  if (value < 0 || value > most)
+    throw std::runtime_error(csv.where(row) + ": " + csv.columns[column] + " = " + brief(text) +
+                             ": allowed are whole numbers from 0 to " + std::to_string(most));
+  return value;
+}
+
+}  // namespace
+
+Data read_digits(const std::string& path) {
+  const Csv csv = read_csv(path);
+  constexpr std::size_t side = 8;
+  if (csv.columns.size() != side * side + 1 || csv.columns.back() != "label")
+    throw std::runtime_error(path + ": allowed are the columns pixel0 to pixel63 and label");
+  if (csv.rows.size() <= held_out_digits)
+    throw std::runtime_error(path + ": " + std::to_string(csv.rows.size()) +
+                             " rows: allowed are more than the " + std::to_string(held_out_digits) +
+                             " that are held out");
+  Data data{.classes = 10, .train = {}, .held_out = {}, .source = {}};
+  data.source = "digits: UCI's 8x8 images, the last " + std::to_string(held_out_digits) + " of " +
+                std::to_string(csv.rows.size()) + " held out";
+  for (std::size_t i = 0; i < csv.rows.size(); ++i) {
+    Samples& samples = i + held_out_digits < csv.rows.size() ? data.train : data.held_out;
+    for (std::size_t k = 0; k < side * side; ++k)
+      samples.values.push_back(static_cast<float>(pixel(csv, csv.rows[i], k, 16)) / 16);
+    samples.labels.push_back(pixel(csv, csv.rows[i], side * side, 9));
+    ++samples.count;
+  }
+  for (Samples* samples : {&data.train, &data.held_out}) {
+    samples->features = side * side;
+    samples->height = samples->width = static_cast<int>(side);
+    samples->channels = 1;
+  }
+  return data;
+}
+
+Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
+               std::uint64_t seed) {
+  if (word == "digits")
+    return read_digits((fs::path(data_root()) / "models/data/digits.csv").string());
+  if (word == "generated")
+    return generate_data(generated, seed);
+  const fs::path folder = folder_of(word, relative_to);
+  const bool is_mnist = has_file(folder, {"train-images-idx3-ubyte", "train-images.idx3-ubyte"});
+  const bool is_cifar =
+      has_file(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
+                        "data_batch_4.bin", "data_batch_5.bin"});
+  if (is_mnist && is_cifar)
+    throw std::runtime_error(brief_path(folder.string()) +
+                             ": files of MNIST and of CIFAR-10: allowed are those of one");
+  if (is_mnist)
+    return read_mnist(folder.string());
+  if (is_cifar)
+    return read_cifar(folder.string());
+  throw std::runtime_error(brief_path(folder.string()) +
+                           ": no data: allowed are folders with MNIST's train-images-idx3-ubyte "
+                           "and so on, unpacked, or CIFAR-10's data_batch_1.bin and so on");
+}
+
+}  // namespace syncline

@@ -1,0 +1,29 @@
+// The data that a problem learns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/problem.h"
+
+namespace syncline {
+
+// What `data = generated` is made of.
+const std::vector<Parameter>& generated_parameters();
+
+// `word` is `digits`, which come with the program; `generated`, by `generated` from the seed alone;
+// or the path of a folder, or of a file in it, with MNIST's IDX files or CIFAR-10's binary ones,
+// from the working directory or from `relative_to`. Values are 0 to 1 but for generated ones.
+// Throws std::invalid_argument or std::runtime_error with one line, which begins with the path
+// where there is one.
+Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
+               std::uint64_t seed);
+
+// Each of its file formats.
+Data read_digits(const std::string& path);   // our CSV: models/data/digits.csv
+Data read_mnist(const std::string& folder);  // IDX: also Fashion-MNIST and others like it
+Data read_cifar(const std::string& folder);  // CIFAR-10's binary version
+Data generate_data(const Settings&, std::uint64_t seed);
+
+}  // namespace syncline

@@ -1,0 +1,124 @@
+// Classes that are normal around centres of their own, which are normal too: how many samples, of
+// how many features, and how much the classes overlap can all be chosen.
+#include <cmath>
+#include <stdexcept>
+
+#include "kernels/philox.h"
+#include "sim/learning/data.h"
+
+namespace syncline {
+namespace {
+
+constexpr std::uint32_t centre_draws = 0x20000000;  // as no compressor and no problem has them
+constexpr std::uint32_t sample_draws = 0x20000001;
+constexpr double most_values = 1u << 30;
+constexpr double mean_square_length = 16;  // about that of the digits: the same rates suit them
+
+// `features` normal numbers, the i-th such vector.
+std::vector<double> normal_vector(const Draw& draw, std::size_t i, std::size_t features) {
+  std::vector<double> vector(features);
+  const std::uint64_t groups = (features + 3) / 4;
+  for (std::size_t k = 0; k < features; k += 4) {
+    const auto drawn = normals(draw, i * groups + k / 4);
+    for (std::size_t j = k; j < features && j < k + 4; ++j)
+      vector[j] = drawn[j - k];
+  }
+  return vector;
+}
+
+// Centres around zero whose mean square distance from one another, over all pairs, is 4.
+std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t features,
+                                            std::uint64_t seed) {
+  std::vector<std::vector<double>> centres;
+  std::vector<double> mean(features);
+  for (std::size_t c = 0; c < classes; ++c) {
+    centres.push_back(normal_vector({seed, 0, centre_draws}, c, features));
+    for (std::size_t k = 0; k < features; ++k)
+      mean[k] += centres[c][k] / static_cast<double>(classes);
+  }
+  double squares = 0;
+  for (std::vector<double>& centre : centres)
+    for (std::size_t k = 0; k < features; ++k) {
+      centre[k] -= mean[k];
+      squares += centre[k] * centre[k];
+    }
+  // The mean square distance of pairs is 2 / (classes - 1) times that.
+  const double scale = std::sqrt(2 * (static_cast<double>(classes) - 1) / squares);
+  for (std::vector<double>& centre : centres)
+    for (double& value : centre)
+      value *= scale;
+  return centres;
+}
+
+}  // namespace
+
+const std::vector<Parameter>& generated_parameters() {
+  static const std::vector<Parameter> parameters{
+      {.name = "samples",
+       .sentence = "data = generated: how many samples, of which a fifth are held out",
+       .fallback = "10000",
+       .minimum = 10,
+       .maximum = 1e8,
+       .whole = true},
+      {.name = "features",
+       .sentence = "data = generated: values of a sample",
+       .fallback = "64",
+       .minimum = 1,
+       .maximum = 1e6,
+       .whole = true},
+      {.name = "classes",
+       .sentence = "data = generated: how many classes there are",
+       .fallback = "10",
+       .minimum = 2,
+       .maximum = 10000,
+       .whole = true},
+      {.name = "difficulty",
+       .sentence =
+           "data = generated: standard deviation of the noise over half of the distance of "
+           "two classes' centres, so that the best that can be done with two classes errs as "
+           "often as a normal number exceeds 1 / difficulty",
+       .fallback = "0.4",
+       .minimum = 0,
+       .maximum = 1000}};
+  return parameters;
+}
+
+Data generate_data(const Settings& settings, std::uint64_t seed) {
+  const std::size_t samples = static_cast<std::size_t>(settings.number("samples"));
+  const std::size_t features = static_cast<std::size_t>(settings.number("features"));
+  const std::size_t classes = static_cast<std::size_t>(settings.number("classes"));
+  const double difficulty = settings.number("difficulty");
+  const std::size_t held_out = samples / 5;
+  if (static_cast<double>(samples) * static_cast<double>(features) > most_values)
+    throw std::invalid_argument(
+        "data = generated: samples * features = " +
+        number_text(settings.number("samples") * settings.number("features")) +
+        ": allowed are up to 2^30");
+  if (classes > held_out)
+    throw std::invalid_argument("data = generated: classes = " + std::to_string(classes) +
+                                ": allowed are as many as samples that are held out, " +
+                                std::to_string(held_out));
+  const auto centres = centres_of(classes, features, seed);
+  // Centres are sqrt(2 (classes - 1) / classes) from zero; noise is `difficulty` in each feature.
+  const double square = 2 * (static_cast<double>(classes) - 1) / static_cast<double>(classes) +
+                        difficulty * difficulty * static_cast<double>(features);
+  const double scale = std::sqrt(mean_square_length / square);
+  Data data{.classes = static_cast<int>(classes), .train = {}, .held_out = {}, .source = {}};
+  for (std::size_t i = 0; i < samples; ++i) {
+    Samples& part = i + held_out < samples ? data.train : data.held_out;
+    const std::vector<double> noise = normal_vector({seed, 0, sample_draws}, i, features);
+    const std::vector<double>& centre = centres[i % classes];
+    for (std::size_t k = 0; k < features; ++k)
+      part.values.push_back(static_cast<float>(scale * (centre[k] + difficulty * noise[k])));
+    part.labels.push_back(static_cast<int>(i % classes));
+    ++part.count;
+  }
+  data.train.features = data.held_out.features = features;
+  data.source = "generated: " + std::to_string(samples) + " samples of " +
+                std::to_string(features) + " features in " + std::to_string(classes) +
+                " classes, difficulty " + number_text(difficulty) + ", " +
+                std::to_string(held_out) + " held out";
+  return data;
+}
+
+}  // namespace syncline

@@ -1,0 +1,167 @@
+// Images as others keep them: MNIST's IDX (LeCun, Cortes, Burges), and the binary version of
+// CIFAR-10 (Krizhevsky).
+#include <filesystem>
+#include <stdexcept>
+#include <string_view>
+#include <utility>
+
+#include "kernels/text.h"
+#include "sim/learning/data.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int classes = 10;
+constexpr std::size_t most_bytes = 1'000'000'000;  // twenty times MNIST's largest file
+constexpr std::uint32_t most_side = 4096;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw std::runtime_error(brief_path(path) + ": " + why);
+}
+
+void append_pixels(std::vector<float>& values, std::string_view bytes) {
+  for (const char byte : bytes)
+    values.push_back(static_cast<float>(static_cast<unsigned char>(byte)) / 255);
+}
+
+int label_of(const std::string& path, char byte, std::size_t sample) {
+  const int label = static_cast<unsigned char>(byte);
+  if (label >= classes)
+    refuse(path, "label " + std::to_string(label) + " of sample " + std::to_string(sample) +
+                     " (counted from 0): allowed are 0 to " + std::to_string(classes - 1));
+  return label;
+}
+
+// The names of MNIST's files differ in one character.
+std::string idx_file(const fs::path& folder, const std::string& name, const std::string& ending) {
+  for (const char* between : {"-", "."}) {
+    const fs::path path = folder / (name + between + ending);
+    std::error_code error;
+    if (fs::exists(path, error))
+      return path.string();
+  }
+  refuse(folder.string(), "no " + name + "-" + ending + ", which MNIST has beside the others");
+}
+
+// An IDX file of bytes: a magic number, the sizes, most significant byte first, and the values.
+struct Idx {
+  std::string path;
+  std::string bytes;
+  std::vector<std::uint32_t> sizes;
+
+  std::string_view values() const { return std::string_view(bytes).substr(4 + 4 * sizes.size()); }
+};
+
+std::uint32_t word_at(const std::string& bytes, std::size_t place) {
+  std::uint32_t word = 0;
+  for (std::size_t i = place; i < place + 4; ++i)
+    word = word << 8 | static_cast<unsigned char>(bytes[i]);
+  return word;
+}
+
+Idx read_idx(const std::string& path, std::size_t dimensions) {
+  Idx idx{.path = path, .bytes = text_of_file(path, most_bytes), .sizes = {}};
+  const std::size_t header = 4 + 4 * dimensions;
+  const std::uint32_t magic = 0x800 + static_cast<std::uint32_t>(dimensions);
+  if (idx.bytes.size() < header)
+    refuse(path, std::to_string(idx.bytes.size()) + " bytes: an IDX file has at least " +
+                     std::to_string(header));
+  if (word_at(idx.bytes, 0) != magic)
+    refuse(path, "begins with " + std::to_string(word_at(idx.bytes, 0)) +
+                     ": an IDX file of bytes in " + std::to_string(dimensions) + " dimension" +
+                     (dimensions > 1 ? "s" : "") + " begins with " + std::to_string(magic) +
+                     " (is it packed?)");
+  std::uint64_t values = 1;
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    idx.sizes.push_back(word_at(idx.bytes, 4 + 4 * d));
+    if (idx.sizes[d] == 0 || (d > 0 && idx.sizes[d] > most_side))
+      refuse(path, d == 0 ? "no samples: allowed is at least one"
+                          : "images of " + std::to_string(idx.sizes[d]) +
+                                " pixels on a side: allowed are 1 to " + std::to_string(most_side));
+    values *= idx.sizes[d];  // below 2^32 * 2^12 * 2^12
+  }
+  if (values != idx.values().size())
+    refuse(path, std::to_string(idx.values().size()) + " bytes after the header, which promises " +
+                     std::to_string(values));
+  return idx;
+}
+
+Samples idx_samples(const fs::path& folder, const std::string& name) {
+  const Idx images = read_idx(idx_file(folder, name + "-images", "idx3-ubyte"), 3);
+  const Idx labels = read_idx(idx_file(folder, name + "-labels", "idx1-ubyte"), 1);
+  if (labels.sizes[0] != images.sizes[0])
+    refuse(labels.path, std::to_string(labels.sizes[0]) + " labels, but " +
+                            fs::path(images.path).filename().string() + " has " +
+                            std::to_string(images.sizes[0]) + " images");
+  Samples samples{.count = images.sizes[0],
+                  .features = std::size_t{images.sizes[1]} * images.sizes[2],
+                  .values = {},
+                  .labels = {},
+                  .height = static_cast<int>(images.sizes[1]),
+                  .width = static_cast<int>(images.sizes[2]),
+                  .channels = 1};
+  samples.values.reserve(images.values().size());
+  append_pixels(samples.values, images.values());
+  for (std::size_t i = 0; i < samples.count; ++i)
+    samples.labels.push_back(label_of(labels.path, labels.values()[i], i));
+  return samples;
+}
+
+// Records of a label and the pixels, channel after channel.
+void append_cifar(const std::string& path, Samples& samples) {
+  const std::size_t record = 1 + samples.features;
+  const std::string bytes = text_of_file(path, most_bytes);
+  if (bytes.empty() || bytes.size() % record != 0)
+    refuse(path, std::to_string(bytes.size()) + " bytes: CIFAR-10's binary files have " +
+                     std::to_string(record) + " for each image");
+  for (std::size_t begin = 0; begin < bytes.size(); begin += record) {
+    samples.labels.push_back(label_of(path, bytes[begin], begin / record));
+    append_pixels(samples.values, std::string_view(bytes).substr(begin + 1, samples.features));
+    ++samples.count;
+  }
+}
+
+std::string source_of(const std::string& format, const std::string& folder, const Data& data) {
+  return format + " in " + folder + ": " + std::to_string(data.train.count) + " images, " +
+         std::to_string(data.held_out.count) + " held out";
+}
+
+}  // namespace
+
+Data read_mnist(const std::string& folder) {
+  Data data{.classes = classes,
+            .train = idx_samples(folder, "train"),
+            .held_out = idx_samples(folder, "t10k"),
+            .source = {}};
+  if (data.train.height != data.held_out.height || data.train.width != data.held_out.width)
+    refuse(folder, "images to train with of " + std::to_string(data.train.height) + "x" +
+                       std::to_string(data.train.width) + " pixels, and held out of " +
+                       std::to_string(data.held_out.height) + "x" +
+                       std::to_string(data.held_out.width) + ": allowed is one size");
+  data.source = source_of("IDX files", folder, data);
+  return data;
+}
+
+Data read_cifar(const std::string& folder) {
+  const Samples none{.count = 0,
+                     .features = std::size_t{3} * 32 * 32,
+                     .values = {},
+                     .labels = {},
+                     .height = 32,
+                     .width = 32,
+                     .channels = 3};
+  Data data{.classes = classes, .train = none, .held_out = none, .source = {}};
+  for (int batch = 1; batch <= 5; ++batch) {
+    const fs::path path = fs::path(folder) / ("data_batch_" + std::to_string(batch) + ".bin");
+    std::error_code error;
+    if (fs::exists(path, error))
+      append_cifar(path.string(), data.train);
+  }
+  append_cifar((fs::path(folder) / "test_batch.bin").string(), data.held_out);
+  data.source = source_of("CIFAR-10's files", folder, data);
+  return data;
+}
+
+}  // namespace syncline
