@@ -117,9 +117,9 @@ double error_of(const Coded& here, const Gradients& gradients) {
   return most;
 }
 
-class EveryExchange : public testing::TestWithParam<std::string> {};
+class EveryCombine : public testing::TestWithParam<std::string> {};
 
-TEST_P(EveryExchange, LosesNothing) {
+TEST_P(EveryCombine, LosesNothing) {
   const Gradients real(Gradients::Kind::real), whole(Gradients::Kind::whole);
   int checked = 0;
   for (const Pair& pair : pairs_of(GetParam())) {
@@ -142,7 +142,7 @@ TEST_P(EveryExchange, LosesNothing) {
 }
 
 // In fp16 messages that are added as messages are rounded on the way, in all others nothing is.
-TEST_P(EveryExchange, LosesNothingInFp16) {
+TEST_P(EveryCombine, LosesNothingInFp16) {
   const Gradients real(Gradients::Kind::real);
   for (const Pair& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
@@ -156,7 +156,7 @@ TEST_P(EveryExchange, LosesNothingInFp16) {
   }
 }
 
-TEST_P(EveryExchange, AddsInTheOrderOfRanksWhatNothingCompresses) {
+TEST_P(EveryCombine, AddsInTheOrderOfRanksWhatNothingCompresses) {
   const Gradients gradients(Gradients::Kind::real);
   const Exchange& exchange = Registered<Exchange>::find(GetParam());
   const Settings settings(exchange.parameters, {});
@@ -185,7 +185,7 @@ TEST_P(EveryExchange, AddsInTheOrderOfRanksWhatNothingCompresses) {
 
 // At density 1 nothing is left out. Where partial sums are sent, they meet in another order, and
 // only sums of whole numbers are the same to the bit.
-TEST_P(EveryExchange, OfAllValuesIsTheDenseSum) {
+TEST_P(EveryCombine, OfAllValuesIsTheDenseSum) {
   const bool of_partial_sums =
       std::set<std::string>{"gtopk", "hitopk", "hierarchical"}.contains(GetParam());
   const Gradients real(Gradients::Kind::real), whole(Gradients::Kind::whole);
@@ -369,7 +369,7 @@ TEST(Sums, AreTheSameInEveryExchangeThatAddsMessages) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, EveryExchange, testing::ValuesIn(Registered<Exchange>::names()),
+INSTANTIATE_TEST_SUITE_P(Of, EveryCombine, testing::ValuesIn(Registered<Exchange>::names()),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');
