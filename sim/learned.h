@@ -20,6 +20,28 @@ struct CurvePoint {
   double heldout_loss = 0;
 };
 
+// With servers that answer every push, in the order of simulated time, kept where messages are:
+// what a server applied of a worker's gradient of an iteration, ...
+struct AppliedPiece {
+  int server = 0;
+  int bucket = 0;
+  int piece = 0;  // of the bucket
+  int worker = 0;
+  int iteration = 0;
+};
+
+// ... and which parameters a worker computed an iteration's gradient at: the piece after so many
+// applications, and the worker's own updates from iteration `own` on.
+struct ReadPiece {
+  int worker = 0;
+  int iteration = 0;
+  int server = 0;
+  int bucket = 0;
+  int piece = 0;
+  std::int64_t version = 0;
+  int own = 0;
+};
+
 struct Learned {
   std::vector<CurvePoint> curve;     // from the initial parameters to the last ones
   std::optional<double> target_s;    // when `until` was first met, if it was asked for
@@ -28,6 +50,10 @@ struct Learned {
   std::uint64_t parameters = 0;
   double epoch_samples = 0;
   std::optional<double> least_loss;  // where the problem knows it
+
+  std::vector<AppliedPiece> applied;
+  std::vector<ReadPiece> reads;
+  std::vector<float> parameters_at_end;  // kept where messages are
 
   // Of what workers compressed: means over their messages; 0 without any.
   std::int64_t messages = 0;

@@ -11,6 +11,7 @@
 #include "kernels/compressor.h"
 #include "kernels/registry.h"
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/schedule.h"
 
 namespace syncline {
@@ -29,6 +30,40 @@ struct Fusion {
   } kind = Kind::bytes;
   double bytes = 26214400;  // of kind `bytes`; 0: a bucket per tensor
 };
+
+// What ends a run that learns: held-out accuracy of at least, or training loss of at most, `value`.
+struct Target {
+  bool is_accuracy = true;
+  double value = 0;
+};
+
+// A training problem that the simulation carries, and how it is trained.
+struct Learning {
+  const Problem* problem = nullptr;  // null: only time is simulated
+  Settings problem_settings;
+  std::string data;            // digits, generated, or a path
+  std::string data_folder;     // that the path counts from, if it is not the working directory
+  Settings generated;          // what generated data are like
+  std::optional<double> skew;  // concentration of the Dirichlet distribution of labels over workers
+
+  double rate = 0;  // of a gradient averaged over all workers
+  enum class RateSchedule {
+    constant,
+    step,   // a tenth from half of the run on, a hundredth from three quarters on
+    cosine  // half a cosine down to zero (Loshchilov and Hutter 2017)
+  } rate_schedule = RateSchedule::constant;
+  double rate_warm_up_epochs = 0;  // from rate / workers, in a line
+  double momentum = 0;
+  double weight_decay = 0;
+  double clip_norm = 0;            // of a worker's gradient; 0: any
+  bool inverse_staleness = false;  // a gradient weighs rate / max(1, staleness), not rate / workers
+  bool rate_in_residual = false;   // gradients are weighed before they are compressed
+
+  std::optional<double> evaluate_every;  // samples; none: an epoch
+  std::optional<Target> until;
+};
+
+constexpr double default_epochs = 50;  // of a run that learns, unless `iterations` says otherwise
 
 // resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
 // `compressor` may be null.
@@ -83,6 +118,8 @@ struct Scenario {
   int warmup = 1;
   std::uint64_t seed = 1;
 
+  Learning learning;
+
   std::optional<double> price;          // of a worker for an hour, in any currency
   std::optional<double> epoch_samples;  // none: what is priced is a million samples
 
@@ -90,6 +127,7 @@ struct Scenario {
   std::map<std::string, std::string> written;
 
   bool compresses() const { return compressor != nullptr; }
+  bool learns() const { return learning.problem != nullptr; }
 };
 
 }  // namespace syncline

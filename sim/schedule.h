@@ -31,6 +31,8 @@ struct Schedule {
   // Settings can change it. Null: for all where there is no server, else for some.
   enum class Waiting { for_all, for_some, for_nobody };
   Waiting (*waiting)(const Settings&) = nullptr;
+  // Iterations after which what workers do repeats: runs are so many, or a multiple. Null: one.
+  int (*round)(const Settings&) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node

@@ -11,6 +11,7 @@
 #include "sim/commands/gate.h"
 #include "sim/options/given.h"
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
@@ -129,6 +130,7 @@ int list_command(const std::vector<std::string>& arguments) {
   const std::vector<Kind> kinds{{"schedules", registered<Schedule>},
                                 {"exchanges", registered<Exchange>},
                                 {"compressors", registered<Compressor>},
+                                {"problems", registered<Problem>},
                                 {"models", models},
                                 {"platforms", platforms},
                                 {"networks", network_models},

@@ -66,6 +66,8 @@ std::optional<Aggregator::Event> Aggregator::next() {
         const auto& topology = state_.run.setup.traffic.cluster.topology;
         const int first = topology.nodes[index(state_.node)].front();
         ++state_.contributions[index(gradient.worker - first)];
+        if (gradient.values != nullptr)
+          state_.run.learner->add_to_node(state_.node, *std::exchange(gradient.values, nullptr));
         state_.gradients.push_back(std::move(gradient));
         state_.run.workers[index(state_.gradients.back().worker)]->own_gradients.push_back(
             state_.gradients.size());
@@ -102,6 +104,10 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
   Run& run = state_.run;
   const std::size_t first = std::exchange(state_.sent, state_.gradients.size());
   const Payload payload = run.setup.traffic.payload_of(run.setup.model_bucket, -1);
+  const std::vector<double> scales =
+      run.learner == nullptr
+          ? std::vector<double>(run.servers.size(), 1)
+          : run.learner->send_sum(state_.node, update, static_cast<int>(state_.sent));
   state_.servers_reached = 0;
   for (const auto& server : run.servers) {
     NodeSum sum{.node = state_.node,
@@ -115,8 +121,9 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
                                .iteration = gradient.iteration,
                                .read_version = gradient.read_versions[index(server->shard)]});
     }
-    const std::uint64_t bytes = share(payload.bytes + payload.small_bytes,
-                                      static_cast<int>(run.servers.size()), server->shard);
+    const std::uint64_t bytes =
+        share(scaled(payload.bytes, scales[index(server->shard)]) + payload.small_bytes,
+              static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
     run.send_shard(state_.rank(), server->rank(), bytes, "sum",
                    [&state = state_, &server = *server, sum, end = state_.sent] {

@@ -9,6 +9,7 @@
 
 #include "sim/aggregator.h"
 #include "sim/engine/actors.h"
+#include "sim/learning/learner.h"
 #include "sim/plan.h"
 #include "sim/server.h"
 
@@ -19,7 +20,8 @@ struct NodeGradient {
   int worker;
   int iteration;
   std::vector<std::int64_t>
-      read_versions;  // by server: of the parameters that it was computed from
+      read_versions;              // by server: of the parameters that it was computed from
+  SharedValues values = nullptr;  // where the scenario learns
 };
 
 struct AggregatorState {

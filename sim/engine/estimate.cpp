@@ -33,6 +33,11 @@ constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
+// Of learning.
+constexpr double seconds_per_flop = 1.5e-10;
+constexpr double seconds_per_value = 4e-9;             // of a gradient
+constexpr double seconds_per_compressed_value = 2e-8;  // the same, made and read
+
 // Of all ranks' plans, some, because a rank's plan can be as long as there are ranks.
 constexpr int most_sampled = 64;
 
@@ -193,6 +198,30 @@ Load load_of(const Setup& setup) {
   return load;
 }
 
+// What the gradients themselves take, beside the simulation of their messages.
+void add_learning(const Setup& setup, Need& need) {
+  const Objective& objective = setup.lesson->objective;
+  double forward_flop = 0;
+  for (const Tensor& tensor : objective.tensors)
+    forward_flop += tensor.forward_flop;
+  const auto values = static_cast<double>(objective.parameters());
+  const double workers = setup.traffic.cluster.topology.workers();
+  const double gradients = workers * need.iterations;
+  const bool compresses = setup.scenario.compresses();
+  const double samples =
+      setup.lesson->epoch_samples() + static_cast<double>(setup.lesson->data.held_out.count);
+  const double evaluations =
+      gradients * setup.scenario.batch /
+      setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
+  need.seconds +=
+      (gradients * 3 * setup.scenario.batch + evaluations * samples) * forward_flop *
+          seconds_per_flop +
+      gradients * values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0));
+  // A worker has parameters, those that arrive, a gradient and one on its way; if it compresses, a
+  // residual and a message's values besides.
+  need.memory_bytes += workers * values * (compresses ? 7 : 4) * sizeof(float);
+}
+
 Need need_of(const Setup& setup, const Load& load, int iterations) {
   Need need{.iterations = static_cast<double>(iterations)};
   const auto hosts = static_cast<double>(setup.traffic.cluster.worker_hosts.size());
@@ -205,6 +234,8 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                       load.in_flight * bytes_per_flow_in_flight +
                       load.plan_actions * bytes_per_action + rows * bytes_per_row +
                       (setup.keep_messages ? need.flows * bytes_per_message : 0);
+  if (setup.lesson != nullptr)
+    add_learning(setup, need);
   return need;
 }
 

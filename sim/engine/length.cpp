@@ -18,7 +18,7 @@ Length::Length(const Setup& setup)
   const auto workers = static_cast<std::size_t>(setup.traffic.cluster.topology.workers());
   workers_.resize(workers);
   missing_.resize(workers);
-  end_ = scenario.iterations ? scenario.warmup + *scenario.iterations : -1;
+  end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
   next_check_ = scenario.warmup + (in_step() ? enough_if_all_alike : first_check);
 }
 
@@ -42,8 +42,9 @@ double Length::start_s(int rank) const {
 }
 
 bool Length::has(int iteration) {
-  if (ended_ || iteration == end_)
+  if (ended_ || (end_ >= 0 && iteration >= end_))
     return false;
+  latest_ = std::max(latest_, iteration);
   if (end_ >= 0 || iteration < next_check_)
     return true;
   const Scenario& scenario = setup_.scenario;
@@ -55,11 +56,16 @@ bool Length::has(int iteration) {
     return true;
   }
   cut_short_ = !known;
+  latest_ = iteration - 1;
+  end();
+  return false;
+}
+
+void Length::end() {
   // Who waits for others could wait for ever for one that has ended: then all do as many.
   if (waiting_ == Schedule::Waiting::for_nobody)
     ended_ = true;
-  end_ = iteration;
-  return false;
+  end_ = latest_ + 1;
 }
 
 void Length::sends(int rank, int iteration, int parts, bool all) {
@@ -67,19 +73,23 @@ void Length::sends(int rank, int iteration, int parts, bool all) {
   missing->second += parts - (all ? 1 : 0);
 }
 
-void Length::applied(int rank, int iteration, double now_s) {
+bool Length::applied(int rank, int iteration, double now_s) {
   std::map<int, int>& missing = missing_[index_of(rank)];
   const auto parts = missing.find(iteration);
   if (--parts->second > 0)
-    return;
+    return false;
   missing.erase(parts);
   if (!in_step())
     workers_[index_of(rank)].counted_s.push_back(now_s);
+  return true;
 }
 
-void Length::stepped(int rank, double now_s) {
-  if (in_step())
-    workers_[index_of(rank)].counted_s.push_back(now_s);
+void Length::stepped(int rank, int iteration, double now_s) {
+  if (!in_step())
+    return;
+  std::vector<double>& counted_s = workers_[index_of(rank)].counted_s;
+  counted_s.resize(static_cast<std::size_t>(iteration) + 1);
+  counted_s.back() = now_s;
 }
 
 std::vector<Progress> Length::common() const {

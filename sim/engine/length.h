@@ -27,13 +27,16 @@ class Length {
   void starts(int rank, double now_s) { workers_[index_of(rank)].start_s = now_s; }
   // Whether a worker that asks for it has this iteration. The worker that asks first decides.
   bool has(int iteration);
+  // Nobody begins an iteration after those that have begun; where workers wait for others, all do
+  // as many.
+  void end();
 
   // So many parts of this iteration's gradient are sent to be applied; `all`: no more will be.
   void sends(int rank, int iteration, int parts, bool all);
-  // One of them has been applied. With the last one the iteration counts.
-  void applied(int rank, int iteration, double now_s);
-  // The worker has ended an iteration; in step it counts now.
-  void stepped(int rank, double now_s);
+  // One of them has been applied. With the last one the iteration counts, and this is true.
+  bool applied(int rank, int iteration, double now_s);
+  // The worker has taken the iteration's step; in step the iteration counts at its last one.
+  void stepped(int rank, int iteration, double now_s);
 
   // What was decided to be measured; none: all after warm-up.
   const std::optional<Window>& window() const { return window_; }
@@ -53,7 +56,8 @@ class Length {
   Schedule::Waiting waiting_;
   std::vector<Progress> workers_;
   std::vector<std::map<int, int>> missing_;  // by worker and iteration: parts, and 1 until all are
-  int end_;  // no worker has this iteration, unless this is negative
+  int end_;          // no worker has this iteration, unless this is negative
+  int latest_ = -1;  // iteration that a worker has
   int next_check_;
   bool ended_ = false;  // nobody begins another iteration
   std::optional<Window> window_;

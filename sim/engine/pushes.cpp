@@ -103,7 +103,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
 }
 
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Delivered& delivered) {
+                    const Learner::Answer& values, const Delivered& delivered) {
   const double now_s = sg::Engine::get_clock();
   const double sent_s = delivered.sent_s;
   if (worker.answers &&
@@ -121,8 +121,11 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
   worker.answer_messages.push_back(delivered.message);
 
   CachedPiece& cached = worker.cache[index(shard)][worker.run.piece(push.bucket, push.piece)];
-  if (answer.own > cached.own)  // answers can overtake each other
+  const bool newest = answer.own > cached.own;  // answers can overtake each other
+  if (newest)
     cached = answer;
+  if (Learner* learner = worker.run.learner.get())
+    learner->arrive({shard, push.bucket, push.piece}, worker.rank, values, newest);
   const bool complete =
       ++worker.answers_of[index(push.bucket)] % answers_to_a_push(worker, push.bucket) == 0;
   if (complete) {
@@ -151,6 +154,12 @@ void read_cache(WorkerState& worker) {
           worker.cache[s][worker.run.piece(static_cast<int>(b), worker.run.cuts[b].pieces - 1)];
       worker.read_version[s][b] = last.version + made - last.own;
     }
+  if (worker.run.learner != nullptr)
+    worker.run.learner->read(worker.rank, made, [&](const PieceOf& piece) {
+      const CachedPiece& cached =
+          worker.cache[index(piece.server)][worker.run.piece(piece.bucket, piece.piece)];
+      return Learner::Held{.version = cached.version, .own = cached.own};
+    });
 }
 
 int oldest_clock(const WorkerState& worker) {

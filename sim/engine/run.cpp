@@ -28,6 +28,8 @@ Run::Run(const Setup& setup)
   for (const HostFacts& host : cluster.workers)
     trace.one_core.push_back(host.cores == 1);
 
+  if (setup.lesson != nullptr)
+    learner = std::make_unique<Learner>(setup);
   const Schedule& schedule = *setup.scenario.schedule;
   trace.in_step = schedule.waits(setup.scenario.schedule_settings) == Schedule::Waiting::for_all;
   // The counters of servers and aggregators grow with nodes times servers: only where used.
@@ -227,7 +229,14 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   const std::pair own(iteration, bucket.index);
   if (const auto known = drawn_payloads_.find(own); known != drawn_payloads_.end())
     return known->second;
-  auto payload = std::make_shared<const Payload>(setup.traffic.payload_of(bucket, iteration));
+  Payload made = setup.traffic.payload_of(bucket, iteration);
+  if (learner != nullptr) {  // sizes are those of the messages, where they can be known by now
+    made.messages.clear();
+    if (setup.traffic.partners == Schedule::Partners::each_other)
+      for (const double scale : learner->message_scales(bucket.index, iteration))
+        made.messages.push_back(scaled(made.bytes, scale));
+  }
+  auto payload = std::make_shared<const Payload>(std::move(made));
   if (payload->messages.empty()) {
     common_payloads_.emplace(common, payload);
   } else {
@@ -243,6 +252,7 @@ std::uint64_t Run::on_the_wire(int from, int to, std::uint64_t bytes) {
     return 0;
   bytes_between[static_cast<std::uint64_t>(from) * hosts.size() + static_cast<std::uint64_t>(to)] +=
       static_cast<double>(bytes);
+  bytes_sent += static_cast<double>(bytes);
   ++trace.flows;
   return bytes;
 }
@@ -255,6 +265,14 @@ void Run::add_row(double start_s, Row row) {
   row.start_s = start_s;
   row.end_s = sg::Engine::get_clock();
   trace.rows.push_back(row);
+}
+
+void Run::learned(int gradients) {
+  if (learner == nullptr)
+    return;
+  learner->applied(gradients, sg::Engine::get_clock(), bytes_sent);
+  if (learner->ended())
+    length.end();
 }
 
 void Run::work(const Work& work, Row row) {

@@ -19,6 +19,7 @@
 #include "sim/engine/server_state.h"
 #include "sim/engine/stages.h"
 #include "sim/engine/worker_state.h"
+#include "sim/learning/learner.h"
 #include "sim/plan.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
@@ -28,6 +29,11 @@ namespace syncline {
 
 // Control messages: a node's iteration number, a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
+
+// Bytes of a message that is so many times as long as expected.
+inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
+  return scale == 1 ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * scale + 0.5);
+}
 
 // What has arrived of a server's part of the model.
 struct Delivered {
@@ -46,6 +52,8 @@ struct Run {
   std::vector<sg::Host*> hosts;                     // by rank
   std::map<std::pair<int, int>, Barrier> barriers;  // by stage and group
   std::map<std::uint64_t, double> bytes_between;    // by from * ranks + to
+  double bytes_sent = 0;                            // by all, on the network
+  std::unique_ptr<Learner> learner;                 // null: only time is simulated
   std::vector<std::unique_ptr<WorkerState>> workers;
   std::vector<std::unique_ptr<ServerState>> servers;
   std::vector<std::unique_ptr<Stages>> server_stages;
@@ -95,6 +103,8 @@ struct Run {
   // The last row of the trace, or one before it, sends or receives these.
   void sends(const std::vector<std::int64_t>& messages, std::size_t rows_before = 0);
   void receives(const std::vector<std::int64_t>& messages, std::size_t rows_before = 0);
+  // A gradient, or one of each worker, has been applied in whole.
+  void learned(int gradients);
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
   // Does this work in the calling actor and adds a row. On a worker's host it shares the device

@@ -6,6 +6,24 @@
 #include "sim/engine/run.h"
 
 namespace syncline {
+namespace {
+
+// What learning needs to know of sums that make the update after `version`.
+std::vector<Learner::Sum> learned_sums(const std::vector<NodeSum>& sums, std::int64_t version) {
+  std::vector<Learner::Sum> learned;
+  for (const NodeSum& sum : sums) {
+    double staleness = 0;
+    for (const NodeSum::Gradient& gradient : sum.gradients)
+      staleness += static_cast<double>(version - gradient.read_version);
+    const auto gradients = static_cast<int>(sum.gradients.size());
+    learned.push_back({.node = sum.node,
+                       .gradients = gradients,
+                       .staleness = gradients > 0 ? staleness / gradients : 0});
+  }
+  return learned;
+}
+
+}  // namespace
 
 void AppliedGradients::add(std::size_t first, std::size_t end) {
   more[first] = end;
@@ -70,6 +88,9 @@ void Server::apply(const Push& push) {
   run.update(last, row);
   state_.to_update = bytes - last;
   ServerState::Piece& piece = state_.piece_of(push);
+  if (run.learner != nullptr)
+    run.learner->apply({state_.shard, push.bucket, push.piece}, push.worker, push.iteration,
+                       piece.version - push.read_version);
   const int before = piece.applied[index(push.worker)]++;
   if (before == piece.slowest)
     piece.slowest = *std::ranges::min_element(piece.applied);
@@ -80,7 +101,8 @@ void Server::apply(const Push& push) {
   row.version = piece.version;
   row.read_version = push.read_version;
   run.add_row(sg::Engine::get_clock(), row);
-  run.length.applied(push.worker, push.iteration, sg::Engine::get_clock());
+  if (run.length.applied(push.worker, push.iteration, sg::Engine::get_clock()))
+    run.learned(1);
 }
 
 void Server::reply(const Push& push) {
@@ -90,24 +112,29 @@ void Server::reply(const Push& push) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
+  const Learner::Answer values = run.learner == nullptr
+                                     ? Learner::Answer()
+                                     : run.learner->answer({state_.shard, push.bucket, push.piece},
+                                                           push.worker, push.iteration);
   const std::uint64_t part = run.cuts[index(push.bucket)].answered(
-      share(run.setup.traffic.pulled_bytes(*payload), static_cast<int>(run.servers.size()),
-            state_.shard),
+      share(scaled(run.setup.traffic.pulled_bytes(*payload), values.scale),
+            static_cast<int>(run.servers.size()), state_.shard),
       push.piece);
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
-  run.deliver_shard(state_.rank(), worker.rank, part,
-                    [this_state = &state_, &worker, push, answer](const Delivered& delivered) {
-                      this_state->run.add_row(delivered.sent_s, {.verb = "reply",
-                                                                 .stream = Stream::messages,
-                                                                 .rank = this_state->rank(),
-                                                                 .bucket = push.bucket,
-                                                                 .iteration = push.iteration,
-                                                                 .bytes_sent = delivered.bytes});
-                      this_state->run.sends({delivered.message});
-                      answer_arrived(worker, this_state->shard, push, answer, delivered);
-                    });
+  run.deliver_shard(
+      state_.rank(), worker.rank, part,
+      [this_state = &state_, &worker, push, answer, values](const Delivered& delivered) {
+        this_state->run.add_row(delivered.sent_s, {.verb = "reply",
+                                                   .stream = Stream::messages,
+                                                   .rank = this_state->rank(),
+                                                   .bucket = push.bucket,
+                                                   .iteration = push.iteration,
+                                                   .bytes_sent = delivered.bytes});
+        this_state->run.sends({delivered.message});
+        answer_arrived(worker, this_state->shard, push, answer, values, delivered);
+      });
 }
 
 int Server::slowest(const Push& push) const {
@@ -136,6 +163,9 @@ void Server::apply(const std::vector<NodeSum>& sums) {
   const std::uint64_t bytes =
       state_.added_bytes(state_.run.setup.traffic.payload_of(state_.run.setup.model_bucket, -1));
   state_.run.update(bytes * sums.size(), {.stream = Stream::compute, .rank = state_.rank()});
+  if (state_.run.learner != nullptr)
+    state_.run.learner->apply(state_.shard, sums.front().update,
+                              learned_sums(sums, state_.version));
   ++state_.version;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
@@ -147,7 +177,8 @@ void Server::apply(const std::vector<NodeSum>& sums) {
                                                    .version = state_.version,
                                                    .read_version = gradient.read_version,
                                                    .worker = gradient.worker});
-      state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock());
+      if (state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock()))
+        state_.run.learned(1);
     }
   }
 }
@@ -156,13 +187,19 @@ void Server::send_parameters(int node) {
   Run& run = state_.run;
   AggregatorState& aggregator = *run.aggregators[index(node)];
   const Payload payload = run.setup.traffic.payload_of(run.setup.model_bucket, -1);
-  const std::uint64_t bytes = share(run.setup.traffic.pulled_bytes(payload),
+  const Learner::Answer values = run.learner == nullptr
+                                     ? Learner::Answer()
+                                     : run.learner->answer_node(state_.shard, node, state_.version);
+  const std::uint64_t bytes = share(scaled(run.setup.traffic.pulled_bytes(payload), values.scale),
                                     static_cast<int>(run.servers.size()), state_.shard);
   const std::int64_t version = state_.version;
   const std::size_t contained = state_.applied_of_node[index(node)].all_before;
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, run.setup.model_bucket, -1);
-  const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained] {
+  const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained, values] {
+    if (run.learner != nullptr)
+      run.learner->arrive_at_node(static_cast<int>(shard), aggregator.node, values,
+                                  version > aggregator.versions[shard]);
     aggregator.versions[shard] = std::max(aggregator.versions[shard], version);
     aggregator.contained[shard] = std::max(aggregator.contained[shard], contained);
     for (const int rank : run.setup.traffic.cluster.topology.nodes[index(aggregator.node)])

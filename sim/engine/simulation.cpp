@@ -123,6 +123,8 @@ Trace simulate(const Setup& given) {
   const std::vector<Progress> progress = progress_of(run.trace);
   run.trace.window = run.length.window().value_or(window_after(progress, setup.scenario.warmup));
   run.trace.cut_short = run.length.cut_short();
+  if (run.learner != nullptr)
+    run.trace.learned = run.learner->finish(run.trace.end_s, run.bytes_sent);
   run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
   if (alike)

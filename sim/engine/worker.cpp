@@ -155,6 +155,21 @@ void take_answers(WorkerState& state) {
   read_cache(state);
 }
 
+// With other workers, and not on servers.
+bool averages(const WorkerState& state) {
+  return setup_of(state).traffic.partners == Schedule::Partners::each_other;
+}
+
+// The optimiser's step; `version`: of the parameters that all then have.
+void take_step(WorkerState& state, std::int64_t version) {
+  if (setup_of(state).compute.launch_s > 0)
+    compute(state, setup_of(state).compute.launch_s, compute_row(state, "launch"));
+  Row row = compute_row(state, "step");
+  row.version = version;
+  compute(state, setup_of(state).compute.step_s[index(state.rank)], row);
+  state.run.length.stepped(state.rank, state.iteration, sg::Engine::get_clock());
+}
+
 }  // namespace
 
 bool compresses_on_second_core(const WorkerState& worker) {
@@ -185,6 +200,8 @@ bool Worker::next_iteration() {
 }
 
 void Worker::forward() {
+  if (state_.run.learner != nullptr)
+    state_.run.learner->forward(state_.rank, state_.iteration);
   compute(state_, setup_of(state_).compute.forward_s(state_.rank), compute_row(state_, "forward"));
 }
 
@@ -194,12 +211,27 @@ void Worker::backward(const Bucket& bucket) {
 }
 
 void Worker::step() {
-  if (setup_of(state_).compute.launch_s > 0)
-    compute(state_, setup_of(state_).compute.launch_s, compute_row(state_, "launch"));
-  Row row = compute_row(state_, "step");
-  row.version = state_.iteration + 1;
-  compute(state_, setup_of(state_).compute.step_s[index(state_.rank)], row);
-  state_.run.length.stepped(state_.rank, sg::Engine::get_clock());
+  take_step(state_, state_.iteration + 1);
+  if (!averages(state_) || state_.run.learner == nullptr)
+    return;
+  state_.run.learner->step(state_.iteration);
+  if (state_.rank == 0)
+    state_.run.learned(cluster_of(state_).topology.workers());
+}
+
+void Worker::step_alone() {
+  take_step(state_, -1);
+  if (state_.run.learner != nullptr)
+    state_.run.learner->step_alone(state_.rank, state_.iteration);
+}
+
+void Worker::step_together(double rate, double momentum) {
+  take_step(state_, state_.iteration + 1);
+  if (state_.run.learner == nullptr)
+    return;
+  const int gradients = state_.run.learner->step_together(state_.iteration, rate, momentum);
+  if (state_.rank == 0)
+    state_.run.learned(gradients);
 }
 
 void Worker::start_average(const Bucket& bucket) {
@@ -229,12 +261,15 @@ void Worker::push(const Bucket& bucket) {
   state_.outstanding += answers_to_a_push(state_, bucket.index);
   state_.run.length.sends(state_.rank, state_.iteration, cluster_of(state_).topology.servers,
                           bucket.index + 1 == static_cast<int>(buckets().size()));
-  start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
+  const double scale = state_.run.learner == nullptr
+                           ? 1
+                           : state_.run.learner->push(state_.rank, bucket.index, state_.iteration);
+  start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration, scale] {
     const std::shared_ptr<const Payload> payload = state.run.payload(bucket, iteration);
     const Work made = encode(payload->elements);
     work_then(state, payload->elements > 0 ? &made : nullptr, bucket, iteration,
               [&state, &bucket, iteration,
-               bytes = payload->message_of(state.rank) + payload->small_bytes] {
+               bytes = scaled(payload->message_of(state.rank), scale) + payload->small_bytes] {
                 push_to_servers(state, bucket, iteration, bytes);
               });
   });
@@ -260,6 +295,8 @@ void Worker::hand_over() {
   AggregatorState& node = node_of(state_);
   state_.run.length.sends(state_.rank, state_.iteration, cluster_of(state_).topology.servers, true);
   NodeGradient gradient{.worker = state_.rank, .iteration = state_.iteration, .read_versions = {}};
+  if (state_.run.learner != nullptr)
+    gradient.values = state_.run.learner->gradient(state_.rank);
   for (const std::vector<std::int64_t>& of_server : state_.read_version)
     gradient.read_versions.push_back(of_server[0]);
   copy(state_, state_.rank, node.rank(), "hand-over");
@@ -283,6 +320,8 @@ void Worker::take_parameters() {
   const AggregatorState& node = node_of(state_);
   for (std::size_t s = 0; s < node.versions.size(); ++s)
     state_.read_version[s][0] = node.versions[s];
+  if (state_.run.learner != nullptr)
+    state_.run.learner->take(state_.rank, node.node);
   const int own = own_gradients_at(node, state_);
   copy(state_, node.rank(), state_.rank, "take", own);
 }

@@ -14,6 +14,7 @@
 
 #include "sim/engine/actors.h"
 #include "sim/engine/stages.h"
+#include "sim/learning/learner.h"
 #include "sim/trace.h"
 #include "sim/worker.h"
 
@@ -65,7 +66,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
 // A server's answer to this push has arrived. Answers that overlap in time share one row, because
 // a worker gets many of them.
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Delivered& delivered);
+                    const Learner::Answer& values, const Delivered& delivered);
 
 // Ends the row of answers.
 void end_answers(WorkerState& worker);

@@ -157,6 +157,10 @@ WireSize Coder::expected(std::size_t elements, int iteration) const {
               : WireSize(static_cast<double>(elements * value_bytes(precision_)), true);
 }
 
+bool Coder::keeps_residuals(int iteration) const {
+  return on() && keeps_residual(compressor(), settings(iteration));
+}
+
 void Coder::give_back(const Sender& sender, int iteration, std::size_t element, float value) {
   State& state = states_.at(sender);
   if (keeps_residual(compressor(), settings(iteration)))

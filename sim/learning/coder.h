@@ -49,6 +49,8 @@ class Coder {
   // encode, then decode into zeros: what everybody sees of it. `bytes` gets the message's size.
   Values sent(const Sender& sender, int iteration, std::span<const float> values,
               std::size_t* bytes = nullptr);
+  // Whether what a message leaves out joins the sender's next one (error feedback).
+  bool keeps_residuals(int iteration) const;
   // What the compressor means a message for so many values to have.
   WireSize expected(std::size_t elements, int iteration) const;
 

@@ -6,68 +6,16 @@
 
 #include "kernels/compressor.h"
 #include "kernels/text.h"
+#include "sim/options/kinds.h"
+#include "sim/options/learning.h"
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/schedule.h"
+#include "sim/setup/data.h"
 #include "sim/setup/network.h"
 
 namespace syncline {
 namespace {
-
-constexpr double tiny = 1e-12;  // "greater than zero"
-
-Parameter number(const std::string& name, const std::string& sentence, const std::string& fallback,
-                 double minimum, double maximum, bool whole = false) {
-  return {name, sentence, fallback, minimum, maximum, whole, {}};
-}
-
-Parameter choice(const std::string& name, const std::string& sentence, const std::string& fallback,
-                 std::vector<std::string> choices) {
-  return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
-}
-
-// An option that is a number: `assign(scenario, value)`.
-template <class Assign>
-Option numeric(const Parameter& parameter, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            assign(scenario, checked_number(parameter, text));
-          },
-          true,
-          allowed_values(parameter)};
-}
-
-template <class Assign>
-Option worded(const Parameter& parameter, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            assign(scenario, checked_word(parameter, text));
-          },
-          false,
-          allowed_values(parameter)};
-}
-
-// The same where the word `auto` stands for no number.
-template <class Assign>
-Option number_or_auto(const Parameter& parameter, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            if (text == "auto")
-              return;
-            try {
-              assign(scenario, checked_number(parameter, text));
-            } catch (const std::invalid_argument& error) {
-              throw std::invalid_argument(std::string(error.what()) + ", or auto");
-            }
-          },
-          true,
-          allowed_values(parameter) + ", or auto"};
-}
 
 Fusion fusion_of(const Parameter& parameter, const std::string& text) {
   if (text == "all")
@@ -93,7 +41,7 @@ Option fusion(const Parameter& parameter) {
 }
 
 std::vector<Option> fixed_options() {
-  return {
+  std::vector<Option> options{
       Option{"platform", "path of a SimGrid XML file, or a name in platforms/", "",
              [](Scenario& s, const std::string& v) { s.platform = v; }},
       numeric(number("workers", "how many, node by node (default: all of the platform)", "", 1, 1e7,
@@ -192,6 +140,8 @@ std::vector<Option> fixed_options() {
                      1e15, true),
               [](Scenario& s, double v) { s.epoch_samples = v; }),
   };
+  std::ranges::move(learning_options(), std::back_inserter(options));
+  return options;
 }
 
 }  // namespace
@@ -206,6 +156,9 @@ std::vector<Parameter> own_parameters() {
   add(Registered<Schedule>::all());
   add(Registered<Exchange>::all());
   add(Registered<Compressor>::all());
+  add(Registered<Problem>::all());
+  for (const Parameter& parameter : generated_parameters())
+    all.emplace(parameter.name, parameter);
   std::vector<Parameter> list;
   for (const auto& [name, parameter] : all)
     list.push_back(parameter);
@@ -216,18 +169,20 @@ const std::vector<Option>& scenario_options() {
   static const std::vector<Option> all = [] {
     std::vector<Option> options = fixed_options();
     for (const Parameter& parameter : own_parameters())
-      options.push_back({.name = parameter.name,
-                         .sentence = parameter.sentence,
-                         .fallback = parameter.fallback,
-                         .number = parameter.choices.empty(),
-                         .allowed = allowed_values(parameter)});
+      if (std::ranges::find(options, parameter.name, &Option::name) == options.end())
+        options.push_back({.name = parameter.name,
+                           .sentence = parameter.sentence,
+                           .fallback = parameter.fallback,
+                           .number = parameter.choices.empty(),
+                           .allowed = allowed_values(parameter)});
     return options;
   }();
   return all;
 }
 
 bool is_choice(const std::string& name) {
-  return name == "schedule" || name == "exchange" || name == "compressor" || name == "optimizer";
+  return name == "schedule" || name == "exchange" || name == "compressor" || name == "optimizer" ||
+         name == "learn";
 }
 
 bool known_option(const std::string& name) {

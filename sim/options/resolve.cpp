@@ -6,9 +6,11 @@
 
 #include "kernels/compressor.h"
 #include "kernels/text.h"
+#include "sim/options/learning.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
+#include "sim/setup/data.h"
 #include "sim/setup/files.h"
 #include "sim/setup/network.h"
 
@@ -50,6 +52,11 @@ Settings settings_of(const Entry& entry, const GivenOptions& given) {
     at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
   return Settings(entry.parameters, values(given));
 }
+
+// What is declared for data that are generated.
+struct GeneratedData {
+  const std::vector<Parameter>& parameters = generated_parameters();
+};
 
 // Whether the exchange can move what the compressor makes.
 bool carries(const Exchange& exchange, const Compressor& compressor) {
@@ -101,7 +108,8 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
 
 // Finds given options that do not fit these three, or mean nothing to them.
 void find_misfits(const Schedule& schedule, const Exchange& exchange, const Compressor& compressor,
-                  const GivenOptions& given, std::vector<Misfit>& misfits) {
+                  const Learning& learning, const GivenOptions& given,
+                  std::vector<Misfit>& misfits) {
   if (!schedule.any_exchange && exchange.name != schedule.exchange)
     misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
                                        " allows only " + schedule.exchange});
@@ -116,10 +124,15 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
         given.at("iterations").value != "auto" && (is_flag(key) || !is_flag("iterations")))
       misfits.push_back({key, std::string(key) + " means nothing with iterations = " +
                                   given.at("iterations").value + "; allowed is auto"});
+  const Problem* problem = learning.problem;
+  const bool generates = problem != nullptr && learning.data == "generated";
   for (const Parameter& parameter : own_parameters())
-    if (given.contains(parameter.name) && !declares(schedule.parameters, parameter.name) &&
+    if (given.contains(parameter.name) && !is_learning_option(parameter.name) &&
+        !declares(schedule.parameters, parameter.name) &&
         !declares(exchange.parameters, parameter.name) &&
-        !declares(compressor.parameters, parameter.name))
+        !declares(compressor.parameters, parameter.name) &&
+        !(problem != nullptr && declares(problem->parameters, parameter.name)) &&
+        !(generates && declares(generated_parameters(), parameter.name)))
       misfits.push_back({parameter.name, parameter.name + " means nothing to schedule " +
                                              schedule.name + ", exchange " + exchange.name +
                                              " and compressor " + compressor.name});
@@ -173,14 +186,16 @@ std::string folder_of(const Given& option) {
 }
 
 void find_files(const GivenOptions& given, Scenario& scenario) {
-  for (const char* needed : {"platform", "model"})
-    if (!given.contains(needed))
-      throw std::invalid_argument(std::string(needed) + " is not given: say --" + needed +
+  for (const std::string needed : {"platform", "model"})
+    if (!given.contains(needed) && (needed == "platform" || !given.contains("learn")))
+      throw std::invalid_argument(needed + " is not given: say --" + needed +
                                   " NAME (see `syncline list`)");
   at(given, "platform", [&] {
     scenario.platform = find_file("platform", "platforms", ".xml", scenario.platform,
                                   folder_of(given.at("platform")));
   });
+  if (!given.contains("model"))  // what is learned is timed
+    return;
   at(given, "model", [&] {
     scenario.model =
         find_file("model", "models", ".csv", scenario.model, folder_of(given.at("model")));
@@ -264,6 +279,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
     if (const auto own = schedule.defaults.find(option.name);
         own != schedule.defaults.end() && !given.contains(option.name))
       set(option, own->second);
+  find_problem(given, scenario);
   at(given, "compressor", [&] {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
   });
@@ -288,7 +304,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
 
   check_network(scenario, given);
   resolve_optimizer(given, scenario, misfits);
-  find_misfits(schedule, *scenario.exchange, compressor, given, misfits);
+  find_misfits(schedule, *scenario.exchange, compressor, scenario.learning, given, misfits);
   const auto keep = [&](const auto& entry, Settings& settings) {
     settings = settings_of(entry, given);
     for (const Parameter& parameter : entry.parameters)
@@ -298,7 +314,15 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   keep(schedule, scenario.schedule_settings);
   keep(*scenario.exchange, scenario.exchange_settings);
   keep(compressor, scenario.compressor_settings);
+  if (scenario.learns()) {
+    keep(*scenario.learning.problem, scenario.learning.problem_settings);
+    if (scenario.learning.data == "generated")
+      keep(GeneratedData(), scenario.learning.generated);
+    if (given.contains("data"))
+      scenario.learning.data_folder = folder_of(given.at("data"));
+  }
   resolve_compression(given, scenario, misfits);
+  resolve_learning(given, scenario, misfits);
   return scenario;
 }
 

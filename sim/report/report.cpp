@@ -178,7 +178,7 @@ std::int64_t updates_in(const Trace& trace) {
   std::int64_t steps = 0;
   std::int64_t updates = 0;
   for (const Row& row : trace.rows)
-    if (row.verb == "step" && row.rank == 0)
+    if (row.verb == "step" && row.rank == 0 && row.version >= 0)
       steps = std::max(steps, row.version);
     else if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
       updates = std::max(updates, row.version);

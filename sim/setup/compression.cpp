@@ -55,6 +55,12 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
       start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
                   : scenario.compressor_settings);
   read_tables(scenario, cluster);
+  for (const Parameter& parameter : compressor_->parameters)
+    if (scenario.learns() && (parameter.name == "momentum" || parameter.name == "clip-norm") &&
+        scenario.compressor_settings.number(parameter.name) > 0) {
+      unpriced_settings_.push_back(parameter.name);
+      provenance_ += "; " + compressor_->name + "'s " + parameter.name + " priced as 0";
+    }
   if (start_bytes)
     provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
                    std::to_string(std::llround(*start_bytes)) + " bytes";
@@ -169,8 +175,12 @@ std::vector<int> Compression::one_worker_of_each_table() const {
 CostQuestion Compression::question(const CostTable& table, const Work& work, int iteration) const {
   const auto n = static_cast<double>(work.elements);
   const bool encodes = work.kind == Work::Kind::encode;
-  if (encodes || read_as_ == compressor_)
-    return {compressor_, settings(iteration), encodes ? "encode" : "decode", n};
+  if (encodes || read_as_ == compressor_) {
+    Settings priced = settings(iteration);
+    for (const std::string& name : unpriced_settings_)
+      priced = priced.with(name, 0);
+    return {compressor_, std::move(priced), encodes ? "encode" : "decode", n};
+  }
   // Decoding takes as long as the other compressor's message with as many values, or with the
   // lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/setup/bounds.h"
+#include "sim/setup/data.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/platform_check.h"
 
@@ -168,6 +169,48 @@ std::string adding_source(const Scenario& scenario) {
   return text;
 }
 
+std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
+  if (!scenario.learns())
+    return nullptr;
+  const Learning& learning = scenario.learning;
+  const auto lesson = std::make_shared<Lesson>();  // what is learned reads the data where they are
+  lesson->data = load_data(learning.data, learning.data_folder, learning.generated, scenario.seed);
+  lesson->objective =
+      learning.problem->objective(learning.problem_settings, lesson->data, scenario.seed);
+  return lesson;
+}
+
+// What is timed: without a model, what is learned.
+Model model_of(const Scenario& scenario, const Lesson* lesson) {
+  if (!scenario.model.empty())
+    return read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
+  Model model{.name = scenario.learning.problem->name,
+              .sample = "sample of " + lesson->data.source};
+  for (const Tensor& tensor : lesson->objective.tensors)
+    model.layers.push_back({tensor.name, tensor.parameters, tensor.forward_flop});
+  return model;
+}
+
+int round_of(const Scenario& scenario) {
+  return scenario.schedule->round == nullptr ? 1
+                                             : scenario.schedule->round(scenario.schedule_settings);
+}
+
+int in_rounds(int iterations, int round) {
+  return (iterations + round - 1) / round * round;
+}
+
+std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
+  if (scenario.iterations)
+    return in_rounds(*scenario.iterations, round_of(scenario));
+  if (lesson == nullptr)
+    return std::nullopt;
+  const double samples = default_epochs * lesson->epoch_samples();
+  return in_rounds(
+      static_cast<int>(std::clamp(std::ceil(samples / scenario.batch / workers), 1.0, 1e6)),
+      round_of(scenario));
+}
+
 }  // namespace
 
 std::vector<Bucket> Setup::sent_buckets() const {
@@ -175,16 +218,21 @@ std::vector<Bucket> Setup::sent_buckets() const {
 }
 
 Setup prepare(const Scenario& scenario) {
-  Model model = read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
+  std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
+  Model model = model_of(scenario, lesson.get());
   const Bucket model_bucket = fused(model, scenario, everything).front();
   const PlatformFile platform = check_platform(scenario.platform);
   Cluster cluster = load_cluster(scenario);
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
+  const std::optional<int> iterations =
+      iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
-  return {.scenario = scenario,
+  Scenario simulated = scenario;
+  simulated.warmup = in_rounds(scenario.warmup, round_of(scenario));
+  return {.scenario = std::move(simulated),
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),
@@ -192,6 +240,8 @@ Setup prepare(const Scenario& scenario) {
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
           .profiles = platform.profiles,
+          .lesson = std::move(lesson),
+          .iterations = iterations,
           .adding = adding_source(scenario)};
 }
 

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
 #include "sim/setup/model.h"
@@ -14,15 +17,25 @@
 
 namespace syncline {
 
+// What is learned, on its data.
+struct Lesson {
+  Data data;
+  Objective objective;
+
+  double epoch_samples() const { return static_cast<double>(data.train.count); }
+};
+
 struct Setup {
   Scenario scenario;
   Model model;
   ComputeTimes compute;
   Traffic traffic;
   std::vector<Bucket> buckets;
-  Bucket model_bucket;                // all tensors as one: what node aggregators send
-  std::vector<std::string> warnings;  // for the result
-  Profiles profiles;                  // of the platform
+  Bucket model_bucket;                   // all tensors as one: what node aggregators send
+  std::vector<std::string> warnings;     // for the result
+  Profiles profiles;                     // of the platform
+  std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
+  std::optional<int> iterations;         // of every worker after `warmup`; none: until it is known
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
   bool keep_messages = false;  // in the trace, one by one

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <utility>
@@ -43,6 +44,59 @@ std::string_view interned(const std::string& verb) {
   return *verbs.insert(verb).first;
 }
 
+// What has been learned, after everything else; an empty text if nothing has.
+void pack(const Learned& learned, std::ostream& out) {
+  out << learned.curve.size() << ' ' << learned.applied.size() << ' ' << learned.reads.size() << ' '
+      << learned.parameters_at_end.size() << ' ' << number(learned.target_s.value_or(-1)) << ' '
+      << number(learned.diverged_s.value_or(-1)) << ' ' << learned.messages << ' '
+      << number(learned.left_out) << ' ' << number(learned.bits_per_value) << '\n';
+  for (const CurvePoint& point : learned.curve)
+    out << number(point.seconds) << ' ' << number(point.samples) << ' ' << number(point.bytes)
+        << ' ' << number(point.iterations) << ' ' << number(point.loss) << ' '
+        << number(point.accuracy) << ' ' << number(point.train_accuracy) << ' '
+        << number(point.heldout_loss) << '\n';
+  for (const AppliedPiece& piece : learned.applied)
+    out << piece.server << ' ' << piece.bucket << ' ' << piece.piece << ' ' << piece.worker << ' '
+        << piece.iteration << '\n';
+  for (const ReadPiece& piece : learned.reads)
+    out << piece.worker << ' ' << piece.iteration << ' ' << piece.server << ' ' << piece.bucket
+        << ' ' << piece.piece << ' ' << piece.version << ' ' << piece.own << '\n';
+  for (const float value : learned.parameters_at_end)
+    out << number(value) << '\n';
+}
+
+std::optional<Learned> unpack_learned(std::istream& in) {
+  Learned learned;
+  std::size_t points = 0;
+  std::size_t applied = 0;
+  std::size_t reads = 0;
+  std::size_t parameters = 0;
+  double target_s = 0;
+  double diverged_s = 0;
+  if (!(in >> points >> applied >> reads >> parameters >> target_s >> diverged_s >>
+        learned.messages >> learned.left_out >> learned.bits_per_value))
+    return std::nullopt;
+  if (target_s >= 0)
+    learned.target_s = target_s;
+  if (diverged_s >= 0)
+    learned.diverged_s = diverged_s;
+  learned.curve.resize(points);
+  for (CurvePoint& point : learned.curve)
+    in >> point.seconds >> point.samples >> point.bytes >> point.iterations >> point.loss >>
+        point.accuracy >> point.train_accuracy >> point.heldout_loss;
+  learned.applied.resize(applied);
+  for (AppliedPiece& piece : learned.applied)
+    in >> piece.server >> piece.bucket >> piece.piece >> piece.worker >> piece.iteration;
+  learned.reads.resize(reads);
+  for (ReadPiece& piece : learned.reads)
+    in >> piece.worker >> piece.iteration >> piece.server >> piece.bucket >> piece.piece >>
+        piece.version >> piece.own;
+  learned.parameters_at_end.resize(parameters);
+  for (float& value : learned.parameters_at_end)
+    in >> value;
+  return learned;
+}
+
 // A trace as text without loss, and back: child processes return text.
 std::string packed(const Trace& trace) {
   std::ostringstream out;
@@ -77,6 +131,8 @@ std::string packed(const Trace& trace) {
         << ' ' << row.bucket << ' ' << row.iteration << ' ' << row.bytes_sent << ' '
         << row.bytes_received << ' ' << row.version << ' ' << row.read_version << ' ' << row.worker
         << '\n';
+  if (trace.learned)
+    pack(*trace.learned, out);
   return out.str();
 }
 
@@ -128,6 +184,7 @@ Trace unpacked(const std::string& text) {
     row.stream = static_cast<Stream>(stream);
     row.stage = static_cast<std::uint8_t>(stage);
   }
+  trace.learned = unpack_learned(in);
   return trace;
 }
 

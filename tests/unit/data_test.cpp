@@ -1,5 +1,5 @@
 // The data sets: digits, generated ones, and files of others, whole and broken.
-#include "sim/learning/data.h"
+#include "sim/setup/data.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

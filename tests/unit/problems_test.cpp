@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "kernels/philox.h"
-#include "sim/learning/data.h"
 #include "sim/problem.h"
+#include "sim/setup/data.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/philox.h"
-#include "sim/learning/data.h"
+#include "sim/setup/data.h"
 
 namespace syncline {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/text.h"
-#include "sim/learning/data.h"
+#include "sim/setup/data.h"
 
 namespace syncline {
 namespace {

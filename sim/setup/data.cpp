@@ -1,4 +1,4 @@
-#include "sim/learning/data.h"
+#include "sim/setup/data.h"
 
 #include <algorithm>
 #include <filesystem>

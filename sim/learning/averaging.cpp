@@ -1,0 +1,132 @@
+// Learning among workers that average with each other.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "sim/learning/learner.h"
+
+namespace syncline {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+double Learner::rate_in(int iteration) const {
+  return rate_.at(static_cast<double>(iteration) * workers_ * setup_.scenario.batch);
+}
+
+void Learner::catch_up(int worker, int iteration) {
+  if (alone_.empty()) {
+    alone_.assign(at(workers_), optimizer_);
+    alone_until_.assign(at(workers_), stepped_);
+  }
+  std::vector<float> gradient(objective_.parameters());
+  for (int& next = alone_until_[at(worker)]; next <= iteration; ++next) {
+    compute(worker, next, alone_[at(worker)].parameters(), 1, gradient);
+    alone_[at(worker)].apply({0, gradient.size()}, gradient, 1, rate_in(next));
+  }
+}
+
+void Learner::step_alone(int worker, int iteration) {
+  catch_up(worker, iteration);
+}
+
+std::vector<std::vector<float>> Learner::contributions(int iteration) {
+  std::vector<std::vector<float>> all(at(workers_), std::vector<float>(objective_.parameters()));
+  const double weight = learning_.rate_in_residual ? rate_in(iteration) / workers_ : 1;
+  for (int worker = 0; worker < workers_; ++worker)
+    if (alone_.empty()) {
+      compute(worker, iteration, optimizer_.parameters(), weight, all[at(worker)]);
+    } else {
+      catch_up(worker, iteration);
+      std::ranges::transform(optimizer_.parameters(), alone_[at(worker)].parameters(),
+                             all[at(worker)].begin(), std::minus<>());
+    }
+  return all;
+}
+
+void Learner::average(int iteration) {
+  if (iteration == averaged_)
+    return;
+  averaged_ = iteration;
+  const std::size_t parameters = objective_.parameters();
+  const std::vector<std::vector<float>> gradients = contributions(iteration);
+  sum_.assign(parameters, 0);
+  for (int b = 0; b < slices_.buckets(); ++b) {
+    std::vector<double>& scales = scales_[at(b)];
+    scales.clear();
+    const bool alone = workers_ == 1;  // then nothing is sent
+    for (const Range& range : alone ? std::vector{slices_.of(b)} : slices_.plain(b))
+      for (std::size_t i = range.begin; i < range.end; ++i)
+        for (const std::vector<float>& gradient : gradients)
+          sum_[i] += alone ? gradient[i] : as_sent(gradient[i], setup_.scenario.precision);
+    const std::vector<Range>& compressed = slices_.compressed(b);
+    const std::size_t count = values_in(compressed);
+    if (count == 0 || alone)
+      continue;
+    std::vector<std::vector<float>> together(gradients.size());
+    std::vector<std::span<const float>> parts;
+    for (std::size_t worker = 0; worker < gradients.size(); ++worker) {
+      for (const Range& range : compressed)
+        std::ranges::copy(
+            std::span<const float>(gradients[worker]).subspan(range.begin, range.size()),
+            std::back_inserter(together[worker]));
+      parts.emplace_back(together[worker]);
+    }
+    std::vector<std::size_t> bytes(at(workers_));
+    const Values sum =
+        combine(*setup_.scenario.exchange, topology_, setup_.scenario.exchange_settings,
+                coder_.contributions(b, iteration, parts, bytes));
+    auto next = sum.begin();
+    for (const Range& range : compressed)
+      for (std::size_t i = range.begin; i < range.end; ++i)
+        sum_[i] = *next++;
+    if (!coder_.expected(count, iteration).exact)
+      for (const std::size_t size : bytes)
+        scales.push_back(size == 0 ? 1 : scale_of(size, count, iteration));
+  }
+}
+
+const std::vector<double>& Learner::message_scales(int bucket, int iteration) {
+  average(iteration);
+  return scales_[at(bucket)];
+}
+
+void Learner::step(int iteration) {
+  if (iteration < stepped_)
+    return;
+  average(iteration);
+  stepped_ = iteration + 1;
+  const Range all{0, sum_.size()};
+  const double weight = rate_in(iteration) / workers_;
+  if (learning_.rate_in_residual)
+    optimizer_.apply_weighed(all, sum_, workers_, weight);
+  else
+    optimizer_.apply(all, sum_, workers_, weight);
+}
+
+int Learner::step_together(int iteration, double rate, double momentum) {
+  if (iteration < stepped_)
+    return gradients_together_;
+  average(iteration);
+  gradients_together_ = workers_ * (iteration + 1 - stepped_);
+  stepped_ = iteration + 1;
+  const auto outer_rate = static_cast<float>(rate);
+  const auto outer_momentum = static_cast<float>(momentum);
+  outer_velocity_.resize(sum_.size());
+  std::vector<float> parameters = optimizer_.parameters();
+  for (std::size_t i = 0; i < sum_.size(); ++i) {
+    const float change = sum_[i] / static_cast<float>(workers_);
+    outer_velocity_[i] = outer_momentum * outer_velocity_[i] + change;
+    parameters[i] -= outer_rate * (change + outer_momentum * outer_velocity_[i]);
+  }
+  optimizer_.set(parameters);
+  for (Optimizer& worker : alone_)
+    worker.set(parameters);
+  return gradients_together_;
+}
+
+}  // namespace syncline

@@ -1,0 +1,176 @@
+#include "sim/learning/learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+std::vector<Cut> cuts_of(const Setup& setup) {
+  std::vector<Cut> cuts;
+  if (setup.traffic.partners == Schedule::Partners::servers)
+    for (const Bucket& bucket : setup.buckets)
+      cuts.push_back(setup.traffic.cut_of(bucket));
+  return cuts;
+}
+
+// Of the longest run that there can be.
+double samples_of_run(const Setup& setup) {
+  const Scenario& scenario = setup.scenario;
+  const double per_iteration =
+      static_cast<double>(setup.traffic.cluster.topology.workers()) * scenario.batch;
+  return (scenario.warmup + setup.iterations.value_or(0)) * per_iteration;
+}
+
+bool is_finite(const Score& score) {
+  return std::isfinite(score.loss) && std::isfinite(score.accuracy);
+}
+
+}  // namespace
+
+Learner::Learner(const Setup& setup)
+    : setup_(setup),
+      learning_(setup.scenario.learning),
+      objective_(setup.lesson->objective),
+      topology_(setup.traffic.cluster.topology),
+      workers_(topology_.workers()),
+      servers_(topology_.servers),
+      coder_(setup.traffic.compression, setup.scenario.precision, setup.scenario.seed),
+      sampler_(setup.lesson->data, workers_, setup.scenario.batch, setup.scenario.seed,
+               learning_.skew),
+      slices_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
+              setup.scenario.compresses(), objective_.parameters()),
+      cuts_(cuts_of(setup)),
+      rate_(learning_, workers_, setup.lesson->epoch_samples(), samples_of_run(setup)),
+      optimizer_(learning_, objective_.initial),
+      evaluate_every_(learning_.evaluate_every.value_or(setup.lesson->epoch_samples())) {
+  learned_.data = setup.lesson->data.source;
+  learned_.parameters = objective_.parameters();
+  learned_.epoch_samples = setup.lesson->epoch_samples();
+  learned_.least_loss = objective_.least_loss;
+  const std::vector<float>& initial = optimizer_.parameters();
+  if (setup.traffic.partners == Schedule::Partners::each_other) {
+    scales_.resize(at(slices_.buckets()));
+  } else {
+    held_.assign(at(workers_), initial);
+    gradients_.resize(at(workers_));
+  }
+  const bool changes = setup.traffic.compressed_pulls;
+  if (setup.traffic.partners == Schedule::Partners::servers) {
+    arrived_.assign(at(workers_), initial);
+    own_.resize(at(workers_));
+    if (changes)
+      known_.assign(at(workers_), initial);
+  }
+  if (setup.traffic.partners == Schedule::Partners::aggregators)
+    nodes_.assign(topology_.nodes.size(), {.sum = std::vector<float>(initial.size()),
+                                           .parameters = initial,
+                                           .known = changes ? initial : std::vector<float>()});
+  evaluate(0, 0);
+}
+
+double Learner::weight() const {
+  return rate_.at(samples_) / workers_;
+}
+
+void Learner::compute(int worker, int iteration, std::span<const float> parameters, double weight,
+                      std::span<float> gradient) const {
+  const std::vector<std::uint32_t> samples = sampler_.samples(worker, iteration);
+  objective_.gradient(parameters, samples, gradient);
+  double scale = weight;
+  if (learning_.clip_norm > 0) {
+    double square = 0;
+    for (const float value : gradient)
+      square += static_cast<double>(value) * value;
+    if (const double norm = std::sqrt(square); norm > learning_.clip_norm)
+      scale *= learning_.clip_norm / norm;
+  }
+  if (scale != 1)
+    for (float& value : gradient)
+      value *= static_cast<float>(scale);
+}
+
+void Learner::apply(const Range& range, std::span<const float> sum, double gradients,
+                    double weight) {
+  if (learning_.rate_in_residual)
+    optimizer_.apply_weighed(range, sum, gradients, this->weight());
+  else
+    optimizer_.apply(range, sum, gradients, weight);
+}
+
+double Learner::send(const Sender& sender, const Range& range, int iteration,
+                     std::span<const float> values, std::span<float> seen) {
+  const auto for_each_of = [&](const std::vector<Range>& parts, const auto& work) {
+    for (const Range& part : parts)
+      for (std::size_t i = std::max(part.begin, range.begin); i < std::min(part.end, range.end);
+           ++i)
+        work(i - range.begin);
+  };
+  for_each_of(slices_.plain(sender.bucket),
+              [&](std::size_t i) { seen[i] = as_sent(values[i], setup_.scenario.precision); });
+  std::vector<float> together;
+  for_each_of(slices_.compressed(sender.bucket),
+              [&](std::size_t i) { together.push_back(values[i]); });
+  if (together.empty())
+    return 1;
+  std::size_t bytes = 0;
+  const Values sent = coder_.sent(sender, iteration, together, &bytes);
+  auto next = sent.begin();
+  for_each_of(slices_.compressed(sender.bucket), [&](std::size_t i) { seen[i] = *next++; });
+  return scale_of(bytes, together.size(), iteration);
+}
+
+double Learner::scale_of(std::size_t bytes, std::size_t values, int iteration) const {
+  const WireSize expected = coder_.expected(values, iteration);
+  return expected.exact || expected.bytes == 0 ? 1 : static_cast<double>(bytes) / expected.bytes;
+}
+
+void Learner::applied(int gradients, double now_s, double bytes) {
+  samples_ += static_cast<double>(gradients) * setup_.scenario.batch;
+  if (samples_ < next_evaluation_ || ended())
+    return;
+  evaluate(now_s, bytes);
+}
+
+void Learner::evaluate(double now_s, double bytes) {
+  next_evaluation_ = (std::floor(samples_ / evaluate_every_) + 1) * evaluate_every_;
+  const Score train = objective_.score(optimizer_.parameters(), false);
+  const Score held_out = objective_.score(optimizer_.parameters(), true);
+  if (!is_finite(train) || !is_finite(held_out)) {
+    learned_.diverged_s = now_s;
+    return;
+  }
+  learned_.curve.push_back({.seconds = now_s,
+                            .samples = samples_,
+                            .bytes = bytes,
+                            .iterations = samples_ / setup_.scenario.batch / workers_,
+                            .loss = train.loss,
+                            .accuracy = held_out.accuracy,
+                            .train_accuracy = train.accuracy,
+                            .heldout_loss = held_out.loss});
+  if (const auto& until = learning_.until;
+      until && !learned_.target_s &&
+      (until->is_accuracy ? held_out.accuracy >= until->value : train.loss <= until->value))
+    learned_.target_s = now_s;
+}
+
+Learned Learner::finish(double now_s, double bytes) {
+  if (!learned_.diverged_s && samples_ > learned_.curve.back().samples)
+    evaluate(now_s, bytes);
+  if (setup_.keep_messages)
+    learned_.parameters_at_end = optimizer_.parameters();
+  const Losses& losses = coder_.losses();
+  if (losses.encodings > 0) {
+    const auto messages = static_cast<double>(losses.encodings);
+    learned_.messages = losses.encodings;
+    learned_.left_out = losses.left_out / messages;
+    learned_.bits_per_value = losses.bits / messages;
+  }
+  return std::move(learned_);
+}
+
+}  // namespace syncline

@@ -1,0 +1,189 @@
+// The values behind the verbs, where a scenario learns: which parameters every rank holds, which
+// gradients are on their way, and how well they do. The engine says what happens, in the order of
+// simulated time; nothing here takes any.
+//
+// Whoever averages holds the same parameters, once: the first rank that needs an average evaluates
+// the gradients of all, which is what they will evaluate, because they can only depend on
+// parameters that are already fixed.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "sim/learned.h"
+#include "sim/learning/coder.h"
+#include "sim/learning/optimizer.h"
+#include "sim/learning/sampler.h"
+#include "sim/learning/slices.h"
+#include "sim/setup/setup.h"
+
+namespace syncline {
+
+using SharedValues = std::shared_ptr<const std::vector<float>>;
+
+// One server's part of one piece of a bucket.
+struct PieceOf {
+  int server = 0;
+  int bucket = 0;
+  int piece = 0;
+};
+
+class Learner {
+ public:
+  explicit Learner(const Setup& setup);
+
+  // --- Workers that average with each other.
+
+  // Bytes of each worker's message, over those that the compressor means it to have, where they
+  // are not the same; else empty.
+  const std::vector<double>& message_scales(int bucket, int iteration);
+  // The worker's own gradient, applied to its own parameters.
+  void step_alone(int worker, int iteration);
+  // The averaged gradients are applied; the first worker that has come so far does it for all.
+  void step(int iteration);
+  // The same with the average change after steps alone, from which all then go on. Returns how many
+  // gradients are in it.
+  int step_together(int iteration, double rate, double momentum);
+
+  // --- Workers and servers.
+
+  // At the parameters that the worker holds now.
+  void forward(int worker, int iteration);
+  // The bytes of the message over those that the compressor means it to have.
+  double push(int worker, int bucket, int iteration);
+  // `staleness`: updates of the piece since the gradient's parameters were read.
+  void apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness);
+  // The parameters as they are now, or what they have changed by since the last answer to this
+  // worker; and the scale of the message.
+  struct Answer {
+    SharedValues values;
+    bool is_change = false;
+    double scale = 1;
+  };
+  Answer answer(const PieceOf& piece, int worker, int iteration);
+  // `newest`: no later answer has arrived before.
+  void arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest);
+  // What has arrived of a piece: its version, and whose updates it has.
+  struct Held {
+    std::int64_t version = 0;
+    int own = 0;  // iterations of the worker itself
+  };
+  // The next iteration uses what has arrived, and the worker's own updates that are not in it.
+  void read(int worker, int iteration, const std::function<Held(const PieceOf&)>& held);
+
+  // --- Workers, nodes and servers.
+
+  SharedValues gradient(int worker) const;  // of its last forward
+  void add_to_node(int node, const std::vector<float>& gradient);
+  // Takes the node's sum, as messages to all servers; the scales of these.
+  std::vector<double> send_sum(int node, std::int64_t update, int iteration);
+  // One update of the sums of these nodes, with so many gradients each.
+  struct Sum {
+    int node = 0;
+    int gradients = 0;
+    double staleness = 0;  // mean of its gradients
+  };
+  void apply(int server, std::int64_t update, const std::vector<Sum>& sums);
+  Answer answer_node(int server, int node, std::int64_t update);
+  void arrive_at_node(int server, int node, const Answer& answer, bool newest);
+  void take(int worker, int node);
+
+  // --- Everybody.
+
+  // So many more gradients have been applied, in whole. Evaluates when it is time to.
+  void applied(int gradients, double now_s, double bytes);
+  // The target has been met, or the loss is no number any more: the run may end.
+  bool ended() const { return learned_.target_s || learned_.diverged_s; }
+  // With the last parameters.
+  Learned finish(double now_s, double bytes);
+
+  const std::vector<float>& parameters() const { return optimizer_.parameters(); }
+
+ private:
+  // A gradient or a sum of some.
+  struct InFlight {
+    SharedValues values;  // of the bucket's slice
+    int parts = 0;        // that have not been applied
+  };
+  struct Node {
+    std::vector<float> sum;
+    std::vector<float> parameters;
+    std::vector<float> known;  // of the servers: see known_
+  };
+  struct Own {
+    int iteration;
+    int bucket;
+    float weight;
+    SharedValues values;
+  };
+
+  Range range_of(const PieceOf& piece) const;
+  // The gradient, clipped, times `weight`.
+  void compute(int worker, int iteration, std::span<const float> parameters, double weight,
+               std::span<float> gradient) const;
+  double weight() const;
+  void evaluate(double now_s, double bytes);
+  // What everybody sees of these values in a range of the sender's bucket. Returns the scale of
+  // the message.
+  double send(const Sender& sender, const Range& range, int iteration,
+              std::span<const float> values, std::span<float> seen);
+  double scale_of(std::size_t bytes, std::size_t values, int iteration) const;
+  // Of a server's parameters in this range of a bucket, for whoever knows `known`.
+  Answer answer_to(const Sender& sender, const Range& range, int iteration,
+                   std::vector<float>& known);
+  void arrive(const Range& range, const Answer& answer, bool newest,
+              std::vector<float>& parameters) const;
+  void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
+  double rate_in(int iteration) const;  // where workers average
+  // Takes a worker's steps alone up to this iteration.
+  void catch_up(int worker, int iteration);
+  // What each worker has to say in this iteration, and the sums of that by bucket.
+  std::vector<std::vector<float>> contributions(int iteration);
+  void average(int iteration);
+
+  const Setup& setup_;
+  const Learning& learning_;
+  const Objective& objective_;
+  const Topology& topology_;
+  int workers_;
+  int servers_;
+  Coder coder_;
+  Sampler sampler_;
+  Slices slices_;
+  std::vector<Cut> cuts_;
+  Rate rate_;
+  Optimizer optimizer_;
+
+  int averaged_ = -1;                        // the iteration of what follows
+  std::vector<float> sum_;                   // over all workers
+  std::vector<std::vector<double>> scales_;  // by bucket and worker
+  int stepped_ = 0;                          // iterations
+  int gradients_together_ = 0;               // in the last average of changes
+  std::vector<Optimizer> alone_;             // by worker, where they take steps alone
+  std::vector<int> alone_until_;             // by worker: iterations that are in it
+  std::vector<float> outer_velocity_;
+
+  std::vector<std::vector<float>> held_;                        // by worker
+  std::vector<std::vector<float>> arrived_;                     // by worker
+  std::vector<std::shared_ptr<std::vector<float>>> gradients_;  // by worker, of its last forward
+  std::map<std::tuple<int, int, int>, InFlight> in_flight_;     // by worker, iteration, bucket
+  std::vector<std::deque<Own>> own_;                            // by worker
+  // By worker: the servers' parameters from which the next change counts, with pull = compressed.
+  std::vector<std::vector<float>> known_;
+  std::vector<Node> nodes_;
+  std::map<std::tuple<std::int64_t, int>, InFlight> sums_;  // by update and node
+
+  double samples_ = 0;
+  double next_evaluation_ = 0;
+  double evaluate_every_ = 0;
+  Learned learned_;
+};
+
+}  // namespace syncline

@@ -1,0 +1,74 @@
+#include "sim/learning/optimizer.h"
+
+#include <algorithm>
+
+#include "kernels/elementary.h"
+
+namespace syncline {
+namespace {
+
+// cos(pi x) for x from 0 to 1, to 1e-12: its own series, so that every machine has the same.
+double cos_pi(double x) {
+  const double angle = 3.14159265358979323846 * (x > 0.5 ? 1 - x : x);
+  const double square = angle * angle;
+  double sum = 1;
+  for (int term = 20; term > 0; term -= 2)
+    sum = 1 - sum * square / (term * (term - 1));
+  return x > 0.5 ? -sum : sum;
+}
+
+}  // namespace
+
+Rate::Rate(const Learning& learning, int workers, double epoch_samples, double run_samples)
+    : schedule_(learning.rate_schedule),
+      rate_(learning.rate),
+      first_(learning.rate / workers),
+      warm_up_samples_(learning.rate_warm_up_epochs * epoch_samples),
+      run_samples_(run_samples) {}
+
+double Rate::at(double samples) const {
+  if (samples < warm_up_samples_)
+    return first_ + (rate_ - first_) * samples / warm_up_samples_;
+  const double part = std::min(samples / run_samples_, 1.0);
+  switch (schedule_) {
+    case Learning::RateSchedule::step:
+      return part < 0.5 ? rate_ : part < 0.75 ? 0.1 * rate_ : 0.01 * rate_;
+    case Learning::RateSchedule::cosine:
+      return rate_ * (1 + cos_pi(part)) / 2;
+    case Learning::RateSchedule::constant:
+      break;
+  }
+  return rate_;
+}
+
+Optimizer::Optimizer(const Learning& learning, std::span<const float> initial)
+    : momentum_(static_cast<float>(learning.momentum)),
+      decay_(learning.weight_decay),
+      parameters_(initial.begin(), initial.end()),
+      velocity_(learning.momentum > 0 ? initial.size() : 0) {}
+
+void Optimizer::apply(const Range& range, std::span<const float> sum, double gradients,
+                      double weight) {
+  apply(range, sum, static_cast<float>(gradients * decay_), static_cast<float>(weight));
+}
+
+void Optimizer::apply_weighed(const Range& range, std::span<const float> sum, double gradients,
+                              double weight) {
+  apply(range, sum, static_cast<float>(gradients * decay_ * weight), 1.0f);
+}
+
+void Optimizer::apply(const Range& range, std::span<const float> sum, float decay, float weight) {
+  float* w = parameters_.data() + range.begin;
+  if (velocity_.empty()) {
+    for (std::size_t i = 0; i < range.size(); ++i)
+      w[i] -= weight * (decay == 0 ? sum[i] : sum[i] + decay * w[i]);
+    return;
+  }
+  float* v = velocity_.data() + range.begin;
+  for (std::size_t i = 0; i < range.size(); ++i) {
+    v[i] = momentum_ * v[i] + (sum[i] + decay * w[i]);
+    w[i] -= weight * v[i];
+  }
+}
+
+}  // namespace syncline

@@ -1,0 +1,204 @@
+// Learning with servers that answer every push, and with those that pull sums from nodes.
+#include <algorithm>
+#include <utility>
+
+#include "sim/learning/learner.h"
+
+namespace syncline {
+namespace {
+
+constexpr int answers = 1;  // the stage of what servers compress
+constexpr int model = 0;    // what nodes send is one bucket
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Range Learner::range_of(const PieceOf& piece) const {
+  const Cut& cut = cuts_[at(piece.bucket)];
+  const Range shard = part_of(slices_.of(piece.bucket), servers_, piece.server, piece.server + 1);
+  return part_of(shard, cut.partitions, piece.piece, piece.piece + cut.partitions_in(piece.piece));
+}
+
+void Learner::forward(int worker, int iteration) {
+  if (held_.empty())
+    return;  // who averages evaluates all gradients at once
+  auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
+  compute(worker, iteration, held_[at(worker)], learning_.rate_in_residual ? weight() : 1,
+          *gradient);
+  gradients_[at(worker)] = std::move(gradient);
+}
+
+double Learner::push(int worker, int bucket, int iteration) {
+  const Range slice = slices_.of(bucket);
+  auto seen = std::make_shared<std::vector<float>>(slice.size());
+  const std::span<const float> gradient(*gradients_[at(worker)]);
+  const double scale = send({.rank = worker, .stage = 0, .bucket = bucket}, slice, iteration,
+                            gradient.subspan(slice.begin, slice.size()), *seen);
+  in_flight_[{worker, iteration, bucket}] = {.values = seen,
+                                             .parts = servers_ * cuts_[at(bucket)].pieces};
+  own_[at(worker)].push_back(
+      {.iteration = iteration,
+       .bucket = bucket,
+       .weight = static_cast<float>(learning_.rate_in_residual ? 1 : weight()),
+       .values = std::move(seen)});
+  return scale;
+}
+
+void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness) {
+  if (setup_.keep_messages)
+    learned_.applied.push_back({.server = piece.server,
+                                .bucket = piece.bucket,
+                                .piece = piece.piece,
+                                .worker = worker,
+                                .iteration = iteration});
+  const auto gradient = in_flight_.find({worker, iteration, piece.bucket});
+  const Range range = range_of(piece);
+  const std::size_t begin = slices_.of(piece.bucket).begin;
+  const double inverse =
+      rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
+  apply(range,
+        std::span<const float>(*gradient->second.values).subspan(range.begin - begin, range.size()),
+        1, learning_.inverse_staleness ? inverse : weight());
+  if (--gradient->second.parts == 0)
+    in_flight_.erase(gradient);
+}
+
+Learner::Answer Learner::answer(const PieceOf& piece, int worker, int iteration) {
+  const int stream = workers_ + servers_ + static_cast<int>(topology_.nodes.size()) +
+                     piece.server * workers_ + worker;
+  std::vector<float> none;
+  return answer_to({.rank = stream, .stage = answers, .bucket = piece.bucket, .first = 0},
+                   range_of(piece), iteration, known_.empty() ? none : known_[at(worker)]);
+}
+
+Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int iteration,
+                                   std::vector<float>& known) {
+  const float* now = optimizer_.parameters().data();
+  if (known.empty())
+    return {.values =
+                std::make_shared<const std::vector<float>>(now + range.begin, now + range.end)};
+  std::vector<float> change(range.size());
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    change[i - range.begin] = now[i] - known[i];
+  auto seen = std::make_shared<std::vector<float>>(range.size());
+  const double scale = send(sender, range, iteration, change, *seen);
+  // What a compressor with error feedback leaves out it remembers; of others it is in the next
+  // change.
+  const bool remembers = coder_.keeps_residuals(iteration);
+  for (std::size_t i = range.begin; i < range.end; ++i)
+    known[i] = remembers ? now[i] : known[i] + (*seen)[i - range.begin];
+  return {.values = std::move(seen), .is_change = true, .scale = scale};
+}
+
+void Learner::arrive(const Range& range, const Answer& answer, bool newest,
+                     std::vector<float>& parameters) const {
+  const auto begin = parameters.begin() + static_cast<std::ptrdiff_t>(range.begin);
+  if (answer.is_change)
+    std::ranges::transform(*answer.values, std::span(begin, range.size()), begin, std::plus<>());
+  else if (newest)
+    std::ranges::copy(*answer.values, begin);
+}
+
+void Learner::arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest) {
+  arrive(range_of(piece), answer, newest, arrived_[at(worker)]);
+}
+
+void Learner::read(int worker, int iteration, const std::function<Held(const PieceOf&)>& arrived) {
+  std::vector<float>& held = held_[at(worker)];
+  held = arrived_[at(worker)];
+  if (setup_.keep_messages)
+    for (PieceOf piece; piece.server < servers_; ++piece.server)
+      for (piece.bucket = 0; piece.bucket < slices_.buckets(); ++piece.bucket)
+        for (piece.piece = 0; piece.piece < cuts_[at(piece.bucket)].pieces; ++piece.piece)
+          learned_.reads.push_back({.worker = worker,
+                                    .iteration = iteration,
+                                    .server = piece.server,
+                                    .bucket = piece.bucket,
+                                    .piece = piece.piece,
+                                    .version = arrived(piece).version,
+                                    .own = arrived(piece).own});
+  std::deque<Own>& own = own_[at(worker)];
+  std::erase_if(own, [&](const Own& update) {
+    const std::size_t begin = slices_.of(update.bucket).begin;
+    bool answered = true;
+    PieceOf piece{.server = 0, .bucket = update.bucket};
+    for (; piece.server < servers_; ++piece.server)
+      for (piece.piece = 0; piece.piece < cuts_[at(update.bucket)].pieces; ++piece.piece) {
+        if (update.iteration < arrived(piece).own)
+          continue;
+        answered = false;
+        const Range range = range_of(piece);
+        for (std::size_t i = range.begin; i < range.end; ++i)
+          held[i] -= update.weight * (*update.values)[i - begin];
+      }
+    return answered;
+  });
+}
+
+SharedValues Learner::gradient(int worker) const {
+  return gradients_[at(worker)];
+}
+
+void Learner::add_to_node(int node, const std::vector<float>& gradient) {
+  std::vector<float>& sum = nodes_[at(node)].sum;
+  for (std::size_t i = 0; i < sum.size(); ++i)
+    sum[i] += gradient[i];
+}
+
+std::vector<double> Learner::send_sum(int node, std::int64_t update, int iteration) {
+  std::vector<float>& sum = nodes_[at(node)].sum;
+  auto seen = std::make_shared<std::vector<float>>(sum.size());
+  std::vector<double> scales;
+  for (int server = 0; server < servers_; ++server) {
+    const Range range = part_of({0, sum.size()}, servers_, server, server + 1);
+    const Sender sender{
+        .rank = workers_ + servers_ + node, .stage = 0, .bucket = model, .first = range.begin};
+    scales.push_back(send(sender, range, iteration,
+                          std::span<const float>(sum).subspan(range.begin, range.size()),
+                          std::span<float>(*seen).subspan(range.begin, range.size())));
+  }
+  sums_[{update, node}] = {.values = std::move(seen), .parts = servers_};
+  std::ranges::fill(sum, 0.0f);
+  return scales;
+}
+
+void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sums) {
+  const Range range = part_of({0, objective_.parameters()}, servers_, server, server + 1);
+  std::vector<float> total(range.size());
+  int gradients = 0;
+  // In the order of nodes, whatever the order in which they came.
+  std::vector<Sum> in_order = sums;
+  std::ranges::sort(in_order, {}, &Sum::node);
+  for (const Sum& sum : in_order) {
+    gradients += sum.gradients;
+    const auto sent = sums_.find({update, sum.node});
+    const double part = learning_.inverse_staleness ? workers_ / std::max(sum.staleness, 1.0) : 1;
+    for (std::size_t i = 0; i < total.size(); ++i)
+      total[i] += static_cast<float>(part) * (*sent->second.values)[range.begin + i];
+    if (--sent->second.parts == 0)
+      sums_.erase(sent);
+  }
+  apply(range, total, gradients, weight());
+}
+
+Learner::Answer Learner::answer_node(int server, int node, std::int64_t update) {
+  const int stream = workers_ + servers_ + static_cast<int>(topology_.nodes.size()) +
+                     server * static_cast<int>(topology_.nodes.size()) + node;
+  return answer_to({.rank = stream, .stage = answers, .bucket = model, .first = 0},
+                   part_of({0, objective_.parameters()}, servers_, server, server + 1),
+                   static_cast<int>(update), nodes_[at(node)].known);
+}
+
+void Learner::arrive_at_node(int server, int node, const Answer& answer, bool newest) {
+  arrive(part_of({0, objective_.parameters()}, servers_, server, server + 1), answer, newest,
+         nodes_[at(node)].parameters);
+}
+
+void Learner::take(int worker, int node) {
+  held_[at(worker)] = nodes_[at(node)].parameters;
+}
+
+}  // namespace syncline

@@ -1,0 +1,70 @@
+#include "sim/learning/slices.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace syncline {
+namespace {
+
+// How many of `learned` values the first `some` of `all` timed ones stand for.
+std::size_t in_proportion(std::size_t learned, std::uint64_t some, std::uint64_t all) {
+  if (some == all || all == learned)
+    return some == all ? learned : static_cast<std::size_t>(some);
+  return static_cast<std::size_t>(std::floor(static_cast<double>(learned) *
+                                             static_cast<double>(some) / static_cast<double>(all)));
+}
+
+void append(std::vector<Range>& ranges, const Range& range) {
+  if (range.size() == 0)
+    return;
+  if (!ranges.empty() && ranges.back().end == range.begin)
+    ranges.back().end = range.end;
+  else
+    ranges.push_back(range);
+}
+
+}  // namespace
+
+Range part_of(const Range& range, int parts, int first, int last) {
+  return {range.begin + shares(range.size(), parts, 0, first),
+          range.begin + shares(range.size(), parts, 0, last)};
+}
+
+std::size_t values_in(const std::vector<Range>& ranges) {
+  std::size_t values = 0;
+  for (const Range& range : ranges)
+    values += range.size();
+  return values;
+}
+
+Slices::Slices(const Model& timed, const std::vector<Bucket>& buckets, std::uint64_t dense_below,
+               bool compresses, std::size_t learned) {
+  const std::uint64_t all = timed.parameters();
+  std::uint64_t done = 0;  // timed parameters of layers before, in backward order
+  auto layer = timed.layers.rbegin();
+  const auto place = [&] { return learned - in_proportion(learned, done, all); };
+  for (const Bucket& bucket : buckets) {
+    Slice slice;
+    slice.all.end = place();
+    for (int i = 0; i < bucket.tensors; ++i, ++layer) {
+      Range tensor{.begin = 0, .end = place()};
+      done += layer->parameters;
+      tensor.begin = place();
+      const bool plain = !compresses || layer->parameters < dense_below;
+      append(plain ? slice.plain : slice.compressed, tensor);
+    }
+    slice.all.begin = place();
+    slices_.push_back(std::move(slice));
+  }
+  // From the first value to the last: so far they go from the last tensor to the first.
+  for (Slice& slice : slices_)
+    for (std::vector<Range>* ranges : {&slice.compressed, &slice.plain}) {
+      std::ranges::reverse(*ranges);
+      std::vector<Range> joined;
+      for (const Range& range : *ranges)
+        append(joined, range);
+      *ranges = std::move(joined);
+    }
+}
+
+}  // namespace syncline

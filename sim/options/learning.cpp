@@ -1,0 +1,202 @@
+#include "sim/options/learning.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "kernels/compressor.h"
+#include "kernels/text.h"
+#include "sim/options/kinds.h"
+#include "sim/problem.h"
+
+namespace syncline {
+namespace {
+
+// What a problem and its data may be called together.
+const std::map<std::string, std::string> other_names{{"digits", "mlp"}};
+
+// Unless the problem has its own.
+const std::map<std::string, std::string> defaults{{"data", "digits"},
+                                                  {"learning-rate", "0.1"},
+                                                  {"learning-rate-schedule", "constant"},
+                                                  {"learning-rate-warm-up", "0"},
+                                                  {"momentum", "0"},
+                                                  {"weight-decay", "0"},
+                                                  {"clip-norm", "0"},
+                                                  {"staleness-rate", "workers"},
+                                                  {"rate-in-residual", "off"},
+                                                  {"skew", "none"},
+                                                  {"evaluate-every", "epoch"}};
+
+Learning::RateSchedule rate_schedule_of(const std::string& word) {
+  return word == "step"     ? Learning::RateSchedule::step
+         : word == "cosine" ? Learning::RateSchedule::cosine
+                            : Learning::RateSchedule::constant;
+}
+
+Target target_of(const std::string& text) {
+  const std::string allowed = ": allowed are accuracy:X with X from 0 to 1, or loss:X";
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  if (colon == std::string::npos || (kind != "accuracy" && kind != "loss"))
+    throw std::invalid_argument("until = " + brief(text) + allowed);
+  const bool is_accuracy = kind == "accuracy";
+  return {.is_accuracy = is_accuracy,
+          .value = checked_number(
+              number("until = " + kind, "", "", is_accuracy ? 0 : -1e18, is_accuracy ? 1 : 1e18),
+              text.substr(colon + 1))};
+}
+
+// A number for which a word may stand that means none.
+template <class Assign>
+Option number_or(const std::string& word, const Parameter& parameter, Assign assign) {
+  Parameter whole = parameter;
+  whole.unlimited = word;
+  return {whole.name,
+          whole.sentence,
+          whole.fallback,
+          [whole, word, assign](Scenario& scenario, const std::string& text) {
+            const double value = checked_number(whole, text);
+            assign(scenario, text == word ? std::optional<double>() : value);
+          },
+          true,
+          allowed_values(whole)};
+}
+
+bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
+  return std::ranges::any_of(parameters,
+                             [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+std::string problem_names() {
+  std::vector<std::string> names = Registered<Problem>::names();
+  for (const auto& [name, problem] : other_names)
+    names.push_back(name);
+  return listed(names);
+}
+
+const Problem& problem_of(const std::string& word) {
+  const auto other = other_names.find(word);
+  const auto& all = Registered<Problem>::all();
+  const auto found = all.find(other == other_names.end() ? word : other->second);
+  if (found == all.end())
+    throw std::invalid_argument("unknown problem '" + brief(word) + "': allowed are " +
+                                problem_names());
+  return found->second;
+}
+
+std::string place_of(const GivenOptions& given, const std::string& key) {
+  const auto found = given.find(key);
+  return found == given.end() ? "" : found->second.where + ": ";
+}
+
+// Its gradients are clipped, and have momentum, before the largest are chosen.
+void hand_to_compressor(Scenario& scenario) {
+  const auto hand = [&](const char* name, double& value) {
+    if (!scenario.compresses() || !declares(scenario.compressor->parameters, name))
+      return;
+    scenario.compressor_settings = scenario.compressor_settings.with(name, value);
+    value = 0;
+  };
+  hand("momentum", scenario.learning.momentum);
+  hand("clip-norm", scenario.learning.clip_norm);
+}
+
+}  // namespace
+
+std::vector<Option> learning_options() {
+  return {
+      Option{"learn", "problem that is trained under simulated time; see `syncline list`", ""},
+      Option{"data", "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]", "",
+             [](Scenario& s, const std::string& v) { s.learning.data = v; }},
+      numeric(number("learning-rate", "of a gradient averaged over all workers [the problem's]", "",
+                     0, 1e6),
+              [](Scenario& s, double v) { s.learning.rate = v; }),
+      worded(choice("learning-rate-schedule",
+                    "constant, a tenth at 1/2 and at 3/4 of the run, or half a cosine [constant]",
+                    "", {"constant", "step", "cosine"}),
+             [](Scenario& s, const std::string& v) {
+               s.learning.rate_schedule = rate_schedule_of(v);
+             }),
+      numeric(number("learning-rate-warm-up",
+                     "epochs in which it rises from learning-rate / workers, in a line [0]", "", 0,
+                     1e6),
+              [](Scenario& s, double v) { s.learning.rate_warm_up_epochs = v; }),
+      numeric(number("momentum", "of the optimizer, or of the compressor dgc [the problem's]", "",
+                     0, 1),
+              [](Scenario& s, double v) { s.learning.momentum = v; }),
+      numeric(number("weight-decay", "times the parameters, added to every gradient [0]", "", 0, 1),
+              [](Scenario& s, double v) { s.learning.weight_decay = v; }),
+      numeric(number("clip-norm",
+                     "largest 2-norm of a gradient, larger ones are scaled down; 0: any [0]", "", 0,
+                     1e18),
+              [](Scenario& s, double v) { s.learning.clip_norm = v; }),
+      worded(
+          choice("staleness-rate",
+                 "a gradient weighs learning-rate / workers, or / max(1, staleness) [workers]", "",
+                 {"workers", "inverse"}),
+          [](Scenario& s, const std::string& v) { s.learning.inverse_staleness = v == "inverse"; }),
+      worded(choice("rate-in-residual", "gradients are weighed before they are compressed [off]",
+                    "", {"on", "off"}),
+             [](Scenario& s, const std::string& v) { s.learning.rate_in_residual = v == "on"; }),
+      number_or(
+          "none",
+          number("skew", "Dirichlet concentration of each worker's labels: small is uneven [none]",
+                 "", 1e-3, 1e6),
+          [](Scenario& s, std::optional<double> v) { s.learning.skew = v; }),
+      number_or("epoch",
+                number("evaluate-every", "samples applied between two points of the curve [epoch]",
+                       "", 1, 1e15, true),
+                [](Scenario& s, std::optional<double> v) { s.learning.evaluate_every = v; }),
+      Option{"until", "ends the run: accuracy:X (held out) or loss:X (training)", "",
+             [](Scenario& s, const std::string& v) { s.learning.until = target_of(v); }},
+  };
+}
+
+bool is_learning_option(const std::string& name) {
+  static const std::vector<Option> all = learning_options();
+  return std::ranges::find(all, name, &Option::name) != all.end();
+}
+
+void find_problem(const GivenOptions& given, Scenario& scenario) {
+  const std::string& word = scenario.written["learn"];
+  if (word.empty())
+    return;
+  try {
+    scenario.learning.problem = &problem_of(word);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(place_of(given, "learn") + error.what());
+  }
+  const std::map<std::string, std::string>& own = scenario.learning.problem->defaults;
+  for (const Option& option : scenario_options()) {
+    const std::map<std::string, std::string>& source = own.contains(option.name) ? own : defaults;
+    const auto fallback = source.find(option.name);
+    if (!option.set || given.contains(option.name) || fallback == source.end())
+      continue;
+    scenario.written[option.name] = fallback->second;
+    option.set(scenario, fallback->second);
+  }
+}
+
+void resolve_learning(const GivenOptions& given, Scenario& scenario, std::vector<Misfit>& misfits) {
+  Learning& learning = scenario.learning;
+  if (!scenario.learns()) {
+    for (const Option& option : learning_options())
+      if (given.contains(option.name) &&
+          (!scenario.compresses() || !declares(scenario.compressor->parameters, option.name)))
+        misfits.push_back({option.name, option.name + " means nothing without learn: give learn, " +
+                                            problem_names()});
+    return;
+  }
+  if (learning.inverse_staleness && scenario.schedule->server == nullptr)
+    misfits.push_back({"staleness-rate", "staleness-rate = inverse: with schedule " +
+                                             scenario.schedule->name +
+                                             " no gradient is stale; allowed is workers"});
+  if (learning.inverse_staleness && learning.rate_in_residual)
+    misfits.push_back({"rate-in-residual",
+                       "rate-in-residual = on with staleness-rate = inverse: a gradient's "
+                       "staleness is not known when it is compressed; allowed is off"});
+  hand_to_compressor(scenario);
+}
+
+}  // namespace syncline

@@ -1,0 +1,225 @@
+// Laws of learning (tests/laws/README.md): what schedules, exchanges and compressors must give when
+// they carry real gradients, and that these take no simulated time.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "sim/schedule.h"
+#include "tests/laws/every_schedule.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+// A small problem, timed as itself: two hidden layers, so several buckets.
+Options lesson(const std::string& schedule) {
+  return {{"learn", "mlp"},      {"hidden", "7"},        {"hidden-layers", "2"},
+          {"data", "generated"}, {"samples", "300"},     {"features", "6"},
+          {"classes", "3"},      {"batch", "4"},         {"learning-rate", "0.1"},
+          {"momentum", "0"},     {"schedule", schedule}, {"bucket-bytes", "0"},
+          {"iterations", "30"}};
+}
+
+Options on(const Star& star, Options options) {
+  options["platform"] = star_platform(star);
+  return options;
+}
+
+const std::vector<float>& parameters(const Simulated& run) {
+  return run.trace.learned->parameters_at_end;
+}
+
+// As a part of how far they have moved at most.
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double most = 0;
+  double largest = 0;
+  EXPECT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - b[i]));
+    largest = std::max(largest, std::abs(static_cast<double>(a[i])));
+  }
+  return most / largest;
+}
+
+const Star uneven{.nodes = 2, .workers_per_node = 2, .nic_Bps = 2e6, .slow_speed = 0.6};
+
+TEST(Learning, TakesNoSimulatedTimeWhereSizesAreExact) {
+  for (const Case& one : every_schedule()) {
+    Options learning = one.options;
+    for (const auto& [key, value] : lesson("bsp"))
+      if (key != "schedule" && key != "bucket-bytes")
+        learning[key] = value;
+    Options timing = one.options;
+    for (const char* same : {"batch", "iterations"})
+      timing[same] = learning[same];
+    const Simulated with = simulated(learning);
+    EXPECT_EQ(trace_text(with.trace), trace_text(simulated(timing).trace)) << one.name;
+    ASSERT_TRUE(with.trace.learned) << one.name;
+    EXPECT_NE(with.trace.learned->curve.front().loss, with.trace.learned->curve.back().loss)
+        << one.name;
+  }
+}
+
+TEST(Learning, IsTheSameToTheBitWithTheSameSeedOnly) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    const Simulated first = simulated(options);
+    EXPECT_EQ(parameters(first), parameters(simulated(options))) << schedule;
+    options["seed"] = "2";
+    EXPECT_NE(parameters(first), parameters(simulated(options))) << schedule;
+  }
+}
+
+TEST(Learning, ChangesNothingWithALearningRateOfZero) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    options["learning-rate"] = "0";
+    options["momentum"] = "0.9";
+    const auto& curve = simulated(options).trace.learned->curve;
+    EXPECT_EQ(curve.front().loss, curve.back().loss) << schedule;
+    EXPECT_GT(curve.back().samples, 0) << schedule;
+  }
+}
+
+TEST(Learning, OfDenseGradientsIsTheSameToTheBitInEveryExchange) {
+  Options options = on(uneven, lesson("bsp"));
+  const std::vector<float> ring = parameters(simulated(options));
+  for (const std::string& exchange : exchanges_for("none"))
+    for (const char* fidelity : {"flow", "step"}) {
+      options["exchange"] = exchange;
+      options["fidelity"] = fidelity;
+      EXPECT_EQ(ring, parameters(simulated(options))) << exchange << fidelity;
+    }
+}
+
+TEST(Learning, OfAspWithOneWorkerIsThatOfBsp) {
+  for (const char* momentum : {"0", "0.9"})
+    for (const char* servers : {"0", "2"}) {
+      Options options = on({.nodes = 1, .servers = 2}, lesson("bsp"));
+      options["workers"] = "1";
+      options["servers"] = servers;
+      options["momentum"] = momentum;
+      options["weight-decay"] = "0.01";
+      const Simulated bsp = simulated(options);
+      options["schedule"] = "asp";
+      EXPECT_EQ(parameters(bsp), parameters(simulated(options))) << momentum << servers;
+    }
+}
+
+TEST(Learning, OfTopkSgdThatSendsAllIsThatOfBsp) {
+  Options options = on(uneven, lesson("bsp"));
+  const Simulated bsp = simulated(options);
+  options["schedule"] = "topk-sgd";
+  options["density"] = "1";
+  EXPECT_EQ(parameters(bsp), parameters(simulated(options)));
+}
+
+TEST(Learning, OfInhadWithOneWorkerPerNodeIsThatOfAsp) {
+  Options options =
+      on({.nodes = 3, .nic_latency_s = 0, .servers = 2, .slow_speed = 0.7}, lesson("asp"));
+  options["bucket-bytes"] = "all";
+  options["servers"] = "2";
+  options["jitter"] = "0.3";
+  options["partition-bytes"] = "1e9";
+  const Simulated asp = simulated(options);
+  options.erase("partition-bytes");
+  options["schedule"] = "inhad";
+  options["threshold"] = "1";
+  options["staleness"] = "0";
+  EXPECT_EQ(parameters(asp), parameters(simulated(options)));
+}
+
+TEST(Learning, OfManyWorkersIsThatOfOneWithTheirBatch) {
+  for (const char* momentum : {"0", "0.9"}) {
+    Options options = on(uneven, lesson("bsp"));
+    options["iterations"] = "100";
+    options["momentum"] = momentum;
+    const Simulated four = simulated(options);
+    options["workers"] = "1";
+    options["batch"] = "16";
+    EXPECT_LT(difference(parameters(four), parameters(simulated(options))), 1e-5) << momentum;
+  }
+}
+
+TEST(Learning, OfLocalSgdWithOneStepIsThatOfBsp) {
+  Options options = on(uneven, lesson("bsp"));
+  options["iterations"] = "100";
+  const Simulated bsp = simulated(options);
+  options["schedule"] = "local-sgd";
+  options["local-steps"] = "1";
+  EXPECT_LT(difference(parameters(bsp), parameters(simulated(options))), 1e-5);
+  options["local-steps"] = "5";
+  EXPECT_GT(difference(parameters(bsp), parameters(simulated(options))), 1e-3);
+}
+
+TEST(Learning, OfSspWithoutStalenessIsThatOfBsp) {
+  Options options = on(uneven, lesson("bsp"));
+  options["iterations"] = "100";
+  options["jitter"] = "0.3";
+  const Simulated bsp = simulated(options);
+  options["schedule"] = "ssp";
+  options["staleness"] = "0";
+  for (const char* cache : {"on", "off"}) {
+    options["cache"] = cache;
+    EXPECT_LT(difference(parameters(bsp), parameters(simulated(options))), 1e-5) << cache;
+  }
+}
+
+TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    const Simulated run = simulated(on(uneven, lesson(schedule)));
+    const CurvePoint& last = run.trace.learned->curve.back();
+    double bytes = 0;
+    int most_iterations = 0;
+    for (const Row& row : run.trace.rows) {
+      bytes += static_cast<double>(row.bytes_sent);
+      if (row.verb == "forward")
+        most_iterations = std::max(most_iterations, row.iteration + 1);
+    }
+    EXPECT_LE(last.bytes, bytes) << schedule;
+    EXPECT_GT(last.bytes, 0.9 * bytes) << schedule;
+    EXPECT_LE(last.iterations, most_iterations) << schedule;
+    EXPECT_DOUBLE_EQ(last.samples, last.iterations * 4 * 4) << schedule;
+    EXPECT_LE(last.seconds, run.trace.end_s) << schedule;
+  }
+}
+
+TEST(Learning, EndsWhenTheTargetIsMet) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    options["iterations"] = "400";
+    options["evaluate-every"] = "16";
+    const double first = simulated(options).trace.learned->curve.front().loss;
+    options["until"] = "loss:" + std::to_string(0.8 * first);
+    const Simulated run = simulated(options);
+    const Learned& learned = *run.trace.learned;
+    ASSERT_TRUE(learned.target_s) << schedule;
+    int iterations = 0;
+    for (const Row& row : run.rows("forward"))
+      iterations = std::max(iterations, row.iteration + 1);
+    EXPECT_LT(iterations, 400) << schedule;
+    const auto met = std::ranges::find_if(
+        learned.curve, [&](const CurvePoint& point) { return point.loss <= 0.8 * first; });
+    ASSERT_NE(met, learned.curve.end()) << schedule;
+    EXPECT_EQ(met->seconds, *learned.target_s) << schedule;
+  }
+}
+
+TEST(Learning, EndsWhereTheLossIsNoNumberAnyMore) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    options["learning-rate"] = "1e6";
+    options["learn"] = "least-squares";
+    options.erase("hidden");
+    options.erase("hidden-layers");
+    options["iterations"] = "400";
+    const Learned learned = *simulated(options).trace.learned;
+    ASSERT_TRUE(learned.diverged_s) << schedule;
+    EXPECT_LT(learned.curve.size(), 10u) << schedule;
+    for (const CurvePoint& point : learned.curve)
+      EXPECT_TRUE(std::isfinite(point.loss)) << schedule;
+  }
+}
+
+}  // namespace
+}  // namespace syncline
