@@ -8,6 +8,7 @@
 #include "kernels/registry.h"
 #include "kernels/text.h"
 #include "sim/options/expand.h"
+#include "sim/report/learning.h"
 #include "sim/report/result.h"
 
 namespace syncline {
@@ -165,11 +166,12 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
       unbounded.at_most.reset();
       if (!row.tolerance || judge(unbounded, cell.result, {}, {}).kind == Verdict::Kind::met)
         continue;
-      const nlohmann::ordered_json& figure = cell.result["figures"][row.figure];
-      if (figure.is_null())
-        throw std::runtime_error(cell.name + ": " + row.figure +
-                                 " is unknown: allowed are figures that the cell has");
-      row.expected = figure.dump();
+      const auto figure = figure_in(cell.result, row.figure);
+      if (!figure)
+        throw std::runtime_error(cell.name + ": " + row.figure + ": " +
+                                 why_unknown(cell.result, row.figure) +
+                                 ": allowed are figures that the cell has");
+      row.expected = cell.result["figures"][row.figure].dump();
       row.because = because;
     }
     const bool noted =

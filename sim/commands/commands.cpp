@@ -86,7 +86,8 @@ const std::vector<Command>& commands() {
            {{.name = "out",
              .value = "DIR",
              .sentence = "also write a JSON file per cell and results.csv",
-             .more = "The folder may hold other files, which are left alone",
+             .more = "A cell that learns also leaves its curve as CSV; other files there are left "
+                     "alone",
              .example = "--out results"},
             {.name = "trace",
              .value = "",

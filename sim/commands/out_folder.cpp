@@ -30,6 +30,8 @@ bool is_ours(const std::string& name, const std::string& begin) {
     return std::regex_search(begin, json, std::regex_constants::match_continuous);
   if (name.ends_with(".trace.csv"))
     return begin.starts_with("start_s,end_s,rank,stream,");
+  if (name.ends_with(".curve.csv"))
+    return begin.starts_with("seconds,samples,bytes,loss,accuracy,");
   return begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 

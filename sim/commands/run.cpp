@@ -25,6 +25,15 @@ namespace syncline {
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
+namespace {
+
+bool option_given(const Scenario& scenario, const std::string& option) {
+  const auto found = scenario.written.find(option);
+  return found != scenario.written.end() && !found->second.empty();
+}
+
+}  // namespace
+
 int run_command(const std::vector<std::string>& arguments) {
   std::vector<Flag> flags = limit_flags();
   flags.insert(
@@ -80,11 +89,14 @@ int run_command(const std::vector<std::string>& arguments) {
       cell.trace_csv = path + ".trace.csv";
       cell.exports.trace = path + ".trace.json";
     }
+    if (keep && option_given(cell.scenario, "learn"))
+      cell.curve_csv = path + ".curve.csv";
     for (const std::string& file :
-         {cell.result_path, cell.trace_csv, trace ? cell.exports.trace : ""})
+         {cell.result_path, cell.trace_csv, cell.curve_csv, trace ? cell.exports.trace : ""})
       if (!file.empty())
         out.require_ours(fs::path(file).filename());
     if (Json kept = resume ? read_result(cell.result_path) : Json(); is_finished(cell, kept)) {
+      keep_curve(cell, kept);
       results[i] = std::move(kept);
       continue;
     }

@@ -19,6 +19,7 @@
 #include "sim/engine/estimate.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
+#include "sim/report/learning.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
 #include "sim/report/trace_csv.h"
@@ -76,6 +77,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
     if (!cell.trace_csv.empty())
       write_atomically(cell.trace_csv, [&](std::ostream& out) { write_csv(trace, out); });
     write_exports(cell.exports, setup, trace);
+    keep_curve(cell, result);
     if (!cell.trace_csv.empty())
       result["trace"] = fingerprint_of_files({cell.trace_csv, cell.exports.trace});
     if (!cell.result_path.empty())
@@ -185,6 +187,21 @@ bool is_finished(const SweepCell& cell, const Json& result) {
          says("scenario", written_options(cell.scenario)) &&
          says("inputs", inputs_of(cell.scenario)) &&
          (cell.trace_csv.empty() ? !cell.exports.any() : trace_is_of(result));
+}
+
+void keep_curve(const SweepCell& cell, const Json& result) {
+  if (cell.curve_csv.empty() || !learns(result))
+    return;
+  const std::string text = curve_csv(result);
+  std::error_code error;
+  if (fs::is_regular_file(cell.curve_csv, error) &&
+      fs::file_size(cell.curve_csv, error) == text.size()) {
+    std::ifstream file(cell.curve_csv, std::ios::binary);
+    std::string there(text.size(), '\0');
+    if (file.read(there.data(), static_cast<std::streamsize>(there.size())) && there == text)
+      return;
+  }
+  write_atomically(cell.curve_csv, text);
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {

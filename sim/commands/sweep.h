@@ -18,6 +18,7 @@ struct SweepCell {
   Scenario scenario;
   std::string result_path = {};  // where its process writes its result; empty: nowhere
   std::string trace_csv = {};    // and its trace
+  std::string curve_csv = {};    // and what it learned, if it learns
   Exports exports = {};
 
   bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
@@ -41,6 +42,10 @@ nlohmann::ordered_json read_result(const std::string& path);
 // Whether this is the whole result of this very cell: of the same scenario, files and versions of
 // the program and of SimGrid, and with the traces that were written with it, where they are wanted.
 bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);
+
+// Writes what the result says was learned to the cell's curve_csv, if it is not there already: so a
+// file that was lost, or changed, is made again without simulating.
+void keep_curve(const SweepCell& cell, const nlohmann::ordered_json& result);
 
 // The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);

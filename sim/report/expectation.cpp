@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/report/learning.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
 
@@ -173,12 +174,7 @@ Notes notes_of(const Json& result, const Notes& inputs) {
 }
 
 std::vector<std::string> judged_figures() {
-  std::vector<std::string> names;
-  const Json any = to_json({}, Json::object(), {}, {}, {});
-  for (const auto& [name, value] : any["figures"].items())
-    if (value.is_number() || value.is_null())
-      names.push_back(name);
-  return names;
+  return number_figures();
 }
 
 std::vector<std::string> explanation(const Notes& before, const Notes& now) {
@@ -196,10 +192,10 @@ Verdict judge(const Expectation& expectation, const Json& result, const Notes& b
               const Notes& now) {
   Verdict verdict{
       .cell = expectation.cell, .figure = expectation.figure, .expected = {}, .now = {}, .why = {}};
-  const Json& figure = result["figures"][expectation.figure];
-  const double value = figure.is_number() ? figure.get<double>() : 0;
-  bool met = figure.is_number();
-  verdict.now = met ? format("%.6g", value) : "unknown";
+  const std::optional<double> figure = figure_in(result, expectation.figure);
+  const double value = figure.value_or(0);
+  bool met = figure.has_value();
+  verdict.now = met ? format("%.6g", value) : why_unknown(result, expectation.figure);
   const auto expect = [&](const std::string& text, bool holds) {
     verdict.expected += (verdict.expected.empty() ? "" : ", ") + text;
     met = met && holds;
@@ -209,7 +205,7 @@ Verdict judge(const Expectation& expectation, const Json& result, const Notes& b
     const double by = expected == 0 ? value : value / expected - 1;
     expect(format("%.6g +- %.3g %%", expected, 100 * *expectation.tolerance),
            std::abs(by) <= *expectation.tolerance);
-    if (figure.is_number() && std::abs(by) > 1e-12)
+    if (figure && std::abs(by) > 1e-12)
       verdict.now += ", " + (expected == 0 ? std::string("not 0") : part_shown(by));
   }
   bool in_bounds = true;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
-#include "kernels/registry.h"
+#include "sim/report/learning_ranking.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
@@ -16,37 +18,23 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
+std::set<std::string> set_of(const char* words) {
+  std::istringstream text(words);
+  return {std::istream_iterator<std::string>(text), {}};
+}
+
 // What is asked about, not what one chooses: cells that differ in these do not compete, unless
 // there is nothing else that differs.
-const std::set<std::string> settings_of_a_question{"bandwidth-factor",
-                                                   "device",
-                                                   "efficiency",
-                                                   "host-bandwidth",
-                                                   "epoch-samples",
-                                                   "fidelity",
-                                                   "host-memory-bandwidth",
-                                                   "interval",
-                                                   "iterations",
-                                                   "jitter",
-                                                   "latency-factor",
-                                                   "max-iterations",
-                                                   "memory-bandwidth",
-                                                   "model",
-                                                   "network",
-                                                   "optimizer-overhead",
-                                                   "platform",
-                                                   "price",
-                                                   "seed",
-                                                   "step-overhead",
-                                                   "throughput",
-                                                   "warmup",
-                                                   "workers",
-                                                   "workers-per-node"};
+const std::set<std::string> settings_of_a_question = set_of(
+    "bandwidth-factor data device efficiency epoch-samples evaluate-every fidelity "
+    "host-bandwidth host-memory-bandwidth interval iterations jitter latency-factor "
+    "learn max-iterations memory-bandwidth model network optimizer-overhead platform "
+    "price seed skew step-overhead throughput until warmup workers workers-per-node");
 
 // Of these, those that make other samples, or only another way to simulate the same.
-const std::set<std::string> never_compared{"epoch-samples",  "fidelity", "interval", "iterations",
-                                           "max-iterations", "model",    "network",  "price",
-                                           "seed",           "warmup"};
+const std::set<std::string> never_compared = set_of(
+    "data epoch-samples evaluate-every fidelity interval iterations learn max-iterations "
+    "model network price seed until warmup");
 
 constexpr double rounding = 1e-9;
 
@@ -360,9 +348,7 @@ std::string epoch_sentence(const std::vector<Json>& results, const Ranking& rank
          " in " + duration_shown(cheapest.epoch_s) + ".";
 }
 
-}  // namespace
-
-Ranking rank(const std::vector<Json>& results) {
+Ranking ranked_by_throughput(const std::vector<Json>& results) {
   Ranking ranking;
   Words differing = differing_options(results);
   Words settings;
@@ -405,6 +391,12 @@ Ranking rank(const std::vector<Json>& results) {
   if (const std::string epoch = epoch_sentence(results, ranking); one_model && !epoch.empty())
     ranking.sentences.push_back(epoch);
   return ranking;
+}
+
+}  // namespace
+
+Ranking rank(const std::vector<Json>& results) {
+  return with_learning(results, ranked_by_throughput);
 }
 
 }  // namespace syncline

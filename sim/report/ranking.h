@@ -29,8 +29,10 @@ struct Contest {
 };
 
 struct Ranking {
-  std::vector<Contest> contests;       // in the order of the results
-  std::vector<RankedCell> cells;       // of all contests, the fastest first
+  std::vector<Contest> contests;  // in the order of the results
+  // Of all contests, the fastest first; where there is a target of learning, who reached it first.
+  // What diverged comes last, and is in no contest.
+  std::vector<RankedCell> cells;
   std::vector<std::string> sentences;  // at most three; none where there is nothing to compare
 };
 

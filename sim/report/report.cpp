@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/report/learning.h"
 #include "sim/window.h"
 
 namespace syncline {
@@ -363,6 +364,9 @@ Report make_report(const Trace& trace, int batch) {
   report.updates = updates_in(trace);
   report.bottleneck = bottleneck_of(trace, workers, report);
 
+  report.learned = trace.learned;
+  if (report.learned && report.learned->diverged_s)
+    report.warnings.push_back(divergence_warning(*report.learned->diverged_s));
   report.run_iteration_s = trace.end_s / all_iterations;
   const double bound_s = std::max(report.bound_compute_s, report.bound_link_s);
   if (report.run_iteration_s < bound_s * (1 - 1e-6))

@@ -61,6 +61,8 @@ struct Report {
 
   double simulated_s = 0;
   std::uint64_t flows = 0;
+
+  std::optional<Learned> learned;  // of the whole run
 };
 
 Report make_report(const Trace& trace, int batch);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/report/learning.h"
 #include "sim/report/shown.h"
 
 namespace syncline {
@@ -42,6 +43,8 @@ bool is_written(const Json& scenario) {
 // Like numbers where one has numbers, and so on, to the last member. As deep as `like` is, however
 // deep the other is.
 bool is_like(const Json& json, const Json& like) {
+  if (like.is_boolean())  // anything: it is looked at elsewhere
+    return true;
   if (like.is_array() && like.size() > 1)  // one after another
     return json.is_array() && json.size() == like.size() && std::ranges::equal(json, like, is_like);
   if (like.is_array())
@@ -90,6 +93,13 @@ bool is_result(const Json& json) {
       if (const auto found = figures->find(name);
           found != figures->end() && found->is_number())  // or null
         like["figures"][name] = 0;
+  if (!json.contains("figures") || !json["figures"].is_object() || !is_learning_whole(json))
+    return false;
+  if (json.contains("learning")) {
+    like["learning"] = true;
+    for (const std::string& name : learned_figures)
+      like["figures"][name] = true;
+  }
   return is_like(json, like) && json["figures"]["throughput_samples_per_s"].get<double>() > 0 &&
          json["figures"]["iteration_mean_s"].get<double>() >= least_iteration_s;
 }
@@ -105,67 +115,101 @@ Json to_json(const Scenario& scenario, const Json& written, const Provenance& pr
   for (const auto& [staleness, count] : report.staleness.histogram)
     histogram[std::to_string(staleness)] = count;
   const double epoch_s = scenario.epoch_samples.value_or(samples_without_epoch) / report.throughput;
-  return {{"schema", result_schema},
-          {"tool", tool_version()},
-          {"build", provenance.build},
-          {"simgrid", provenance.simgrid},
-          {"inputs", provenance.inputs},
-          {"scenario", written},
-          {"provenance",
-           {{"compute", provenance.compute},
-            {"compression", provenance.compression},
-            {"adding", provenance.adding},
-            {"network", provenance.network}}},
-          {"figures",
-           {{"worker_count", report.workers},
-            {"throughput_samples_per_s", report.throughput},
-            {"throughput_interval",
-             report.throughput_interval ? Json(*report.throughput_interval) : Json(nullptr)},
-            {"halves_differ", report.halves_differ},
-            {"window_from_s", report.window_from_s},
-            {"window_to_s", report.window_to_s},
-            {"window_iterations", report.window_iterations},
-            {"scaling_efficiency", report.scaling_efficiency},
-            {"epoch_s", epoch_s},
-            {"epoch_cost", scenario.price ? Json(*scenario.price * report.workers * epoch_s / 3600)
-                                          : Json(nullptr)},
-            {"iteration_mean_s", report.iteration_mean_s},
-            {"iteration_p50_s", report.iteration_p50_s},
-            {"iteration_p99_s", report.iteration_p99_s},
-            {"compute_s", report.compute_s},
-            {"compress_s", report.compress_s},
-            {"exposed_communication_s", report.exposed_s},
-            {"waiting_s", report.waiting_s},
-            {"bytes_sent", report.bytes_sent},
-            {"bytes_received", report.bytes_received},
-            {"busiest_links", links},
-            {"bottleneck", report.bottleneck},
-            {"staleness_mean", report.staleness.gradients_mean},
-            {"staleness_max", report.staleness.gradients_max},
-            {"staleness_updates_mean", report.staleness.updates_mean},
-            {"staleness_iterations_mean", report.staleness.iterations_mean},
-            {"staleness_histogram", histogram},
-            {"updates", report.updates},
-            {"run_iteration_s", report.run_iteration_s},
-            {"bound_compute_s", report.bound_compute_s},
-            {"bound_link_s", report.bound_link_s},
-            {"simulated_s", report.simulated_s},
-            {"flows", report.flows},
-            {"warnings", report.warnings}}},
-          {"timeline", to_json(timeline)}};
+  Json figures{
+      {"worker_count", report.workers},
+      {"throughput_samples_per_s", report.throughput},
+      {"throughput_interval",
+       report.throughput_interval ? Json(*report.throughput_interval) : Json(nullptr)},
+      {"halves_differ", report.halves_differ},
+      {"window_from_s", report.window_from_s},
+      {"window_to_s", report.window_to_s},
+      {"window_iterations", report.window_iterations},
+      {"scaling_efficiency", report.scaling_efficiency},
+      {"epoch_s", epoch_s},
+      {"epoch_cost",
+       scenario.price ? Json(*scenario.price * report.workers * epoch_s / 3600) : Json(nullptr)},
+      {"iteration_mean_s", report.iteration_mean_s},
+      {"iteration_p50_s", report.iteration_p50_s},
+      {"iteration_p99_s", report.iteration_p99_s},
+      {"compute_s", report.compute_s},
+      {"compress_s", report.compress_s},
+      {"exposed_communication_s", report.exposed_s},
+      {"waiting_s", report.waiting_s},
+      {"bytes_sent", report.bytes_sent},
+      {"bytes_received", report.bytes_received},
+      {"busiest_links", links},
+      {"bottleneck", report.bottleneck},
+      {"staleness_mean", report.staleness.gradients_mean},
+      {"staleness_max", report.staleness.gradients_max},
+      {"staleness_updates_mean", report.staleness.updates_mean},
+      {"staleness_iterations_mean", report.staleness.iterations_mean},
+      {"staleness_histogram", histogram},
+      {"updates", report.updates},
+      {"run_iteration_s", report.run_iteration_s},
+      {"bound_compute_s", report.bound_compute_s},
+      {"bound_link_s", report.bound_link_s},
+      {"simulated_s", report.simulated_s},
+      {"flows", report.flows}};
+  if (report.learned)
+    figures.update(figures_of(*report.learned));
+  figures["warnings"] = report.warnings;
+  Json result{{"schema", result_schema},
+              {"tool", tool_version()},
+              {"build", provenance.build},
+              {"simgrid", provenance.simgrid},
+              {"inputs", provenance.inputs},
+              {"scenario", written},
+              {"provenance",
+               {{"compute", provenance.compute},
+                {"compression", provenance.compression},
+                {"adding", provenance.adding},
+                {"network", provenance.network}}},
+              {"figures", figures}};
+  if (report.learned)
+    result["learning"] = to_json(*report.learned);
+  result["timeline"] = to_json(timeline);
+  return result;
+}
+
+std::vector<std::string> number_figures() {
+  Report report;
+  report.learned.emplace();
+  const Json any = to_json({}, Json::object(), {}, report, {});
+  std::vector<std::string> names;
+  for (const auto& [name, value] : any["figures"].items())
+    if (value.is_number() || value.is_null())
+      names.push_back(name);
+  return names;
 }
 
 std::string result_text(const Json& result) {
   Json tracks = Json::array();
   Json rest = result;
   std::swap(tracks, rest["timeline"]["tracks"]);
+  const bool learned = learns(result);
+  if (learned)
+    for (Json& column : rest["learning"]["curve"])
+      column = Json::array();
   std::string text = rest.dump(2);
+  // After the last of these, in their order: strings have no line breaks, so none of them is in
+  // one.
+  const auto put = [&](std::size_t from, const std::string& place, const std::string& values) {
+    const std::size_t at = text.find(place, from) + place.size();
+    text.insert(at, values);
+    return at + values.size();
+  };
+  if (learned) {
+    std::size_t at = text.find("\n    \"curve\": {");
+    for (const auto& [name, column] : result["learning"]["curve"].items()) {
+      const std::string values = column.dump();
+      at = put(at, "\n      \"" + name + "\": [", values.substr(1, values.size() - 2));
+    }
+  }
   std::string lines;
   for (const Json& track : tracks)
     lines += (lines.empty() ? "\n      " : ",\n      ") + track.dump();
-  const std::string place = "\"tracks\": [";
-  const std::size_t timeline = text.find("\n  \"timeline\": {");
-  return text.insert(text.find(place, timeline) + place.size(), lines) + "\n";
+  put(text.find("\n  \"timeline\": {"), "\"tracks\": [", lines);
+  return text + "\n";
 }
 
 std::string cell_name(const std::map<std::string, std::string>& written,

@@ -27,13 +27,18 @@ constexpr int result_schema = 3;  // experiments/result.schema.json describes it
 
 std::string tool_version();  // "syncline 0.3.0"
 
-// {schema, tool, build, simgrid, inputs, scenario, provenance, figures, timeline}. `written` are
-// the options of the scenario by name (sim/commands/written.h).
+// {schema, tool, build, simgrid, inputs, scenario, provenance, figures, timeline}; where something
+// was learned, also `learning` before the timeline. `written` are the options of the scenario by
+// name (sim/commands/written.h).
 nlohmann::ordered_json to_json(const Scenario& scenario, const nlohmann::ordered_json& written,
                                const Provenance& provenance, const Report& report,
                                const Timeline& timeline);
-// As it is stored: a line per member, but one for each track of the timeline.
+// As it is stored: a line per member, but one for each track of the timeline and each column of the
+// curve.
 std::string result_text(const nlohmann::ordered_json& result);
+
+// The names of all figures that are numbers, or null, in some result: also of one that learns.
+std::vector<std::string> number_figures();
 
 // Whether it has every part of what to_json makes, of the same kind, and no others but `trace`:
 // what follows may then be called with it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/report/learning.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
@@ -50,6 +51,18 @@ std::string comparison_table(const std::vector<Json>& results,
   figure("scaling", [](const Json& f) {
     return format("%.1f %%", 100 * f["scaling_efficiency"].get<double>());
   });
+  const auto learned = [&](const char* title, auto show) {
+    columns.push_back({.title = title, .cells = {}});
+    for (const Json& result : results)
+      columns.back().cells.push_back(show(result));
+  };
+  if (std::ranges::any_of(results, learns)) {
+    learned("loss", loss_shown);
+    learned("accuracy", accuracy_shown);
+  }
+  if (std::ranges::any_of(results,
+                          [](const Json& result) { return target_in(result).has_value(); }))
+    learned("target", target_shown);
   const bool sized = std::ranges::any_of(
       results, [](const Json& result) { return !option_text(result, "epoch-samples").empty(); });
   const bool priced = std::ranges::any_of(
@@ -125,6 +138,8 @@ std::string full_report(const Json& result) {
               f["staleness_mean"].get<double>(), static_cast<long long>(f["staleness_max"]),
               f["staleness_updates_mean"].get<double>(),
               f["staleness_iterations_mean"].get<double>()));
+  for (const auto& [name, words] : learning_lines(result))
+    line(name, words);
   line("updates", format("%lld", static_cast<long long>(f["updates"])));
   line("lower bound", seconds_shown(std::max(f["bound_compute_s"].get<double>(),
                                              f["bound_link_s"].get<double>())) +
@@ -145,11 +160,7 @@ std::string full_report(const Json& result) {
 }
 
 std::string results_csv(const std::vector<Json>& results, const std::vector<std::string>& options) {
-  std::vector<std::string> figures;
-  const Json any = to_json({}, Json::object(), {}, {}, {});
-  for (const auto& [name, value] : any["figures"].items())
-    if (value.is_number() || value.is_null())
-      figures.push_back(name);
+  const std::vector<std::string> figures = number_figures();
   std::string text;
   for (const std::string& option : options)
     text += option + ",";
@@ -159,7 +170,7 @@ std::string results_csv(const std::vector<Json>& results, const std::vector<std:
     for (const std::string& option : options)
       text += csv_field(option_text(result, option)) + ",";
     for (const std::string& figure : figures)
-      text += (result["figures"][figure].is_null() ? "" : result["figures"][figure].dump()) +
+      text += (figure_in(result, figure) ? result["figures"][figure].dump() : "") +
               (figure == figures.back() ? "\n" : ",");
   }
   return text;

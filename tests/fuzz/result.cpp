@@ -4,6 +4,7 @@
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
 #include "sim/options/resolve.h"
+#include "sim/report/learning.h"
 #include "sim/report/page.h"
 #include "sim/report/page_parts.h"
 #include "sim/report/ranking.h"
@@ -29,6 +30,8 @@ void read(Bytes bytes) {
            {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
             results_csv({result, result}, option_names())})
         require_plain_text(bytes, shown);
+      if (learns(result))
+        require_plain_text(bytes, curve_csv(result));
       for (const std::string& sentence : rank({result, result}).sentences)
         require_plain_text(bytes, sentence);
       nlohmann::ordered_json other = result;

@@ -1,6 +1,8 @@
 // Results as a sweep leaves them, without a simulation.
 #pragma once
 
+#include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +11,8 @@
 namespace syncline {
 
 inline nlohmann::ordered_json made_result(const std::map<std::string, std::string>& options,
-                                          double samples_per_s, int slices = 4) {
+                                          double samples_per_s, int slices = 4,
+                                          const std::optional<Learned>& learned = {}) {
   nlohmann::ordered_json written{{"model", "resnet50"}, {"platform", "two-hosts"}, {"workers", "2"},
                                  {"schedule", "bsp"},   {"exchange", "ring"},      {"batch", "32"}};
   for (const auto& [option, value] : options)
@@ -29,6 +32,7 @@ inline nlohmann::ordered_json made_result(const std::map<std::string, std::strin
   report.staleness.gradients_max = 4;
   report.staleness.histogram = {{2, 10}, {4, 10}};
   report.warnings = {"a warning"};
+  report.learned = learned;
   Timeline timeline{.from_s = 1, .to_s = 2, .tracks = {}};
   for (const char* kind : {"worker", "server"}) {
     Track track{.name = std::string(kind) + " 0", .kind = kind, .stream = "compute", .slices = {}};
@@ -49,6 +53,30 @@ inline nlohmann::ordered_json made_result(const std::map<std::string, std::strin
                   .build = "b",
                   .inputs = "i"},
                  report, timeline);
+}
+
+// Straight lines from loss 2 and accuracy 0.1 at the start to these, in `points` - 1 steps of 1 s.
+inline Learned made_learned(double loss, double accuracy, int points = 11) {
+  Learned learned{.data = "made up", .parameters = 650, .epoch_samples = 1000};
+  for (int i = 0; i < points; ++i) {
+    const double part = points == 1 ? 1 : static_cast<double>(i) / (points - 1);
+    learned.curve.push_back({.seconds = static_cast<double>(i),
+                             .samples = 500.0 * i,
+                             .bytes = 1e6 * i,
+                             .iterations = 10.0 * i,
+                             .loss = 2 + part * (loss - 2),
+                             .accuracy = 0.1 + part * (accuracy - 0.1),
+                             .train_accuracy = 0.1 + part * (accuracy - 0.1) / 2,
+                             .heldout_loss = 2.5});
+  }
+  return learned;
+}
+
+inline Learned made_divergence(double diverged_s) {
+  Learned learned = made_learned(2, 0.1, 3);
+  learned.curve.back().loss = learned.curve.back().heldout_loss = std::nan("");
+  learned.diverged_s = diverged_s;
+  return learned;
 }
 
 inline std::vector<nlohmann::ordered_json> made_sweep() {

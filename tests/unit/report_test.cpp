@@ -68,6 +68,20 @@ TEST(Throughput, IsSamplesOverSeconds) {
   EXPECT_DOUBLE_EQ(builder.report(10, 0).throughput, 5);
 }
 
+TEST(Report, WarnsOfADivergenceAndSaysWhatToTry) {
+  TraceBuilder builder(1);
+  builder.iterates(0, 0, 2).iterates(0, 1, 2);
+  EXPECT_FALSE(builder.report(10, 0).learned);
+  builder.trace().learned.emplace();
+  EXPECT_TRUE(builder.report(10, 0).warnings.empty());
+  builder.trace().learned->diverged_s = 3.5;
+  const Report report = builder.report(10, 0);
+  ASSERT_EQ(report.warnings.size(), 1U);
+  expect_mentions(report.warnings[0],
+                  {"diverged at 3.5 s: the loss is no number", "learning-rate"});
+  EXPECT_EQ(report.learned->diverged_s, 3.5);
+}
+
 TEST(Throughput, LeavesWarmUpOut) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 100).iterates(0, 1, 2).iterates(0, 2, 2);

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "tests/unit/errors.h"
+#include "tests/unit/made_results.h"
 #include "tests/unit/program.h"
 
 namespace syncline {
@@ -151,6 +152,19 @@ TEST_F(ResultSchema, SaysInASentenceWhatEachFigureIs) {
       EXPECT_PRED_FORMAT2(testing::IsSubstring, "econds", figure["description"].get<std::string>())
           << name;
     }
+  }
+}
+
+TEST_F(ResultSchema, HoldsForWhatWasLearned) {
+  for (const Learned& learned : {made_learned(0.5, 0.9), made_divergence(2), Learned{}}) {
+    Json result = made_result({{"compressor", "none"}, {"network", "exact"}}, 100, 4, learned);
+    for (const char* name : {"build", "inputs"})
+      result[name] = "0123456789abcdef";
+    for (const char* name : {"workers", "batch"})
+      result["scenario"][name] = 2;
+    EXPECT_EQ(mismatch(schema_, result), "");
+    result["learning"]["curve"]["loss"] = {"low"};
+    EXPECT_NE(mismatch(schema_, result), "");
   }
 }
 

@@ -1,0 +1,296 @@
+#include "sim/report/learning.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "sim/report/result.h"
+#include "sim/report/shown.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CurveColumn {
+  const char* name;
+  double CurvePoint::*member;
+  bool may_be_null;
+  double most;
+};
+constexpr double most_of_a_count = 1e18;  // so that each can be printed
+constexpr double any = std::numeric_limits<double>::max();
+// The first five are the file's by contract, so others come after them.
+constexpr std::array<CurveColumn, 8> columns{{
+    {"seconds", &CurvePoint::seconds, false, most_of_a_count},
+    {"samples", &CurvePoint::samples, false, most_of_a_count},
+    {"bytes", &CurvePoint::bytes, false, most_of_a_count},
+    {"loss", &CurvePoint::loss, true, any},
+    {"accuracy", &CurvePoint::accuracy, true, 1},
+    {"iterations", &CurvePoint::iterations, false, most_of_a_count},
+    {"train_accuracy", &CurvePoint::train_accuracy, true, 1},
+    {"heldout_loss", &CurvePoint::heldout_loss, true, any},
+}};
+constexpr std::size_t most_points = 1'000'000;
+
+Json number_or_null(double number) {
+  return std::isfinite(number) ? Json(number) : Json(nullptr);
+}
+Json number_or_null(const std::optional<double>& number) {
+  return number ? number_or_null(*number) : Json(nullptr);
+}
+
+bool is_number(const Json& json, bool may_be_null, double most) {
+  if (json.is_null())
+    return may_be_null;
+  return json.is_number() && std::abs(json.get<double>()) <= most;
+}
+
+// Of counts and shares; a loss may be negative.
+bool is_count(const Json& json, bool may_be_null, double most = most_of_a_count) {
+  return is_number(json, may_be_null, most) && (json.is_null() || json.get<double>() >= 0);
+}
+
+bool is_curve(const Json& curve) {
+  if (!curve.is_object() || curve.size() != columns.size())
+    return false;
+  std::optional<std::size_t> points;
+  for (const CurveColumn& column : columns) {
+    const auto found = curve.find(column.name);
+    if (found == curve.end() || !found->is_array() || found->size() > most_points ||
+        found->size() != points.value_or(found->size()))
+      return false;
+    points = found->size();
+    for (const Json& value : *found)
+      if (column.most == any ? !is_number(value, column.may_be_null, column.most)
+                             : !is_count(value, column.may_be_null, column.most))
+        return false;
+  }
+  return true;
+}
+
+std::string percent(double part) {
+  return format("%.1f %%", 100 * part);
+}
+
+// The fewest digits that read back to the same double.
+std::string exact_text(double number) {
+  const std::string text = Json(number).dump();
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+double last_of(const std::vector<double>& column) {
+  return column.empty() ? 0 : column.back();
+}
+
+}  // namespace
+
+const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
+
+Json to_json(const Learned& learned) {
+  Json curve = Json::object();
+  for (const CurveColumn& column : columns) {
+    Json& values = curve[column.name] = Json::array();
+    for (const CurvePoint& point : learned.curve)
+      values.push_back(number_or_null(point.*column.member));
+  }
+  return {{"data", learned.data},
+          {"parameters", learned.parameters},
+          {"epoch_samples", learned.epoch_samples},
+          {"least_loss", number_or_null(learned.least_loss)},
+          {"diverged_s", number_or_null(learned.diverged_s)},
+          {"messages", learned.messages},
+          {"left_out", number_or_null(learned.left_out)},
+          {"bits_per_value", number_or_null(learned.bits_per_value)},
+          {"curve", curve}};
+}
+
+Json figures_of(const Learned& learned) {
+  Json figures{{"loss", nullptr}, {"accuracy", nullptr}, {"target_s", nullptr}};
+  if (learned.diverged_s || learned.curve.empty())
+    return figures;
+  figures["loss"] = number_or_null(learned.curve.back().loss);
+  figures["accuracy"] = number_or_null(learned.curve.back().accuracy);
+  figures["target_s"] = number_or_null(learned.target_s);
+  return figures;
+}
+
+bool is_learning_whole(const Json& result) {
+  const Json& figures = result["figures"];
+  const auto learning = result.find("learning");
+  if (learning == result.end())
+    return std::ranges::none_of(learned_figures,
+                                [&](const auto& f) { return figures.contains(f); });
+  for (const std::string& name : learned_figures) {
+    const auto found = figures.find(name);
+    if (found == figures.end() ||
+        !(name == "loss" ? is_number(*found, true, any)
+                         : is_count(*found, true, name == "accuracy" ? 1 : most_of_a_count)))
+      return false;
+  }
+  static const Json like = to_json(Learned{});
+  if (!learning->is_object() || learning->size() != like.size())
+    return false;
+  for (const auto& [name, value] : like.items()) {
+    const auto found = learning->find(name);
+    if (found == learning->end())
+      return false;
+    const bool may_be_null = name != "parameters" && name != "epoch_samples" && name != "messages";
+    if (name == "data"         ? !found->is_string()
+        : name == "curve"      ? !is_curve(*found)
+        : name == "least_loss" ? !is_number(*found, true, any)
+                               : !is_count(*found, may_be_null))
+      return false;
+  }
+  return true;
+}
+
+bool learns(const Json& result) {
+  return result.contains("learning");
+}
+
+bool diverged(const Json& result) {
+  return learns(result) && !result["learning"]["diverged_s"].is_null();
+}
+
+std::optional<double> figure_in(const Json& result, const std::string& name) {
+  const auto found = result["figures"].find(name);
+  if (found == result["figures"].end() || !found->is_number())
+    return {};
+  return found->get<double>();
+}
+
+std::string why_unknown(const Json& result, const std::string& name) {
+  if (std::ranges::find(learned_figures, name) == learned_figures.end())
+    return "unknown";
+  if (!learns(result))
+    return "unknown: the cell learns nothing";
+  if (diverged(result))
+    return "unknown: it diverged at " + seconds_shown(result["learning"]["diverged_s"]);
+  if (name != "target_s")
+    return "unknown: it is no number";
+  const auto target = target_in(result);
+  return target ? target->shown + " was missed" : "unknown: the option until asks for nothing";
+}
+
+std::vector<double> curve_in(const Json& result, const std::string& column) {
+  std::vector<double> values;
+  for (const Json& value : result["learning"]["curve"][column])
+    values.push_back(value.is_null() ? std::nan("") : value.get<double>());
+  return values;
+}
+
+std::string curve_csv(const Json& result) {
+  std::string text;
+  std::vector<std::vector<double>> values;
+  for (const CurveColumn& column : columns) {
+    text += (values.empty() ? "" : ",") + std::string(column.name);
+    values.push_back(curve_in(result, column.name));
+  }
+  text += "\n";
+  for (std::size_t row = 0; row < values.front().size(); ++row)
+    for (const std::vector<double>& column : values)
+      text += (std::isfinite(column[row]) ? exact_text(column[row]) : "nan") +
+              std::string(&column == &values.back() ? "\n" : ",");
+  return text;
+}
+
+std::optional<LearningTarget> target_in(const Json& result) {
+  const std::string until = option_text(result, "until");
+  const std::size_t colon = until.find(':');
+  if (!learns(result) || colon == std::string::npos)
+    return {};
+  LearningTarget target{.figure = until.substr(0, colon), .value = 0, .shown = {}};
+  const char* end = until.data() + until.size();
+  const auto [rest, error] = std::from_chars(until.data() + colon + 1, end, target.value);
+  if ((target.figure != "accuracy" && target.figure != "loss") || error != std::errc() ||
+      rest != end || !std::isfinite(target.value))
+    return {};
+  target.shown = target.figure + format(" %.6g", target.value);
+  return target;
+}
+
+std::string loss_shown(const Json& result) {
+  if (!learns(result))
+    return "";
+  const auto loss = figure_in(result, "loss");
+  return loss ? format("%.3g", *loss) : diverged(result) ? "diverged" : "-";
+}
+
+std::string accuracy_shown(const Json& result) {
+  if (!learns(result))
+    return "";
+  const auto accuracy = figure_in(result, "accuracy");
+  return accuracy ? percent(*accuracy) : "-";
+}
+
+std::string target_shown(const Json& result) {
+  if (!target_in(result))
+    return "";
+  const auto target_s = figure_in(result, "target_s");
+  return target_s ? seconds_shown(*target_s) : diverged(result) ? "-" : "missed";
+}
+
+std::vector<std::pair<std::string, std::string>> learning_lines(const Json& result) {
+  std::vector<std::pair<std::string, std::string>> lines;
+  if (!learns(result))
+    return lines;
+  const Json& learning = result["learning"];
+  const auto number = [&](const char* name) {
+    return learning[name].is_null() ? 0 : learning[name].get<double>();
+  };
+  const double samples = last_of(curve_in(result, "samples"));
+  const double epoch = number("epoch_samples");
+  const std::string when = " after " + seconds_shown(last_of(curve_in(result, "seconds"))) + ", " +
+                           count_shown(samples) + " samples" +
+                           (epoch > 0 ? format(" (%.4g epochs)", samples / epoch) : "");
+  if (diverged(result)) {
+    lines.emplace_back("loss", "diverged at " + seconds_shown(number("diverged_s")) + "," + when);
+  } else {
+    const double of_train = last_of(curve_in(result, "train_accuracy"));
+    const double heldout = last_of(curve_in(result, "heldout_loss"));
+    const auto loss = figure_in(result, "loss");
+    lines.emplace_back(
+        "loss", (loss ? format("%.4g", *loss) : "-") +
+                    (learning["least_loss"].is_null()
+                         ? ""
+                         : format(" (the least there is: %.4g)", number("least_loss"))) +
+                    (std::isfinite(heldout) ? format(", %.4g held out,", heldout) : "") + when);
+    lines.emplace_back(
+        "accuracy",
+        accuracy_shown(result) + " held out" +
+            (std::isfinite(of_train) ? ", " + percent(of_train) + " of what it learned from" : ""));
+  }
+  if (const auto target = target_in(result)) {
+    const auto target_s = figure_in(result, "target_s");
+    lines.emplace_back(
+        "target", target->shown + (target_s ? ": after " + seconds_shown(*target_s) : ": missed"));
+  }
+  lines.emplace_back("learned", learning["data"].get<std::string>() + "; " +
+                                    count_shown(number("parameters")) + " parameters");
+  if (number("messages") > 0)
+    lines.emplace_back("messages", count_shown(number("messages")) + " compressed: " +
+                                       percent(number("left_out")) + " left out (of squares), " +
+                                       format("%.3g bits per value", number("bits_per_value")));
+  return lines;
+}
+
+bool learned_before(const Json& a, const Json& b) {
+  const auto place = [](const Json& result) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    return std::tuple(diverged(result), figure_in(result, "target_s").value_or(never),
+                      figure_in(result, "loss").value_or(never));
+  };
+  return place(a) < place(b);
+}
+
+std::string divergence_warning(double diverged_s) {
+  return "diverged at " + seconds_shown(diverged_s) +
+         ": the loss is no number; a smaller learning-rate, or a longer learning-rate-warm-up, may "
+         "converge";
+}
+
+}  // namespace syncline

@@ -1,0 +1,340 @@
+// What a run has learned, in its result: JSON, the curve's file, tables, ranking, check.
+#include <charconv>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "sim/commands/out_folder.h"
+#include "sim/commands/sweep.h"
+#include "sim/report/expectation.h"
+#include "sim/report/learning.h"
+#include "sim/report/ranking.h"
+#include "sim/report/tables.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/made_results.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json result_of(const std::map<std::string, std::string>& options, double samples_per_s,
+               Learned learned, std::optional<double> target_s = {}) {
+  learned.target_s = target_s;
+  return made_result(options, samples_per_s, 4, learned);
+}
+
+std::size_t lines_of(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
+TEST(LearningResult, HasFiguresAndACurve) {
+  Learned learned = made_learned(0.5, 0.9);
+  learned.target_s = 7.5;
+  learned.messages = 12;
+  learned.left_out = 0.75;
+  learned.bits_per_value = 0.5;
+  const Json result = made_result({}, 100, 4, learned);
+  EXPECT_TRUE(is_result(result));
+  EXPECT_EQ(result["figures"]["loss"], 0.5);
+  EXPECT_EQ(result["figures"]["accuracy"], 0.9);
+  EXPECT_EQ(result["figures"]["target_s"], 7.5);
+  const Json& learning = result["learning"];
+  EXPECT_EQ(learning["data"], "made up");
+  EXPECT_EQ(learning["parameters"], 650);
+  EXPECT_EQ(learning["least_loss"], nullptr);
+  EXPECT_EQ(learning["left_out"], 0.75);
+  EXPECT_EQ(learning["curve"]["seconds"].size(), 11U);
+  EXPECT_EQ(learning["curve"]["bytes"][10], 1e7);
+}
+
+TEST(LearningResult, OfWhatDoesNotLearnHasNothingOfIt) {
+  const Json result = made_result({}, 100);
+  EXPECT_FALSE(learns(result));
+  EXPECT_FALSE(result.contains("learning"));
+  for (const std::string& figure : learned_figures)
+    EXPECT_FALSE(result["figures"].contains(figure)) << figure;
+  EXPECT_EQ(full_report(result).find("held out"), std::string::npos);
+  EXPECT_EQ(comparison_table({result}, {}).find("loss"), std::string::npos);
+}
+
+// The same text as before, and a line for each column whatever its length.
+TEST(LearningResult, IsStoredWithALineForEachColumn) {
+  const Json few = made_result({}, 100, 4, made_learned(0.5, 0.9, 2));
+  const Json many = made_result({}, 100, 4, made_learned(0.5, 0.9, 500));
+  EXPECT_EQ(Json::parse(result_text(many)), many);
+  EXPECT_EQ(Json::parse(result_text(few)), few);
+  EXPECT_EQ(lines_of(result_text(many)), lines_of(result_text(few)));
+  Json odd = few;  // what the text is put together by, as data
+  odd["learning"]["data"] = "\"curve\": {\n  \"timeline\": { \"tracks\": [ \"seconds\": [";
+  EXPECT_EQ(Json::parse(result_text(odd)), odd);
+}
+
+TEST(LearningResult, OfADivergenceHasNoFigures) {
+  const Json result = made_result({{"until", "accuracy:0.9"}}, 100, 4, made_divergence(2.25));
+  EXPECT_TRUE(is_result(result));
+  for (const std::string& figure : learned_figures)
+    EXPECT_TRUE(result["figures"][figure].is_null()) << figure;
+  EXPECT_TRUE(result["learning"]["curve"]["loss"][2].is_null());
+  EXPECT_EQ(loss_shown(result), "diverged");
+  EXPECT_EQ(target_shown(result), "-");
+  expect_mentions(full_report(result), {"diverged at 2.25 s"});
+  EXPECT_TRUE(curve_csv(result).find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
+      << curve_csv(result);
+}
+
+TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
+  const Json whole = made_result({}, 100, 4, made_learned(0.5, 0.9));
+  std::vector<Json> broken;
+  for (const std::string& figure : learned_figures) {
+    broken.push_back(whole);
+    broken.back()["figures"].erase(figure);
+    broken.push_back(whole);
+    broken.back()["figures"][figure] = "low";
+  }
+  broken.push_back(whole);
+  broken.back().erase("learning");
+  broken.push_back(made_result({}, 100));
+  broken.back()["learning"] = whole["learning"];
+  broken.push_back(whole);
+  broken.back()["learning"]["more"] = 1;
+  broken.push_back(whole);
+  broken.back()["figures"]["accuracy"] = 1.5;
+  for (const auto& [name, value] : whole["learning"].items()) {
+    broken.push_back(whole);
+    broken.back()["learning"].erase(name);
+    broken.push_back(whole);
+    broken.back()["learning"][name] = true;
+  }
+  for (const auto& [name, value] : whole["learning"]["curve"].items()) {
+    broken.push_back(whole);
+    broken.back()["learning"]["curve"].erase(name);
+    broken.push_back(whole);
+    broken.back()["learning"]["curve"][name].erase(3);
+    broken.push_back(whole);
+    broken.back()["learning"]["curve"][name][3] = "x";
+  }
+  broken.push_back(whole);
+  broken.back()["learning"]["curve"]["seconds"][3] = nullptr;
+  broken.push_back(whole);
+  broken.back()["learning"]["curve"]["accuracy"][3] = -0.1;
+  EXPECT_TRUE(is_result(whole));
+  for (const Json& result : broken)
+    EXPECT_FALSE(is_result(result)) << Json::diff(Json(whole), result);
+}
+
+// Just before it is no number, a loss is as large as numbers are.
+TEST(LearningResult, MayHaveAnyFiniteLoss) {
+  const Json result = made_result({}, 100, 4, made_learned(1e300, 0.1));
+  EXPECT_TRUE(is_result(result));
+  expect_mentions(comparison_table({result}, {}), {"1e+300"});
+}
+
+TEST(CurveFile, ReadsBackToTheSameNumbers) {
+  Learned learned = made_learned(0.5, 0.9, 4);
+  learned.curve[1].seconds = 0.1 + 0.2;
+  learned.curve[2].seconds = 1.0 / 3;
+  learned.curve[3].bytes = 123456789012345678.0;
+  learned.curve[3].loss = 5e-324;
+  const Json result = Json::parse(result_text(made_result({}, 100, 4, learned)));
+  std::istringstream lines(curve_csv(result));
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "seconds,samples,bytes,loss,accuracy,iterations,train_accuracy,heldout_loss");
+  for (const CurvePoint& point : learned.curve) {
+    ASSERT_TRUE(std::getline(lines, line));
+    std::istringstream fields(line);
+    for (const double expected :
+         {point.seconds, point.samples, point.bytes, point.loss, point.accuracy, point.iterations,
+          point.train_accuracy, point.heldout_loss}) {
+      std::string field;
+      std::getline(fields, field, ',');
+      double number = -1;
+      std::from_chars(field.data(), field.data() + field.size(), number);
+      EXPECT_EQ(number, expected) << field;
+    }
+  }
+  EXPECT_FALSE(std::getline(lines, line));
+}
+
+// --resume makes a lost or changed file again from the result, and leaves a whole one alone.
+TEST(CurveFile, IsKeptAsTheResultSays) {
+  const TemporaryFolder folder;
+  const SweepCell cell{.scenario = {}, .curve_csv = folder.path("a.curve.csv")};
+  const Json result = made_result({}, 100, 4, made_learned(0.5, 0.9));
+  const auto inode = [&] {
+    struct stat about = {};
+    return stat(cell.curve_csv.c_str(), &about) == 0 ? about.st_ino : 0;
+  };
+  keep_curve(cell, made_result({}, 100));
+  EXPECT_EQ(inode(), 0U) << "what does not learn has no curve";
+  keep_curve(cell, result);
+  EXPECT_EQ(text_of(cell.curve_csv), curve_csv(result));
+  const auto first = inode();
+  keep_curve(cell, result);
+  EXPECT_EQ(inode(), first);
+  for (const std::string& other : {curve_csv(result) + "x", std::string(), [&] {
+                                     std::string text = curve_csv(result);
+                                     text[text.size() - 2] ^= 1;
+                                     return text;
+                                   }()}) {
+    folder.write("a.curve.csv", other);
+    keep_curve(cell, result);
+    EXPECT_EQ(text_of(cell.curve_csv), curve_csv(result));
+  }
+}
+
+TEST(CurveFile, OfSomebodyElseIsNotReplaced) {
+  const TemporaryFolder folder;
+  const OutFolder out(folder.path());
+  folder.write("a.curve.csv", curve_csv(made_result({}, 100, 4, made_learned(0.5, 0.9))));
+  out.require_ours("a.curve.csv");
+  folder.write("a.curve.csv", "seconds,samples\n1,2\n");
+  expect_mentions(error_of([&] { out.require_ours("a.curve.csv"); }),
+                  {"a.curve.csv", "was not written by syncline"});
+}
+
+TEST(LearningTables, SayWhatWasLearned) {
+  Learned learned = made_learned(0.5, 0.9);
+  learned.least_loss = 0.25;
+  learned.messages = 12;
+  learned.left_out = 0.75;
+  learned.bits_per_value = 0.5;
+  const std::string report =
+      full_report(result_of({{"until", "accuracy:0.85"}}, 100, learned, 9.5));
+  expect_mentions(report,
+                  {"loss                    0.5 (the least there is: 0.25), 2.5 held out, after "
+                   "10 s, 5,000 samples (5 epochs)\n",
+                   "accuracy                90.0 % held out, 50.0 % of what it learned from\n",
+                   "target                  accuracy 0.85: after 9.5", "made up; 650 parameters",
+                   "12 compressed: 75.0 % left out (of squares), 0.5 bits per value"});
+  expect_mentions(full_report(result_of({{"until", "loss:0.1"}}, 100, learned)),
+                  {"loss 0.1: missed"});
+
+  const std::string table = comparison_table(
+      {result_of({{"schedule", "bsp"}, {"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9),
+       result_of({{"schedule", "asp"}, {"until", "loss:0.6"}}, 90, made_learned(0.75, 0.8)),
+       result_of({{"schedule", "ssp"}, {"until", "loss:0.6"}}, 95, made_divergence(1))},
+      {"schedule"});
+  expect_mentions(table, {"scaling", "loss", "accuracy", "target"});
+  expect_mentions(table, {"     0.5    90.0 %     9 s", "    0.75    80.0 %  missed",
+                          "diverged         -       -"});
+  EXPECT_EQ(comparison_table({result_of({}, 100, made_learned(0.5, 0.9))}, {}).find("target"),
+            std::string::npos);
+}
+
+TEST(LearningTables, HaveTheSameColumnsInEveryCsv) {
+  const auto header = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string without = results_csv({made_result({}, 100)}, {"schedule"});
+  const std::string with =
+      results_csv({result_of({{"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9)}, {});
+  EXPECT_EQ("schedule," + header(with), header(without));
+  EXPECT_TRUE(header(with).ends_with(",loss,accuracy,target_s"));
+  EXPECT_TRUE(with.ends_with(",0.5,0.9,9.0\n")) << with;
+  EXPECT_TRUE(without.ends_with(",,,\n")) << without;
+}
+
+class LearningRanking : public testing::Test {
+ protected:
+  static Json cell(const std::string& schedule, double samples_per_s, const Learned& learned,
+                   std::optional<double> target_s = {}, const std::string& until = "accuracy:0.95",
+                   const std::string& workers = "2") {
+    return result_of({{"schedule", schedule}, {"until", until}, {"workers", workers}},
+                     samples_per_s, learned, target_s);
+  }
+  const Learned learned_ = made_learned(0.5, 0.95);
+  const Learned less_ = made_learned(0.75, 0.8);
+};
+
+TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
+  const Ranking ranking = rank({cell("asp", 500, learned_, 3.4), cell("bsp", 100, learned_, 2.1),
+                                cell("ssp", 300, less_), cell("inhad", 900, made_divergence(1))});
+  EXPECT_EQ(ranking.sentences.front(),
+            "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it; 1 "
+            "of 4 cells diverged.");
+  std::vector<std::size_t> order;
+  for (const RankedCell& one : ranking.cells)
+    order.push_back(one.result);
+  EXPECT_EQ(order, (std::vector<std::size_t>{1, 0, 2, 3}));
+  // Nor is what diverged the fastest in the sentence on throughput.
+  expect_mentions(ranking.sentences[1], {"asp is the fastest: 500 samples/s"});
+}
+
+TEST_F(LearningRanking, SaysThatNobodyReachedIt) {
+  EXPECT_EQ(
+      rank({cell("asp", 500, less_), cell("bsp", 100, made_learned(0.5, 0.9))}).sentences.front(),
+      "none reached accuracy 0.95: bsp ends with the least loss, 0.5 (90.0 % held out, after "
+      "10 s); asp with the most, 0.75 (80.0 % held out, after 10 s).");
+}
+
+TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
+  const Ranking ranking =
+      rank({cell("asp", 500, less_, {}, ""), cell("bsp", 100, learned_, {}, "")});
+  ASSERT_EQ(ranking.sentences.size(), 2U);
+  expect_mentions(ranking.sentences[0], {"asp is the fastest: 500"});
+  expect_mentions(ranking.sentences[1],
+                  {"bsp ends with the least loss, 0.5", "; asp with the most, 0.75"});
+  EXPECT_EQ(ranking.cells.front().result, 0U);
+}
+
+TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
+  EXPECT_EQ(rank({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
+            "reached accuracy 0.95 first: bsp and asp, 2 s.");
+}
+
+TEST_F(LearningRanking, NeverCallsWhatDivergedTheWinner) {
+  const Ranking one = rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, learned_)});
+  for (const std::string& sentence : one.sentences)
+    EXPECT_EQ(sentence.find("asp"), std::string::npos) << sentence;
+  EXPECT_EQ(one.cells.front().result, 1U);
+  ASSERT_EQ(one.cells.size(), 2U);
+  const Ranking none =
+      rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, made_divergence(2))});
+  EXPECT_EQ(none.sentences, std::vector<std::string>{"2 of 2 cells diverged."});
+  EXPECT_EQ(none.cells.size(), 2U);
+}
+
+TEST_F(LearningRanking, ComparesWithinANumberOfWorkers) {
+  const auto of = [&](const char* schedule, const char* workers, double target_s) {
+    return cell(schedule, 100, learned_, target_s, "accuracy:0.95", workers);
+  };
+  EXPECT_EQ(rank({of("asp", "2", 1), of("bsp", "2", 2), of("asp", "4", 2), of("bsp", "4", 1)})
+                .sentences.front(),
+            "at 4 workers reached accuracy 0.95 first: bsp, 1 s against 2 s of asp.");
+}
+
+TEST_F(LearningRanking, CountsWhereMoreDiffers) {
+  std::vector<Json> results;
+  for (const char* seed : {"1", "2", "3"})
+    for (const std::string schedule : {"asp", "bsp"})
+      results.push_back(result_of(
+          {{"schedule", schedule}, {"seed", seed}, {"until", "accuracy:0.95"}}, 100, learned_,
+          seed[0] == '3' ? std::nullopt : std::optional(schedule == "asp" ? 1.0 : 2.0)));
+  EXPECT_EQ(rank(results).sentences.front(),
+            "of 3 combinations, the target was reached first by asp in 2 and nobody in 1.");
+}
+
+TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {
+  const Json learned = result_of({{"until", "accuracy:0.85"}}, 100, made_learned(0.5, 0.9), 9.0);
+  const auto judged = [](const Json& result, const std::string& figure, double at_most) {
+    return judge({.cell = "a", .figure = figure, .at_most = at_most}, result, {}, {});
+  };
+  EXPECT_EQ(judged(learned, "loss", 0.6).kind, Verdict::Kind::met);
+  EXPECT_EQ(judged(learned, "loss", 0.4).kind, Verdict::Kind::moved);
+  EXPECT_EQ(judged(learned, "target_s", 10).kind, Verdict::Kind::met);
+  for (const auto& [result, words] : std::vector<std::pair<Json, std::string>>{
+           {made_result({}, 100), "unknown: the cell learns nothing"},
+           {result_of({}, 100, made_learned(0.5, 0.9)),
+            "unknown: the option until asks for nothing"},
+           {result_of({{"until", "loss:0.4"}}, 100, made_learned(0.5, 0.9)), "loss 0.4 was missed"},
+           {result_of({}, 100, made_divergence(2)), "unknown: it diverged at 2 s"}}) {
+    const Verdict verdict = judged(result, "target_s", 1e9);
+    EXPECT_EQ(verdict.kind, Verdict::Kind::moved);
+    EXPECT_EQ(verdict.now, words);
+  }
+  for (const std::string& figure : learned_figures)
+    EXPECT_TRUE(std::ranges::count(judged_figures(), figure) == 1) << figure;
+}
+
+}  // namespace
+}  // namespace syncline
