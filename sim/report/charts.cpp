@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -364,6 +365,7 @@ std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
     charts.push_back(throughput_chart(study, cells, curves));
     charts.push_back(efficiency_chart(study, cells, curves));
   }
+  std::ranges::move(learning_charts(study, in_case), std::back_inserter(charts));
   const std::vector<Variant> variants = variants_of(study, cells);
   for (const auto& chart_of : {breakdown_chart, staleness_chart, links_chart})
     for (const Variant& variant : variants)
@@ -377,7 +379,7 @@ double rounded(double number) {
 }
 
 Json to_json(const Chart& chart) {
-  static constexpr const char* kinds[] = {"lines", "stack", "bars", "columns", "points"};
+  static constexpr const char* kinds[] = {"lines", "curves", "stack", "bars", "columns", "points"};
   static constexpr const char* scales[] = {"linear", "log2", "log10"};
   const auto numbers = [](const std::vector<double>& all) {
     Json json = Json::array();

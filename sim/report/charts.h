@@ -33,6 +33,7 @@ struct Series {
 struct Chart {
   enum class Kind {
     lines,
+    curves,   // lines of many points, without marks
     stack,    // horizontal bars, one per category, whose parts are the series
     bars,     // horizontal bars, one per category, of the only series
     columns,  // a small chart per series, of x and y
@@ -51,6 +52,10 @@ struct Chart {
 // All charts of a case, in the order in which a reader needs them. Of variants the one to begin
 // with is the last.
 std::vector<Chart> charts_of(const Study& study, std::size_t in_case);
+
+// Of these, loss and held-out accuracy of what learns: a curve per cell, of the best twelve, each
+// thinned so that a page has room for all; a variant for each thing that they are drawn against.
+std::vector<Chart> learning_charts(const Study& study, std::size_t in_case);
 
 // Measured against simulated throughput: a series per folder.
 Chart agreement_chart(const std::vector<ValidationRow>& rows);

@@ -7,6 +7,7 @@
 
 #include "sim/report/charts.h"
 #include "sim/report/drawn_timeline.h"
+#include "sim/report/learning.h"
 #include "sim/report/maps.h"
 #include "sim/report/page_parts.h"
 #include "sim/report/result.h"
@@ -77,6 +78,12 @@ Json table_of(const Study& study, const Ranking& ranking) {
       {"waiting", "waiting_s", "%", true},
       {"stale", "staleness_mean", "", false},
       {"sent/worker", "bytes_sent", "B", false}};
+  static constexpr Figure learned_too[] = {{"loss", "loss", "", false},
+                                           {"accuracy", "accuracy", "%", false},
+                                           {"target", "target_s", "s", false}};
+  std::vector<Figure> shown(std::begin(figures), std::end(figures));
+  if (std::ranges::any_of(study.cells, [](const StudyCell& cell) { return learns(cell.result); }))
+    shown.insert(shown.begin() + 2, std::begin(learned_too), std::end(learned_too));
   std::map<std::string, std::set<std::string>> values;
   for (const StudyCell& cell : study.cells)
     for (const auto& [option, value] : cell.result["scenario"].items())
@@ -90,7 +97,7 @@ Json table_of(const Study& study, const Ranking& ranking) {
   Json columns = Json::array(), rows = Json::array();
   for (const std::string& option : options)
     columns.push_back({{"title", option}, {"unit", "text"}});
-  for (const Figure& figure : figures)
+  for (const Figure& figure : shown)
     columns.push_back({{"title", figure.title}, {"unit", figure.unit}});
   columns.push_back({{"title", "busiest link"}, {"unit", "text"}});
   for (const RankedCell& ranked : ranking.cells) {
@@ -99,9 +106,13 @@ Json table_of(const Study& study, const Ranking& ranking) {
     Json row = Json::array();
     for (const std::string& option : options)
       row.push_back(option_text(result, option));
-    for (const Figure& figure : figures)
-      row.push_back(rounded(of[figure.name].get<double>() /
-                            (figure.of_iteration ? of["iteration_mean_s"].get<double>() : 1)));
+    for (const Figure& figure : shown) {
+      const auto value = figure_in(result, figure.name);
+      row.push_back(
+          value ? Json(rounded(*value /
+                               (figure.of_iteration ? of["iteration_mean_s"].get<double>() : 1)))
+                : Json(nullptr));
+    }
     const Json& links = of["busiest_links"];
     row.push_back(links.empty()
                       ? std::string()
@@ -128,10 +139,19 @@ std::vector<std::string> lead_of(const Findings& findings, const Study& study,
   const auto text = [&](const char* option) {
     return said(option, option_text(cell.result, option));
   };
-  return {text("model") + " on " + text("platform") + " with " +
-              said("workers", figures["worker_count"].dump()) + ", " + cell.series + ": " +
-              count_shown(figures["throughput_samples_per_s"].get<double>()) + " samples/s.",
-          "Bottleneck: " + figures["bottleneck"].get<std::string>() + "."};
+  std::vector<std::string> lead{
+      text("model") + " on " + text("platform") + " with " +
+      said("workers", figures["worker_count"].dump()) + ", " + cell.series + ": " +
+      count_shown(figures["throughput_samples_per_s"].get<double>()) + " samples/s."};
+  if (learns(cell.result)) {
+    const auto target = target_in(cell.result);
+    lead.push_back("Learned from " + cell.result["learning"]["data"].get<std::string>() +
+                   ": loss " + loss_shown(cell.result) + ", held-out accuracy " +
+                   accuracy_shown(cell.result) +
+                   (target ? "; " + target->shown + ": " + target_shown(cell.result) : "") + ".");
+  }
+  lead.push_back("Bottleneck: " + figures["bottleneck"].get<std::string>() + ".");
+  return lead;
 }
 
 // The winner in four figures.
@@ -140,12 +160,19 @@ Json facts_of(const StudyCell& cell) {
   const auto stands_still =
       (f["exposed_communication_s"].get<double>() + f["waiting_s"].get<double>()) /
       f["iteration_mean_s"].get<double>();
-  return {
+  Json facts{
       {{"name", "samples/s"}, {"value", count_shown(f["throughput_samples_per_s"].get<double>())}},
       {{"name", "of what its workers would do alone"},
        {"value", format("%.0f %%", 100 * f["scaling_efficiency"].get<double>())}},
       {{"name", "per iteration"}, {"value", seconds_shown(f["iteration_mean_s"].get<double>())}},
       {{"name", "of which workers stand still"}, {"value", format("%.0f %%", 100 * stands_still)}}};
+  if (learns(cell.result)) {
+    facts.push_back({{"name", "loss at the end"}, {"value", loss_shown(cell.result)}});
+    facts.push_back({{"name", "held-out accuracy"}, {"value", accuracy_shown(cell.result)}});
+  }
+  if (const auto target = target_in(cell.result))
+    facts.push_back({{"name", "to " + target->shown}, {"value", target_shown(cell.result)}});
+  return facts;
 }
 
 // Everything that was chosen, for the user or by them: values that all cells have once, and where
@@ -256,7 +283,8 @@ std::string page_of(const Findings& findings) {
             {"table", findings.rows.empty() ? table_of(study, ranking) : Json()},
             {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
             {"provenance", provenance_of(study)}};
-  if (!ranking.cells.empty() && findings.rows.empty()) {
+  if (!ranking.cells.empty() && findings.rows.empty() &&
+      (study.cells.size() == 1 || !diverged(study.cells[ranking.cells.front().result].result))) {
     const StudyCell& best = study.cells[ranking.cells.front().result];
     data["best"] = {{"name", best.name},
                     {"facts", facts_of(best)},

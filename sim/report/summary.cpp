@@ -5,6 +5,7 @@
 #include "kernels/text.h"
 #include "sim/report/charts.h"
 #include "sim/report/drawn_timeline.h"
+#include "sim/report/learning.h"
 #include "sim/report/page.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
@@ -68,14 +69,18 @@ std::string summary_of(const Findings& findings) {
     text += (&sentence == &ranking.sentences.front() ? "**" + plain(sentence) + "**"
                                                      : plain(sentence)) +
             "\n";
-  text +=
-      "\n| cell | samples/s | scaling | iteration | exposed | waiting | bottleneck |\n"
-      "|---|---:|---:|---:|---:|---:|---|\n";
+  const bool learned = std::ranges::any_of(findings.results, learns);
+  text += std::string("\n| cell |") + (learned ? " loss | accuracy | target |" : "") +
+          " samples/s | scaling | iteration | exposed | waiting | bottleneck |\n|---|" +
+          (learned ? "---:|---:|---:|" : "") + "---:|---:|---:|---:|---:|---|\n";
   for (std::size_t i = 0; i < std::min(ranking.cells.size(), most_rows); ++i) {
     const StudyCell& cell = study.cells[ranking.cells[i].result];
     const auto& f = cell.result["figures"];
     const double iteration_s = f["iteration_mean_s"];
     text += "| " + plain(cell.name) + " | " +
+            (learned ? loss_shown(cell.result) + " | " + accuracy_shown(cell.result) + " | " +
+                           target_shown(cell.result) + " | "
+                     : "") +
             count_shown(f["throughput_samples_per_s"].get<double>()) + " | " +
             percent(f["scaling_efficiency"].get<double>()) + " | " + seconds_shown(iteration_s) +
             " | " + percent(f["exposed_communication_s"].get<double>() / iteration_s) + " | " +
@@ -105,7 +110,7 @@ std::vector<Drawing> figures_of(const Findings& findings) {
   const Study study = study_of(findings.results);
   for (std::size_t i = 0; i < study.cases.size(); ++i) {
     const std::vector<Chart> charts = charts_of(study, i);
-    for (const char* id : {"throughput", "efficiency", "breakdown", "links"}) {
+    for (const char* id : {"throughput", "efficiency", "loss", "accuracy", "breakdown", "links"}) {
       // Of variants, the one that the page begins with.
       const auto chart = std::find_if(charts.rbegin(), charts.rend(),
                                       [&](const Chart& one) { return one.id == id; });

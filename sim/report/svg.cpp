@@ -166,15 +166,16 @@ std::string lines_svg(const Chart& chart) {
   const bool parts = chart.y.unit == "%";
   const double right = width - names - 26;
   const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, right};
-  const Ruler y{
-      parts ? 0 : *std::ranges::min_element(ys) * 0.85,
-      parts ? std::max(1.0, *std::ranges::max_element(ys)) : *std::ranges::max_element(ys) * 1.15,
-      chart.y.scale, 344, 20};
+  const auto [least, most_y] = std::ranges::minmax(ys);
+  const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
+                parts ? std::max(1.0, most_y) : most_y + 0.15 * std::abs(most_y), chart.y.scale,
+                344, 20};
   for (const double tick : ticks_of(y.least, y.most, y.scale)) {
     canvas.line(66, y.at(tick), right, y.at(tick), pale);
     canvas.text(60, y.at(tick) + 4, tick_text(tick, parts ? "%" : ""), "end", grey);
   }
-  for (const double tick : xs.size() <= 12 ? xs : ticks_of(x.least, x.most, x.scale)) {
+  const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
+  for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
     canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
     canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
   }
@@ -197,7 +198,7 @@ std::string lines_svg(const Chart& chart) {
         end.x = x.at(series->x[i]);
         end.from = end.y = y.at(series->y[i]);
         path += (path.empty() ? "M" : " L") + number(end.x) + " " + number(end.y);
-        if (!bound)
+        if (!bound && chart.kind == Chart::Kind::lines)
           marker(canvas, series->colour, end.x, end.y, colour);
       }
     const std::string dash =
@@ -215,7 +216,8 @@ std::string lines_svg(const Chart& chart) {
   for (auto end = ends.rbegin(); end != ends.rend(); ++end, most -= 15)
     end->y = most = std::min(end->y, most);
   for (const End& end : ends) {
-    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8);
+    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8,
+                chart.kind == Chart::Kind::lines ? "" : "1 4");  // or it looks like data
     canvas.text(right + 16, end.y + 4, end.name, "start", end.colour == "#a4a8af" ? grey : ink);
   }
   return canvas.whole(chart.title + ": " + chart.sentence);
@@ -272,7 +274,8 @@ std::string bars_svg(const Chart& chart) {
 }  // namespace
 
 std::string svg_of(const Chart& chart) {
-  return chart.kind == Chart::Kind::lines ? lines_svg(chart) : bars_svg(chart);
+  return chart.kind == Chart::Kind::lines || chart.kind == Chart::Kind::curves ? lines_svg(chart)
+                                                                               : bars_svg(chart);
 }
 
 std::string svg_of(const DrawnTimeline& timeline) {

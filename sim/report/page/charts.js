@@ -39,7 +39,7 @@ function axis(of, least, most, own, grid) {
       color: paint("muted"), padding: 8, maxRotation: 0, autoSkipPadding: 10,
       callback: (value) => {
         const number = Number(back[of.scale](value).toPrecision(9));
-        return of.unit === "%" ? digits(100 * number, 3) + " %" : shown(number, of.unit === "s" ? "s" : "");
+        return of.unit === "%" ? digits(100 * number, 3) + " %" : shown(number, of.unit === "s" || of.unit === "B" ? of.unit : "");
       },
     },
   };
@@ -68,7 +68,7 @@ const endLabels = {
     const labels = chart.data.datasets
       .map((set, i) => ({ set, meta: chart.getDatasetMeta(i) }))
       .filter(({ set, meta }) => set.endLabel && !meta.hidden && chart.isDatasetVisible(meta.index) && meta.data.length)
-      .map(({ set, meta }) => ({ name: set.endLabel, colour: set.borderColor, x: meta.data.at(-1).x, from: meta.data.at(-1).y, y: meta.data.at(-1).y }))
+      .map(({ set, meta }) => ({ name: set.endLabel, colour: set.borderColor, muted: set.bound, x: meta.data.at(-1).x, from: meta.data.at(-1).y, y: meta.data.at(-1).y }))
       .sort((a, b) => a.y - b.y);
     const room = 17;
     for (let i = 1; i < labels.length; ++i) labels[i].y = Math.max(labels[i].y, labels[i - 1].y + room);
@@ -79,11 +79,12 @@ const endLabels = {
     for (const label of labels) {
       ctx.strokeStyle = label.colour;
       ctx.lineWidth = 1;
+      ctx.setLineDash(chart.data.curves ? [1, 4] : []); // else it looks like the rest of a curve
       ctx.beginPath();
       ctx.moveTo(label.x + 6, label.from);
       ctx.lineTo(area.right + 12, label.y);
       ctx.stroke();
-      ctx.fillStyle = paint(label.name === "ideal" ? "muted" : "ink");
+      ctx.fillStyle = paint(label.muted ? "muted" : "ink");
       ctx.fillText(label.name, area.right + 17, label.y);
     }
     ctx.restore();
@@ -107,7 +108,9 @@ function shortened(name, most) {
   return name.length > most ? name.slice(0, most - 1) + "…" : name;
 }
 
+// Of a few points each with its mark, or curves of many.
 function lines(chart) {
+  const curves = chart.kind === "curves";
   const numbers = (key) => chart.series.flatMap((series) => series[key]).filter((n) => chart[key].scale === "linear" || n > 0);
   const xs = [...new Set(numbers("x"))].sort((a, b) => a - b);
   const ys = numbers("y");
@@ -120,26 +123,26 @@ function lines(chart) {
   options.layout = { padding: { right: 26 + Math.max(...names.map((name) => measure.measureText(name).width)), top: 8 } };
   options.interaction = { mode: "nearest", intersect: false };
   options.scales = {
-    x: axis({ ...chart.x, title: chart.x.title }, xs[0], xs.at(-1), xs.length > 1 ? xs : null, false),
+    x: axis({ ...chart.x, title: chart.x.title }, xs[0], xs.at(-1), !curves && xs.length > 1 ? xs : null, false),
     y: chart.y.unit === "%" ? axis(chart.y, 0, Math.max(1, ...ys), [0, 0.2, 0.4, 0.6, 0.8, 1], true)
-      : axis(chart.y, Math.min(...ys) * 0.85, Math.max(...ys) * 1.15, null, true),
+      : axis(chart.y, Math.min(...ys) - 0.15 * Math.abs(Math.min(...ys)), Math.max(...ys) + 0.15 * Math.abs(Math.max(...ys)), null, true),
   };
   options.scales.y.afterFit = (scale) => { scale.width = Math.max(scale.width, 56); };
   options.plugins.tooltip.callbacks = {
     title: ([item]) => item.dataset.label,
-    label: (item) => `${chart.x.title} ${shown(item.raw.of[0], "")}: ${shown(item.raw.of[1], chart.y.unit)}`,
+    label: (item) => `${curves ? "after " + shown(item.raw.of[0], chart.x.unit) : chart.x.title + " " + shown(item.raw.of[0], "")}: ${shown(item.raw.of[1], chart.y.unit)}`,
   };
   const datasets = chart.series.map((series, i) => {
     const colour = paint(colourName(series.colour)), bound = series.colour < 0;
     return {
-      label: series.name, endLabel: names[i], borderColor: colour, backgroundColor: colour,
+      label: series.name, endLabel: names[i], bound, borderColor: colour, backgroundColor: colour,
       data: series.x.map((x, k) => ({ x: at(x), y: of(series.y[k]), of: [x, series.y[k]] })),
       borderWidth: bound ? 1.5 : 2.25, borderDash: bound ? [4, 4] : dashes[series.dash % 4], tension: 0,
-      pointStyle: markers[Math.max(0, series.colour) % 7], pointRadius: bound ? 0 : 4, pointHoverRadius: bound ? 3 : 6, pointHitRadius: 8,
+      pointStyle: markers[Math.max(0, series.colour) % 7], pointRadius: bound || curves ? 0 : 4, pointHoverRadius: bound ? 3 : 6, pointHitRadius: 8,
       clip: false, order: bound ? 1 : 0,
     };
   });
-  return { type: "line", data: { datasets }, options, plugins: [endLabels] };
+  return { type: "line", data: { datasets, curves }, options, plugins: [endLabels] };
 }
 
 // As the timeline shows who stands still.

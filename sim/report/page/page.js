@@ -31,6 +31,9 @@ function chartTable(chart) {
     return table([{ title: chart.x.title, unit: "" }, ...chart.series.map((series) => ({ title: series.name, unit: chart.y.unit }))],
       xs.map((x) => [x, ...chart.series.map((series) => series.y[series.x.indexOf(x)])]), { caption });
   }
+  if (chart.kind === "curves")
+    return table([{ title: "of", unit: "text" }, { title: chart.x.title, unit: chart.x.unit }, { title: chart.title, unit: chart.y.unit }],
+      chart.series.flatMap((series) => series.x.map((x, i) => [series.name, x, series.y[i]])), { caption });
   if (chart.kind === "columns")
     return table([{ title: "of", unit: "text" }, { title: "staleness", unit: "text" }, { title: "part", unit: "%" }],
       chart.series.flatMap((series) => series.x.map((_, i) => [series.name, series.notes[i], series.y[i]])), { caption });
@@ -49,32 +52,42 @@ function drop(id) {
   liveCharts.delete(id);
 }
 
-// Throughput and efficiency side by side, with one legend: a click shows or hides a series in both.
-function scalingSection(charts) {
+// Charts side by side, with one legend: a click shows or hides a series in all. Of their variants, the last to begin with.
+function pairSection(charts, id, title) {
   const hidden = new Set();
+  const variants = [...new Set(charts.map((chart) => chart.variant))], ids = [...new Set(charts.map((chart) => chart.id))];
+  let chosen = variants.length - 1;
   const legend = element("ul", { class: "legend", "aria-label": "series" });
-  const holders = charts.map(() => element("div"));
-  const show = () => charts.forEach((chart) => {
-    const live = liveCharts.get(chart.id);
-    live.data.datasets.forEach((set, i) => live.setDatasetVisibility(i, !hidden.has(set.label)));
-    live.update();
+  const parts = ids.map(() => ({ title: element("h3"), sentence: element("figcaption"), holder: element("div"), tables: element("div") }));
+  const show = () => ids.forEach((one) => {
+    const live = liveCharts.get(one);
+    live?.data.datasets.forEach((set, i) => live.setDatasetVisibility(i, !hidden.has(set.label)));
+    live?.update();
   });
   const draw = () => {
-    charts.forEach((chart, i) => {
-      drop(chart.id);
-      putChart(holders[i], chart.id, chart.sentence, lines(chart));
+    ids.forEach((one, i) => {
+      drop(one);
+      const chart = charts.find((other) => other.id === one && other.variant === variants[chosen]);
+      for (const part of Object.values(parts[i])) part.replaceChildren();
+      if (!chart) return;
+      parts[i].title.textContent = chart.title;
+      parts[i].sentence.textContent = chart.sentence;
+      putChart(parts[i].holder, one, chart.sentence, lines(chart));
+      parts[i].tables.append(fold(chart));
     });
     if (hidden.size) show();
   };
-  for (const series of charts[0].series)
+  const named = new Set();
+  for (const series of charts.flatMap((chart) => chart.series).filter((one) => !named.has(one.name) && named.add(one.name)))
     legend.append(legendButton(series.name, lineMark(colourName(series.colour), series.colour < 0 ? [4, 4] : dashes[series.dash % 4]), true, (event) => {
       if (!hidden.delete(series.name)) hidden.add(series.name);
       event.currentTarget.setAttribute("aria-pressed", !hidden.has(series.name));
       show();
     }));
   onRedraw.push(draw);
-  const section = element("section", { id: "scaling" }, element("h2", {}, charts[0].x.title === "workers" ? "How it scales" : "Against " + charts[0].x.title), legend,
-    element("div", { class: "pair" }, ...charts.map((chart, i) => element("figure", {}, element("h3", {}, chart.title), element("figcaption", {}, chart.sentence), holders[i], fold(chart)))));
+  const section = element("section", { id }, element("h2", {}, title),
+    variants.length > 1 ? element("div", { class: "bar" }, radios("Against", variants, chosen, (i) => { chosen = i; draw(); })) : null, legend,
+    element("div", { class: "pair" }, ...parts.map((part) => element("figure", {}, part.title, part.sentence, part.holder, part.tables))));
   return { section, draw };
 }
 
@@ -113,7 +126,8 @@ function variantSection(charts, id) {
 function caseSections(charts) {
   const of = (...ids) => charts.filter((chart) => ids.includes(chart.id));
   const made = [];
-  if (of("throughput").length) made.push(scalingSection(of("throughput", "efficiency")));
+  if (of("throughput").length) made.push(pairSection(of("throughput", "efficiency"), "scaling", of("throughput")[0].x.title === "workers" ? "How it scales" : "Against " + of("throughput")[0].x.title));
+  if (of("loss", "accuracy").length) made.push(pairSection(of("loss", "accuracy"), "learning", "How it learns"));
   for (const id of ["breakdown", "staleness", "links"]) if (of(id).length) made.push(variantSection(of(id), id));
   return made;
 }
@@ -147,7 +161,7 @@ function build(data) {
     onRedraw.length = fixed;
     for (const id of [...liveCharts.keys()]) if (id !== "agreement") drop(id);
     const made = caseSections(data.cases[i].charts);
-    const isFirst = (one) => ["scaling", "breakdown"].includes(one.section.id);
+    const isFirst = (one) => ["scaling", "learning", "breakdown"].includes(one.section.id);
     before.replaceChildren(...made.filter(isFirst).map((one) => one.section));
     after.replaceChildren(...made.filter((one) => !isFirst(one)).map((one) => one.section));
     for (const one of made) one.draw();
