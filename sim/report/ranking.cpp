@@ -26,6 +26,7 @@ std::set<std::string> set_of(const char* words) {
 // What is asked about, not what one chooses: cells that differ in these do not compete, unless
 // there is nothing else that differs.
 const std::set<std::string> settings_of_a_question = set_of(
+    "samples features classes difficulty "
     "bandwidth-factor data device efficiency epoch-samples evaluate-every fidelity "
     "host-bandwidth host-memory-bandwidth interval iterations jitter latency-factor "
     "learn max-iterations memory-bandwidth model network optimizer-overhead platform "
