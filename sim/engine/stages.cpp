@@ -37,7 +37,9 @@ Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
 void Stages::make_streams() {
   if (run.setup.traffic.partners != Schedule::Partners::each_other)
     return;
-  const std::shared_ptr<const Plan> first = plan(run.setup.buckets.front(), 0);
+  // Of the expected size: nothing has been learned yet, so no message can have one of its own.
+  const std::shared_ptr<const Plan> first =
+      plan_of(run.setup.traffic.payload_of(run.setup.buckets.front(), -1));
   for (const auto& action : *first)
     if (const Phase* phase = std::get_if<Phase>(&action))
       while (static_cast<int>(streams.size()) <= phase->stage.stream())
@@ -51,13 +53,16 @@ void Stages::start(const std::string& name) {
 }
 
 std::shared_ptr<const Plan> Stages::plan(const Bucket& bucket, int iteration) {
-  const std::shared_ptr<const Payload> payload = run.payload(bucket, iteration);
+  return plan_of(*run.payload(bucket, iteration));
+}
+
+std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
   const auto make = [&] {
-    return std::make_shared<const Plan>(run.setup.traffic.plan_of(*payload, rank));
+    return std::make_shared<const Plan>(run.setup.traffic.plan_of(payload, rank));
   };
-  if (!payload->messages.empty())
+  if (!payload.messages.empty())
     return make();
-  const std::tuple key(payload->bytes, payload->dense_bytes, payload->small_bytes);
+  const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
   auto known = plans.find(key);
   if (known == plans.end())
     known = plans.emplace(key, make()).first;

@@ -41,6 +41,7 @@ struct Stages {
   void wake();  // jobs were added, or the run is over
 
  private:
+  std::shared_ptr<const Plan> plan_of(const Payload& payload);
   struct Passage;
   // Executes all pieces of one phase.
   void pass(Passage& passage, std::size_t phase);
