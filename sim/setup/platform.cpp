@@ -26,6 +26,12 @@ namespace {
 // smaller.
 constexpr std::size_t hosts_with_guard_pages = 4000;
 
+// KiB. Where workers compute gradients, products of matrices put blocks of 128 KiB there, and
+// compressors tiles; what is not used takes no memory.
+std::string stack_size(const Scenario& scenario, int otherwise) {
+  return "contexts/stack-size:" + std::to_string(scenario.learns() ? 1024 : otherwise);
+}
+
 std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
@@ -217,7 +223,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
     sg::Engine::set_config(setting);
   // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
-  sg::Engine::set_config("contexts/stack-size:64");
+  sg::Engine::set_config(stack_size(scenario, 64));
 
   loaded_path = scenario.platform;
   {
@@ -243,7 +249,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
   std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
   if (hosts.size() > hosts_with_guard_pages) {
     sg::Engine::set_config("contexts/guard-size:0");
-    sg::Engine::set_config("contexts/stack-size:32");
+    sg::Engine::set_config(stack_size(scenario, 32));
   }
   for (const sg::Host* host : hosts)
     if (!(host->get_speed() > 0))
