@@ -188,19 +188,6 @@ Trace unpacked(const std::string& text) {
   return trace;
 }
 
-Scenario resolved(Options options) {
-  static const std::string table = cost_table(1e-9, 1e-10);
-  options.emplace("device", table);
-  options.emplace("throughput", "100");
-  options.emplace("batch", "10");
-  options.emplace("iterations", "10");
-  GivenOptions given;
-  for (const auto& [key, value] : options)
-    if (!value.empty())
-      given[key] = {value, "test"};
-  return resolve(given);
-}
-
 std::string predictions(const Scenario& scenario) {
   const Setup setup = prepare(scenario);
   Routes routes(setup.traffic.cluster.rank_hosts);
@@ -364,6 +351,19 @@ std::vector<std::string> exchanges_for(const std::string& compressor) {
         (exchange.carries == Exchange::Carries::sums ? made.reducible : made.sparse))
       names.push_back(name);
   return names;
+}
+
+Scenario resolved(Options options) {
+  static const std::string table = cost_table(1e-9, 1e-10);
+  options.emplace("device", table);
+  options.emplace("throughput", "100");
+  options.emplace("batch", "10");
+  options.emplace("iterations", "10");
+  GivenOptions given;
+  for (const auto& [key, value] : options)
+    if (!value.empty())
+      given[key] = {value, "test"};
+  return resolve(given);
 }
 
 Simulated simulated(Options options) {

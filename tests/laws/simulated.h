@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/report/report.h"
+#include "sim/scenario.h"
 #include "sim/setup/break_even.h"
 #include "sim/trace.h"
 
@@ -57,6 +58,9 @@ std::string cost_table(double compress_s, double decompress_s);
 
 // Exchanges that accept this compressor's messages.
 std::vector<std::string> exchanges_for(const std::string& compressor);
+
+// The scenario of these options, with the defaults of simulated().
+Scenario resolved(Options options);
 
 // Simulates. Defaults: `throughput` 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device`
 // a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`.

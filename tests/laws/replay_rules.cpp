@@ -1,0 +1,258 @@
+#include "tests/laws/replay_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "kernels/philox.h"
+#include "sim/setup/data.h"
+#include "sim/setup/model.h"
+
+namespace syncline {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+}  // namespace
+
+Elements part(const Elements& all, int parts, int first, int last) {
+  const std::size_t size = all.end - all.begin;
+  return {all.begin + size * at(first) / at(parts), all.begin + size * at(last) / at(parts)};
+}
+
+Floats ReplayedMessages::sent(const Stream& stream, int iteration, const Floats& values) {
+  if (values.empty())
+    return {};
+  if (scenario_.compressor->name == "topk")
+    return largest(left_[stream], values);
+  return decoded(stream, iteration, values);
+}
+
+Floats ReplayedMessages::left(const Stream& stream, std::size_t size) const {
+  if (const auto found = left_.find(stream); found != left_.end() && !found->second.empty())
+    return found->second;
+  if (const auto found = states_.find(stream); found != states_.end()) {
+    const Values values = residual(found->second);
+    if (!values.empty())
+      return {values.begin(), values.end()};
+  }
+  return Floats(size);
+}
+
+// Exact top-k with error feedback.
+Floats ReplayedMessages::largest(Floats& left, const Floats& values) const {
+  const bool feedback = scenario_.compressor_settings.says("error-feedback", "on");
+  left.resize(values.size());
+  Floats all(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    all[i] = feedback ? values[i] + left[i] : values[i];
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return std::abs(all[a]) > std::abs(all[b]); });
+  const double density = scenario_.compressor_settings.number("density");
+  order.resize(static_cast<std::size_t>(
+      std::max(1.0, std::floor(density * static_cast<double>(values.size())))));
+  Floats sent(values.size());
+  for (const std::size_t i : order)
+    sent[i] = all[i];
+  for (std::size_t i = 0; i < values.size() && feedback; ++i)
+    left[i] = all[i] - sent[i];
+  return sent;
+}
+
+Floats ReplayedMessages::decoded(const Stream& stream, int iteration, const Floats& values) {
+  const auto& [rank, stage, bucket, first] = stream;
+  const Compressor& compressor = *scenario_.compressor;
+  const PhiloxWords words = philox(
+      {compressor.shared_draw ? 0u : static_cast<std::uint32_t>(rank) + 1,
+       static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32), 2},
+      static_cast<std::uint32_t>(scenario_.seed), static_cast<std::uint32_t>(scenario_.seed >> 32));
+  const Draw draw{.seed = std::uint64_t{words[1]} << 32 | words[0],
+                  .step = static_cast<std::uint32_t>(iteration),
+                  .tensor = static_cast<std::uint32_t>(bucket * 16 + stage)};
+  Message message;
+  compressor.reference.encode(scenario_.compressor_settings, Gradient(values), draw,
+                              states_[stream], message);
+  Floats sent(values.size());
+  compressor.reference.decode(scenario_.compressor_settings, message, Precision::fp32, draw, sent);
+  return sent;
+}
+
+ReplayRules::ReplayRules(const Options& options, const Trace& trace)
+    : trace(trace),
+      learned(*trace.learned),
+      scenario(resolved(options)),
+      learning(scenario.learning),
+      data(load_data(learning.data, learning.data_folder, learning.generated, scenario.seed)),
+      objective(learning.problem->objective(learning.problem_settings, data, scenario.seed)),
+      sampler(data, trace.workers, scenario.batch, scenario.seed, learning.skew),
+      messages(scenario),
+      size(objective.parameters()),
+      parameters(objective.initial.begin(), objective.initial.end()),
+      velocity(size),
+      plain(size, true) {
+  result.initial = parameters;
+  result.gradients.resize(size);
+  cut();
+}
+
+Replayed ReplayRules::replayed() {
+  result.parameters = parameters;
+  result.unsent.resize(size);
+  for (const auto& [stream, span] : streams) {
+    std::vector<std::size_t> compressed;
+    for (std::size_t i = span.begin; i < span.end; ++i)
+      if (!plain[i])
+        compressed.push_back(i);
+    const Floats left = messages.left(stream, compressed.size());
+    for (std::size_t i = 0; i < compressed.size(); ++i)
+      result.unsent[compressed[i]] += left[i];
+  }
+  return result;
+}
+
+// The timed model's tensors, from the last to the first, have as large a part of what is learned
+// as of what is timed.
+void ReplayRules::cut() {
+  const bool answered = scenario.schedule->server != nullptr;
+  Model model;
+  if (scenario.model.empty())
+    for (const Tensor& tensor : objective.tensors)
+      model.layers.push_back({tensor.name, tensor.parameters, tensor.forward_flop});
+  else
+    model = read_model(scenario.model);
+  const double fused =
+      scenario.fusion.kind == Fusion::Kind::all || scenario.schedule->aggregator != nullptr
+          ? HUGE_VAL
+          : scenario.fusion.bytes;
+  const auto value = static_cast<int>(value_bytes(scenario.precision));
+  std::uint64_t all = 0;
+  for (const Layer& layer : model.layers)
+    all += layer.parameters;
+  std::uint64_t done = 0;
+  auto layer = model.layers.rbegin();
+  const auto place = [&] { return size - static_cast<std::size_t>(size * done / all); };
+  for (const Bucket& bucket : fused_buckets(model, fused, value)) {
+    Elements span{.begin = 0, .end = place()};
+    for (int tensor = 0; tensor < bucket.tensors; ++tensor, ++layer) {
+      const std::size_t end = place();
+      done += layer->parameters;
+      for (std::size_t i = place(); i < end && scenario.compresses(); ++i)
+        plain[i] = layer->parameters < scenario.dense_below;
+    }
+    span.begin = place();
+    buckets.push_back(span);
+    const double bytes = static_cast<double>(bucket.parameters) * value;
+    const double piece = answered ? scenario.exchange_settings.number("partition-bytes") : HUGE_VAL;
+    partitions.push_back(
+        scenario.compresses() ? 1 : static_cast<int>(std::max(1.0, std::ceil(bytes / piece))));
+  }
+}
+
+// Flows are two pieces: the first partition, and all others.
+int ReplayRules::pieces(int bucket) const {
+  return scenario.every_step ? partitions[at(bucket)] : std::min(partitions[at(bucket)], 2);
+}
+
+Elements ReplayRules::span_of(int server, int bucket, int piece) const {
+  const Elements shard = part(buckets[at(bucket)], trace.servers, server, server + 1);
+  const bool last = piece + 1 == pieces(bucket);
+  return part(shard, partitions[at(bucket)], piece, last ? partitions[at(bucket)] : piece + 1);
+}
+
+double ReplayRules::rate(std::int64_t applied) const {
+  const double samples = static_cast<double>(applied) * scenario.batch;
+  const double warm = learning.rate_warm_up_epochs * static_cast<double>(data.train.count);
+  const double first = learning.rate / trace.workers;
+  if (samples < warm)
+    return first + (learning.rate - first) * samples / warm;
+  const auto in_rounds = [&](int iterations) {
+    const Schedule& schedule = *scenario.schedule;
+    const int round = schedule.round == nullptr ? 1 : schedule.round(scenario.schedule_settings);
+    return (iterations + round - 1) / round * round;
+  };
+  const double run =
+      static_cast<double>(in_rounds(*scenario.iterations) + in_rounds(scenario.warmup)) *
+      trace.workers * scenario.batch;
+  if (learning.rate_schedule == Learning::RateSchedule::step)
+    return learning.rate * (samples < run / 2 ? 1 : samples < 0.75 * run ? 0.1 : 0.01);
+  if (learning.rate_schedule == Learning::RateSchedule::cosine)
+    throw std::invalid_argument("cosines are not replayed to the bit");
+  return learning.rate;
+}
+
+Floats ReplayRules::gradient(int worker, int iteration, const Floats& at, double weight) const {
+  Floats gradient(size);
+  objective.gradient(at, sampler.samples(worker, iteration), gradient);
+  double square = 0;
+  for (const float value : gradient)
+    square += static_cast<double>(value) * value;
+  if (learning.clip_norm > 0 && std::sqrt(square) > learning.clip_norm)
+    weight *= learning.clip_norm / std::sqrt(square);
+  for (float& value : gradient)
+    value *= static_cast<float>(weight);
+  return gradient;
+}
+
+Floats ReplayRules::seen(const ReplayedMessages::Stream& stream, const Elements& span,
+                         int iteration, const float* values) {
+  const bool of_gradients = std::get<1>(stream) == 0;
+  if (of_gradients)
+    streams[stream] = span;
+  Floats seen(span.end - span.begin);
+  Floats compressed;
+  for (std::size_t i = span.begin; i < span.end; ++i) {
+    if (of_gradients)
+      result.gradients[i] += values[i - span.begin];
+    if (plain[i])
+      seen[i - span.begin] = as_sent(values[i - span.begin], scenario.precision);
+    else
+      compressed.push_back(values[i - span.begin]);
+  }
+  const Floats sent = messages.sent(stream, iteration, compressed);
+  for (std::size_t i = span.begin, next = 0; i < span.end; ++i)
+    if (!plain[i])
+      seen[i - span.begin] = sent[next++];
+  return seen;
+}
+
+void ReplayRules::step(Floats& parameters, Floats& velocity, const Elements& span,
+                       const Floats& sum, int gradients, double weight, bool weighed) const {
+  const double decay = learning.weight_decay * gradients * (weighed ? weight : 1);
+  const auto rate = static_cast<float>(weighed ? 1 : weight);
+  for (std::size_t i = span.begin; i < span.end; ++i) {
+    float change = sum[i - span.begin];
+    if (decay != 0)
+      change += static_cast<float>(decay) * parameters[i];
+    if (learning.momentum > 0)
+      change = velocity[i] = static_cast<float>(learning.momentum) * velocity[i] + change;
+    parameters[i] -= rate * change;
+  }
+}
+
+void ReplayRules::count_applied(int parts) {
+  std::map<Key, int> applied;
+  std::vector<double> times;
+  for (const Row& row : trace.rows) {
+    const Key key(row.rank, row.iteration);
+    if (row.verb == "apply" && ++applied[{row.worker, row.iteration}] == parts)
+      times.push_back(row.end_s);
+    const auto count = static_cast<std::int64_t>(times.size());
+    if (row.verb == "backward")
+      at_push[{row.rank, row.iteration, row.bucket}] = count;
+    if (row.verb == "step")
+      at_forward[{row.rank, row.iteration + 1}] = count;
+    if (row.verb == "forward" && row.iteration == 0)
+      at_forward[key] = std::ranges::upper_bound(times, row.start_s) - times.begin();
+  }
+}
+
+double ReplayRules::forward_weight(const Key& key) const {
+  return learning.rate_in_residual ? rate(at_forward.at(key)) / trace.workers : 1;
+}
+
+}  // namespace syncline

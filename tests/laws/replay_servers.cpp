@@ -1,0 +1,154 @@
+// Servers that answer every push.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <stdexcept>
+
+#include "tests/laws/replay_rules.h"
+
+namespace syncline {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+using Key = ReplayRules::Key;
+using Place = std::tuple<int, int, int>;  // server, bucket, piece
+
+class ServerReplay {
+ public:
+  explicit ServerReplay(ReplayRules& given) : rules_(given) {}
+
+  void serve() {
+    int parts = 0;
+    for (int bucket = 0; bucket < static_cast<int>(rules_.buckets.size()); ++bucket)
+      for (int server = 0; server < rules_.trace.servers; ++server)
+        for (int piece = 0; piece < rules_.pieces(bucket); ++piece, ++parts) {
+          const Elements span = rules_.span_of(server, bucket, piece);
+          versions_[{server, bucket, piece}] = {Floats(rules_.result.initial.data() + span.begin,
+                                                       rules_.result.initial.data() + span.end)};
+        }
+    rules_.count_applied(rules_.trace.servers * static_cast<int>(rules_.buckets.size()));
+    for (const ReadPiece& read : rules_.learned.reads)
+      reads_[{read.worker, read.iteration}].push_back(read);
+    std::map<Key, int> applied;
+    std::int64_t whole = 0;
+    for (const AppliedPiece& piece : rules_.learned.applied) {
+      const Elements span = rules_.span_of(piece.server, piece.bucket, piece.piece);
+      const float* sent = sent_by(piece.worker, piece.iteration).at(at(piece.bucket)).data() +
+                          (span.begin - rules_.buckets[at(piece.bucket)].begin);
+      auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
+      const std::int64_t staleness =
+          static_cast<std::int64_t>(versions.size()) - 1 - read_version(piece);
+      const double weight =
+          rules_.learning.inverse_staleness
+              ? rules_.rate(whole) / static_cast<double>(std::max<std::int64_t>(staleness, 1))
+              : rules_.rate(whole) / rules_.trace.workers;
+      rules_.step(rules_.parameters, rules_.velocity, span,
+                  Floats(sent, sent + (span.end - span.begin)), 1, weight,
+                  rules_.learning.rate_in_residual);
+      versions.emplace_back(rules_.parameters.data() + span.begin,
+                            rules_.parameters.data() + span.end);
+      if (rules_.scenario.compressed_pulls)
+        answer(piece, span);
+      whole += ++applied[{piece.worker, piece.iteration}] == parts ? 1 : 0;
+    }
+  }
+
+ private:
+  // What a worker computes with: what has arrived and its own updates that are not in that.
+  Floats held(int worker, int iteration) {
+    Floats held = rules_.result.initial;
+    if (iteration == 0)
+      return held;
+    for (const ReadPiece& read : reads_.at({worker, iteration})) {
+      const Elements span = rules_.span_of(read.server, read.bucket, read.piece);
+      const Floats& values = rules_.scenario.compressed_pulls
+                                 ? arrived_.at({worker, iteration}).at({read.server, read.bucket})
+                                 : versions_[{read.server, read.bucket, read.piece}].at(
+                                       static_cast<std::size_t>(read.version));
+      std::ranges::copy(values, held.begin() + static_cast<std::ptrdiff_t>(span.begin));
+      for (int own = read.own; own < iteration; ++own) {
+        const double weight =
+            rules_.learning.rate_in_residual
+                ? 1
+                : rules_.rate(rules_.at_push.at({worker, own, read.bucket})) / rules_.trace.workers;
+        const Floats& sent = sent_.at({worker, own}).at(at(read.bucket));
+        for (std::size_t i = span.begin; i < span.end; ++i)
+          held[i] -= static_cast<float>(weight) * sent[i - rules_.buckets[at(read.bucket)].begin];
+      }
+    }
+    return held;
+  }
+
+  // The worker's messages of this iteration, after all those before.
+  const std::vector<Floats>& sent_by(int worker, int iteration) {
+    for (int& next = made_[worker]; next <= iteration; ++next) {
+      const Floats own =
+          rules_.gradient(worker, next, held(worker, next), rules_.forward_weight({worker, next}));
+      std::vector<Floats>& sent = sent_[{worker, next}];
+      for (std::size_t b = 0; b < rules_.buckets.size(); ++b)
+        sent.push_back(rules_.seen({worker, 0, static_cast<int>(b), 0}, rules_.buckets[b], next,
+                                   own.data() + rules_.buckets[b].begin));
+    }
+    return sent_.at({worker, iteration});
+  }
+
+  // Parameters that the gradient had, of all there have been, its worker's own included.
+  std::int64_t read_version(const AppliedPiece& piece) const {
+    if (piece.iteration == 0)
+      return 0;
+    for (const ReadPiece& read : reads_.at({piece.worker, piece.iteration}))
+      if (read.server == piece.server && read.bucket == piece.bucket && read.piece == piece.piece)
+        return read.version + piece.iteration - read.own;
+    throw std::logic_error("a gradient's parameters were never read");
+  }
+
+  // ASP answers at once, and a worker goes on when all answers have come: with what the parameters
+  // have changed by since the last one.
+  void answer(const AppliedPiece& piece, const Elements& span) {
+    const Place place(piece.server, piece.bucket, piece.worker);
+    const auto begin = rules_.result.initial.data() + span.begin;
+    const auto end = rules_.result.initial.data() + span.end;
+    Floats& known = known_.try_emplace(place, begin, end).first->second;
+    Floats& has = has_.try_emplace(place, begin, end).first->second;
+    Floats change(known.size());
+    for (std::size_t i = 0; i < change.size(); ++i)
+      change[i] = rules_.parameters[span.begin + i] - known[i];
+    const int nodes = 1 + *std::ranges::max_element(rules_.trace.node_of);
+    const int stream = rules_.trace.workers + rules_.trace.servers + nodes +
+                       piece.server * rules_.trace.workers + piece.worker;
+    const Floats sent =
+        rules_.seen({stream, 1, piece.bucket, 0}, span, piece.iteration, change.data());
+    const bool remembers = rules_.scenario.compressor->feedback;
+    const Floats left = rules_.messages.left({stream, 1, piece.bucket, 0}, change.size());
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < change.size(); ++i) {
+      known[i] = remembers ? rules_.parameters[span.begin + i] : known[i] + sent[i];
+      has[i] += sent[i];
+      const float missing = remembers && !rules_.plain[span.begin + i] ? left[next++] : 0;
+      if (remembers)
+        rules_.result.farthest = std::max<double>(
+            rules_.result.farthest, std::abs(has[i] + missing - rules_.parameters[span.begin + i]));
+    }
+    arrived_[{piece.worker, piece.iteration + 1}][{piece.server, piece.bucket}] = has;
+  }
+
+  ReplayRules& rules_;
+  std::map<Place, std::vector<Floats>> versions_;
+  std::map<Key, std::vector<ReadPiece>> reads_;
+  std::map<Key, std::vector<Floats>> sent_;  // by bucket
+  std::map<int, int> made_;                  // by worker: iterations that are in it
+  std::map<Place, Floats> known_;            // by server, bucket and worker
+  std::map<Place, Floats> has_;
+  std::map<Key, std::map<std::pair<int, int>, Floats>> arrived_;
+};
+
+}  // namespace
+
+void replay_servers(ReplayRules& rules) {
+  ServerReplay(rules).serve();
+}
+
+}  // namespace syncline

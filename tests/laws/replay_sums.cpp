@@ -1,0 +1,134 @@
+// Nodes that sum.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "tests/laws/replay_rules.h"
+
+namespace syncline {
+namespace {
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+using Key = ReplayRules::Key;
+
+class SumReplay {
+ public:
+  explicit SumReplay(ReplayRules& given) : rules_(given) {}
+
+  void pull_sums() {
+    rules_.count_applied(rules_.trace.servers);
+    std::map<Key, std::size_t> order;  // in which a node had them
+    std::map<int, std::size_t> of_node;
+    std::map<Key, std::map<int, std::int64_t>> read;  // by server
+    std::vector<Update> updates;
+    std::map<int, std::int64_t> version;                   // of the last row, by server
+    std::map<std::pair<int, int>, std::vector<Sum>> sums;  // by server and node
+    for (const Row& row : rules_.trace.rows) {
+      if (row.verb == "hand-over" && row.rank < rules_.trace.workers)
+        order[{row.rank, row.iteration}] = of_node[rules_.trace.node_of[at(row.rank)]]++;
+      if (row.verb != "apply")
+        continue;
+      const int server = row.rank - rules_.trace.workers;
+      const int node = rules_.trace.node_of[at(row.worker)];
+      read[{row.worker, row.iteration}][server] = row.read_version;
+      if (version[server] != row.version)
+        updates.push_back({.server = server, .sums = {}});
+      version[server] = row.version;
+      std::vector<Sum>& all = sums[{server, node}];
+      if (!updates.back().sums.contains(node)) {
+        updates.back().sums[node] = all.size();
+        all.push_back(
+            {.gradients = {}, .first = order.at({row.worker, row.iteration}), .sent = {}});
+      }
+      all.back().gradients.emplace_back(row.worker, row.iteration);
+      updates.back().staleness += row.version - 1 - row.read_version;
+      ++updates.back().gradients;
+    }
+
+    for (int server = 0; server < rules_.trace.servers; ++server)
+      versions_[server] = {rules_.result.initial};
+    std::map<Key, Floats> known;
+    const auto gradient_of = [&](const Key& key) -> const Floats& {
+      if (const auto found = known.find(key); found != known.end())
+        return found->second;
+      Floats held(rules_.size);
+      for (const auto& [server, at_version] : read.at(key)) {
+        const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
+        const Floats& values = versions_[server].at(static_cast<std::size_t>(at_version));
+        std::copy(values.begin() + static_cast<std::ptrdiff_t>(span.begin),
+                  values.begin() + static_cast<std::ptrdiff_t>(span.end),
+                  held.begin() + static_cast<std::ptrdiff_t>(span.begin));
+      }
+      const auto& [worker, iteration] = key;
+      return known[key] = rules_.gradient(worker, iteration, held, rules_.forward_weight(key));
+    };
+    std::map<Key, int> applied;
+    std::int64_t whole = 0;
+    for (const Update& update : updates) {
+      const int server = update.server;
+      const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
+      Floats total(span.end - span.begin);
+      const double weight = rules_.rate(whole) / rules_.trace.workers;
+      for (const auto& [node, index] : update.sums) {
+        std::vector<Sum>& all = sums.at({server, node});
+        make_sums(all, index, node, span, gradient_of);
+        for (std::size_t i = 0; i < total.size(); ++i)
+          total[i] += (*all[index].sent)[i];
+        for (const Key& key : all[index].gradients)
+          whole += ++applied[key] == rules_.trace.servers ? 1 : 0;
+      }
+      rules_.step(rules_.parameters, rules_.velocity, span, total, update.gradients, weight,
+                  rules_.learning.rate_in_residual);
+      versions_[server].push_back(rules_.parameters);
+    }
+  }
+
+ private:
+  struct Sum {
+    std::vector<Key> gradients;
+    std::size_t first = 0;  // of the node's gradients
+    std::optional<Floats> sent;
+  };
+
+  // One update of a server.
+  struct Update {
+    int server = 0;
+    std::map<int, std::size_t> sums;  // by node: which of its sums
+    std::int64_t staleness = 0;
+    int gradients = 0;
+  };
+
+  // In the order in which the node sent them, which may not be that of updates.
+  template <class GradientOf>
+  void make_sums(std::vector<Sum>& all, std::size_t index, int node, const Elements& span,
+                 const GradientOf& gradient_of) {
+    std::vector<Sum*> in_order;
+    for (Sum& sum : all)
+      if (!sum.sent && sum.first <= all[index].first)
+        in_order.push_back(&sum);
+    std::ranges::sort(in_order, {}, &Sum::first);
+    for (Sum* sum : in_order) {
+      Floats values(span.end - span.begin);
+      for (const Key& key : sum->gradients)
+        for (std::size_t i = span.begin; i < span.end; ++i)
+          values[i - span.begin] += gradient_of(key)[i];
+      sum->sent =
+          rules_.seen({rules_.trace.workers + rules_.trace.servers + node, 0, 0, span.begin}, span,
+                      static_cast<int>(sum->first + sum->gradients.size()), values.data());
+    }
+  }
+
+  ReplayRules& rules_;
+  std::map<int, std::vector<Floats>> versions_;  // by server, whose part of each counts
+};
+
+}  // namespace
+
+void replay_sums(ReplayRules& rules) {
+  SumReplay(rules).pull_sums();
+}
+
+}  // namespace syncline

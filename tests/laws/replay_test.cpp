@@ -1,0 +1,208 @@
+// Learning is what its events say: from the order in which gradients were applied and parameters
+// read, a second program without network or clock (tests/laws/replay.h) comes to the same
+// parameters, to the bit.
+#include "tests/laws/replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace syncline {
+namespace {
+
+// Several workers per node, of which one is slow, and a number that is no power of two.
+const Star crowded{
+    .nodes = 3, .workers_per_node = 2, .nic_Bps = 4e5, .servers = 2, .slow_speed = 0.6};
+
+Options lesson(const std::string& schedule, const Options& more = {}) {
+  Options options{{"learn", "mlp"},
+                  {"hidden", "7"},
+                  {"hidden-layers", "2"},
+                  {"data", "generated"},
+                  {"samples", "150"},
+                  {"features", "6"},
+                  {"classes", "3"},
+                  {"batch", "4"},
+                  {"learning-rate", "0.2"},
+                  {"momentum", "0.5"},
+                  {"weight-decay", "0.01"},
+                  {"schedule", schedule},
+                  {"bucket-bytes", "0"},
+                  {"iterations", "13"},
+                  {"jitter", "0.4"},
+                  {"servers", "2"},
+                  {"platform", star_platform(crowded)}};
+  for (const auto& [key, value] : more)
+    options[key] = value;
+  if (schedule == "bsp" || schedule == "topk-sgd" || schedule == "local-sgd")
+    options.erase("servers");
+  return options;
+}
+
+// Simulates, and expects the replay's parameters.
+Replayed expect_replayed(const Options& options, const std::string& what) {
+  const Simulated run = simulated(options);
+  const Replayed again = replayed(options, run.trace);
+  const std::vector<float>& learned = run.trace.learned->parameters_at_end;
+  EXPECT_NE(learned, again.initial) << what;
+  EXPECT_EQ(learned, again.parameters) << what;
+  if (learned != again.parameters && learned.size() == again.parameters.size()) {
+    double most = 0;
+    double moved = 0;
+    for (std::size_t i = 0; i < learned.size(); ++i) {
+      most = std::max<double>(most, std::abs(learned[i] - again.parameters[i]));
+      moved = std::max<double>(moved, std::abs(learned[i] - again.initial[i]));
+    }
+    ADD_FAILURE() << what << ": differ by " << most << " of " << moved;
+  }
+  return again;
+}
+
+// What was timed may be larger than what is learned, with slices of no learned value at all.
+std::vector<Options> sizes() {
+  return {{},
+          {{"bucket-bytes", "all"}},
+          {{"model", model_of({9'000, 20, 30'000, 11, 7'000, 40'000})}},
+          {{"model", model_of({400, 1, 1, 20, 3})}, {"bucket-bytes", "40"}}};
+}
+
+const std::vector<std::string>& schedules() {
+  static const std::vector<std::string> all{"bsp", "local-sgd", "asp", "ssp", "inhad"};
+  return all;
+}
+
+TEST(Replay, OfEveryScheduleIsTheSameToTheBit) {
+  for (const std::string& schedule : schedules())
+    for (const Options& size : sizes())
+      expect_replayed(lesson(schedule, size), schedule + " " + std::to_string(size.size()));
+}
+
+TEST(Replay, OfPiecesIsTheSameToTheBit) {
+  for (const std::string schedule : {"asp", "ssp"})
+    for (const char* fidelity : {"flow", "step"})
+      for (Options size : sizes()) {
+        size["partition-bytes"] = size.contains("model") ? "9000" : "50";
+        size["fidelity"] = fidelity;
+        expect_replayed(lesson(schedule, size), schedule + fidelity);
+      }
+}
+
+TEST(Replay, OfSspIsTheSameToTheBit) {
+  for (const char* cache : {"on", "off"})
+    for (const char* staleness : {"0", "1", "4"})
+      for (const char* overlap : {"on", "off"})
+        expect_replayed(
+            lesson("ssp", {{"cache", cache}, {"staleness", staleness}, {"overlap", overlap}}),
+            std::string(cache) + staleness + overlap);
+}
+
+TEST(Replay, HasUpdatesThatNoAnswerHasBrought) {
+  const Simulated run = simulated(lesson("ssp", {{"staleness", "4"}}));
+  std::int64_t alone = 0;
+  for (const ReadPiece& read : run.trace.learned->reads)
+    alone += read.own < read.iteration ? 1 : 0;
+  EXPECT_GT(alone, 50);
+}
+
+TEST(Replay, OfInhadIsTheSameToTheBit) {
+  for (const char* threshold : {"0", "1", "3"})
+    for (const char* staleness : {"0", "3"})
+      for (const char* answer : {"pulled", "all"})
+        expect_replayed(lesson("inhad", {{"threshold", threshold},
+                                         {"staleness", staleness},
+                                         {"answer", answer},
+                                         {"report", *threshold == '0' ? "round" : "gradient"}}),
+                        std::string(threshold) + staleness + answer);
+}
+
+TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
+  for (const char* steps : {"1", "2", "5"})
+    for (const char* rate : {"1", "0.7"})
+      for (const char* compressor : {"none", "topk"})
+        expect_replayed(lesson("local-sgd", {{"local-steps", steps},
+                                             {"outer-learning-rate", rate},
+                                             {"outer-momentum", *rate == '1' ? "0" : "0.9"},
+                                             {"compressor", compressor}}),
+                        std::string(steps) + rate + compressor);
+}
+
+TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {
+  for (const std::string& schedule : schedules())
+    for (const char* in_residual : {"off", "on"})
+      for (const char* compressor : {"none", "topk"})
+        expect_replayed(lesson(schedule, {{"learning-rate-schedule", "step"},
+                                          {"learning-rate-warm-up", "0.7"},
+                                          {"rate-in-residual", in_residual},
+                                          {"clip-norm", "0.3"},
+                                          {"skew", "0.5"},
+                                          {"compressor", compressor}}),
+                        schedule + in_residual + compressor);
+}
+
+TEST(Replay, OfHalfPrecisionIsTheSameToTheBit) {
+  for (const std::string& schedule : schedules())
+    expect_replayed(lesson(schedule, {{"precision", "fp16"}}), schedule);
+}
+
+TEST(Replay, OfStalenessThatLowersTheRateIsTheSameToTheBit) {
+  for (const std::string schedule : {"asp", "ssp"})
+    for (const char* partition : {"1e9", "50"})
+      expect_replayed(
+          lesson(schedule, {{"staleness-rate", "inverse"}, {"partition-bytes", partition}}),
+          schedule + partition);
+}
+
+// Of what was handed over, what has not been applied is in the residuals.
+void expect_nothing_lost(const Options& options, const std::string& what) {
+  const Replayed run = expect_replayed(options, what);
+  const double workers = 6;
+  const double weight = std::stod(options.at("learning-rate")) / workers;
+  double largest = 0;
+  double left = 0;
+  for (const double sum : run.gradients)
+    largest = std::max(largest, std::abs(sum));
+  for (std::size_t i = 0; i < run.gradients.size(); ++i) {
+    const double applied = (static_cast<double>(run.initial[i]) - run.parameters[i]) / weight;
+    EXPECT_NEAR(applied + run.unsent[i], run.gradients[i], 1e-4 * largest) << what << " " << i;
+    left = std::max(left, std::abs(run.unsent[i]));
+  }
+  EXPECT_GT(left, 1e-3 * largest) << what;
+}
+
+TEST(Replay, LosesNothingOfWhatIsCompressed) {
+  for (const std::string schedule : {"bsp", "topk-sgd", "asp", "ssp", "inhad"})
+    for (const char* compressor : {"topk", "gaussiank", "onebit"})
+      for (const Options& size : sizes()) {
+        if (schedule == "topk-sgd" && compressor == std::string("onebit"))
+          continue;
+        Options options = lesson(schedule, size);
+        options["compressor"] = compressor;
+        options["density"] = "0.1";
+        options["momentum"] = "0";
+        options["weight-decay"] = "0";
+        options["dense-below"] = "12";
+        if (compressor == std::string("onebit"))
+          options.erase("density");
+        expect_nothing_lost(options, schedule + " " + compressor + std::to_string(size.size()));
+      }
+}
+
+TEST(Replay, OfWhatIsQuantisedIsTheSameToTheBit) {
+  for (const std::string& schedule : schedules())
+    for (const char* compressor : {"qsgd", "terngrad"})
+      expect_replayed(lesson(schedule, {{"compressor", compressor}}), schedule + " " + compressor);
+}
+
+TEST(Replay, OfCompressedPullsIsTheSameToTheBit) {
+  for (const char* compressor : {"topk", "qsgd"})
+    for (const Options& size : sizes()) {
+      Options options = lesson("asp", size);
+      options["compressor"] = compressor;
+      options["pull"] = "compressed";
+      const Replayed run = expect_replayed(options, compressor);
+      EXPECT_LT(run.farthest, 1e-5) << compressor;
+    }
+}
+
+}  // namespace
+}  // namespace syncline
