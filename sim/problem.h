@@ -21,8 +21,8 @@ namespace syncline {
 struct Samples {
   std::size_t count = 0;
   std::size_t features = 0;
-  std::vector<float> values;   // sample after sample, `features` of each
-  std::vector<int> labels;     // 0 .. classes - 1
+  std::vector<float> values;  // sample after sample, `features` of each
+  std::vector<int> labels;    // 0 .. classes - 1
   // Of images: features = height * width * channels, channel after channel. 0: no images.
   int height = 0, width = 0, channels = 0;
 

@@ -232,7 +232,8 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   Payload made = setup.traffic.payload_of(bucket, iteration);
   if (learner != nullptr) {  // sizes are those of the messages, where they can be known by now
     made.messages.clear();
-    if (setup.traffic.partners == Schedule::Partners::each_other)
+    const bool known = setup.traffic.compression.message(made.elements, iteration).exact;
+    if (!known && setup.traffic.partners == Schedule::Partners::each_other)
       for (const double scale : learner->message_scales(bucket.index, iteration))
         made.messages.push_back(scaled(made.bytes, scale));
   }
