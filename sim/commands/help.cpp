@@ -103,9 +103,9 @@ void add_options(Meanings& all) {
   for (const Parameter& parameter : own_parameters())
     own.insert(parameter.name);
   for (const Option& option : scenario_options()) {
-    if (own.contains(option.name))
-      continue;
     const OptionHelp& help = option_help(option.name);
+    if (own.contains(option.name) && help.more.empty())
+      continue;  // registered things explain theirs
     std::vector<std::string> sentences{as_sentence(option.sentence), as_sentence(help.more)};
     if (!option.allowed.empty())
       sentences.push_back(

@@ -126,6 +126,10 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
                                   given.at("iterations").value + "; allowed is auto"});
   const Problem* problem = learning.problem;
   const bool generates = problem != nullptr && learning.data == "generated";
+  const std::string others = problem == nullptr
+                                 ? " and compressor " + compressor.name
+                                 : ", compressor " + compressor.name + ", problem " +
+                                       problem->name + " and data " + brief(learning.data);
   for (const Parameter& parameter : own_parameters())
     if (given.contains(parameter.name) && !is_learning_option(parameter.name) &&
         !declares(schedule.parameters, parameter.name) &&
@@ -135,7 +139,7 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
         !(generates && declares(generated_parameters(), parameter.name)))
       misfits.push_back({parameter.name, parameter.name + " means nothing to schedule " +
                                              schedule.name + ", exchange " + exchange.name +
-                                             " and compressor " + compressor.name});
+                                             others});
 }
 
 // Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a misfit, would
