@@ -16,6 +16,7 @@
 #include "sim/options/given.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"
+#include "sim/problem.h"
 #include "sim/report/figures.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
@@ -66,6 +67,10 @@ std::string choosing(const Exchange& exchange) {
 
 std::string choosing(const Compressor& compressor) {
   return "--compressor " + compressor.name + " --device v100-modelled";
+}
+
+std::string choosing(const Problem& problem) {
+  return "--learn " + problem.name;
 }
 
 template <class T>
@@ -233,6 +238,7 @@ std::vector<std::string> option_lines(const Option& option) {
   add(Registered<Schedule>::all());
   add(Registered<Exchange>::all());
   add(Registered<Compressor>::all());
+  add(Registered<Problem>::all());
   if (owners.size() < 2)
     return {described(option.sentence, option.fallback)};
   std::vector<std::string> all;
@@ -289,6 +295,7 @@ const Meanings& meanings() {
     add_registered<Schedule>(words, "a");
     add_registered<Exchange>(words, "an");
     add_registered<Compressor>(words, "a");
+    add_registered<Problem>(words, "a");
     add_networks(words);
     add_models(words);
     add_platforms(words);

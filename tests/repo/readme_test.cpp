@@ -1,4 +1,5 @@
-// The README is true: its recipe for a schedule works, its commands parse, its paths exist.
+// The README is true: its recipe for a schedule or a problem works, its commands parse, its paths
+// exist.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -103,13 +104,13 @@ TEST(Readme, ValidationTableIsWhatValidatePrints) {
   EXPECT_GT(folders, 1);
 }
 
-// Follows the recipe in a copy of the tree: two commands of the README, then a build. With ccache
+// Follows the recipe in a copy of the tree: four commands of the README, then a build. With ccache
 // it takes seconds; without, as long as a new build.
-TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
-  const std::vector<std::string> recipe = commands_under("## Add a schedule");
-  ASSERT_EQ(recipe.size(), 4u);
-  EXPECT_EQ(recipe[2], "./run.sh list schedules");
-  EXPECT_EQ(recipe[3], "./test.sh");
+TEST(Readme, RecipeForAScheduleOrAProblemNeedsNoOtherEdit) {
+  const std::vector<std::string> recipe = commands_under("## Add a schedule, or a problem");
+  ASSERT_EQ(recipe.size(), 6u);
+  EXPECT_EQ(recipe[4], "./run.sh list schedules");
+  EXPECT_EQ(recipe[5], "./test.sh");
 
   // The same folder in every run, for ccache; another one for another clone.
   const fs::path copy = fs::path(testing::TempDir()) /
@@ -120,7 +121,7 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
   succeeds("cd " + root.string() +
            " && cp -r CMakeLists.txt sim kernels tests models platforms experiments " +
            copy.string());
-  succeeds(in_copy + recipe[0] + " && " + recipe[1]);
+  succeeds(in_copy + recipe[0] + " && " + recipe[1] + " && " + recipe[2] + " && " + recipe[3]);
   succeeds(in_copy +
            "cmake -S . -B build/release -G Ninja "
            "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND "
@@ -135,7 +136,7 @@ TEST(Readme, RecipeForAScheduleNeedsNoOtherEdit) {
            "--gtest_filter='EverySchedule.*:Law9.*:Law10.*:Law11.*'");
   succeeds(in_copy +
            "build/release/syncline run --platform two-hosts --model resnet50 "
-           "--throughput 100 --schedule patient");
+           "--throughput 100 --schedule patient --learn riddle --iterations 3");
   fs::remove_all(copy);
 }
 

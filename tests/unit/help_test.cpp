@@ -55,6 +55,7 @@ std::map<std::string, std::string> words() {
   add(Registered<Schedule>::names(), "schedules");
   add(Registered<Exchange>::names(), "exchanges");
   add(Registered<Compressor>::names(), "compressors");
+  add(Registered<Problem>::names(), "problems");
   for (const Network& network : networks())
     all[network.name] = "networks";
   add(names_in("models", ".csv"), "models");

@@ -1,0 +1,74 @@
+// What a user may get wrong about learning: one line that says what, where and what is allowed, and
+// exit code 2.
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "tests/unit/errors.h"
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+struct Wrong {
+  std::vector<std::string> arguments;
+  std::vector<std::string> mentions;
+};
+
+TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
+  const std::vector<Wrong> all{
+      {{"--learn", "chess"}, {"--learn", "chess", "allowed are", "mlp", "digits"}},
+      {{"--learning-rate", "0.1", "--model", "resnet50"}, {"--learning-rate", "give learn", "cnn"}},
+      {{"--learn", "mlp", "--learning-rate", "-1"}, {"learning-rate = -1", "allowed are"}},
+      {{"--learn", "mlp", "--learning-rate", "nan"}, {"learning-rate = nan", "allowed are"}},
+      {{"--learn", "mlp", "--momentum", "1.5"}, {"momentum = 1.5", "allowed are"}},
+      {{"--learn", "mlp", "--weight-decay", "-1"}, {"weight-decay = -1", "allowed are"}},
+      {{"--learn", "mlp", "--clip-norm", "big"}, {"clip-norm = big", "allowed are"}},
+      {{"--learn", "mlp", "--learning-rate-schedule", "line"},
+       {"line", "constant, step or cosine"}},
+      {{"--learn", "mlp", "--learning-rate-warm-up", "-2"}, {"warm-up = -2", "allowed are"}},
+      {{"--learn", "mlp", "--skew", "0"}, {"skew = 0", "allowed are", "none"}},
+      {{"--learn", "mlp", "--evaluate-every", "0"}, {"evaluate-every = 0", "epoch"}},
+      {{"--learn", "mlp", "--until", "0.9"}, {"until = 0.9", "accuracy:X", "loss:X"}},
+      {{"--learn", "mlp", "--until", "accuracy:1.1"}, {"accuracy = 1.1", "0 to 1"}},
+      {{"--learn", "mlp", "--until", "loss:nan"}, {"loss = nan", "allowed are"}},
+      {{"--learn", "mlp", "--staleness-rate", "inverse"}, {"staleness-rate", "bsp", "workers"}},
+      {{"--learn", "mlp", "--schedule", "asp", "--staleness-rate", "inverse", "--rate-in-residual",
+        "on"},
+       {"--rate-in-residual", "off"}},
+      {{"--learn", "mlp", "--hidden", "0"}, {"hidden = 0", "allowed are"}},
+      {{"--learn", "softmax", "--hidden", "8"}, {"--hidden", "problem softmax"}},
+      {{"--learn", "mlp", "--classes", "4"}, {"--classes", "data digits"}},
+      {{"--learn", "mlp", "--data", "generated", "--classes", "1"}, {"classes = 1", "allowed are"}},
+      {{"--learn", "cnn", "--data", "generated"}, {"cnn", "images"}},
+      {{"--learn", "mlp", "--data", "/no/such/folder"}, {"/no/such/folder"}},
+      {{"--schedule", "local-sgd", "--local-steps", "0", "--learn", "mlp"},
+       {"local-steps = 0", "allowed are"}},
+  };
+  for (const Wrong& wrong : all) {
+    std::vector<std::string> arguments{"run", "--platform", "two-hosts", "--throughput", "100"};
+    arguments.insert(arguments.end(), wrong.arguments.begin(), wrong.arguments.end());
+    const Ended ended = run_program(arguments);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {"syncline: "});
+    expect_mentions(ended.err, wrong.mentions);
+  }
+}
+
+TEST(BadLearning, NeedsSecondsOfComputation) {
+  const Ended ended = run_program({"run", "--platform", "two-hosts", "--learn", "mlp"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"throughput", "efficiency"});
+}
+
+TEST(BadLearning, WithoutAModelIsOnlyAllowedWithLearn) {
+  const Ended ended = run_program({"run", "--platform", "two-hosts", "--throughput", "100"});
+  EXPECT_EQ(ended.code, 2);
+  expect_mentions(ended.err, {"--model"});
+}
+
+}  // namespace
+}  // namespace syncline
