@@ -86,7 +86,7 @@ void Learner::average(int iteration) {
         sum_[i] = *next++;
     if (!coder_.expected(count, iteration).exact)
       for (const std::size_t size : bytes)
-        scales.push_back(size == 0 ? 1 : scale_of(size, count, iteration));
+        scales.push_back(size == Coder::no_message ? 1 : scale_of(size, count, iteration));
   }
 }
 

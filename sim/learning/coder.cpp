@@ -256,7 +256,7 @@ Contributions Coder::contributions(int bucket, int iteration,
     all.wanted = static_cast<std::size_t>(std::llround(
         expected(elements, iteration).bytes / static_cast<double>(4 + value_bytes(precision_))));
 
-  message_bytes.assign(gradients.size(), 0);
+  message_bytes.assign(gradients.size(), no_message);
   const auto note_size = [elements, &message_bytes](int worker, std::size_t bytes,
                                                     std::size_t encoded) {
     if (encoded > 0)  // as many per element, if it was a share

@@ -35,6 +35,9 @@ struct Losses {
 
 class Coder {
  public:
+  // Instead of the size of a message that is not made: an empty message has none.
+  static constexpr std::size_t no_message = ~std::size_t{0};
+
   // `compression` must live as long. Where it is off, messages are the values as `precision` sends
   // them. From then on compressors of this process use one thread.
   Coder(const Compression& compression, Precision precision, std::uint64_t seed);
@@ -60,7 +63,7 @@ class Coder {
 
   // A bucket's gradients, by worker, for combine(). `gradients` and `message_bytes` must live as
   // long. `message_bytes` gets the size of each worker's message of its gradient while they are
-  // combined: 0 if none is made. Where a worker's message is of a share only, it is the size that
+  // combined, or `no_message`. Where a worker's message is of a share only, it is the size that
   // one of all elements would have had.
   Contributions contributions(int bucket, int iteration,
                               const std::vector<std::span<const float>>& gradients,

@@ -1,0 +1,96 @@
+// What real messages weigh: the bytes of a trace are those that compressors made of real gradients.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr int workers = 6;
+
+Options lesson(const std::string& schedule, const std::string& compressor) {
+  Options options{{"learn", "mlp"},         {"hidden", "16"},
+                  {"data", "generated"},    {"samples", "300"},
+                  {"features", "30"},       {"classes", "3"},
+                  {"batch", "4"},           {"learning-rate", "0.1"},
+                  {"schedule", schedule},   {"bucket-bytes", "all"},
+                  {"iterations", "20"},     {"compressor", compressor},
+                  {"momentum", "0"},        {"platform", star_platform({.nodes = workers,
+                                                                        .nic_Bps = 1e8,
+                                                                        .servers = 2,
+                                                                        .slow_speed = 0.8})}};
+  if (schedule == "asp" || schedule == "ssp")
+    options["servers"] = "2";
+  return options;
+}
+
+double sent(const Simulated& run, const std::string& verb) {
+  double bytes = 0;
+  for (const Row& row : run.rows(verb))
+    bytes += static_cast<double>(row.bytes_sent);
+  return bytes;
+}
+
+// Every one of them, on its way to servers and among workers.
+TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
+  for (const auto& [name, compressor] : Registered<Compressor>::all()) {
+    const Simulated asp = simulated(lesson("asp", name));
+    const Learned& learned = *asp.trace.learned;
+    const auto parameters = static_cast<double>(learned.parameters);
+    const double pushes = workers * 21;
+    const double bits = 8 * sent(asp, "push") / pushes / parameters;
+    if (name == "none") {
+      EXPECT_EQ(bits, 32);
+      continue;
+    }
+    EXPECT_EQ(learned.messages, pushes) << name;
+    EXPECT_NEAR(bits, learned.bits_per_value, 1e-3 * bits) << name;
+    EXPECT_LT(learned.curve.back().loss, learned.curve.front().loss) << name;
+
+    const Simulated bsp = simulated(lesson("bsp", name));
+    EXPECT_EQ(bsp.trace.learned->messages, pushes) << name;
+    EXPECT_LT(bsp.trace.learned->curve.back().loss, learned.curve.front().loss) << name;
+    if (compressor.reducible)
+      continue;  // what is sent there is parts of sums
+    // Each message is passed on round the ring.
+    const double gathered = 8 * sent(bsp, "allgather") / (workers - 1) / pushes / parameters;
+    EXPECT_NEAR(gathered, bsp.trace.learned->bits_per_value, 1e-3 * gathered) << name;
+  }
+}
+
+TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
+  for (const char* compressor : {"topk", "qsgd"}) {
+    Options options = lesson("asp", compressor);
+    const Simulated dense = simulated(options);
+    options["pull"] = "compressed";
+    const Simulated pulled = simulated(options);
+    EXPECT_NEAR(sent(pulled, "reply"), sent(pulled, "push"), 0.02 * sent(pulled, "push"))
+        << compressor;
+    EXPECT_LT(sent(pulled, "reply"), 0.3 * sent(dense, "reply")) << compressor;
+    EXPECT_LT(pulled.trace.learned->curve.back().loss, pulled.trace.learned->curve.front().loss);
+  }
+}
+
+// Steps and flows move the same messages, so learn the same.
+TEST(LearnedMessages, AreTheSameInStepsAndFlows) {
+  for (const char* compressor : {"none", "topk", "gaussiank", "qsgd", "powersgd", "onebit"})
+    for (const std::string& exchange : exchanges_for(compressor)) {
+      Options options = lesson("bsp", compressor);
+      options["exchange"] = exchange;
+      options["bucket-bytes"] = "0";
+      const Simulated flow = simulated(options);
+      options["fidelity"] = "step";
+      const Simulated step = simulated(options);
+      const std::string what = exchange + " " + compressor;
+      EXPECT_EQ(flow.trace.learned->parameters_at_end, step.trace.learned->parameters_at_end)
+          << what;
+      EXPECT_EQ(flow.trace.learned->bits_per_value, step.trace.learned->bits_per_value) << what;
+      const double bytes = step.trace.learned->curve.back().bytes;
+      EXPECT_NEAR(flow.trace.learned->curve.back().bytes, bytes, 0.01 * bytes) << what;
+    }
+}
+
+}  // namespace
+}  // namespace syncline
