@@ -176,7 +176,7 @@ TEST_P(EveryCombine, AddsInTheOrderOfRanksWhatNothingCompresses) {
         const Values sum =
             combine(exchange, here.topology, settings, coder.contributions(1, 2, all, bytes));
         EXPECT_EQ(bits_of(sum), bits_of(added({sent.begin(), sent.end()})));
-        EXPECT_EQ(bytes, std::vector<std::size_t>(all.size(), 0));
+        EXPECT_EQ(bytes, std::vector<std::size_t>(all.size(), Coder::no_message));
         EXPECT_EQ(bits_of(coder.sent({.rank = 1}, 2, all.back())),
                   bits_of(added({std::span<const float>(sent.back())})));
       }
