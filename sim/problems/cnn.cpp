@@ -224,7 +224,7 @@ const Registered<Problem> entry{{
                     .minimum = 1,
                     .maximum = 4096,
                     .whole = true}},
-    .defaults = {{"learning-rate", "0.1"}, {"momentum", "0.9"}, {"weight-decay", "0.001"}},
+    .defaults = {{"learning-rate", "0.2"}, {"momentum", "0"}, {"weight-decay", "0.001"}},
     .objective = cnn,
 }};
 

@@ -117,7 +117,7 @@ const Registered<Problem> entry{{
     .parameters = {l2_parameter("0.001",
                                 "half of this, times the sum of squares of all "
                                 "parameters, is added to the loss")},
-    .defaults = {{"learning-rate", "0.5"}, {"momentum", "0.9"}, {"weight-decay", "0"}},
+    .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = logistic,
 }};
 

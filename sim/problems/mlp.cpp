@@ -94,7 +94,7 @@ const Registered<Problem> entry{{
                     .minimum = 1,
                     .maximum = 16,
                     .whole = true}},
-    .defaults = {{"learning-rate", "0.2"}, {"momentum", "0.9"}, {"weight-decay", "0"}},
+    .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = mlp,
 }};
 

@@ -193,10 +193,10 @@ TEST_P(EveryProblem, NotANumberStaysThat) {
 // Held-out accuracy after so many epochs with 256 samples a step; each got a few points more.
 TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
   const std::map<std::string, std::pair<int, double>> wanted{{"least-squares", {5, 0.81}},
-                                                             {"logistic", {10, 0.80}},
-                                                             {"softmax", {10, 0.86}},
-                                                             {"mlp", {10, 0.88}},
-                                                             {"cnn", {14, 0.88}}};
+                                                             {"logistic", {20, 0.79}},
+                                                             {"softmax", {10, 0.85}},
+                                                             {"mlp", {15, 0.85}},
+                                                             {"cnn", {20, 0.85}}};
   const auto found = wanted.find(GetParam());
   const auto [epochs, accuracy] = found == wanted.end() ? std::pair{10, 0.5} : found->second;
   const Data& data = all_digits();
