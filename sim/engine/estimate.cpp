@@ -33,10 +33,11 @@ constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
-// Of learning.
-constexpr double seconds_per_flop = 1.5e-10;
-constexpr double seconds_per_value = 4e-9;             // of a gradient
-constexpr double seconds_per_compressed_value = 2e-8;  // the same, made and read
+// Of learning: measured with an mlp of 784, 128 and 10 on 32 workers.
+constexpr double seconds_per_gradient = 5e-6;
+constexpr double seconds_per_flop = 2.5e-11;
+constexpr double seconds_per_value = 3e-9;             // of a gradient
+constexpr double seconds_per_compressed_value = 8e-9;  // the same, made and read
 
 // Of all ranks' plans, some, because a rank's plan can be as long as there are ranks.
 constexpr int most_sampled = 64;
@@ -198,6 +199,20 @@ Load load_of(const Setup& setup) {
   return load;
 }
 
+// What a worker keeps, or others keep for it.
+double copies_of_parameters(const Setup& setup) {
+  double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
+  if (setup.traffic.partners == Schedule::Partners::each_other) {
+    const bool steps_alone = setup.scenario.schedule->round != nullptr;
+    copies = steps_alone ? 3 : 1;  // its gradient; then also parameters and velocity of its own
+  }
+  if (setup.scenario.compresses())
+    copies += 2;  // what it left out, and what its message says
+  if (setup.traffic.compressed_pulls)
+    copies += 3;  // the same of what it is sent, and what it is known to have
+  return copies;
+}
+
 // What the gradients themselves take, beside the simulation of their messages.
 void add_learning(const Setup& setup, Need& need) {
   const Objective& objective = setup.lesson->objective;
@@ -216,10 +231,11 @@ void add_learning(const Setup& setup, Need& need) {
   need.seconds +=
       (gradients * 3 * setup.scenario.batch + evaluations * samples) * forward_flop *
           seconds_per_flop +
-      gradients * values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0));
-  // A worker has parameters, those that arrive, a gradient and one on its way; if it compresses, a
-  // residual and a message's values besides.
-  need.memory_bytes += workers * values * (compresses ? 7 : 4) * sizeof(float);
+      gradients * (seconds_per_gradient +
+                   values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
+  need.memory_bytes += (workers * copies_of_parameters(setup) * values +
+                        samples * static_cast<double>(setup.lesson->data.train.features)) *
+                       sizeof(float);
 }
 
 Need need_of(const Setup& setup, const Load& load, int iterations) {
