@@ -169,13 +169,16 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
   const Range range = part_of({0, objective_.parameters()}, servers_, server, server + 1);
   std::vector<float> total(range.size());
   int gradients = 0;
+  for (const Sum& sum : sums)
+    gradients += sum.gradients;
   // In the order of nodes, whatever the order in which they came.
   std::vector<Sum> in_order = sums;
   std::ranges::sort(in_order, {}, &Sum::node);
   for (const Sum& sum : in_order) {
-    gradients += sum.gradients;
     const auto sent = sums_.find({update, sum.node});
-    const double part = learning_.inverse_staleness ? workers_ / std::max(sum.staleness, 1.0) : 1;
+    // As in n-softsync: the mean of an update's gradients weighs rate / staleness in updates.
+    const double part =
+        learning_.inverse_staleness ? workers_ / (std::max(sum.staleness, 1.0) * gradients) : 1;
     for (std::size_t i = 0; i < total.size(); ++i)
       total[i] += static_cast<float>(part) * (*sent->second.values)[range.begin + i];
     if (--sent->second.parts == 0)

@@ -40,11 +40,13 @@ class SumReplay {
       std::vector<Sum>& all = sums[{server, node}];
       if (!updates.back().sums.contains(node)) {
         updates.back().sums[node] = all.size();
-        all.push_back(
-            {.gradients = {}, .first = order.at({row.worker, row.iteration}), .sent = {}});
+        all.push_back({.gradients = {},
+                       .first = order.at({row.worker, row.iteration}),
+                       .sent = {},
+                       .staleness = 0});
       }
       all.back().gradients.emplace_back(row.worker, row.iteration);
-      updates.back().staleness += row.version - 1 - row.read_version;
+      all.back().staleness += static_cast<double>(row.version - 1 - row.read_version);
       ++updates.back().gradients;
     }
 
@@ -75,8 +77,14 @@ class SumReplay {
       for (const auto& [node, index] : update.sums) {
         std::vector<Sum>& all = sums.at({server, node});
         make_sums(all, index, node, span, gradient_of);
+        const double staleness =
+            all[index].staleness / static_cast<double>(all[index].gradients.size());
+        const auto factor = static_cast<float>(
+            rules_.learning.inverse_staleness
+                ? rules_.trace.workers / (std::max(staleness, 1.0) * update.gradients)
+                : 1);
         for (std::size_t i = 0; i < total.size(); ++i)
-          total[i] += (*all[index].sent)[i];
+          total[i] += factor * (*all[index].sent)[i];
         for (const Key& key : all[index].gradients)
           whole += ++applied[key] == rules_.trace.servers ? 1 : 0;
       }
@@ -91,13 +99,13 @@ class SumReplay {
     std::vector<Key> gradients;
     std::size_t first = 0;  // of the node's gradients
     std::optional<Floats> sent;
+    double staleness = 0;  // of all gradients together, in updates
   };
 
   // One update of a server.
   struct Update {
     int server = 0;
     std::map<int, std::size_t> sums;  // by node: which of its sums
-    std::int64_t staleness = 0;
     int gradients = 0;
   };
 

@@ -150,6 +150,17 @@ TEST(Replay, OfStalenessThatLowersTheRateIsTheSameToTheBit) {
       expect_replayed(
           lesson(schedule, {{"staleness-rate", "inverse"}, {"partition-bytes", partition}}),
           schedule + partition);
+  for (const char* threshold : {"0", "1", "4"})
+    expect_replayed(lesson("inhad", {{"staleness-rate", "inverse"}, {"threshold", threshold}}),
+                    threshold);
+}
+
+// n-softsync: the mean of an update's gradients weighs as much as in BSP, if none is stale.
+TEST(Replay, WeighsTheGradientsOfAnUpdateTogether) {
+  Options options = lesson("inhad", {{"threshold", "6"}, {"staleness", "0"}});
+  const std::vector<float> by_workers = simulated(options).trace.learned->parameters_at_end;
+  options["staleness-rate"] = "inverse";
+  EXPECT_EQ(by_workers, simulated(options).trace.learned->parameters_at_end);
 }
 
 // Of what was handed over, what has not been applied is in the residuals.
