@@ -220,6 +220,29 @@ Floats ReplayRules::seen(const ReplayedMessages::Stream& stream, const Elements&
   return seen;
 }
 
+const Floats& ReplayRules::answer(const ReplayedMessages::Stream& stream, const Elements& span,
+                                  int iteration) {
+  const auto begin = result.initial.data() + span.begin;
+  const auto end = result.initial.data() + span.end;
+  Floats& from = known.try_emplace(stream, begin, end).first->second;
+  Floats& sum = has.try_emplace(stream, begin, end).first->second;
+  Floats change(from.size());
+  for (std::size_t i = 0; i < change.size(); ++i)
+    change[i] = parameters[span.begin + i] - from[i];
+  const Floats sent = seen(stream, span, iteration, change.data());
+  const bool remembers = scenario.compressor->feedback;
+  const Floats left = messages.left(stream, change.size());
+  for (std::size_t i = 0, next = 0; i < change.size(); ++i) {
+    const float now = parameters[span.begin + i];
+    from[i] = remembers ? now : from[i] + sent[i];
+    sum[i] += sent[i];
+    const float missing = remembers && !plain[span.begin + i] ? left[next++] : 0;
+    if (remembers)
+      result.farthest = std::max<double>(result.farthest, std::abs(sum[i] + missing - now));
+  }
+  return sum;
+}
+
 void ReplayRules::step(Floats& parameters, Floats& velocity, const Elements& span,
                        const Floats& sum, int gradients, double weight, bool weighed) const {
   const double decay = learning.weight_decay * gradients * (weighed ? weight : 1);

@@ -57,6 +57,9 @@ struct ReplayRules {
   // What everybody sees of the values of this span (which begin at `values`).
   Floats seen(const ReplayedMessages::Stream& stream, const Elements& span, int iteration,
               const float* values);
+  // With pull = compressed: what the parameters of this span have changed by since the last answer
+  // is sent. Returns what the receiver then has.
+  const Floats& answer(const ReplayedMessages::Stream& stream, const Elements& span, int iteration);
   // PyTorch's SGD, where `weight` is the learning rate of one of these gradients.
   void step(Floats& parameters, Floats& velocity, const Elements& span, const Floats& sum,
             int gradients, double weight, bool weighed = false) const;
@@ -91,6 +94,9 @@ struct ReplayRules {
   void cut();
 
   std::map<ReplayedMessages::Stream, Elements> streams;
+  // Of answers: the parameters that the next change counts from, and what has been sent of them.
+  std::map<ReplayedMessages::Stream, Floats> known;
+  std::map<ReplayedMessages::Stream, Floats> has;
 };
 
 // The three ways in which gradients meet.

@@ -108,31 +108,11 @@ class ServerReplay {
   // ASP answers at once, and a worker goes on when all answers have come: with what the parameters
   // have changed by since the last one.
   void answer(const AppliedPiece& piece, const Elements& span) {
-    const Place place(piece.server, piece.bucket, piece.worker);
-    const auto begin = rules_.result.initial.data() + span.begin;
-    const auto end = rules_.result.initial.data() + span.end;
-    Floats& known = known_.try_emplace(place, begin, end).first->second;
-    Floats& has = has_.try_emplace(place, begin, end).first->second;
-    Floats change(known.size());
-    for (std::size_t i = 0; i < change.size(); ++i)
-      change[i] = rules_.parameters[span.begin + i] - known[i];
     const int nodes = 1 + *std::ranges::max_element(rules_.trace.node_of);
     const int stream = rules_.trace.workers + rules_.trace.servers + nodes +
                        piece.server * rules_.trace.workers + piece.worker;
-    const Floats sent =
-        rules_.seen({stream, 1, piece.bucket, 0}, span, piece.iteration, change.data());
-    const bool remembers = rules_.scenario.compressor->feedback;
-    const Floats left = rules_.messages.left({stream, 1, piece.bucket, 0}, change.size());
-    std::size_t next = 0;
-    for (std::size_t i = 0; i < change.size(); ++i) {
-      known[i] = remembers ? rules_.parameters[span.begin + i] : known[i] + sent[i];
-      has[i] += sent[i];
-      const float missing = remembers && !rules_.plain[span.begin + i] ? left[next++] : 0;
-      if (remembers)
-        rules_.result.farthest = std::max<double>(
-            rules_.result.farthest, std::abs(has[i] + missing - rules_.parameters[span.begin + i]));
-    }
-    arrived_[{piece.worker, piece.iteration + 1}][{piece.server, piece.bucket}] = has;
+    arrived_[{piece.worker, piece.iteration + 1}][{piece.server, piece.bucket}] =
+        rules_.answer({stream, 1, piece.bucket, 0}, span, piece.iteration);
   }
 
   ReplayRules& rules_;
@@ -140,8 +120,6 @@ class ServerReplay {
   std::map<Key, std::vector<ReadPiece>> reads_;
   std::map<Key, std::vector<Floats>> sent_;  // by bucket
   std::map<int, int> made_;                  // by worker: iterations that are in it
-  std::map<Place, Floats> known_;            // by server, bucket and worker
-  std::map<Place, Floats> has_;
   std::map<Key, std::map<std::pair<int, int>, Floats>> arrived_;
 };
 

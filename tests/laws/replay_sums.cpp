@@ -50,8 +50,10 @@ class SumReplay {
       ++updates.back().gradients;
     }
 
+    const int nodes = 1 + *std::ranges::max_element(rules_.trace.node_of);
     for (int server = 0; server < rules_.trace.servers; ++server)
-      versions_[server] = {rules_.result.initial};
+      for (int node = 0; node < nodes; ++node)
+        remember(server, node, 0, rules_.result.initial);
     std::map<Key, Floats> known;
     const auto gradient_of = [&](const Key& key) -> const Floats& {
       if (const auto found = known.find(key); found != known.end())
@@ -59,15 +61,16 @@ class SumReplay {
       Floats held(rules_.size);
       for (const auto& [server, at_version] : read.at(key)) {
         const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
-        const Floats& values = versions_[server].at(static_cast<std::size_t>(at_version));
-        std::copy(values.begin() + static_cast<std::ptrdiff_t>(span.begin),
-                  values.begin() + static_cast<std::ptrdiff_t>(span.end),
-                  held.begin() + static_cast<std::ptrdiff_t>(span.begin));
+        const int node = rules_.trace.node_of[at(std::get<0>(key))];
+        std::ranges::copy(
+            versions_[{server, rules_.scenario.compressed_pulls ? node : 0}].at(at_version),
+            held.begin() + static_cast<std::ptrdiff_t>(span.begin));
       }
       const auto& [worker, iteration] = key;
       return known[key] = rules_.gradient(worker, iteration, held, rules_.forward_weight(key));
     };
     std::map<Key, int> applied;
+    version.clear();
     std::int64_t whole = 0;
     for (const Update& update : updates) {
       const int server = update.server;
@@ -90,7 +93,15 @@ class SumReplay {
       }
       rules_.step(rules_.parameters, rules_.velocity, span, total, update.gradients, weight,
                   rules_.learning.rate_in_residual);
-      versions_[server].push_back(rules_.parameters);
+      const std::int64_t made = ++version[server];
+      if (!rules_.scenario.compressed_pulls)
+        remember(server, 0, made, rules_.parameters);
+      else
+        for (const auto& [node, index] : update.sums)
+          versions_[{server, node}][made] = rules_.answer(
+              {rules_.trace.workers + rules_.trace.servers + nodes + server * nodes + node, 1, 0,
+               0},
+              span, static_cast<int>(made));
     }
   }
 
@@ -108,6 +119,13 @@ class SumReplay {
     std::map<int, std::size_t> sums;  // by node: which of its sums
     int gradients = 0;
   };
+
+  void remember(int server, int node, std::int64_t version, const Floats& parameters) {
+    const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
+    versions_[{server, node}][version] = {
+        parameters.begin() + static_cast<std::ptrdiff_t>(span.begin),
+        parameters.begin() + static_cast<std::ptrdiff_t>(span.end)};
+  }
 
   // In the order in which the node sent them, which may not be that of updates.
   template <class GradientOf>
@@ -130,7 +148,9 @@ class SumReplay {
   }
 
   ReplayRules& rules_;
-  std::map<int, std::vector<Floats>> versions_;  // by server, whose part of each counts
+  // The server's part of the parameters, by version: its own (node 0), or with pull = compressed
+  // what each node has of it.
+  std::map<std::pair<int, int>, std::map<std::int64_t, Floats>> versions_;
 };
 
 }  // namespace

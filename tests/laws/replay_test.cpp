@@ -206,13 +206,14 @@ TEST(Replay, OfWhatIsQuantisedIsTheSameToTheBit) {
 
 TEST(Replay, OfCompressedPullsIsTheSameToTheBit) {
   for (const char* compressor : {"topk", "qsgd"})
-    for (const Options& size : sizes()) {
-      Options options = lesson("asp", size);
-      options["compressor"] = compressor;
-      options["pull"] = "compressed";
-      const Replayed run = expect_replayed(options, compressor);
-      EXPECT_LT(run.farthest, 1e-5) << compressor;
-    }
+    for (const Options& size : sizes())
+      for (const std::string schedule : {"asp", "inhad"}) {
+        Options options = lesson(schedule, size);
+        options["compressor"] = compressor;
+        options["pull"] = "compressed";
+        const Replayed run = expect_replayed(options, schedule + compressor);
+        EXPECT_LT(run.farthest, 1e-5) << schedule << compressor;
+      }
 }
 
 }  // namespace
