@@ -43,7 +43,7 @@ struct ReadPiece {
 };
 
 struct Learned {
-  std::vector<CurvePoint> curve;     // from the initial parameters to the last ones
+  std::vector<CurvePoint> curve;     // from the initial parameters to the last ones, or the target
   std::optional<double> target_s;    // when `until` was first met, if it was asked for
   std::optional<double> diverged_s;  // when the loss was first not a finite number
   std::string data;                  // where it comes from

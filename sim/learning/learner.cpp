@@ -159,7 +159,8 @@ void Learner::evaluate(double now_s, double bytes) {
 }
 
 Learned Learner::finish(double now_s, double bytes) {
-  if (!learned_.diverged_s && samples_ > learned_.curve.back().samples)
+  // What was still on its way when the target was met is no part of the result.
+  if (!ended() && samples_ > learned_.curve.back().samples)
     evaluate(now_s, bytes);
   if (setup_.keep_messages)
     learned_.parameters_at_end = optimizer_.parameters();

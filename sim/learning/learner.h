@@ -101,7 +101,7 @@ class Learner {
   void applied(int gradients, double now_s, double bytes);
   // The target has been met, or the loss is no number any more: the run may end.
   bool ended() const { return learned_.target_s || learned_.diverged_s; }
-  // With the last parameters.
+  // With the last parameters, or those that met the target.
   Learned finish(double now_s, double bytes);
 
   const std::vector<float>& parameters() const { return optimizer_.parameters(); }

@@ -203,6 +203,7 @@ TEST(Learning, EndsWhenTheTargetIsMet) {
         learned.curve, [&](const CurvePoint& point) { return point.loss <= 0.8 * first; });
     ASSERT_NE(met, learned.curve.end()) << schedule;
     EXPECT_EQ(met->seconds, *learned.target_s) << schedule;
+    EXPECT_EQ(met + 1, learned.curve.end()) << schedule;
   }
 }
 
