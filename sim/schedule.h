@@ -37,6 +37,8 @@ struct Schedule {
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
 
+  int round_of(const Settings& settings) const { return round == nullptr ? 1 : round(settings); }
+
   Waiting waits(const Settings& settings) const {
     if (waiting != nullptr)
       return waiting(settings);

@@ -19,7 +19,12 @@ Length::Length(const Setup& setup)
   workers_.resize(workers);
   missing_.resize(workers);
   end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
-  next_check_ = scenario.warmup + (in_step() ? enough_if_all_alike : first_check);
+  next_check_ = scenario.warmup + whole_rounds(in_step() ? enough_if_all_alike : first_check);
+}
+
+int Length::whole_rounds(int iterations) const {
+  const int round = setup_.traffic.round;
+  return (iterations + round - 1) / round * round;
 }
 
 std::pair<int, int> Length::iterations(const Setup& setup) {
@@ -52,7 +57,8 @@ bool Length::has(int iteration) {
   const bool known = is_known(measured);
   if (!known && measured < scenario.max_iterations) {
     const double later = std::max<double>(first_check, std::ceil(measured * between_checks));
-    next_check_ = scenario.warmup + std::min(static_cast<int>(later), scenario.max_iterations);
+    next_check_ =
+        scenario.warmup + whole_rounds(std::min(static_cast<int>(later), scenario.max_iterations));
     return true;
   }
   cut_short_ = !known;

@@ -45,6 +45,7 @@ class Length {
 
  private:
   static std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
+  int whole_rounds(int iterations) const;  // at least so many
   bool in_step() const { return waiting_ == Schedule::Waiting::for_all; }
   // What all workers have done, in step.
   std::vector<Progress> common() const;

@@ -177,7 +177,7 @@ std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& r
     traffic.for_each_activity(bucket, ranks,
                               [&](int from, int to, std::uint64_t bytes) {
                                 for (const int link : routes.between(from, to).links)
-                                  loads[link] += static_cast<double>(bytes);
+                                  loads[link] += static_cast<double>(bytes) / traffic.round;
                               },
                               {});
   return loads;

@@ -13,14 +13,22 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
       static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
   const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
 
+  // Who averages once in a round does so after its steps, and takes one more then.
+  const int round = setup.traffic.round;
+  const bool in_rounds = setup.scenario.schedule->round != nullptr;
+  const bool overlap = setup.scenario.overlap && !in_rounds;
+  const double stepping_s = compute.launch_s + compute.step_s[static_cast<std::size_t>(slowest)];
+  const double alone_s = compute.forward_s(slowest) + compute.backward_s(slowest) + stepping_s;
+
   // When each message would be ready if there were no exchanges.
-  double computed_s = compute.forward_s(slowest);
-  if (!setup.scenario.overlap)
+  double computed_s = in_rounds ? stepping_s : 0;
+  computed_s += compute.forward_s(slowest);
+  if (!overlap)
     computed_s += compute.backward_s(slowest);
   double compressed_s = 0;
   std::vector<double> made_s;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (setup.scenario.overlap)
+    if (overlap)
       computed_s += compute.backward_s(slowest, setup.buckets[i].forward_flop);
     compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
     if (!second_core)
@@ -44,8 +52,8 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   double end_s = second_core ? 0 : computing_ends_s;
   for (std::size_t i = 0; i < buckets.size(); ++i)
     end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
-  return std::max(end_s, computing_ends_s) + compute.launch_s +
-         compute.step_s[static_cast<std::size_t>(slowest)];
+  const double averaging_s = std::max(end_s, computing_ends_s) + stepping_s;
+  return ((round - 1) * alone_s + averaging_s) / round;
 }
 
 namespace {

@@ -191,24 +191,19 @@ Model model_of(const Scenario& scenario, const Lesson* lesson) {
   return model;
 }
 
-int round_of(const Scenario& scenario) {
-  return scenario.schedule->round == nullptr ? 1
-                                             : scenario.schedule->round(scenario.schedule_settings);
-}
-
 int in_rounds(int iterations, int round) {
   return (iterations + round - 1) / round * round;
 }
 
 std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
+  const int round = scenario.schedule->round_of(scenario.schedule_settings);
   if (scenario.iterations)
-    return in_rounds(*scenario.iterations, round_of(scenario));
+    return in_rounds(*scenario.iterations, round);
   if (lesson == nullptr)
     return std::nullopt;
   const double samples = default_epochs * lesson->epoch_samples();
   return in_rounds(
-      static_cast<int>(std::clamp(std::ceil(samples / scenario.batch / workers), 1.0, 1e6)),
-      round_of(scenario));
+      static_cast<int>(std::clamp(std::ceil(samples / scenario.batch / workers), 1.0, 1e6)), round);
 }
 
 }  // namespace
@@ -231,7 +226,7 @@ Setup prepare(const Scenario& scenario) {
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
   Scenario simulated = scenario;
-  simulated.warmup = in_rounds(scenario.warmup, round_of(scenario));
+  simulated.warmup = in_rounds(scenario.warmup, traffic.round);
   return {.scenario = std::move(simulated),
           .model = std::move(model),
           .compute = std::move(compute),

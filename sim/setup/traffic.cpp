@@ -120,7 +120,8 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .compressed_pulls = scenario.compressed_pulls,
           .every_step = scenario.every_step,
           .step_overhead_s = scenario.step_overhead_s,
-          .host_memory_Bps = scenario.host_memory_Bps};
+          .host_memory_Bps = scenario.host_memory_Bps,
+          .round = scenario.schedule->round_of(scenario.schedule_settings)};
 }
 
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {

@@ -42,6 +42,7 @@ struct Traffic {
   bool every_step = false;
   double step_overhead_s = 0;
   double host_memory_Bps = 0;
+  int round = 1;  // iterations of which one sends
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
