@@ -1,6 +1,7 @@
 // How far a sweep is, for whoever waits for it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <string>
 
@@ -12,16 +13,38 @@ class ProgressLine {
  public:
   ProgressLine(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
 
-  // What to print after `elapsed_s` seconds with so many cells done; it may be nothing. It says
-  // nothing of the time left, as the cells that take longest come first.
-  std::string text(std::size_t done, double elapsed_s);
+  // What to print after `elapsed_s` seconds with so many cells done; it may be nothing, as it is
+  // for a single cell without `latest`, where one that learns has come to. It says nothing of the
+  // time left, as the cells that take longest come first.
+  std::string text(std::size_t done, double elapsed_s, const std::string& latest = "");
   // What removes the line from the terminal.
   std::string clearing() const;
 
  private:
   std::size_t total_;
   bool terminal_;
+  bool shown_ = false;
   double next_s_ = 10;
+};
+
+// Where a simulation that learns has come to, in memory that processes begun later share: of
+// several, the one that was evaluated last.
+class LatestLoss {
+ public:
+  LatestLoss();
+  ~LatestLoss();
+  LatestLoss(const LatestLoss&) = delete;
+  LatestLoss& operator=(const LatestLoss&) = delete;
+
+  void say(double simulated_s, double loss);
+  std::string text() const;  // empty until something has been said
+
+ private:
+  struct Said {
+    std::atomic<bool> anything;
+    std::atomic<double> simulated_s, loss;
+  };
+  Said* said_;  // null where there is no memory for it
 };
 
 }  // namespace syncline

@@ -52,7 +52,8 @@ const std::string is_long = "long ";
 const std::string is_unwritten = "unwritten ";
 constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
 
-std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait) {
+std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
+                          LatestLoss& latest) {
   const Scenario& scenario = cell.scenario;
   const std::string inputs = inputs_of(scenario);  // before they are read: they may change later
   Setup setup = prepare_within(limits, scenario);
@@ -61,7 +62,8 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
   require_room(needs, limits, at_once);
   if (may_wait && needs.most.seconds > short_s)
     return is_long + std::to_string(needs.most.seconds);
-  const Trace trace = simulate(setup);
+  const Trace trace =
+      simulate(setup, [&](const CurvePoint& point) { latest.say(point.seconds, point.loss); });
   Report report = make_report(trace, scenario.batch);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   Json result = to_json(scenario, written_options(scenario),
@@ -120,6 +122,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
   const int together = std::min(at_once, static_cast<int>(cells.size()));
   Turns turns(cells.size(), together);
   std::vector<bool> looks(cells.size());
+  LatestLoss latest;
   const auto next = [&]() -> std::optional<NumberedJob> {
     const auto turn = turns.next();
     if (!turn)
@@ -127,8 +130,8 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
     looks[turn->cell] = turn->may_wait;
     return NumberedJob{
         .number = turn->cell,
-        .job = [&cell = cells[turn->cell], &limits, together, may_wait = turn->may_wait] {
-          return simulate_cell(cell, limits, together, may_wait);
+        .job = [&cell = cells[turn->cell], &limits, &latest, together, may_wait = turn->may_wait] {
+          return simulate_cell(cell, limits, together, may_wait, latest);
         }};
   };
 
@@ -137,7 +140,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
   std::size_t done = 0;
   const auto show = [&] {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
-    std::fputs(progress.text(done, elapsed.count()).c_str(), stderr);
+    std::fputs(progress.text(done, elapsed.count(), latest.text()).c_str(), stderr);
   };
   const auto note = [&](std::size_t i, const Outcome& outcome) {
     if (looks[i])

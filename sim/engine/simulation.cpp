@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/alike_servers.h"
@@ -105,10 +106,12 @@ std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
 
 }  // namespace
 
-Trace simulate(const Setup& given) {
+Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evaluated) {
   const std::optional<AlikeServers> alike = AlikeServers::of(given);
   const Setup setup = alike ? alike->as_one(given) : given;
   Run run(setup);
+  if (run.learner != nullptr)
+    run.learner->watch(std::move(evaluated));
   start_actors(run, *setup.scenario.schedule);
   // Without this SimGrid only reports a deadlock on stderr, stops the waiting actors, and returns
   // as after a complete run.

@@ -1,13 +1,16 @@
 // The engine's only entry: it simulates a setup and returns the trace.
 #pragma once
 
+#include <functional>
+
+#include "sim/learned.h"
 #include "sim/setup/setup.h"
 #include "sim/trace.h"
 
 namespace syncline {
 
 // Call it once per process. Throws std::runtime_error where a schedule's code throws or its actors
-// deadlock.
-Trace simulate(const Setup& setup);
+// deadlock. `evaluated` is called during the run with the points of its curve, where it learns.
+Trace simulate(const Setup& setup, std::function<void(const CurvePoint&)> evaluated = {});
 
 }  // namespace syncline

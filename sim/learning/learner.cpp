@@ -152,6 +152,8 @@ void Learner::evaluate(double now_s, double bytes) {
                             .accuracy = held_out.accuracy,
                             .train_accuracy = train.accuracy,
                             .heldout_loss = held_out.loss});
+  if (watch_)
+    watch_(learned_.curve.back());
   if (const auto& until = learning_.until;
       until && !learned_.target_s &&
       (until->is_accuracy ? held_out.accuracy >= until->value : train.loss <= until->value))

@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/learned.h"
@@ -38,6 +39,9 @@ struct PieceOf {
 class Learner {
  public:
   explicit Learner(const Setup& setup);
+
+  // Is called with every later point of the curve.
+  void watch(std::function<void(const CurvePoint&)> evaluated) { watch_ = std::move(evaluated); }
 
   // --- Workers that average with each other.
 
@@ -180,6 +184,7 @@ class Learner {
   std::vector<Node> nodes_;
   std::map<std::tuple<std::int64_t, int>, InFlight> sums_;  // by update and node
 
+  std::function<void(const CurvePoint&)> watch_;
   double samples_ = 0;
   double next_evaluation_ = 0;
   double evaluate_every_ = 0;

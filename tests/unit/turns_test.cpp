@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "sim/commands/process.h"
 #include "sim/commands/progress.h"
 
 namespace syncline {
@@ -75,6 +76,26 @@ TEST(ProgressInALog, IsALineEveryFewSecondsOfALongRun) {
   EXPECT_EQ(progress.text(20, 17), "20 of 40 cells in 17 s\n");
   EXPECT_EQ(progress.text(40, 60), "");  // the table follows
   EXPECT_EQ(progress.clearing(), "");
+}
+
+TEST(Progress, SaysWhereACellThatLearnsHasCome) {
+  ProgressLine one(1, true);
+  EXPECT_EQ(one.text(0, 3, "loss 0.5 at 2 simulated seconds"),
+            "\r\033[K0 of 1 cells in 3 s; loss 0.5 at 2 simulated seconds");
+  EXPECT_EQ(one.clearing(), "\r\033[K");
+  ProgressLine log(3, false);
+  EXPECT_EQ(log.text(1, 11, "loss 0.5 at 2 simulated seconds"),
+            "1 of 3 cells in 11 s; loss 0.5 at 2 simulated seconds\n");
+}
+
+TEST(Progress, IsHeardFromTheProcessThatLearns) {
+  LatestLoss latest;
+  EXPECT_EQ(latest.text(), "");
+  run_child([&] {
+    latest.say(12.345, 0.54321);
+    return std::string();
+  });
+  EXPECT_EQ(latest.text(), "loss 0.543 at 12.35 simulated seconds");
 }
 
 TEST(Progress, OfOneCellIsNotShown) {
