@@ -1,6 +1,7 @@
-// Traces of small scenarios, stored as text next to them. They show that nothing has changed, not
-// that it is right: the laws do. After an intended change, `cmake --build --preset dev --target
-// bless` writes them again; the commit says why.
+// Traces of small scenarios, stored as text next to them, and the curves of those that learn: their
+// losses in full show that the parameters are the same bits on this machine, too. They show that
+// nothing has changed, not that it is right: the laws do. After an intended change, `cmake --build
+// --preset dev --target bless` writes them again; the commit says why.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -23,18 +24,23 @@ std::string text_of(const fs::path& path) {
 
 class Golden : public testing::TestWithParam<std::string> {};
 
-TEST_P(Golden, TraceIsUnchanged) {
+TEST_P(Golden, TraceAndCurveAreUnchanged) {
   const fs::path out = fs::path(testing::TempDir()) / ("syncline-golden-" + GetParam());
   const std::string command = std::string(SYNCLINE_PROGRAM) + " run " +
                               (scenarios / (GetParam() + ".cfg")).string() + " --trace --out " +
                               out.string() + " >/dev/null";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  const fs::path golden = scenarios / (GetParam() + ".trace.csv");
-  const std::string now = text_of(out / "result.trace.csv");
+  EXPECT_EQ(fs::exists(out / "result.curve.csv"), GetParam().starts_with("learn-"));
+  for (const std::string kind : {".trace.csv", ".curve.csv"}) {
+    if (!fs::exists(out / ("result" + kind)))
+      continue;
+    const fs::path golden = scenarios / (GetParam() + kind);
+    const std::string now = text_of(out / ("result" + kind));
+    if (std::getenv("SYNCLINE_BLESS") != nullptr)
+      std::ofstream(golden) << now;
+    EXPECT_EQ(now, text_of(golden)) << "if intended, bless it (see the top of this file)";
+  }
   fs::remove_all(out);
-  if (std::getenv("SYNCLINE_BLESS") != nullptr)
-    std::ofstream(golden) << now;
-  EXPECT_EQ(now, text_of(golden)) << "if intended, bless it (see the top of this file)";
 }
 
 std::vector<std::string> names() {
