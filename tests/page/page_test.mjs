@@ -1,9 +1,9 @@
 // Reports as their reader uses them:
-// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION
+// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-const [modules, chromium, page, hostile, map, validation] = process.argv.slice(2);
+const [modules, chromium, page, hostile, map, validation, learning] = process.argv.slice(2);
 const puppeteer = createRequire(modules + "/package.json")("puppeteer-core");
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 
@@ -132,6 +132,25 @@ await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
 await opened(validation, { width: 1280, scheme: "light" }, async (tab) => {
   assert.equal(await chart(tab, "agreement", "chart.data.datasets.filter((set) => set.notes).flatMap((set) => set.data).length"), 6);
   assert.equal(await tab.evaluate(() => liveCharts.size), 1);
+});
+
+// Both curves, to the target, against what is chosen.
+await opened(learning, { width: 1280, scheme: "light" }, async (tab) => {
+  assert.match((await texts(tab, "h1"))[0], /^reached accuracy 0.8 first: /);
+  for (const id of ["loss", "accuracy"]) {
+    assert.ok((await chart(tab, id, "chart.width")) > 280, id);
+    assert.ok((await chart(tab, id, "Math.min(...chart.data.datasets.slice(0, 2).map((set) => set.data.length))")) > 3, id);
+  }
+  const losses = await chart(tab, "loss", "chart.data.datasets[0].data.map((point) => point.y)");
+  assert.ok(losses.at(-1) < losses[0] / 2, String(losses));
+  const before = await texts(tab, "#learning figcaption");
+  const seconds = await chart(tab, "loss", "chart.data.datasets[0].data.at(-1).x");
+  await tab.click("#learning .choice label");
+  assert.notEqual(await chart(tab, "loss", "chart.data.datasets[0].data.at(-1).x"), seconds);
+  assert.notDeepEqual(await texts(tab, "#learning figcaption"), before);
+  const entry = await tab.$("#learning .legend button");
+  await entry.click();
+  for (const id of ["loss", "accuracy"]) assert.equal(await chart(tab, id, "chart.isDatasetVisible(0)"), false);
 });
 
 await browser.close();

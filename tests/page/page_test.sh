@@ -34,5 +34,9 @@ grep -q 'alert(1)' hostile.html
   --iterations 4 --html map.html >/dev/null
 "$program" validate "$source/experiments/validation/mstopk-25gbe" --html validation.html >/dev/null
 
+# Curves of loss and accuracy, one of which meets its target.
+"$program" run --platform straggler-8x1 --throughput 1000 --learn digits --schedule bsp,asp --iterations 100 \
+  --until accuracy:0.8 --html learning.html >/dev/null
+
 node "$source/tests/page/page_test.mjs" "$modules" "$chromium" \
-  "$folder"/{quickstart,hostile,map,validation}.html
+  "$folder"/{quickstart,hostile,map,validation,learning}.html
