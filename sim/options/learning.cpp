@@ -196,6 +196,10 @@ void resolve_learning(const GivenOptions& given, Scenario& scenario, std::vector
     misfits.push_back({"rate-in-residual",
                        "rate-in-residual = on with staleness-rate = inverse: a gradient's "
                        "staleness is not known when it is compressed; allowed is off"});
+  if (scenario.schedule->round != nullptr && learning.rate_in_residual)
+    misfits.push_back({"rate-in-residual",
+                       "rate-in-residual = on: with schedule " + scenario.schedule->name +
+                           " workers send changes, which have the rate in them; allowed is off"});
   hand_to_compressor(scenario);
 }
 

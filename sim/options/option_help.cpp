@@ -140,7 +140,7 @@ const OptionHelp& option_help(const std::string& name) {
       {"evaluate-every",
        {"Evaluating takes no simulated time, but real time.", "320 --learn digits"}},
       {"until",
-       {"A result then says when the target was first met.", "accuracy:0.95 --learn digits"}},
+       {"A result then says when the target was first met.", "accuracy:0.9 --learn digits"}},
       {"seed",
        {"The same scenario and seed give the same bytes of every result.", "7 --jitter 0.1"}},
   };

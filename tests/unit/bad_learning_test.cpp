@@ -36,6 +36,8 @@ TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
       {{"--learn", "mlp", "--schedule", "asp", "--staleness-rate", "inverse", "--rate-in-residual",
         "on"},
        {"--rate-in-residual", "off"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--rate-in-residual", "on"},
+       {"--rate-in-residual", "local-sgd", "off"}},
       {{"--learn", "mlp", "--hidden", "0"}, {"hidden = 0", "allowed are"}},
       {{"--learn", "softmax", "--hidden", "8"}, {"--hidden", "problem softmax"}},
       {{"--learn", "mlp", "--classes", "4"}, {"--classes", "data digits"}},
