@@ -28,12 +28,14 @@ std::string schedules(bool (*can)(const Schedule&)) {
   return listed(names);
 }
 
+// Whether one iteration, which is what is written, has the messages of all others.
 bool has_iterations(const Schedule& schedule) {
-  return schedule.aggregator == nullptr;
+  return schedule.aggregator == nullptr && schedule.round == nullptr;
 }
 
 bool averages(const Schedule& schedule) {
-  return schedule.partners() == Schedule::Partners::each_other && !schedule.sparsifiers_only;
+  return schedule.partners() == Schedule::Partners::each_other && has_iterations(schedule) &&
+         !schedule.sparsifiers_only;
 }
 
 }  // namespace
@@ -63,12 +65,13 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep) {
     throw std::invalid_argument("--trace=" + brief_path(exports.trace) +
                                 ": allowed are --trace=FILE.json, and --trace with --out DIR");
   if (!exports.goal.empty() && !has_iterations(*scenario.schedule))
-    throw std::invalid_argument("--goal: in " + scenario.schedule->name +
-                                " messages belong to no iteration: allowed are " +
-                                schedules(has_iterations));
+    throw std::invalid_argument(
+        "--goal: in " + scenario.schedule->name +
+        " an iteration does not have the messages of all others: allowed are " +
+        schedules(has_iterations));
   if (!exports.chakra.empty() && !averages(*scenario.schedule))
     throw std::invalid_argument("--chakra: " + scenario.schedule->name +
-                                " does not average gradients in collectives: allowed are " +
+                                " does not average gradients in every iteration: allowed are " +
                                 schedules(averages));
   if (!exports.chakra.empty() && scenario.compresses())
     throw std::invalid_argument(

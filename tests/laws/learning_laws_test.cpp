@@ -75,7 +75,8 @@ TEST(Learning, ChangesNothingWithALearningRateOfZero) {
     Options options = on(uneven, lesson(schedule));
     options["learning-rate"] = "0";
     options["momentum"] = "0.9";
-    const auto& curve = simulated(options).trace.learned->curve;
+    const Simulated run = simulated(options);
+    const std::vector<CurvePoint>& curve = run.trace.learned->curve;
     EXPECT_EQ(curve.front().loss, curve.back().loss) << schedule;
     EXPECT_GT(curve.back().samples, 0) << schedule;
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <stdexcept>
 
@@ -181,7 +182,7 @@ double ReplayRules::rate(std::int64_t applied) const {
   if (learning.rate_schedule == Learning::RateSchedule::step)
     return learning.rate * (samples < run / 2 ? 1 : samples < 0.75 * run ? 0.1 : 0.01);
   if (learning.rate_schedule == Learning::RateSchedule::cosine)
-    throw std::invalid_argument("cosines are not replayed to the bit");
+    return learning.rate * (1 + std::cos(std::numbers::pi * std::min(samples / run, 1.0))) / 2;
   return learning.rate;
 }
 

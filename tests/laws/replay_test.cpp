@@ -129,14 +129,18 @@ TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
 TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {
   for (const std::string& schedule : schedules())
     for (const char* in_residual : {"off", "on"})
-      for (const char* compressor : {"none", "topk"})
-        expect_replayed(lesson(schedule, {{"learning-rate-schedule", "step"},
-                                          {"learning-rate-warm-up", "0.7"},
-                                          {"rate-in-residual", in_residual},
-                                          {"clip-norm", "0.3"},
-                                          {"skew", "0.5"},
-                                          {"compressor", compressor}}),
-                        schedule + in_residual + compressor);
+      for (const char* compressor : {"none", "topk"}) {
+        if (schedule == "local-sgd" && in_residual == std::string("on"))
+          continue;  // refused
+        expect_replayed(
+            lesson(schedule, {{"learning-rate-schedule", *compressor == 't' ? "step" : "cosine"},
+                              {"learning-rate-warm-up", "0.7"},
+                              {"rate-in-residual", in_residual},
+                              {"clip-norm", "0.3"},
+                              {"skew", "0.5"},
+                              {"compressor", compressor}}),
+            schedule + in_residual + compressor);
+      }
 }
 
 TEST(Replay, OfHalfPrecisionIsTheSameToTheBit) {
