@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Runs quantised.cfg and draws figure.svg and figure.md."""
+
+import math
+import sys
+from pathlib import Path
+from statistics import mean
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import plots  # noqa: E402: found through the line above
+
+TARGET = 0.1  # training loss
+WORKERS = 8
+PAPER, THEORY = "512, max", "all, 2-norm"  # values that share a scale, and which
+
+
+def kind(scenario):
+    """Compressor, values and scale, bits, code."""
+    name = scenario.get("compressor", "none")
+    if name != "qsgd":
+        return (name,)
+    return (name, PAPER if scenario["norm"] == "max" else THEORY, scenario["bits"], scenario["coding"])
+
+
+def message_bytes(cell):
+    """Of all messages that one worker has made by each point of the curve; what networks carry is below."""
+    if cell.scenario.get("compressor", "none") == "none":
+        return [4.0 * cell.learning["parameters"] * iterations for iterations in cell.curve["iterations"]]
+    return [sent / (WORKERS * (WORKERS - 1)) for sent in cell.curve["bytes"]]  # all are gathered by all
+
+
+def at_target(cell, amounts):
+    """Of this at the first point at the target; the curve has a point per epoch, so between two it is a line."""
+    losses = cell.curve["loss"]
+    for i, loss in enumerate(losses):
+        if loss <= TARGET:
+            part = (losses[i - 1] - TARGET) / (losses[i - 1] - loss)
+            return amounts[i - 1] + part * (amounts[i] - amounts[i - 1])
+    return math.inf
+
+
+def levels(bits):
+    return 2 ** (bits - 1) - 1
+
+
+def variance_bound(n, s):
+    return min(n / s**2, math.sqrt(n) / s)
+
+
+def length_bound(n, s, coding):
+    """Bits per value with o(1) left out: theorem 3.2 and, for dense codes, lemma A.6."""
+    if coding == "sparse":
+        many = s * (s + math.sqrt(n))
+        if s * s + math.sqrt(n) > n / 2:
+            return None
+        return ((3 + 1.5 * math.log2(2 * (s * s + n) / many)) * many + 32) / n
+    if coding == "dense":
+        return 32 / n + 0.5 * (math.log2(1 + (s * s + min(n, s * math.sqrt(n))) / n) + 1) + 2
+    return None
+
+
+class Runs:
+    def __init__(self, cells):
+        self.by_kind = {}
+        for cell in sorted(cells, key=lambda cell: cell.scenario["seed"]):
+            self.by_kind.setdefault(kind(cell.scenario), []).append(cell)
+
+    def curve(self, what):
+        cells = self.by_kind[what]
+        return ([mean(some) for some in zip(*map(message_bytes, cells))],
+                [mean(some) for some in zip(*(cell.curve["loss"] for cell in cells))])
+
+    def from_dense(self, what):
+        """At each point of the curve and for each seed: loss / dense's loss - 1."""
+        return [[mine / dense - 1 for mine, dense in zip(cell.curve["loss"], other.curve["loss"])]
+                for cell, other in zip(self.by_kind[what], self.by_kind[("none",)])]
+
+
+SHOWN = {  # style, words
+    ("none",): ("k-", "fp32"),
+    ("qsgd", PAPER, 8, "fixed"): ("-", "8 bits"),
+    ("qsgd", PAPER, 4, "fixed"): ("-", "4 bits"),
+    ("qsgd", PAPER, 2, "fixed"): ("-", "2 bits"),
+    ("qsgd", PAPER, 4, "sparse"): ("--", "4 bits, Elias"),
+    ("qsgd", PAPER, 2, "sparse"): ("--", "2 bits, Elias"),
+    ("qsgd", THEORY, 2, "sparse"): ("--", "1 level of the 2-norm, Elias"),
+    ("terngrad",): (":", "terngrad"),
+    ("efsign",): ("-.", "efsign"),
+}
+COLOUR = {8: plots.COLOURS[0], 4: plots.COLOURS[2], 2: plots.COLOURS[1]}
+
+
+def colour(what):
+    if what == ("none",):
+        return "black"
+    if what[0] != "qsgd":
+        return {"terngrad": plots.COLOURS[7], "efsign": plots.COLOURS[4]}[what[0]]
+    return plots.COLOURS[3] if what[1] == THEORY else COLOUR[what[2]]
+
+
+def figure(runs):
+    drawing, (by_bytes, by_epoch, lengths) = plots.plt.subplots(1, 3, figsize=(13, 5.4), width_ratios=(1.15, 1, 1))
+    for what, (style, words) in SHOWN.items():
+        sent, losses = runs.curve(what)
+        by_bytes.plot([amount / 1e6 for amount in sent[1:]], losses[1:], style, color=colour(what), label=words,
+                      linewidth=1.8)
+    by_bytes.axhline(TARGET, color="#888888", linewidth=0.8)
+    by_bytes.set(xscale="log", yscale="log", xlabel="MB of messages, each worker", ylabel="training loss",
+                 title="Loss per byte")
+    by_bytes.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+    by_bytes.set_yticks([], minor=True)
+    drawing.legend(loc="upper center", ncols=9, fontsize=10, columnspacing=1.2, handlelength=1.8)
+
+    for what, (_, words) in SHOWN.items():
+        if what == ("none",) or what[-1] == "sparse" and what[1] == PAPER:
+            continue  # a code changes no value
+        seeds = runs.from_dense(what)
+        for i, seed in enumerate(seeds):
+            by_epoch.plot(range(len(seed)), [100 * part for part in seed], color=colour(what), linewidth=1,
+                          alpha=0.85)
+    by_epoch.axhspan(-1, 1, color="#888888", alpha=0.18, linewidth=0)
+    by_epoch.set(xlabel="epoch", ylabel="% above fp32's loss, three seeds", title="Loss per iteration", ylim=(-15, 15))
+
+    rows = [what for what in runs.by_kind if what[0] == "qsgd"]
+    labels = []
+    groups = sorted({what[1:3] for what in rows}, key=lambda pair: (pair[0] != PAPER, pair[1]))
+    for at, (scale, bits) in enumerate(groups):
+        labels.append(f"{bits} bits" if scale == PAPER else f"s = {levels(bits)}")
+        for offset, coding in enumerate(("fixed", "dense", "sparse")):
+            what = ("qsgd", scale, bits, coding)
+            if what not in runs.by_kind:
+                continue
+            cells = runs.by_kind[what]
+            x = at + 0.27 * (offset - 1)
+            lengths.bar(x, mean(cell.learning["bits_per_value"] for cell in cells), 0.25,
+                        color=("#bbbbbb", plots.COLOURS[5], plots.COLOURS[0])[offset],
+                        label={"fixed": "fixed width", "dense": "Elias, dense", "sparse": "Elias, sparse"}[coding]
+                        if at == 0 else None)
+            bound = length_bound(cells[0].learning["parameters"], levels(bits), coding) if scale == THEORY else None
+            if bound:
+                lengths.plot([x - 0.13, x + 0.13], [bound, bound], color=plots.COLOURS[1], linewidth=2.5,
+                             label="the paper's bound" if bits == 2 and coding == "dense" else None)
+    lengths.set_xticks(range(len(labels)), labels)
+    lengths.set(ylabel="bits a value", title="Length of codes")
+    lengths.axvline(2.5, color="#888888", linewidth=0.8)
+    lengths.text(1, 8.6, "512 values, largest", ha="center", fontsize=9)
+    lengths.text(4, 8.6, "all values, 2-norm", ha="center", fontsize=9)
+    lengths.set_ylim(0, 9)
+    lengths.legend(fontsize=9, loc="upper right", bbox_to_anchor=(1, 0.94))
+    lengths.grid(axis="x", visible=False)
+    drawing.get_layout_engine().set(rect=(0, 0, 1, 0.94))
+    plots.save(drawing, HERE / "figure.svg")
+
+
+def table(runs):
+    lines = ["# Quantisers on digits", "", f"Written by figure.py: means of three seeds; `least to most` of them in "
+             f"parentheses. kB: of one worker's messages until the training loss is {TARGET:g}; sent: by all, over the "
+             "network. Bounds without their o(1).", "",
+             "| compressor | scale | bits | code | bits a value | bound | variance | bound | loss at the end, of fp32's | "
+             f"farthest at any epoch | kB to {TARGET:g} | MB sent | samples to {TARGET:g} |", "|" + "---|" * 13]
+    for what, cells in runs.by_kind.items():
+        n = cells[0].learning["parameters"]
+        name, scale, bits, coding = what if what[0] == "qsgd" else what + ("", "", "")
+        s = levels(bits) if bits else 1
+        seeds = runs.from_dense(what)
+        ends = [100 * seed[-1] for seed in seeds]
+        length = length_bound(n, s, coding) if scale == THEORY else None
+        variance = variance_bound(n, s) if scale == THEORY else variance_bound(512, s) if scale else None
+        bits_used = mean(cell.learning["bits_per_value"] for cell in cells) or 32
+        left = mean(cell.learning["left_out"] for cell in cells)
+        farthest = max(abs(part) for seed in seeds for part in seed)
+        kb = mean(at_target(cell, message_bytes(cell)) for cell in cells) / 1e3
+        sent = mean(at_target(cell, cell.curve["bytes"]) for cell in cells) / 1e6
+        samples = mean(at_target(cell, cell.curve["samples"]) for cell in cells)
+        lines.append(f"| {name} | {scale} | {bits} | {coding} | {bits_used:.3f} | "
+                     f"{f'{length:.3f}' if length else ''} | {left:.4f} | {f'{variance:.4f}' if variance else ''} | "
+                     f"{mean(ends):+.2f} % ({min(ends):+.2f} to {max(ends):+.2f}) | {100 * farthest:.2f} % | "
+                     f"{kb:.1f} | {sent:.2f} | {samples:.0f} |")
+    (HERE / "figure.md").write_text("\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
+def main():
+    runs = Runs(plots.sweep(HERE / "quantised.cfg"))
+    figure(runs)
+    table(runs)
+
+
+if __name__ == "__main__":
+    main()
