@@ -80,7 +80,8 @@ TEST_P(Lab, ExerciseHasAnAnswer) {
       {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
       {"stragglers", {{"schedule = ssp", "schedule = asp"}, {"staleness = 4", ""}}},
       {"compression", {{"exchange = allgather", "exchange = gtopk"}}},
-      {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}}};
+      {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}},
+      {"convergence", {{"staleness = 8", "staleness = 2"}}}};
   ASSERT_TRUE(answers.contains(GetParam()));
   const TemporaryFolder folder;
   const fs::path exercise = root / "experiments/labs" / GetParam() / "exercise";
