@@ -252,6 +252,25 @@ Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& 
           .group_size = place.size};
 }
 
+std::vector<std::uint64_t> shares_of_messages(const Topology& topology, const Payload& payload,
+                                              int position) {
+  std::vector<std::uint64_t> bytes;
+  for (const std::vector<int>& node : topology.nodes)
+    bytes.push_back(share(payload.message_of(node[static_cast<std::size_t>(position)]),
+                          static_cast<int>(node.size()), position));
+  return bytes;
+}
+
+Phase all_gather_of_sums(const Payload& payload, int workers, int rank) {
+  const RingPlace place = place_among_all(workers, rank);
+  if (payload.sums.empty())
+    return ring_all_gather(place, payload.bytes, 0);
+  std::vector<std::uint64_t> parts;
+  for (int worker = 0; worker < workers; ++worker)
+    parts.push_back(share(payload.sum_of(worker), workers, worker));
+  return ring_all_gather(place, parts, 0);
+}
+
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
   Phase both = ring_reduce_scatter(place, bytes, group);
   const Phase gather = ring_all_gather(place, bytes, group);

@@ -35,9 +35,15 @@ struct Payload {
   bool summable = true;           // messages can be added as they are (Compressor::reducible)
   int all_reduces = 1;  // one after the other: PowerSGD's second factor needs the sum of the first
   std::vector<std::uint64_t> messages = {};  // bytes of each worker's message, if they differ
+  // The same of the message that a worker makes of what it has added up. Where that is a part only,
+  // as many bytes for each value of the whole bucket.
+  std::vector<std::uint64_t> sums = {};
 
   std::uint64_t message_of(int worker) const {
     return messages.empty() ? bytes : messages[static_cast<std::size_t>(worker)];
+  }
+  std::uint64_t sum_of(int worker) const {
+    return sums.empty() ? bytes : sums[static_cast<std::size_t>(worker)];
   }
 };
 
@@ -217,6 +223,12 @@ Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group
 Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group);
 // The same for parts of different sizes: parts[i] starts at position i.
 Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& parts, int group);
+// Of the workers at this position in their nodes, node by node: the bytes of each one's share of a
+// message, which is the share of its position. Nodes have one size.
+std::vector<std::uint64_t> shares_of_messages(const Topology& topology, const Payload& payload,
+                                              int position);
+// Each worker's share of a message of its own, to all workers.
+Phase all_gather_of_sums(const Payload& payload, int workers, int rank);
 // Reduce-scatter and all-gather have the same partners: together one phase, so one flow.
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
 

@@ -233,9 +233,13 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   if (learner != nullptr) {  // sizes are those of the messages, where they can be known by now
     made.messages.clear();
     const bool known = setup.traffic.compression.message(made.elements, iteration).exact;
-    if (!known && setup.traffic.partners == Schedule::Partners::each_other)
-      for (const double scale : learner->message_scales(bucket.index, iteration))
+    if (!known && setup.traffic.partners == Schedule::Partners::each_other) {
+      const Learner::Scales& scales = learner->message_scales(bucket.index, iteration);
+      for (const double scale : scales.of_gradients)
         made.messages.push_back(scaled(made.bytes, scale));
+      for (const double scale : scales.of_sums)
+        made.sums.push_back(scaled(made.bytes, scale));
+    }
   }
   auto payload = std::make_shared<const Payload>(std::move(made));
   if (payload->messages.empty()) {

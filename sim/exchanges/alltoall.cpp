@@ -25,7 +25,7 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
     plan.push_back(decode(part, n));
     plan.push_back(encode(part));
   }
-  plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
+  plan.push_back(all_gather_of_sums(payload, n, rank));
   if (compressed)
     plan.push_back(decode(payload.elements));
   return plan;

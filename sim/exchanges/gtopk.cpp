@@ -24,13 +24,22 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   const int pairs = n - core;
   const bool compressed = payload.elements > 0;
 
+  const auto place_of = [&](int worker) {
+    return worker < 2 * pairs ? worker / 2 : worker - pairs;
+  };
+  // Up goes what a worker has selected, or the list that it has merged; down comes rank 0's.
+  const auto bytes_up = [&](int worker) {
+    const bool merges = worker < 2 * pairs ? worker % 2 == 0 : place_of(worker) % 2 == 0;
+    return merges ? payload.sum_of(worker) : payload.message_of(worker);
+  };
   Plan plan;
-  const auto send = [&](std::string_view name, int to) {
-    plan.push_back(Phase{.name = name, .sends = {{to, payload.bytes}}, .receives = {}});
+  const auto send = [&](std::string_view name, int to, std::uint64_t bytes) {
+    plan.push_back(Phase{.name = name, .sends = {{to, bytes}}, .receives = {}});
   };
-  const auto receive = [&](std::string_view name, int from) {
-    plan.push_back(Phase{.name = name, .sends = {}, .receives = {{from, payload.bytes}}});
+  const auto receive = [&](std::string_view name, int from, std::uint64_t bytes) {
+    plan.push_back(Phase{.name = name, .sends = {}, .receives = {{from, bytes}}});
   };
+  const std::uint64_t down = payload.sum_of(0);
   const auto read = [&] {  // a merge, or the result
     if (compressed)
       plan.push_back(decode(payload.elements));
@@ -40,30 +49,30 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
 
   const bool paired = rank < 2 * pairs;
   if (paired && rank % 2 == 1) {
-    send("fold", rank - 1);
-    receive("unfold", rank - 1);
+    send("fold", rank - 1, bytes_up(rank));
+    receive("unfold", rank - 1, down);
     read();
     return plan;
   }
   if (paired) {
-    receive("fold", rank + 1);
+    receive("fold", rank + 1, bytes_up(rank + 1));
     read();
   }
-  const int place = paired ? rank / 2 : rank - pairs;
+  const int place = place_of(rank);
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p : p + pairs; };
   int distance = 1;  // to the partner; at the end, to the rank that this one sent its k to
   for (; distance < core && (place & distance) == 0; distance *= 2) {
-    receive("reduce", rank_at(place + distance));
+    receive("reduce", rank_at(place + distance), bytes_up(rank_at(place + distance)));
     read();
   }
   if (place != 0) {
-    send("reduce", rank_at(place - distance));
-    receive("broadcast", rank_at(place - distance));
+    send("reduce", rank_at(place - distance), bytes_up(rank));
+    receive("broadcast", rank_at(place - distance), down);
   }
   while ((distance /= 2) >= 1)
-    send("broadcast", rank_at(place + distance));
+    send("broadcast", rank_at(place + distance), down);
   if (paired)
-    send("unfold", rank + 1);
+    send("unfold", rank + 1, down);
   read();
   return plan;
 }
@@ -82,6 +91,7 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
   const auto merge = [&](int into, int from) {
     SparseValues& mine = lists[static_cast<std::size_t>(into)];
     const SparseValues& other = lists[static_cast<std::size_t>(from)];
+    contributions.sends_list(from, other.size(), contributions.elements);
     const std::size_t longer = std::max(mine.size(), other.size());
     mine = sum_of(mine, other);
     for (const auto& [element, value] :
@@ -94,6 +104,7 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
   for (int distance = 1; distance < core; distance *= 2)
     for (int place = 0; place < core; place += 2 * distance)
       merge(rank_at(place), rank_at(place + distance));
+  contributions.sends_list(0, lists.front().size(), contributions.elements);
   Values sum(contributions.elements);
   for (const auto& [element, value] : lists.front())
     sum[element] = value;

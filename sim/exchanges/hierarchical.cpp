@@ -31,7 +31,7 @@ void append_all_reduce(Plan& plan, const GridPlace& place, std::uint64_t bytes) 
 }
 
 // Only what crosses nodes is compressed.
-Plan dense_in_node(const GridPlace& place, const Payload& payload) {
+Plan dense_in_node(const Topology& topology, const GridPlace& place, const Payload& payload) {
   const int nodes = place.across.size;
   Plan plan;
   if (nodes == 1) {
@@ -49,8 +49,9 @@ Plan dense_in_node(const GridPlace& place, const Payload& payload) {
       plan.push_back(ring_all_reduce(place.across, part_of(place, bytes), place.across_group));
     }
   } else {
-    const std::uint64_t all = static_cast<std::uint64_t>(nodes) * part_of(place, payload.bytes);
-    Phase across = ring_all_gather(place.across, all, place.across_group);
+    Phase across =
+        ring_all_gather(place.across, shares_of_messages(topology, payload, place.inside.position),
+                        place.across_group);
     across.name = "all-gather-across";
     plan.emplace_back(std::move(across));
   }
@@ -71,7 +72,7 @@ Plan hierarchical(const Topology& topology, const Settings& settings, const Payl
     return plan;
   }
   if (settings.word("in-node") == "dense")
-    return dense_in_node(place, payload);
+    return dense_in_node(topology, place, payload);
   if (!payload.summable)
     throw std::invalid_argument(
         "in-node = compressed: this compressor's messages cannot be added: choose in-node = dense");

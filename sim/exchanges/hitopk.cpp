@@ -5,6 +5,8 @@
 // density rho: (m-1) d/m words in the node, (N-1) rho d/m values and indices between nodes, and
 // (m-1) N rho d/m in the node again, so m times fewer bytes enter a worker than with a flat
 // all-gather, and 1/m as many messages.
+#include <numeric>
+
 #include "sim/plan.h"
 
 namespace syncline {
@@ -16,8 +18,8 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   const GridPlace place = place_in_grid(topology, rank, "hitopk");
   const int m = place.inside.size;
   const int nodes = place.across.size;
-  const auto gathered = [&](int position) {  // bytes of all nodes' selections from one share
-    return static_cast<std::uint64_t>(nodes) * share(payload.bytes, m, position);
+  const auto selections = [&](int position) {  // bytes of each node's, from one share
+    return shares_of_messages(topology, payload, position);
   };
 
   Plan plan;
@@ -27,14 +29,16 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
     plan.push_back(encode(largest_share(payload.elements, m)));
   if (nodes > 1) {
     Phase across =
-        ring_all_gather(place.across, gathered(place.inside.position), place.across_group);
+        ring_all_gather(place.across, selections(place.inside.position), place.across_group);
     across.name = "all-gather-across";
     plan.push_back(across);
   }
   if (m > 1) {
     std::vector<std::uint64_t> parts;
-    for (int position = 0; position < m; ++position)
-      parts.push_back(gathered(position));
+    for (int position = 0; position < m; ++position) {
+      const std::vector<std::uint64_t> of_nodes = selections(position);
+      parts.push_back(std::accumulate(of_nodes.begin(), of_nodes.end(), std::uint64_t{0}));
+    }
     plan.push_back(ring_all_gather(place.inside, parts, place.inside_group));
   }
   if (payload.elements > 0)

@@ -20,7 +20,7 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
   if (n == 1)
     return {};
   const bool compressed = payload.elements > 0;
-  const auto region = [&](int, int to) { return share(payload.bytes, n, to); };
+  const auto region = [&](int from, int to) { return share(payload.message_of(from), n, to); };
 
   Plan plan;
   if (compressed)
@@ -30,7 +30,7 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
     plan.push_back(decode(largest_share(payload.elements, n), n));
   if (settings.word("balance") == "on")
     append_all_to_all(plan, "balance", n, rank, region);
-  plan.push_back(ring_all_gather(place_among_all(n, rank), payload.bytes, 0));
+  plan.push_back(all_gather_of_sums(payload, n, rank));
   if (compressed)
     plan.push_back(decode(payload.elements));
   return plan;
@@ -52,18 +52,30 @@ Values sum_of_regions(const Topology& topology, const Settings&,
     for (const auto& [element, value] : list)
       sum[element] += value;
   }
+  std::vector<std::size_t> kept(static_cast<std::size_t>(n));  // by region
   SparseValues merged;
   for (std::size_t i = 0; i < sum.size(); ++i)
     if (sum[i] != 0)
       merged.push_back({static_cast<std::uint32_t>(i), sum[i]});
-  int owner = 0;
-  for (const auto& [element, value] :
-       keep_largest(merged, contributions.wanted > 0 ? contributions.wanted : longest)) {
-    while (element >= shares(contributions.elements, n, 0, owner + 1))
-      ++owner;
+  const auto for_each_region = [&](const SparseValues& list, const auto& work) {
+    int owner = 0;
+    for (const auto& [element, value] : list) {
+      while (element >= shares(contributions.elements, n, 0, owner + 1))
+        ++owner;
+      work(owner, element, value);
+    }
+  };
+  const SparseValues dropped =
+      keep_largest(merged, contributions.wanted > 0 ? contributions.wanted : longest);
+  for_each_region(dropped, [&](int owner, std::uint32_t element, float value) {
     contributions.give_back(owner, element, value);
     sum[element] = 0;
-  }
+  });
+  for_each_region(
+      merged, [&](int owner, std::uint32_t, float) { ++kept[static_cast<std::size_t>(owner)]; });
+  for (int worker = 0; worker < n; ++worker)
+    contributions.sends_list(worker, kept[static_cast<std::size_t>(worker)],
+                             share(contributions.elements, n, worker));
   return sum;
 }
 

@@ -56,8 +56,7 @@ void Learner::average(int iteration) {
   const std::vector<std::vector<float>> gradients = contributions(iteration);
   sum_.assign(parameters, 0);
   for (int b = 0; b < slices_.buckets(); ++b) {
-    std::vector<double>& scales = scales_[at(b)];
-    scales.clear();
+    scales_[at(b)] = {};
     const bool alone = workers_ == 1;  // then nothing is sent
     for (const Range& range : alone ? std::vector{slices_.of(b)} : slices_.plain(b))
       for (std::size_t i = range.begin; i < range.end; ++i)
@@ -76,21 +75,29 @@ void Learner::average(int iteration) {
             std::back_inserter(together[worker]));
       parts.emplace_back(together[worker]);
     }
-    std::vector<std::size_t> bytes(at(workers_));
+    std::vector<std::size_t> bytes, sum_bytes;
     const Values sum =
         combine(*setup_.scenario.exchange, topology_, setup_.scenario.exchange_settings,
-                coder_.contributions(b, iteration, parts, bytes));
+                coder_.contributions(b, iteration, parts, bytes, &sum_bytes));
     auto next = sum.begin();
     for (const Range& range : compressed)
       for (std::size_t i = range.begin; i < range.end; ++i)
         sum_[i] = *next++;
-    if (!coder_.expected(count, iteration).exact)
-      for (const std::size_t size : bytes)
-        scales.push_back(size == Coder::no_message ? 1 : scale_of(size, count, iteration));
+    if (coder_.expected(count, iteration).exact)
+      continue;
+    const auto scales = [&](const std::vector<std::size_t>& sizes) {
+      std::vector<double> found;
+      for (const std::size_t size : sizes)
+        found.push_back(size == Coder::no_message ? 1 : scale_of(size, count, iteration));
+      return found;
+    };
+    scales_[at(b)].of_gradients = scales(bytes);
+    if (std::ranges::any_of(sum_bytes, [](std::size_t size) { return size != Coder::no_message; }))
+      scales_[at(b)].of_sums = scales(sum_bytes);
   }
 }
 
-const std::vector<double>& Learner::message_scales(int bucket, int iteration) {
+const Learner::Scales& Learner::message_scales(int bucket, int iteration) {
   average(iteration);
   return scales_[at(bucket)];
 }

@@ -18,10 +18,9 @@ bool keeps_residual(const Compressor& compressor, const Settings& settings) {
           (compressor.feedback && !settings.says("error-feedback", "off")));
 }
 
-bool has_density(const Compressor& compressor) {
-  return std::ranges::any_of(compressor.parameters, [](const Parameter& parameter) {
-    return parameter.name == "density";
-  });
+bool declares(const Compressor& compressor, const std::string& name) {
+  return std::ranges::any_of(compressor.parameters,
+                             [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
 // The residual with nothing left to take off, so that values can be added to it.
@@ -121,8 +120,11 @@ Message Coder::encode(const Sender& sender, int iteration, std::span<const float
   if (values.empty())
     return message;
   with_gradient(sender, iteration, values, [&](const Gradient& gradient, State& state) {
-    compressor().cpu.encode(settings(iteration), gradient, draw_of(sender, iteration), state,
-                            message);
+    // Momentum is of gradients: sums of messages, and changes of parameters, have it already.
+    const bool has_had_it = sender.stage > 0 && declares(compressor(), "momentum");
+    compressor().cpu.encode(
+        has_had_it ? settings(iteration).with("momentum", 0) : settings(iteration), gradient,
+        draw_of(sender, iteration), state, message);
   });
   note(sender, iteration, values, message);
   return message;
@@ -236,7 +238,8 @@ std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders,
 
 Contributions Coder::contributions(int bucket, int iteration,
                                    const std::vector<std::span<const float>>& gradients,
-                                   std::vector<std::size_t>& message_bytes) {
+                                   std::vector<std::size_t>& message_bytes,
+                                   std::vector<std::size_t>* sum_bytes) {
   Contributions all{.elements = gradients.empty() ? 0 : gradients.front().size(),
                     .gradients = gradients,
                     .compressed = on(),
@@ -252,23 +255,25 @@ Contributions Coder::contributions(int bucket, int iteration,
     all.gradients.assign(all.rounded->begin(), all.rounded->end());
   }
   const std::size_t elements = all.elements;
-  if (compressor().sparse && has_density(compressor()))
+  if (compressor().sparse && declares(compressor(), "density"))
     all.wanted = static_cast<std::size_t>(std::llround(
         expected(elements, iteration).bytes / static_cast<double>(4 + value_bytes(precision_))));
 
   message_bytes.assign(gradients.size(), no_message);
-  const auto note_size = [elements, &message_bytes](int worker, std::size_t bytes,
-                                                    std::size_t encoded) {
-    if (encoded > 0)  // as many per element, if it was a share
-      message_bytes[static_cast<std::size_t>(worker)] = (bytes * elements + encoded / 2) / encoded;
+  if (sum_bytes != nullptr)
+    sum_bytes->assign(gradients.size(), no_message);
+  const auto note_size = [elements, own = &message_bytes, sum_bytes](
+                             int worker, int stage, std::size_t bytes, std::size_t encoded) {
+    std::vector<std::size_t>* sizes = stage == 0 ? own : sum_bytes;
+    if (encoded > 0 && sizes != nullptr)  // as many per element, if it was a share
+      (*sizes)[static_cast<std::size_t>(worker)] = (bytes * elements + encoded / 2) / encoded;
   };
   const auto sender = [bucket](int worker, int stage, std::size_t first) {
     return Sender{.rank = worker, .stage = stage, .bucket = bucket, .first = first};
   };
   all.encode = [=, this](int worker, int stage, std::size_t first, std::span<const float> values) {
     Message message = encode(sender(worker, stage, first), iteration, values);
-    if (stage == 0)
-      note_size(worker, message.size(), values.size());
+    note_size(worker, stage, message.size(), values.size());
     return message;
   };
   all.decode = [=, this](int worker, int stage, std::size_t first, const Message& message,
@@ -283,7 +288,10 @@ Contributions Coder::contributions(int bucket, int iteration,
       senders.push_back(sender(worker, 0, first));
     const std::vector<std::size_t> sizes = add_messages(senders, iteration, values, sum);
     for (std::size_t i = 0; i < workers.size(); ++i)
-      note_size(workers[i], sizes[i], sum.size());
+      note_size(workers[i], 0, sizes[i], sum.size());
+  };
+  all.sends_list = [=, this](int worker, std::size_t values, std::size_t of) {
+    note_size(worker, 1, values * (4 + value_bytes(precision_)), of);
   };
   all.give_back = [=, this](int worker, std::size_t element, float value) {
     give_back(sender(worker, 0, 0), iteration, element, value);

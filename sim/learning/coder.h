@@ -64,10 +64,12 @@ class Coder {
   // A bucket's gradients, by worker, for combine(). `gradients` and `message_bytes` must live as
   // long. `message_bytes` gets the size of each worker's message of its gradient while they are
   // combined, or `no_message`. Where a worker's message is of a share only, it is the size that
-  // one of all elements would have had.
+  // one of all elements would have had. `sum_bytes` gets the same of the messages of what workers
+  // have added up, where the exchange makes some.
   Contributions contributions(int bucket, int iteration,
                               const std::vector<std::span<const float>>& gradients,
-                              std::vector<std::size_t>& message_bytes);
+                              std::vector<std::size_t>& message_bytes,
+                              std::vector<std::size_t>* sum_bytes = nullptr);
 
   // Adds everything that has not been sent, of all senders of one bucket: for the law that nothing
   // is lost.

@@ -45,9 +45,13 @@ class Learner {
 
   // --- Workers that average with each other.
 
-  // Bytes of each worker's message, over those that the compressor means it to have, where they
-  // are not the same; else empty.
-  const std::vector<double>& message_scales(int bucket, int iteration);
+  // Bytes of each worker's message over those that the compressor means it to have: of its
+  // gradient, and of what it has added up. Empty where sizes are exact, or there are no such
+  // messages.
+  struct Scales {
+    std::vector<double> of_gradients, of_sums;
+  };
+  const Scales& message_scales(int bucket, int iteration);
   // The worker's own gradient, applied to its own parameters.
   void step_alone(int worker, int iteration);
   // The averaged gradients are applied; the first worker that has come so far does it for all.
@@ -165,13 +169,13 @@ class Learner {
   Rate rate_;
   Optimizer optimizer_;
 
-  int averaged_ = -1;                        // the iteration of what follows
-  std::vector<float> sum_;                   // over all workers
-  std::vector<std::vector<double>> scales_;  // by bucket and worker
-  int stepped_ = 0;                          // iterations
-  int gradients_together_ = 0;               // in the last average of changes
-  std::vector<Optimizer> alone_;             // by worker, where they take steps alone
-  std::vector<int> alone_until_;             // by worker: iterations that are in it
+  int averaged_ = -1;             // the iteration of what follows
+  std::vector<float> sum_;        // over all workers
+  std::vector<Scales> scales_;    // by bucket
+  int stepped_ = 0;               // iterations
+  int gradients_together_ = 0;    // in the last average of changes
+  std::vector<Optimizer> alone_;  // by worker, where they take steps alone
+  std::vector<int> alone_until_;  // by worker: iterations that are in it
   std::vector<float> outer_velocity_;
 
   std::vector<std::vector<float>> held_;                        // by worker

@@ -80,6 +80,42 @@ TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
   }
 }
 
+// With a worker in each node the three move the same messages round the same ring.
+TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
+  for (const char* compressor : {"gaussiank", "dgc", "sidco"}) {
+    Options options = lesson("bsp", compressor);
+    const Simulated gathered = simulated(options);
+    for (const char* exchange : {"hitopk", "hierarchical"}) {
+      options["exchange"] = exchange;
+      const Simulated grid = simulated(options);
+      EXPECT_EQ(grid.trace.learned->parameters_at_end, gathered.trace.learned->parameters_at_end)
+          << exchange << compressor;
+      EXPECT_NEAR(grid.trace.learned->curve.back().bytes,
+                  gathered.trace.learned->curve.back().bytes,
+                  workers * 21 * workers)  // a byte of each message in each step
+          << exchange << compressor;
+    }
+  }
+}
+
+// What comes down the tree, or is gathered of all regions, is the list of k; what goes up, or to
+// the regions' workers, is what was selected, which may be several times as much.
+TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
+  Options options = lesson("bsp", "gaussiank");
+  options["density"] = "0.01";
+  const double list = 8 * std::round(0.01 * 547);  // 30 x 16 + 16 + 16 x 3 + 3 parameters
+  options["exchange"] = "gtopk";
+  const Simulated tree = simulated(options);
+  ASSERT_EQ(tree.trace.learned->parameters_at_end.size(), 547U);
+  const double ups = 2 + 3, downs = 5;
+  EXPECT_NEAR(sent(tree, "broadcast") + sent(tree, "unfold"), 21 * downs * list, 21 * downs);
+  EXPECT_GT(sent(tree, "fold") + sent(tree, "reduce"), 1.2 * 21 * ups * list);
+  options["exchange"] = "oktopk";
+  const Simulated regions = simulated(options);
+  EXPECT_NEAR(sent(regions, "all-gather"), 21 * (workers - 1) * list, 21 * workers * workers);
+  EXPECT_GT(sent(regions, "split"), 1.2 * 21 * (workers - 1) * list);
+}
+
 // Steps and flows move the same messages, so learn the same.
 TEST(LearnedMessages, AreTheSameInStepsAndFlows) {
   for (const char* compressor : {"none", "topk", "gaussiank", "qsgd", "powersgd", "onebit"})

@@ -58,6 +58,24 @@ TEST(Coder, FollowsTheDensitiesOfAWarmUp) {
   EXPECT_EQ(wanted, values);
 }
 
+// DGC's momentum is of gradients: sums of messages, and changes of parameters, have it already.
+TEST(Coder, GivesMomentumToGradientsAlone) {
+  const Gradients gradients(Gradients::Kind::real);
+  const Coded here = coded("dgc", {{"density", "0.1"}, {"momentum", "0.9"}});
+  const Coded plain = coded("dgc", {{"density", "0.1"}, {"momentum", "0"}});
+  for (const int stage : {0, 1, 2}) {
+    Coder with = here.coder(), without = plain.coder();
+    bool same = true;
+    for (int iteration = 0; iteration < 4; ++iteration) {
+      const std::span<const float> values = gradients.of(0, 0, iteration, 1000);
+      const Sender sender{.rank = 0, .stage = stage};
+      same = with.encode(sender, iteration, values) == without.encode(sender, iteration, values) &&
+             same;
+    }
+    EXPECT_EQ(same, stage > 0);
+  }
+}
+
 // Who sends what differs in random bits from everybody else, in every iteration.
 TEST(Coder, SharesNoRandomBitsBetweenMessages) {
   const Gradients gradients(Gradients::Kind::real);

@@ -154,14 +154,23 @@ TEST(AllGatherSteps, AreNMinusOneOfTheRingAndLogarithmicOfDoubling) {
 TEST(GTopK, SendsOneMessageUpAndOneDownPerWorkerExceptTheRoot) {
   const auto check = [](const Collective& all) {
     const int n = all.topology.workers();
-    EXPECT_EQ(sent_by_all(all), 2 * at(n - 1) * all.bytes);
-    for (const Plan& plan : all.plans)
-      for (const Action& phase : actions_of(plan)) {
+    std::uint64_t messages = at(n - 1) * all.bytes;  // down
+    for (int rank = 0; rank < n; ++rank) {
+      bool has_merged = false;
+      for (const Action& phase : actions_of(all.plans[at(rank)])) {
         EXPECT_LE(phase.sends.size() + phase.receives.size(), 1U);
-        for (const auto& transfers : {phase.sends, phase.receives})
-          for (const Transfer& transfer : transfers)
-            EXPECT_EQ(transfer.bytes, all.bytes);
+        const bool up = phase.name == "fold" || phase.name == "reduce";
+        if (up && !phase.receives.empty())
+          has_merged = true;
+        for (const Transfer& transfer : phase.sends) {
+          // A merged list is as long as all of them; only what a worker selects may differ.
+          const std::uint64_t bytes = up && !has_merged ? all.payload.message_of(rank) : all.bytes;
+          EXPECT_EQ(transfer.bytes, bytes);
+          messages += up ? bytes : 0;
+        }
       }
+    }
+    EXPECT_EQ(sent_by_all(all), messages);
   };
   for_each_collective("gtopk", check);
   for_each_compressed("gtopk", check);
@@ -247,11 +256,16 @@ TEST(HiTopK, BringsEverySelectionToEveryWorkerOnce) {
   const auto check = [](const Collective& all) {
     const int m = static_cast<int>(all.topology.nodes[0].size());
     // A piece is what its worker selects; the reduce-scatter inside a node brings no piece.
-    expect_gathers(all, "all-gather", [&](int piece) { return share(all.bytes, m, piece % m); });
-    const auto n = at(all.topology.workers());
-    const auto nodes = at(static_cast<int>(all.topology.nodes.size()));
-    EXPECT_EQ(sent_by_all(all),
-              at(m - 1) * all.payload.dense_bytes * nodes + (n - 1) * nodes * all.bytes);
+    const auto bytes_of = [&](int piece) {
+      return share(all.payload.message_of(piece), m, piece % m);
+    };
+    expect_gathers(all, "all-gather", bytes_of);
+    const int n = all.topology.workers();
+    std::uint64_t selections = 0;
+    for (int piece = 0; piece < n; ++piece)
+      selections += bytes_of(piece);
+    EXPECT_EQ(sent_by_all(all), at(m - 1) * all.payload.dense_bytes * all.topology.nodes.size() +
+                                    at(n - 1) * selections);
   };
   for_each_compressed("hitopk", check);
 }
