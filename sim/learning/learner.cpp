@@ -26,6 +26,30 @@ double samples_of_run(const Setup& setup) {
   return (scenario.warmup + setup.iterations.value_or(0)) * per_iteration;
 }
 
+// Whether messages are made at all: a single worker, or node, may have nothing to send.
+bool encodes(const Setup& setup) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  if (setup.traffic.partners != Schedule::Partners::each_other)
+    return true;
+  return topology.workers() > 1 && std::ranges::any_of(setup.buckets, [&](const Bucket& bucket) {
+           const Plan plan =
+               plan_of(*setup.scenario.exchange, topology, setup.scenario.exchange_settings,
+                       setup.traffic.payload_of(bucket, 0), 0);
+           return std::ranges::any_of(plan, [](const auto& action) {
+             const Work* work = std::get_if<Work>(&action);
+             return work != nullptr && work->kind == Work::Kind::encode;
+           });
+         });
+}
+
+bool compressor_has_momentum(const Setup& setup) {
+  const Compression& compression = setup.traffic.compression;
+  return compression.on() &&
+         std::ranges::any_of(compression.compressor().parameters,
+                             [](const Parameter& one) { return one.name == "momentum"; }) &&
+         compression.settings(-1).number("momentum") > 0 && encodes(setup);
+}
+
 bool is_finite(const Score& score) {
   return std::isfinite(score.loss) && std::isfinite(score.accuracy);
 }
@@ -70,6 +94,10 @@ Learner::Learner(const Setup& setup)
     nodes_.assign(topology_.nodes.size(), {.sum = std::vector<float>(initial.size()),
                                            .parameters = initial,
                                            .known = changes ? initial : std::vector<float>()});
+  if (compressor_has_momentum(setup))
+    for (int bucket = 0; bucket < slices_.buckets(); ++bucket)
+      for (const Range& range : slices_.compressed(bucket))
+        optimizer_.leave_momentum(range);
   evaluate(0, 0);
 }
 

@@ -33,6 +33,8 @@ class Optimizer {
 
   const std::vector<float>& parameters() const { return parameters_; }
   void set(const std::vector<float>& parameters) { parameters_ = parameters; }
+  // In this range gradients come with their momentum.
+  void leave_momentum(const Range& range) { without_momentum_.push_back(range); }
   // v = momentum * v + (sum + gradients * decay * w), w -= weight * v, for this range, of which
   // `sum` has `gradients` gradients.
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
@@ -47,6 +49,7 @@ class Optimizer {
   double decay_;
   std::vector<float> parameters_;
   std::vector<float> velocity_;  // empty without momentum
+  std::vector<Range> without_momentum_;
 };
 
 }  // namespace syncline

@@ -90,16 +90,15 @@ std::string place_of(const GivenOptions& given, const std::string& key) {
   return found == given.end() ? "" : found->second.where + ": ";
 }
 
-// Its gradients are clipped, and have momentum, before the largest are chosen.
+// A compressor with momentum has that of gradients; what workers have changed alone has had it.
+// Workers clip their whole gradient themselves, as the DGC paper does, and not each bucket.
 void hand_to_compressor(Scenario& scenario) {
-  const auto hand = [&](const char* name, double& value) {
-    if (!scenario.compresses() || !declares(scenario.compressor->parameters, name))
-      return;
-    scenario.compressor_settings = scenario.compressor_settings.with(name, value);
-    value = 0;
+  const auto hand = [&](const char* name, double value) {
+    if (scenario.compresses() && declares(scenario.compressor->parameters, name))
+      scenario.compressor_settings = scenario.compressor_settings.with(name, value);
   };
-  hand("momentum", scenario.learning.momentum);
-  hand("clip-norm", scenario.learning.clip_norm);
+  hand("momentum", scenario.schedule->round == nullptr ? scenario.learning.momentum : 0);
+  hand("clip-norm", 0);
 }
 
 }  // namespace

@@ -123,7 +123,7 @@ const OptionHelp& option_help(const std::string& name) {
        {"It lets many workers begin with the rate of one (Goyal et al. 2017).",
         "5 --learn digits"}},
       {"momentum",
-       {"With dgc it is the compressor's momentum correction, and the optimizer has none.",
+       {"With dgc it is the compressor's momentum correction of what is compressed.",
         "0.9 --learn digits"}},
       {"weight-decay", {"It is applied with the gradient, where that is.", "1e-4 --learn digits"}},
       {"clip-norm",

@@ -121,13 +121,58 @@ TEST(Learning, OfInhadWithOneWorkerPerNodeIsThatOfAsp) {
   options["bucket-bytes"] = "all";
   options["servers"] = "2";
   options["jitter"] = "0.3";
-  options["partition-bytes"] = "1e9";
-  const Simulated asp = simulated(options);
-  options.erase("partition-bytes");
-  options["schedule"] = "inhad";
-  options["threshold"] = "1";
-  options["staleness"] = "0";
-  EXPECT_EQ(parameters(asp), parameters(simulated(options)));
+  options["weight-decay"] = "0.3";
+  for (const char* rate : {"workers", "inverse"}) {
+    options["staleness-rate"] = rate;
+    Options same = options;
+    same["partition-bytes"] = "1e9";
+    const Simulated asp = simulated(same);
+    same.erase("partition-bytes");
+    same["schedule"] = "inhad";
+    same["threshold"] = "1";
+    same["staleness"] = "0";
+    if (rate == std::string("workers"))
+      EXPECT_EQ(parameters(asp), parameters(simulated(same)));
+    else  // the factors are the same but for their rounding
+      EXPECT_LT(difference(parameters(asp), parameters(simulated(same))), 1e-6);
+  }
+}
+
+// DGC's momentum correction is of what is compressed; where nothing is, the optimizer has it.
+TEST(Learning, OfDgcHasItsMomentumWhereNothingIsCompressed) {
+  Options options = on(uneven, lesson("bsp"));
+  options["momentum"] = "0.9";
+  for (const Options& more :
+       std::vector<Options>{{{"workers", "1"}},
+                            {{"workers", "2"}, {"exchange", "hierarchical"}},  // both in one node
+                            {{"dense-below", "1e12"}}}) {
+    for (const auto& [option, value] : more)
+      options[option] = value;
+    Options dgc = options;
+    dgc["compressor"] = "dgc";
+    dgc["density"] = "0.01";
+    options.erase("dense-below");
+    EXPECT_EQ(parameters(simulated(options)), parameters(simulated(dgc))) << more.begin()->first;
+    for (const auto& [option, value] : more)
+      options.erase(option);
+  }
+}
+
+TEST(Learning, OfDgcThatSendsAllIsThatOfNoCompressor) {
+  for (const char* schedule : {"bsp", "local-sgd"}) {
+    Options options = on(uneven, lesson(schedule));
+    options["momentum"] = schedule == std::string("bsp") ? "0" : "0.9";  // of the steps alone
+    options["clip-norm"] = "0.2";  // of whole gradients, not of buckets
+    options["bucket-bytes"] = "0";
+    Options dgc = options;
+    dgc["compressor"] = "dgc";
+    dgc["density"] = "1";
+    dgc["exchange"] = "allgather";
+    const std::vector<float> plain = parameters(simulated(options));
+    EXPECT_EQ(plain, parameters(simulated(dgc))) << schedule;
+    options.erase("clip-norm");
+    EXPECT_NE(plain, parameters(simulated(options))) << schedule;
+  }
 }
 
 TEST(Learning, OfManyWorkersIsThatOfOneWithTheirBatch) {
