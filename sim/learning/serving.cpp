@@ -85,11 +85,14 @@ Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int
     change[i - range.begin] = now[i] - known[i];
   auto seen = std::make_shared<std::vector<float>>(range.size());
   const double scale = send(sender, range, iteration, change, *seen);
-  // What a compressor with error feedback leaves out it remembers; of others it is in the next
-  // change.
-  const bool remembers = coder_.keeps_residuals(iteration);
+  // What a message leaves out is in the next change, unless the compressor remembers it.
   for (std::size_t i = range.begin; i < range.end; ++i)
-    known[i] = remembers ? now[i] : known[i] + (*seen)[i - range.begin];
+    known[i] += (*seen)[i - range.begin];
+  if (coder_.keeps_residuals(iteration))
+    for (const Range& part : slices_.compressed(sender.bucket))
+      for (std::size_t i = std::max(part.begin, range.begin); i < std::min(part.end, range.end);
+           ++i)
+        known[i] = now[i];
   return {.values = std::move(seen), .is_change = true, .scale = scale};
 }
 
@@ -174,6 +177,7 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
   // In the order of nodes, whatever the order in which they came.
   std::vector<Sum> in_order = sums;
   std::ranges::sort(in_order, {}, &Sum::node);
+  double weighed = 0;  // gradients, each by what it weighs, which is how much of them decays
   for (const Sum& sum : in_order) {
     const auto sent = sums_.find({update, sum.node});
     // As in n-softsync: the mean of an update's gradients weighs rate / staleness in updates.
@@ -181,10 +185,11 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
         learning_.inverse_staleness ? workers_ / (std::max(sum.staleness, 1.0) * gradients) : 1;
     for (std::size_t i = 0; i < total.size(); ++i)
       total[i] += static_cast<float>(part) * (*sent->second.values)[range.begin + i];
+    weighed += part * sum.gradients;
     if (--sent->second.parts == 0)
       sums_.erase(sent);
   }
-  apply(range, total, gradients, weight());
+  apply(range, total, weighed, weight());
 }
 
 Learner::Answer Learner::answer_node(int server, int node, std::int64_t update) {

@@ -245,7 +245,7 @@ const Floats& ReplayRules::answer(const ReplayedMessages::Stream& stream, const 
 }
 
 void ReplayRules::step(Floats& parameters, Floats& velocity, const Elements& span,
-                       const Floats& sum, int gradients, double weight, bool weighed) const {
+                       const Floats& sum, double gradients, double weight, bool weighed) const {
   const double decay = learning.weight_decay * gradients * (weighed ? weight : 1);
   const auto rate = static_cast<float>(weighed ? 1 : weight);
   for (std::size_t i = span.begin; i < span.end; ++i) {

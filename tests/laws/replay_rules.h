@@ -62,7 +62,7 @@ struct ReplayRules {
   const Floats& answer(const ReplayedMessages::Stream& stream, const Elements& span, int iteration);
   // PyTorch's SGD, where `weight` is the learning rate of one of these gradients.
   void step(Floats& parameters, Floats& velocity, const Elements& span, const Floats& sum,
-            int gradients, double weight, bool weighed = false) const;
+            double gradients, double weight, bool weighed = false) const;
   // How many gradients had been applied in whole (by so many `apply` rows) when a worker began an
   // iteration, and when it sent a bucket: rows of the trace are in the order in which things
   // happened.

@@ -77,21 +77,24 @@ class SumReplay {
       const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
       Floats total(span.end - span.begin);
       const double weight = rules_.rate(whole) / rules_.trace.workers;
+      double weighed = 0;
       for (const auto& [node, index] : update.sums) {
         std::vector<Sum>& all = sums.at({server, node});
         make_sums(all, index, node, span, gradient_of);
         const double staleness =
             all[index].staleness / static_cast<double>(all[index].gradients.size());
-        const auto factor = static_cast<float>(
+        const double part =
             rules_.learning.inverse_staleness
                 ? rules_.trace.workers / (std::max(staleness, 1.0) * update.gradients)
-                : 1);
+                : 1;
+        const auto factor = static_cast<float>(part);
         for (std::size_t i = 0; i < total.size(); ++i)
           total[i] += factor * (*all[index].sent)[i];
+        weighed += part * static_cast<double>(all[index].gradients.size());
         for (const Key& key : all[index].gradients)
           whole += ++applied[key] == rules_.trace.servers ? 1 : 0;
       }
-      rules_.step(rules_.parameters, rules_.velocity, span, total, update.gradients, weight,
+      rules_.step(rules_.parameters, rules_.velocity, span, total, weighed, weight,
                   rules_.learning.rate_in_residual);
       const std::int64_t made = ++version[server];
       if (!rules_.scenario.compressed_pulls)
