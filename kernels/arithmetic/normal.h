@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/elementary.h"
+
 namespace syncline {
 
 // (numerator[0] + numerator[1] x + ...) / (denominator[0] + ...), by Horner's rule.
@@ -61,7 +63,7 @@ inline double normal_quantile(double p) {
   const double q = p - 0.5;
   if (std::fabs(q) <= 0.425)
     return q * rational(a, b, 0.180625 - q * q);
-  const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p));
+  const double r = std::sqrt(-steady_log(q < 0 ? p : 1 - p));
   const double tail = r <= 5 ? rational(c, d, r - 1.6) : rational(e, f, r - 5);
   return q < 0 ? -tail : tail;
 }

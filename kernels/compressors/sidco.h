@@ -48,11 +48,12 @@ inline Sidco sidco_of(const Settings& settings) {
   sidco.first_stages = static_cast<int>(settings.number("stages"));
   sidco.single = density >= first_ratio;
   if (density > 0) {
-    sidco.most_stages = std::max(1, static_cast<int>(std::ceil(std::log(density) / std::log(0.5))));
-    sidco.log_density = std::log(density);
-    sidco.log_rest = std::log(density / first_ratio);
+    sidco.most_stages =
+        std::max(1, static_cast<int>(std::ceil(steady_log(density) / steady_log(0.5))));
+    sidco.log_density = steady_log(density);
+    sidco.log_rest = steady_log(density / first_ratio);
   }
-  sidco.log_first = std::log(first_ratio);
+  sidco.log_first = steady_log(first_ratio);
   return sidco;
 }
 
