@@ -200,12 +200,16 @@ Load load_of(const Setup& setup) {
 }
 
 // What a worker keeps, or others keep for it.
-double copies_of_parameters(const Setup& setup) {
+double copies_of_parameters(const Setup& setup, double iterations) {
   double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
   if (setup.traffic.partners == Schedule::Partners::each_other) {
     const bool steps_alone = setup.scenario.schedule->round != nullptr;
     copies = steps_alone ? 3 : 1;  // its gradient; then also parameters and velocity of its own
   }
+  // Who does not wait for answers keeps the gradients that are in none yet.
+  const Settings& schedule = setup.scenario.schedule_settings;
+  if (schedule.says("cache", "on"))
+    copies += std::min(schedule.number("staleness") + 1, iterations);
   if (setup.scenario.compresses())
     copies += 2;  // what it left out, and what its message says
   if (setup.traffic.compressed_pulls)
@@ -233,7 +237,7 @@ void add_learning(const Setup& setup, Need& need) {
           seconds_per_flop +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
-  need.memory_bytes += (workers * copies_of_parameters(setup) * values +
+  need.memory_bytes += (workers * copies_of_parameters(setup, need.iterations) * values +
                         samples * static_cast<double>(setup.lesson->data.train.features)) *
                        sizeof(float);
 }

@@ -104,6 +104,8 @@ Data generate_data(const Settings& settings, std::uint64_t seed) {
                         difficulty * difficulty * static_cast<double>(features);
   const double scale = std::sqrt(mean_square_length / square);
   Data data{.classes = static_cast<int>(classes), .train = {}, .held_out = {}, .source = {}};
+  data.train.values.reserve((samples - held_out) * features);
+  data.held_out.values.reserve(held_out * features);
   for (std::size_t i = 0; i < samples; ++i) {
     Samples& part = i + held_out < samples ? data.train : data.held_out;
     const std::vector<double> noise = normal_vector({seed, 0, sample_draws}, i, features);
