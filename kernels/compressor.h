@@ -18,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -158,6 +159,18 @@ struct NetworkCost {
   std::vector<std::string> parameters = {};  // that describe the model, its name first; empty: none
   // The settings where a message of b bytes costs what `start_bytes` + b bytes take to move.
   Settings (*settings)(const Settings&, double start_bytes) = nullptr;
+  // The settings where each value of a message stands for 1 / `part` of them that travel.
+  Settings (*of_part)(const Settings&, double part) = nullptr;
+};
+
+// What papers say of a message, to be measured against. None: they say nothing.
+struct Promise {
+  std::optional<double> values = {};  // that it is asked to send
+  // Of |u - sent|^2 / |u|^2, where u is what is encoded: at most so much, or as the mean; and what
+  // Shi et al. (arXiv 1911.08772) claim of the largest values where u has the shape of a bell.
+  std::optional<double> left_out = {};
+  std::optional<double> left_out_of_a_bell = {};
+  std::optional<double> bits = {};  // the mean length is at most so much
 };
 
 struct Compressor {
@@ -176,6 +189,9 @@ struct Compressor {
   bool feedback = false;     // keeps a residual (error feedback), with its settings at default
 
   std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
+
+  // Of a message for so many values, above 0, that has brought `sent` of them.
+  Promise (*promise)(const Settings&, std::size_t elements, std::size_t sent) = nullptr;
 
   Codec reference = {};
   Codec cpu = {};

@@ -42,6 +42,38 @@ struct ReadPiece {
   int own = 0;
 };
 
+// What workers' messages of gradients lost, against what papers say that they may: means over these
+// messages. Where a paper says nothing of each of them, there is none.
+struct Compressed {
+  std::int64_t messages = 0;
+  double values = 0;       // that were compressed
+  double sent_values = 0;  // that are not zero in what everybody sees of them
+  double least_sent_values = 0, most_sent_values = 0;  // of one message
+  double left_out = 0;  // |u - sent|^2 / |u|^2, where u is what was compressed
+  double bits_per_value = 0;
+  std::optional<double> target_values;  // that it was asked to send
+  std::optional<double> left_out_bound;
+  std::optional<double> left_out_bound_squared;  // (1 - k/d)^2, where the other is 1 - k/d
+  std::optional<double> bits_bound;              // per value
+};
+
+struct CompressedIteration {
+  int iteration = 0;
+  Compressed means;
+};
+
+// Of what a worker compressed in one iteration, the part whose distance from the mean is between
+// `from` and `to` standard deviations, and the part that it would be if all were normally
+// distributed with this mean and deviation.
+struct HistogramBin {
+  int iteration = 0;
+  std::optional<double> from, to;  // none: no end
+  double share = 0;                // of the values
+  double square_share = 0;         // of the sum of their squares
+  double normal_share = 0;
+  double normal_square_share = 0;
+};
+
 struct Learned {
   std::vector<CurvePoint> curve;     // from the initial parameters to the last ones, or the target
   std::optional<double> target_s;    // when `until` was first met, if it was asked for
@@ -55,10 +87,13 @@ struct Learned {
   std::vector<ReadPiece> reads;
   std::vector<float> parameters_at_end;  // kept where messages are
 
-  // Of what workers compressed: means over their messages; 0 without any.
-  std::int64_t messages = 0;
-  double left_out = 0;  // |u - sent|^2 / |u|^2, where u is what was compressed
-  double bits_per_value = 0;
+  // Updates of a part of the parameters between being read and a gradient of it being applied: the
+  // mean over all values of all gradients; 0 where workers average.
+  double effective_staleness = 0;
+
+  Compressed compressed;                             // all that workers compressed
+  std::vector<CompressedIteration> each_compressed;  // ascending
+  std::vector<HistogramBin> histogram;               // by iteration, then ascending
 };
 
 }  // namespace syncline

@@ -176,12 +176,27 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
   return {sparse_bytes(count, precision), false};
 }
 
+// T is known from what was sent. Signs have another error, and what the stochastic rule sends is
+// scaled up.
+Promise promise(const Settings& settings, std::size_t elements, std::size_t sent) {
+  if (settings.word("rule") == "sparsify")
+    return promise_of_sent(settings, elements, sent);
+  if (settings.word("rule") == "sign")
+    return {.values = static_cast<double>(sent)};
+  return {};
+}
+
 // In bytes of this network: only ratios of costs matter to the rule.
 Settings priced_by_network(const Settings& settings, double start_bytes) {
   return settings.with("cost", "affine")
       .with("packet-bits", 8)
       .with("packet-cost", 1)
       .with("fixed-cost", start_bytes);
+}
+
+// So many fewer bits fill a packet.
+Settings of_part(const Settings& settings, double part) {
+  return settings.with("packet-bits", part * settings.number("packet-bits"));
 }
 
 const Registered<Compressor> entry{{
@@ -222,6 +237,7 @@ const Registered<Compressor> entry{{
     .sparse = true,
     .feedback = true,
     .wire_bytes = bytes,
+    .promise = promise,
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
     .traffic = {.encode_bytes_per_element = 16.4,
@@ -231,7 +247,8 @@ const Registered<Compressor> entry{{
                 .published_syncs = 1,
                 .decode_sum_bytes_per_selected = 64},
     .network_cost = {.parameters = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
-                     .settings = priced_by_network},
+                     .settings = priced_by_network,
+                     .of_part = of_part},
     .read_as = "topk",
 }};
 

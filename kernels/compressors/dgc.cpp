@@ -171,6 +171,7 @@ const Registered<Compressor> entry{{
     .sparse = true,
     .feedback = true,
     .wire_bytes = bytes,
+    .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
     .traffic = {.encode_bytes_per_element = 12.8,

@@ -12,6 +12,7 @@
 #include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
+#include "kernels/elementary.h"
 #include "kernels/philox.h"
 
 namespace syncline {
@@ -269,6 +270,30 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
           false};
 }
 
+// The paper's mean code length of a bucket, with its terms o(1) as 0: Theorem 3.2, whose
+// proof is for few levels, and lemma A.6 for the dense regime.
+std::optional<double> code_bits(const Qsgd& qsgd, double n) {
+  const double s = qsgd.levels, root = std::sqrt(n);
+  const auto log2 = [](double x) { return steady_log(x) / log_of_two; };
+  if (qsgd.coding == Coding::dense)
+    return 32 + ((log2(1 + (s * s + std::min(n, s * root)) / n) + 1) / 2 + 2) * n;
+  if (qsgd.coding == Coding::fixed || s * s + root > n / 2)
+    return {};
+  const double levels = s * (s + root);  // as many are not zero, at most, in the mean
+  return 32 + (3 + 1.5 * log2(2 * (s * s + n) / levels)) * levels;
+}
+
+// Lemma 3.1, for the largest bucket: for a scale that is below the 2-norm, as the largest magnitude
+// is, the same holds. It has more levels that are not zero, so codes may be longer then.
+Promise promise(const Settings& settings, std::size_t elements, std::size_t /*sent*/) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const double n = static_cast<double>(std::min(qsgd.bucket, elements)), s = qsgd.levels;
+  Promise said{.left_out = std::min(n / (s * s), std::sqrt(n) / s)};
+  if (const auto bits = code_bits(qsgd, n); bits && !qsgd.max_norm)
+    said.bits = *bits * static_cast<double>(buckets_of(qsgd, elements));
+  return said;
+}
+
 const Registered<Compressor> entry{{
     .name = "qsgd",
     .sentence = "stochastic rounding to a few levels of each bucket's scale, unbiased",
@@ -296,6 +321,7 @@ const Registered<Compressor> entry{{
                    feedback_parameter("off")},
     .unbiased = true,
     .wire_bytes = bytes,
+    .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
     .traffic = {.encode_bytes_per_element = 4.51,

@@ -59,6 +59,7 @@ const Registered<Compressor> entry{{
     .sparse = true,
     .feedback = true,
     .wire_bytes = typical_bytes,
+    .promise = promise_of_sent,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
     .traffic = {.encode_bytes_per_element = 12.1,

@@ -36,6 +36,7 @@ const Registered<Compressor> entry{{
     .sparse = true,
     .feedback = true,
     .wire_bytes = bytes_at_density,
+    .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
     .traffic = {.encode_bytes_per_element = 12.5,

@@ -101,4 +101,24 @@ WireSize bytes_near_density(const Settings& settings, std::size_t elements, Prec
           sparse_bytes(std::min(k + k / part, elements), precision)};
 }
 
+// The k largest of d values leave out at most 1 - k/d of the squares, as much as k that are chosen
+// at random leave out in the mean (Stich, Cordonnier, Jaggi, NeurIPS 2018); (1 - k/d)^2 where
+// values have the shape of a bell (Shi et al., arXiv 1911.08772).
+inline Promise promise_of_largest(std::size_t k, std::size_t elements) {
+  const double left_out = 1 - static_cast<double>(k) / static_cast<double>(elements);
+  return {.values = static_cast<double>(k),
+          .left_out = left_out,
+          .left_out_of_a_bell = left_out * left_out};
+}
+
+inline Promise promise_at_density(const Settings& settings, std::size_t elements,
+                                  std::size_t /*sent*/) {
+  return promise_of_largest(wanted(settings.number("density"), elements), elements);
+}
+
+// Of who decides on k anew for each message: that of the k it has sent.
+inline Promise promise_of_sent(const Settings&, std::size_t elements, std::size_t sent) {
+  return promise_of_largest(sent, elements);
+}
+
 }  // namespace syncline

@@ -86,8 +86,10 @@ const std::vector<Command>& commands() {
            {{.name = "out",
              .value = "DIR",
              .sentence = "also write a JSON file per cell and results.csv",
-             .more = "A cell that learns also leaves its curve as CSV; other files there are left "
-                     "alone",
+             .more =
+                 "A cell that learns also leaves its curve as CSV, and what it compressed; other "
+                 "files there are left "
+                 "alone",
              .example = "--out results"},
             {.name = "trace",
              .value = "",

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
+#include <optional>
 #include <regex>
 #include <stdexcept>
 #include <sys/file.h>
@@ -11,6 +12,7 @@
 
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
+#include "sim/report/learned_tables.h"
 
 namespace syncline {
 namespace {
@@ -30,13 +32,33 @@ bool is_ours(const std::string& name, const std::string& begin) {
     return std::regex_search(begin, json, std::regex_constants::match_continuous);
   if (name.ends_with(".trace.csv"))
     return begin.starts_with("start_s,end_s,rank,stream,");
-  if (name.ends_with(".curve.csv"))
-    return begin.starts_with("seconds,samples,bytes,loss,accuracy,");
+  for (const std::string& table : learned_tables)
+    if (name.ends_with("." + table + ".csv"))
+      return begin.starts_with(table_csv_begin(table));
   return begin.starts_with("name,aggregate,algorithm,") ||  // of which the rest may be cut
          begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 
+// None if it cannot be read.
+std::optional<std::string> begin_of(const fs::path& path) {
+  std::string begin(8192, '\0');
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return {};
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  begin.resize(static_cast<std::size_t>(file.gcount()));
+  return begin;
+}
+
 }  // namespace
+
+void remove_if_ours(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return;
+  if (const auto begin = begin_of(path); begin && is_ours(path.filename(), *begin))
+    fs::remove(path, error);
+}
 
 MadeFolders::MadeFolders(const std::string& path, const std::string& flag) {
   if (path.empty())
@@ -84,13 +106,10 @@ void OutFolder::require_ours(const std::string& name) const {
   const std::string allowed = ": allowed is another folder, or moving it away";
   if (!fs::is_regular_file(status))
     refuse(path_, name + " is there and is no file" + allowed);
-  std::string begin(8192, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file)
+  const std::optional<std::string> begin = begin_of(path);
+  if (!begin)
     refuse(path_, name + " is there and cannot be read" + allowed);
-  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
-  begin.resize(static_cast<std::size_t>(file.gcount()));
-  if (!begin.empty() && !is_ours(name, begin))
+  if (!begin->empty() && !is_ours(name, *begin))
     refuse(path_, name + " is there and was not written by syncline" + allowed);
 }
 

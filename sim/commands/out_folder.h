@@ -7,6 +7,10 @@
 
 namespace syncline {
 
+// Removes a file that a run has written, as far as its beginning tells, and no other. What cannot
+// be removed stays.
+void remove_if_ours(const std::filesystem::path& path);
+
 // Folders that were made for a run, and go with it if they stay empty.
 class MadeFolders {
  public:

@@ -16,6 +16,7 @@
 #include "sim/commands/written.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
+#include "sim/report/learned_tables.h"
 #include "sim/report/ranking.h"
 #include "sim/report/result.h"
 #include "sim/report/tables.h"
@@ -89,14 +90,18 @@ int run_command(const std::vector<std::string>& arguments) {
       cell.trace_csv = path + ".trace.csv";
       cell.exports.trace = path + ".trace.json";
     }
+    std::vector<std::string> files{cell.result_path, cell.trace_csv,
+                                   trace ? cell.exports.trace : ""};
+    if (keep)
+      cell.learned_path = path;
     if (keep && option_given(cell.scenario, "learn"))
-      cell.curve_csv = path + ".curve.csv";
-    for (const std::string& file :
-         {cell.result_path, cell.trace_csv, cell.curve_csv, trace ? cell.exports.trace : ""})
+      for (const std::string& table : learned_tables)
+        files.push_back(path + "." + table + ".csv");
+    for (const std::string& file : files)
       if (!file.empty())
         out.require_ours(fs::path(file).filename());
     if (Json kept = resume ? read_result(cell.result_path) : Json(); is_finished(cell, kept)) {
-      keep_curve(cell, kept);
+      keep_learned(cell, kept);
       results[i] = std::move(kept);
       continue;
     }

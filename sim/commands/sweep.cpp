@@ -12,6 +12,7 @@
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
 #include "sim/commands/input_files.h"
+#include "sim/commands/out_folder.h"
 #include "sim/commands/process.h"
 #include "sim/commands/progress.h"
 #include "sim/commands/turns.h"
@@ -19,6 +20,7 @@
 #include "sim/engine/estimate.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
+#include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
@@ -79,7 +81,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
     if (!cell.trace_csv.empty())
       write_atomically(cell.trace_csv, [&](std::ostream& out) { write_csv(trace, out); });
     write_exports(cell.exports, setup, trace);
-    keep_curve(cell, result);
+    keep_learned(cell, result);
     if (!cell.trace_csv.empty())
       result["trace"] = fingerprint_of_files({cell.trace_csv, cell.exports.trace});
     if (!cell.result_path.empty())
@@ -99,6 +101,15 @@ void test_simgrid() {
   }
   if (!wrong.empty())
     throw std::runtime_error(wrong);
+}
+
+bool is_file_of(const std::string& text, const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) != text.size())
+    return false;
+  std::ifstream file(path, std::ios::binary);
+  std::string there(text.size(), '\0');
+  return file.read(there.data(), static_cast<std::streamsize>(there.size())) && there == text;
 }
 
 // Whether all of its texts may be printed: a result of ours has no others.
@@ -192,19 +203,17 @@ bool is_finished(const SweepCell& cell, const Json& result) {
          (cell.trace_csv.empty() ? !cell.exports.any() : trace_is_of(result));
 }
 
-void keep_curve(const SweepCell& cell, const Json& result) {
-  if (cell.curve_csv.empty() || !learns(result))
+void keep_learned(const SweepCell& cell, const Json& result) {
+  if (cell.learned_path.empty())
     return;
-  const std::string text = curve_csv(result);
-  std::error_code error;
-  if (fs::is_regular_file(cell.curve_csv, error) &&
-      fs::file_size(cell.curve_csv, error) == text.size()) {
-    std::ifstream file(cell.curve_csv, std::ios::binary);
-    std::string there(text.size(), '\0');
-    if (file.read(there.data(), static_cast<std::streamsize>(there.size())) && there == text)
-      return;
+  for (const std::string& table : learned_tables) {
+    const std::string path = cell.learned_path + "." + table + ".csv";
+    const std::string text = learns(result) ? table_csv(result, table) : "";
+    if (text.empty())
+      remove_if_ours(path);
+    else if (!is_file_of(text, path))
+      write_atomically(path, text);
   }
-  write_atomically(cell.curve_csv, text);
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {

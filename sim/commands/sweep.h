@@ -18,7 +18,8 @@ struct SweepCell {
   Scenario scenario;
   std::string result_path = {};  // where its process writes its result; empty: nowhere
   std::string trace_csv = {};    // and its trace
-  std::string curve_csv = {};    // and what it learned, if it learns
+  // How the files of what it learned begin, if it learns: PATH.curve.csv and others. Empty: none.
+  std::string learned_path = {};
   Exports exports = {};
 
   bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
@@ -43,9 +44,10 @@ nlohmann::ordered_json read_result(const std::string& path);
 // the program and of SimGrid, and with the traces that were written with it, where they are wanted.
 bool is_finished(const SweepCell& cell, const nlohmann::ordered_json& result);
 
-// Writes what the result says was learned to the cell's curve_csv, if it is not there already: so a
-// file that was lost, or changed, is made again without simulating.
-void keep_curve(const SweepCell& cell, const nlohmann::ordered_json& result);
+// Writes the tables of what the result says was learned (sim/report/learned_tables.h) beside it,
+// each that is not there already: so a file that was lost, or changed, is made again without
+// simulating. Those of an older result that this one has not are removed.
+void keep_learned(const SweepCell& cell, const nlohmann::ordered_json& result);
 
 // The error of a cell's process, in one line.
 std::string error_of(const Scenario& scenario, const Outcome& outcome);

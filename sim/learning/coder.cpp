@@ -61,8 +61,8 @@ Message joined(const Message& first, const Message& second) {
 
 }  // namespace
 
-Coder::Coder(const Compression& compression, Precision precision, std::uint64_t seed)
-    : compression_(compression), precision_(precision), seed_(seed) {
+Coder::Coder(const Compression& compression, Precision precision, std::uint64_t seed, int watched)
+    : compression_(compression), precision_(precision), seed_(seed), measures_(watched) {
   // Simulations run side by side, one per core. Where cores are busy, threads that wait for each
   // other took thirty times as long as one does, with a hundred thousand values.
   use_threads(1);
@@ -176,19 +176,33 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
   seen_.assign(values.size(), 0.0f);
   decode(sender, iteration, message, seen_);
   const State& state = states_.at(sender);
-  const auto rest_at = [&](std::size_t i) { return left_at(state, i); };
-  const double left_out =
-      keeps_residual(compressor(), settings(iteration))
-          ? share_left_out(
-                values.size(), [&](std::size_t i) { return seen_[i] + rest_at(i); }, rest_at)
-          : share_left_out(
-                values.size(), [&](std::size_t i) { return values[i]; },
-                [&](std::size_t i) { return values[i] - seen_[i]; });
-  if (!std::isfinite(left_out))
-    return;
-  ++losses_.encodings;
-  losses_.left_out += left_out;
-  losses_.bits += 8 * static_cast<double>(message.size()) / static_cast<double>(values.size());
+  const auto measure = [&](const auto& whole_at, const auto& rest_at) {
+    const double left_out = share_left_out(values.size(), whole_at, rest_at);
+    if (!std::isfinite(left_out))
+      return;
+    const auto sent = static_cast<std::size_t>(
+        std::ranges::count_if(seen_, [](float value) { return value != 0; }));
+    const auto promise = compressor().promise;
+    measures_.add(iteration, {.values = values.size(),
+                              .sent = sent,
+                              .bytes = message.size(),
+                              .left_out = left_out,
+                              .promise = promise == nullptr
+                                             ? Promise()
+                                             : promise(settings(iteration), values.size(), sent)});
+    if (!measures_.watches(sender.rank, iteration))
+      return;
+    whole_.resize(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      whole_[i] = whole_at(i);
+    measures_.watch(iteration, whole_);
+  };
+  const auto left = [&](std::size_t i) { return left_at(state, i); };
+  if (keeps_residual(compressor(), settings(iteration)))
+    measure([&](std::size_t i) { return seen_[i] + left(i); }, left);
+  else
+    measure([&](std::size_t i) { return values[i]; },
+            [&](std::size_t i) { return values[i] - seen_[i]; });
 }
 
 std::vector<std::size_t> Coder::add_messages(const std::vector<Sender>& senders, int iteration,

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "sim/learning/measures.h"
 #include "sim/setup/compression.h"
 #include "sim/values.h"
 
@@ -23,24 +24,15 @@ struct Sender {
   auto operator<=>(const Sender&) const = default;
 };
 
-// What encodings lose, against what the papers say they may: sums over the messages of gradients
-// (stage 0) that are not empty.
-struct Losses {
-  std::int64_t encodings = 0;
-  // Sum of |u - sent|^2 / |u|^2, where u is what was encoded: the residual included where one is
-  // kept. Gradients that are all zero lose nothing; those that are not finite are left out.
-  double left_out = 0;
-  double bits = 0;  // sum of a message's bits per element
-};
-
 class Coder {
  public:
   // Instead of the size of a message that is not made: an empty message has none.
   static constexpr std::size_t no_message = ~std::size_t{0};
 
   // `compression` must live as long. Where it is off, messages are the values as `precision` sends
-  // them. From then on compressors of this process use one thread.
-  Coder(const Compression& compression, Precision precision, std::uint64_t seed);
+  // them. From then on compressors of this process use one thread. `watched`: the rank of whose
+  // gradients histograms are taken.
+  Coder(const Compression& compression, Precision precision, std::uint64_t seed, int watched = 0);
 
   bool on() const { return compression_.on(); }
   // The message of these values in this iteration of the sender; empty for no values.
@@ -75,7 +67,10 @@ class Coder {
   // is lost.
   void add_residuals(int bucket, std::span<float> sum) const;
 
-  const Losses& losses() const { return losses_; }
+  // Of the messages of gradients (stage 0) that are not empty. What was encoded includes the
+  // residual where one is kept. Gradients that are all zero lose nothing; those that are not finite
+  // are left out.
+  const Measures& measures() const { return measures_; }
 
  private:
   const Compressor& compressor() const;
@@ -96,9 +91,9 @@ class Coder {
   Precision precision_;
   std::uint64_t seed_;
   std::map<Sender, State> states_;
-  Losses losses_;
-  std::vector<Half> halves_;  // these three are kept only to spare the allocation
-  Values seen_;
+  Measures measures_;
+  std::vector<Half> halves_;  // these are kept only to spare the allocation
+  Values seen_, whole_;
   Scratch scratch_;
 };
 

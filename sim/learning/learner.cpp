@@ -18,6 +18,14 @@ std::vector<Cut> cuts_of(const Setup& setup) {
   return cuts;
 }
 
+// Whoever compresses first of all: a worker, or the first node's aggregator.
+int first_sender(const Setup& setup) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  return setup.traffic.partners == Schedule::Partners::aggregators
+             ? topology.workers() + topology.servers
+             : 0;
+}
+
 // Of the longest run that there can be.
 double samples_of_run(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
@@ -63,7 +71,10 @@ Learner::Learner(const Setup& setup)
       topology_(setup.traffic.cluster.topology),
       workers_(topology_.workers()),
       servers_(topology_.servers),
-      coder_(setup.traffic.compression, setup.scenario.precision, setup.scenario.seed),
+      compression_(setup.traffic.compression.of_part(
+          static_cast<double>(objective_.parameters()) /
+          static_cast<double>(std::max<std::uint64_t>(setup.model.parameters(), 1)))),
+      coder_(compression_, setup.scenario.precision, setup.scenario.seed, first_sender(setup)),
       sampler_(setup.lesson->data, workers_, setup.scenario.batch, setup.scenario.seed,
                learning_.skew),
       slices_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
@@ -194,13 +205,11 @@ Learned Learner::finish(double now_s, double bytes) {
     evaluate(now_s, bytes);
   if (setup_.keep_messages)
     learned_.parameters_at_end = optimizer_.parameters();
-  const Losses& losses = coder_.losses();
-  if (losses.encodings > 0) {
-    const auto messages = static_cast<double>(losses.encodings);
-    learned_.messages = losses.encodings;
-    learned_.left_out = losses.left_out / messages;
-    learned_.bits_per_value = losses.bits / messages;
-  }
+  if (applied_values_ > 0)
+    learned_.effective_staleness = staleness_ / applied_values_;
+  learned_.compressed = coder_.measures().all();
+  learned_.each_compressed = coder_.measures().iterations();
+  learned_.histogram = coder_.measures().histogram();
   return std::move(learned_);
 }
 

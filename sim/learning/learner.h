@@ -149,6 +149,7 @@ class Learner {
   void arrive(const Range& range, const Answer& answer, bool newest,
               std::vector<float>& parameters) const;
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
+  void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // where workers average
   // Takes a worker's steps alone up to this iteration.
   void catch_up(int worker, int iteration);
@@ -162,6 +163,7 @@ class Learner {
   const Topology& topology_;
   int workers_;
   int servers_;
+  Compression compression_;  // of what is learned
   Coder coder_;
   Sampler sampler_;
   Slices slices_;
@@ -189,6 +191,8 @@ class Learner {
   std::map<std::tuple<std::int64_t, int>, InFlight> sums_;  // by update and node
 
   std::function<void(const CurvePoint&)> watch_;
+  double staleness_ = 0;  // updates, summed over the values applied of all gradients
+  double applied_values_ = 0;
   double samples_ = 0;
   double next_evaluation_ = 0;
   double evaluate_every_ = 0;

@@ -56,6 +56,7 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
                                 .iteration = iteration});
   const auto gradient = in_flight_.find({worker, iteration, piece.bucket});
   const Range range = range_of(piece);
+  note_staleness(range, 1, static_cast<double>(staleness));
   const std::size_t begin = slices_.of(piece.bucket).begin;
   const double inverse =
       rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
@@ -64,6 +65,12 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
         1, learning_.inverse_staleness ? inverse : weight());
   if (--gradient->second.parts == 0)
     in_flight_.erase(gradient);
+}
+
+void Learner::note_staleness(const Range& range, double gradients, double staleness) {
+  const double values = gradients * static_cast<double>(range.size());
+  applied_values_ += values;
+  staleness_ += values * staleness;
 }
 
 Learner::Answer Learner::answer(const PieceOf& piece, int worker, int iteration) {
@@ -179,6 +186,7 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
   std::ranges::sort(in_order, {}, &Sum::node);
   double weighed = 0;  // gradients, each by what it weighs, which is how much of them decays
   for (const Sum& sum : in_order) {
+    note_staleness(range, sum.gradients, sum.staleness);
     const auto sent = sums_.find({update, sum.node});
     // As in n-softsync: the mean of an update's gradients weighs rate / staleness in updates.
     const double part =

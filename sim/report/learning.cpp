@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "sim/report/learned_tables.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
 
@@ -15,26 +16,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct CurveColumn {
-  const char* name;
-  double CurvePoint::*member;
-  bool may_be_null;
-  double most;
-};
 constexpr double most_of_a_count = 1e18;  // so that each can be printed
 constexpr double any = std::numeric_limits<double>::max();
-// The first five are the file's by contract, so others come after them.
-constexpr std::array<CurveColumn, 8> columns{{
-    {"seconds", &CurvePoint::seconds, false, most_of_a_count},
-    {"samples", &CurvePoint::samples, false, most_of_a_count},
-    {"bytes", &CurvePoint::bytes, false, most_of_a_count},
-    {"loss", &CurvePoint::loss, true, any},
-    {"accuracy", &CurvePoint::accuracy, true, 1},
-    {"iterations", &CurvePoint::iterations, false, most_of_a_count},
-    {"train_accuracy", &CurvePoint::train_accuracy, true, 1},
-    {"heldout_loss", &CurvePoint::heldout_loss, true, any},
-}};
-constexpr std::size_t most_points = 1'000'000;
 
 Json number_or_null(double number) {
   return std::isfinite(number) ? Json(number) : Json(nullptr);
@@ -54,32 +37,15 @@ bool is_count(const Json& json, bool may_be_null, double most = most_of_a_count)
   return is_number(json, may_be_null, most) && (json.is_null() || json.get<double>() >= 0);
 }
 
-bool is_curve(const Json& curve) {
-  if (!curve.is_object() || curve.size() != columns.size())
-    return false;
-  std::optional<std::size_t> points;
-  for (const CurveColumn& column : columns) {
-    const auto found = curve.find(column.name);
-    if (found == curve.end() || !found->is_array() || found->size() > most_points ||
-        found->size() != points.value_or(found->size()))
-      return false;
-    points = found->size();
-    for (const Json& value : *found)
-      if (column.most == any ? !is_number(value, column.may_be_null, column.most)
-                             : !is_count(value, column.may_be_null, column.most))
-        return false;
-  }
-  return true;
-}
-
 std::string percent(double part) {
   return format("%.1f %%", 100 * part);
 }
 
-// The fewest digits that read back to the same double.
-std::string exact_text(double number) {
-  const std::string text = Json(number).dump();
-  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+bool may_be_null(const std::string& name) {
+  constexpr std::array<const char*, 8> never{
+      "parameters", "epoch_samples", "messages",          "effective_staleness",
+      "values",     "sent_values",   "least_sent_values", "most_sent_values"};
+  return std::ranges::find(never, name) == never.end();
 }
 
 double last_of(const std::vector<double>& column) {
@@ -91,21 +57,27 @@ double last_of(const std::vector<double>& column) {
 const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
 
 Json to_json(const Learned& learned) {
-  Json curve = Json::object();
-  for (const CurveColumn& column : columns) {
-    Json& values = curve[column.name] = Json::array();
-    for (const CurvePoint& point : learned.curve)
-      values.push_back(number_or_null(point.*column.member));
-  }
-  return {{"data", learned.data},
-          {"parameters", learned.parameters},
-          {"epoch_samples", learned.epoch_samples},
-          {"least_loss", number_or_null(learned.least_loss)},
-          {"diverged_s", number_or_null(learned.diverged_s)},
-          {"messages", learned.messages},
-          {"left_out", number_or_null(learned.left_out)},
-          {"bits_per_value", number_or_null(learned.bits_per_value)},
-          {"curve", curve}};
+  const Compressed& compressed = learned.compressed;
+  Json json{{"data", learned.data},
+            {"parameters", learned.parameters},
+            {"epoch_samples", learned.epoch_samples},
+            {"least_loss", number_or_null(learned.least_loss)},
+            {"diverged_s", number_or_null(learned.diverged_s)},
+            {"effective_staleness", learned.effective_staleness},
+            {"messages", compressed.messages},
+            {"values", compressed.values},
+            {"sent_values", compressed.sent_values},
+            {"least_sent_values", compressed.least_sent_values},
+            {"most_sent_values", compressed.most_sent_values},
+            {"target_values", number_or_null(compressed.target_values)},
+            {"left_out", number_or_null(compressed.left_out)},
+            {"left_out_bound", number_or_null(compressed.left_out_bound)},
+            {"left_out_bound_squared", number_or_null(compressed.left_out_bound_squared)},
+            {"bits_per_value", number_or_null(compressed.bits_per_value)},
+            {"bits_bound", number_or_null(compressed.bits_bound)}};
+  for (const std::string& table : learned_tables)
+    json[table] = learned_table(table, learned);
+  return json;
 }
 
 Json figures_of(const Learned& learned) {
@@ -138,11 +110,11 @@ bool is_learning_whole(const Json& result) {
     const auto found = learning->find(name);
     if (found == learning->end())
       return false;
-    const bool may_be_null = name != "parameters" && name != "epoch_samples" && name != "messages";
-    if (name == "data"         ? !found->is_string()
-        : name == "curve"      ? !is_curve(*found)
+    const bool is_table = std::ranges::find(learned_tables, name) != learned_tables.end();
+    if (is_table               ? !is_learned_table(name, *found)
+        : name == "data"       ? !found->is_string()
         : name == "least_loss" ? !is_number(*found, true, any)
-                               : !is_count(*found, may_be_null))
+                               : !is_count(*found, may_be_null(name)))
       return false;
   }
   return true;
@@ -181,21 +153,6 @@ std::vector<double> curve_in(const Json& result, const std::string& column) {
   for (const Json& value : result["learning"]["curve"][column])
     values.push_back(value.is_null() ? std::nan("") : value.get<double>());
   return values;
-}
-
-std::string curve_csv(const Json& result) {
-  std::string text;
-  std::vector<std::vector<double>> values;
-  for (const CurveColumn& column : columns) {
-    text += (values.empty() ? "" : ",") + std::string(column.name);
-    values.push_back(curve_in(result, column.name));
-  }
-  text += "\n";
-  for (std::size_t row = 0; row < values.front().size(); ++row)
-    for (const std::vector<double>& column : values)
-      text += (std::isfinite(column[row]) ? exact_text(column[row]) : "nan") +
-              std::string(&column == &values.back() ? "\n" : ",");
-  return text;
 }
 
 std::optional<LearningTarget> target_in(const Json& result) {
@@ -271,10 +228,27 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Json& resu
   }
   lines.emplace_back("learned", learning["data"].get<std::string>() + "; " +
                                     count_shown(number("parameters")) + " parameters");
-  if (number("messages") > 0)
-    lines.emplace_back("messages", count_shown(number("messages")) + " compressed: " +
-                                       percent(number("left_out")) + " left out (of squares), " +
-                                       format("%.3g bits per value", number("bits_per_value")));
+  if (number("messages") == 0)
+    return lines;
+  const auto bound = [&](const char* name, const char* text) {
+    return learning[name].is_null() ? "" : format(text, number(name));
+  };
+  const auto bound_of_squares = [&](const char* name, const char* text) {
+    return learning[name].is_null() ? "" : text + percent(number(name));
+  };
+  lines.emplace_back(
+      "messages", count_shown(number("messages")) + " compressed: " + percent(number("left_out")) +
+                      " left out (of squares" + bound_of_squares("left_out_bound", "; bound ") +
+                      bound_of_squares("left_out_bound_squared", ", of a bell curve ") + "), " +
+                      format("%.3g bits per value", number("bits_per_value")) +
+                      bound("bits_bound", " (bound %.3g)"));
+  lines.emplace_back(
+      "sent",
+      format("%.4g", number("sent_values")) +
+          (number("least_sent_values") < number("most_sent_values")
+               ? format(" (%.4g to %.4g)", number("least_sent_values"), number("most_sent_values"))
+               : "") +
+          format(" of %.4g values", number("values")) + bound("target_values", ", asked for %.4g"));
   return lines;
 }
 

@@ -31,8 +31,6 @@ std::string why_unknown(const nlohmann::ordered_json& result, const std::string&
 
 // Column of the curve by its name in JSON, as numbers; not a number where the run had none.
 std::vector<double> curve_in(const nlohmann::ordered_json& result, const std::string& column);
-// All columns as the CSV file beside the result. Each number reads back to the same double.
-std::string curve_csv(const nlohmann::ordered_json& result);
 
 // What the option until asks for: "accuracy 0.95", and the number; none if nothing is asked for.
 struct LearningTarget {

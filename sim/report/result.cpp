@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/shown.h"
 
@@ -188,8 +189,9 @@ std::string result_text(const Json& result) {
   std::swap(tracks, rest["timeline"]["tracks"]);
   const bool learned = learns(result);
   if (learned)
-    for (Json& column : rest["learning"]["curve"])
-      column = Json::array();
+    for (const std::string& table : learned_tables)
+      for (Json& column : rest["learning"][table])
+        column = Json::array();
   std::string text = rest.dump(2);
   // After the last of these, in their order: strings have no line breaks, so none of them is in
   // one.
@@ -198,9 +200,10 @@ std::string result_text(const Json& result) {
     text.insert(at, values);
     return at + values.size();
   };
-  if (learned) {
-    std::size_t at = text.find("\n    \"curve\": {");
-    for (const auto& [name, column] : result["learning"]["curve"].items()) {
+  std::size_t at = 0;
+  for (const std::string& table : learned ? learned_tables : std::vector<std::string>()) {
+    at = text.find("\n    \"" + table + "\": {", at);
+    for (const auto& [name, column] : result["learning"][table].items()) {
       const std::string values = column.dump();
       at = put(at, "\n      \"" + name + "\": [", values.substr(1, values.size() - 2));
     }

@@ -66,6 +66,16 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
                    std::to_string(std::llround(*start_bytes)) + " bytes";
 }
 
+Compression Compression::of_part(double part) const {
+  Compression same = *this;
+  if (!on() || part == 1 || compressor_->network_cost.of_part == nullptr)
+    return same;
+  for (Settings& stage : same.warm_up_stages_)
+    stage = compressor_->network_cost.of_part(stage, part);
+  same.known_sizes_.clear();
+  return same;
+}
+
 void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) {
   std::map<std::string, std::size_t> known;  // tables by path
   for (const HostFacts& host : cluster.workers) {

@@ -32,6 +32,10 @@ class Compression {
   Compression(const Scenario& scenario, const Cluster& cluster,
               std::optional<double> start_bytes = {});
 
+  // The same for a vector of `part` times as many values, each of which stands for 1 / `part` of
+  // those that travel: whoever weighs what sending costs weighs the cost of these.
+  Compression of_part(double part) const;
+
   bool on() const { return compressor_ != nullptr; }
   const Compressor& compressor() const { return *compressor_; }
 

@@ -4,6 +4,7 @@
 #include "sim/commands/sweep.h"
 #include "sim/commands/written.h"
 #include "sim/options/resolve.h"
+#include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/page.h"
 #include "sim/report/page_parts.h"
@@ -31,7 +32,8 @@ void read(Bytes bytes) {
             results_csv({result, result}, option_names())})
         require_plain_text(bytes, shown);
       if (learns(result))
-        require_plain_text(bytes, curve_csv(result));
+        for (const std::string& table : learned_tables)
+          require_plain_text(bytes, table_csv(result, table));
       for (const std::string& sentence : rank({result, result}).sentences)
         require_plain_text(bytes, sentence);
       nlohmann::ordered_json other = result;

@@ -52,18 +52,18 @@ TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
       EXPECT_EQ(bits, 32);
       continue;
     }
-    EXPECT_EQ(learned.messages, pushes) << name;
-    EXPECT_NEAR(bits, learned.bits_per_value, byte) << name;
+    EXPECT_EQ(learned.compressed.messages, pushes) << name;
+    EXPECT_NEAR(bits, learned.compressed.bits_per_value, byte) << name;
     EXPECT_LT(learned.curve.back().loss, learned.curve.front().loss) << name;
 
     const Simulated bsp = simulated(lesson("bsp", name));
-    EXPECT_EQ(bsp.trace.learned->messages, pushes) << name;
+    EXPECT_EQ(bsp.trace.learned->compressed.messages, pushes) << name;
     EXPECT_LT(bsp.trace.learned->curve.back().loss, learned.curve.front().loss) << name;
     if (compressor.reducible)
       continue;  // what is sent there is parts of sums
     // Each message is passed on round the ring.
     const double gathered = 8 * sent(bsp, "all-gather") / (workers - 1) / pushes / parameters;
-    EXPECT_NEAR(gathered, bsp.trace.learned->bits_per_value, byte) << name;
+    EXPECT_NEAR(gathered, bsp.trace.learned->compressed.bits_per_value, byte) << name;
   }
 }
 
@@ -129,7 +129,9 @@ TEST(LearnedMessages, AreTheSameInStepsAndFlows) {
       const std::string what = exchange + " " + compressor;
       EXPECT_EQ(flow.trace.learned->parameters_at_end, step.trace.learned->parameters_at_end)
           << what;
-      EXPECT_EQ(flow.trace.learned->bits_per_value, step.trace.learned->bits_per_value) << what;
+      EXPECT_EQ(flow.trace.learned->compressed.bits_per_value,
+                step.trace.learned->compressed.bits_per_value)
+          << what;
       const double bytes = step.trace.learned->curve.back().bytes;
       EXPECT_NEAR(flow.trace.learned->curve.back().bytes, bytes, 0.01 * bytes) << what;
     }

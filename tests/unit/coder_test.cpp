@@ -157,24 +157,20 @@ TEST(Coder, LeavesWhatFp16CannotHoldInTheResidual) {
   EXPECT_EQ(coder.sent(aggregator, 1, Values{0, 0}), (Values{1, 0}));
 }
 
-double mean_left_out(const Coder& coder) {
-  return coder.losses().left_out / static_cast<double>(coder.losses().encodings);
-}
-
 TEST(Losses, OfTopKAreTheSmallValuesSquared) {
   const Coded here = coded("topk", {{"density", "0.25"}});
   Coder coder = here.coder();
   const Values first{3, 0, 4, 0}, second{0, 0, 0, 1};
   coder.sent({}, 0, first);
-  EXPECT_EQ(coder.losses().encodings, 1);
-  EXPECT_DOUBLE_EQ(coder.losses().left_out, 9.0 / 25);
-  EXPECT_DOUBLE_EQ(coder.losses().bits, 16);  // one index and one value for four elements
-  coder.sent({}, 1, second);                  // with the 3 that was left
-  EXPECT_DOUBLE_EQ(coder.losses().left_out, 9.0 / 25 + 1.0 / 10);
+  EXPECT_EQ(coder.measures().all().messages, 1);
+  EXPECT_DOUBLE_EQ(coder.measures().all().left_out, 9.0 / 25);
+  EXPECT_DOUBLE_EQ(coder.measures().all().bits_per_value, 16);  // 4 + 4 bytes for four
+  coder.sent({}, 1, second);                                    // with the 3 that was left
+  EXPECT_DOUBLE_EQ(coder.measures().all().left_out, (9.0 / 25 + 1.0 / 10) / 2);
   coder.sent({.stage = 1}, 2, first);  // not a gradient
   coder.sent({.rank = 1}, 2, Values{});
   coder.sent({.rank = 2}, 2, Values{1, NAN, 0, 0});
-  EXPECT_EQ(coder.losses().encodings, 2);
+  EXPECT_EQ(coder.measures().all().messages, 2);
 }
 
 TEST(Losses, OfRandomKAreWhatItDoesNotChoose) {
@@ -183,8 +179,8 @@ TEST(Losses, OfRandomKAreWhatItDoesNotChoose) {
   const Gradients gradients(Gradients::Kind::real);
   for (int iteration = 0; iteration < 200; ++iteration)
     coder.sent({.rank = iteration}, iteration, gradients.of(iteration, 0, iteration, 1000));
-  EXPECT_NEAR(mean_left_out(coder), 1 - 0.2, 0.005);
-  EXPECT_DOUBLE_EQ(coder.losses().bits, 200 * 32 * 0.2);
+  EXPECT_NEAR(coder.measures().all().left_out, 1 - 0.2, 0.005);
+  EXPECT_NEAR(coder.measures().all().bits_per_value, 32 * 0.2, 1e-12);
 }
 
 // Without feedback u is the gradient: QSGD's variance is below its bound, min(n / s^2, sqrt(n) / s)
@@ -195,9 +191,9 @@ TEST(Losses, OfQsgdAreItsVariance) {
   const Gradients gradients(Gradients::Kind::real);
   for (int iteration = 0; iteration < 50; ++iteration)
     coder.sent({}, iteration, gradients.of(0, 0, iteration, 512));
-  EXPECT_LT(mean_left_out(coder), std::sqrt(512.0) / 7);
-  EXPECT_GT(mean_left_out(coder), 0.3 * std::sqrt(512.0) / 7);
-  EXPECT_DOUBLE_EQ(coder.losses().bits, 50 * (4 + 32.0 / 512));
+  EXPECT_LT(coder.measures().all().left_out, std::sqrt(512.0) / 7);
+  EXPECT_GT(coder.measures().all().left_out, 0.3 * std::sqrt(512.0) / 7);
+  EXPECT_DOUBLE_EQ(coder.measures().all().bits_per_value, 4 + 32.0 / 512);
 }
 
 TEST(Losses, AreWhatTheResidualSays) {
@@ -219,7 +215,7 @@ TEST(Losses, AreWhatTheResidualSays) {
       }
       expected += left / all;
     }
-    EXPECT_NEAR(coder.losses().left_out, expected, 1e-5) << name;
+    EXPECT_NEAR(coder.measures().all().left_out, expected / 3, 1e-5) << name;
     EXPECT_GT(expected, 0.01) << name;
   }
 }
@@ -237,7 +233,7 @@ TEST(Losses, OfUnbiasedCatAreItsVariance) {
     left += std::pow(double{values[i]} - sent[i], 2);
   }
   EXPECT_GT(left, 0);
-  EXPECT_NEAR(coder.losses().left_out, left / all, 1e-6);
+  EXPECT_NEAR(coder.measures().all().left_out, left / all, 1e-6);
   Values nothing(1000);
   coder.add_residuals(0, nothing);
   EXPECT_EQ(nothing, Values(1000));

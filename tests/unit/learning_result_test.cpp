@@ -6,6 +6,7 @@
 #include "sim/commands/out_folder.h"
 #include "sim/commands/sweep.h"
 #include "sim/report/expectation.h"
+#include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/ranking.h"
 #include "sim/report/tables.h"
@@ -31,9 +32,9 @@ std::size_t lines_of(const std::string& text) {
 TEST(LearningResult, HasFiguresAndACurve) {
   Learned learned = made_learned(0.5, 0.9);
   learned.target_s = 7.5;
-  learned.messages = 12;
-  learned.left_out = 0.75;
-  learned.bits_per_value = 0.5;
+  learned.compressed.messages = 12;
+  learned.compressed.left_out = 0.75;
+  learned.compressed.bits_per_value = 0.5;
   const Json result = made_result({}, 100, 4, learned);
   EXPECT_TRUE(is_result(result));
   EXPECT_EQ(result["figures"]["loss"], 0.5);
@@ -60,8 +61,8 @@ TEST(LearningResult, OfWhatDoesNotLearnHasNothingOfIt) {
 
 // The same text as before, and a line for each column whatever its length.
 TEST(LearningResult, IsStoredWithALineForEachColumn) {
-  const Json few = made_result({}, 100, 4, made_learned(0.5, 0.9, 2));
-  const Json many = made_result({}, 100, 4, made_learned(0.5, 0.9, 500));
+  const Json few = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 2)));
+  const Json many = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 500)));
   EXPECT_EQ(Json::parse(result_text(many)), many);
   EXPECT_EQ(Json::parse(result_text(few)), few);
   EXPECT_EQ(lines_of(result_text(many)), lines_of(result_text(few)));
@@ -79,12 +80,12 @@ TEST(LearningResult, OfADivergenceHasNoFigures) {
   EXPECT_EQ(loss_shown(result), "diverged");
   EXPECT_EQ(target_shown(result), "-");
   expect_mentions(full_report(result), {"diverged at 2.25 s"});
-  EXPECT_TRUE(curve_csv(result).find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
-      << curve_csv(result);
+  EXPECT_TRUE(table_csv(result, "curve").find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
+      << table_csv(result, "curve");
 }
 
 TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
-  const Json whole = made_result({}, 100, 4, made_learned(0.5, 0.9));
+  const Json whole = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
   std::vector<Json> broken;
   for (const std::string& figure : learned_figures) {
     broken.push_back(whole);
@@ -106,13 +107,22 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
     broken.push_back(whole);
     broken.back()["learning"][name] = true;
   }
-  for (const auto& [name, value] : whole["learning"]["curve"].items()) {
+  for (const std::string& table : learned_tables)
+    for (const auto& [name, value] : whole["learning"][table].items()) {
+      broken.push_back(whole);
+      broken.back()["learning"][table].erase(name);
+      broken.push_back(whole);
+      broken.back()["learning"][table][name].erase(1);
+      broken.push_back(whole);
+      broken.back()["learning"][table][name][1] = "x";
+      if (name.ends_with("loss"))
+        continue;  // which may be anything
+      broken.push_back(whole);
+      broken.back()["learning"][table][name][1] = -1e300;
+    }
+  for (const char* name : {"from", "to"}) {
     broken.push_back(whole);
-    broken.back()["learning"]["curve"].erase(name);
-    broken.push_back(whole);
-    broken.back()["learning"]["curve"][name].erase(3);
-    broken.push_back(whole);
-    broken.back()["learning"]["curve"][name][3] = "x";
+    broken.back()["learning"]["histogram"][name][0] = 101;
   }
   broken.push_back(whole);
   broken.back()["learning"]["curve"]["seconds"][3] = nullptr;
@@ -137,7 +147,7 @@ TEST(CurveFile, ReadsBackToTheSameNumbers) {
   learned.curve[3].bytes = 123456789012345678.0;
   learned.curve[3].loss = 5e-324;
   const Json result = Json::parse(result_text(made_result({}, 100, 4, learned)));
-  std::istringstream lines(curve_csv(result));
+  std::istringstream lines(table_csv(result, "curve"));
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(line, "seconds,samples,bytes,loss,accuracy,iterations,train_accuracy,heldout_loss");
@@ -157,49 +167,98 @@ TEST(CurveFile, ReadsBackToTheSameNumbers) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-// --resume makes a lost or changed file again from the result, and leaves a whole one alone.
-TEST(CurveFile, IsKeptAsTheResultSays) {
-  const TemporaryFolder folder;
-  const SweepCell cell{.scenario = {}, .curve_csv = folder.path("a.curve.csv")};
-  const Json result = made_result({}, 100, 4, made_learned(0.5, 0.9));
-  const auto inode = [&] {
-    struct stat about = {};
-    return stat(cell.curve_csv.c_str(), &about) == 0 ? about.st_ino : 0;
+TEST(CompressionFile, HasEmptyCellsWhereAPaperSaysNothing) {
+  Learned learned = made_compressed(made_learned(0.5, 0.9));
+  const auto csv = [&](const char* table) {
+    return table_csv(made_result({}, 100, 4, learned), table);
   };
-  keep_curve(cell, made_result({}, 100));
-  EXPECT_EQ(inode(), 0U) << "what does not learn has no curve";
-  keep_curve(cell, result);
-  EXPECT_EQ(text_of(cell.curve_csv), curve_csv(result));
-  const auto first = inode();
-  keep_curve(cell, result);
-  EXPECT_EQ(inode(), first);
-  for (const std::string& other : {curve_csv(result) + "x", std::string(), [&] {
-                                     std::string text = curve_csv(result);
-                                     text[text.size() - 2] ^= 1;
-                                     return text;
-                                   }()}) {
-    folder.write("a.curve.csv", other);
-    keep_curve(cell, result);
-    EXPECT_EQ(text_of(cell.curve_csv), curve_csv(result));
+  EXPECT_EQ(
+      csv("compression"),
+      "iteration,messages,values,sent_values,least_sent_values,most_sent_values,target_values,"
+      "left_out,left_out_bound,left_out_bound_squared,bits_per_value,bits_bound\n"
+      "0,4,1000,12.5,9,16,10,0.75,0.99,0.9801,0.5,\n"
+      "1,3,1000,12.5,0,0,,0.75,,,0.5,0.625\n");
+  EXPECT_EQ(csv("histogram"),
+            "iteration,from,to,share,square_share,normal_share,normal_square_share\n"
+            "0,,0.25,0.5,0.625,0.5625,0.5\n"
+            "0,0.25,,0.5,0.375,0.4375,0.5\n");
+  learned = made_learned(0.5, 0.9);
+  EXPECT_EQ(csv("compression"), "");
+  EXPECT_EQ(csv("histogram"), "");
+}
+
+class LearnedFiles : public testing::Test {
+ protected:
+  std::string text(const std::string& table) const {
+    const std::string path = cell_.learned_path + "." + table + ".csv";
+    return std::filesystem::exists(path) ? text_of(path) : "none";
+  }
+  const TemporaryFolder folder_;
+  const SweepCell cell_{.scenario = {}, .learned_path = folder_.path("a")};
+  const Json learns_ = made_result({}, 100, 4, made_learned(0.5, 0.9));
+  const Json compresses_ = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
+};
+
+// --resume makes a lost or changed file again from the result, and leaves a whole one alone.
+TEST_F(LearnedFiles, AreKeptAsTheResultSays) {
+  for (const std::string& table : learned_tables) {
+    const std::string path = folder_.path("a." + table + ".csv");
+    const auto inode = [&] {
+      struct stat about = {};
+      return stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
+    };
+    const std::string whole = table_csv(compresses_, table);
+    keep_learned(cell_, compresses_);
+    EXPECT_EQ(text(table), whole);
+    const auto first = inode();
+    keep_learned(cell_, compresses_);
+    EXPECT_EQ(inode(), first);
+    std::string changed = whole;
+    changed[changed.size() - 2] ^= 1;
+    for (const std::string& other : {whole + "x", std::string(), changed}) {
+      folder_.write("a." + table + ".csv", other);
+      keep_learned(cell_, compresses_);
+      EXPECT_EQ(text(table), whole);
+    }
   }
 }
 
-TEST(CurveFile, OfSomebodyElseIsNotReplaced) {
-  const TemporaryFolder folder;
-  const OutFolder out(folder.path());
-  folder.write("a.curve.csv", curve_csv(made_result({}, 100, 4, made_learned(0.5, 0.9))));
-  out.require_ours("a.curve.csv");
-  folder.write("a.curve.csv", "seconds,samples\n1,2\n");
-  expect_mentions(error_of([&] { out.require_ours("a.curve.csv"); }),
-                  {"a.curve.csv", "was not written by syncline"});
+// A folder that is used again has no file of a cell that learns, or compresses, no longer.
+TEST_F(LearnedFiles, GoWhereThereIsNothingToSayAnyMore) {
+  keep_learned(cell_, made_result({}, 100));
+  for (const std::string& table : learned_tables)
+    EXPECT_EQ(text(table), "none") << "what does not learn has no " << table;
+  keep_learned(cell_, compresses_);
+  keep_learned(cell_, learns_);
+  EXPECT_EQ(text("curve"), table_csv(learns_, "curve"));
+  EXPECT_EQ(text("compression"), "none");
+  EXPECT_EQ(text("histogram"), "none");
+  keep_learned(cell_, compresses_);
+  keep_learned(cell_, made_result({}, 100));
+  for (const std::string& table : learned_tables)
+    EXPECT_EQ(text(table), "none");
+}
+
+TEST_F(LearnedFiles, OfSomebodyElseStay) {
+  for (const std::string& table : learned_tables)
+    folder_.write("a." + table + ".csv", "seconds,samples\n1,2\n");
+  keep_learned(cell_, made_result({}, 100));
+  for (const std::string& table : learned_tables) {
+    EXPECT_EQ(text(table), "seconds,samples\n1,2\n");
+    const OutFolder out(folder_.path());
+    expect_mentions(error_of([&] { out.require_ours("a." + table + ".csv"); }),
+                    {"a." + table + ".csv", "was not written by syncline"});
+    folder_.write("a." + table + ".csv", table_csv(compresses_, table));
+    out.require_ours("a." + table + ".csv");
+  }
 }
 
 TEST(LearningTables, SayWhatWasLearned) {
   Learned learned = made_learned(0.5, 0.9);
   learned.least_loss = 0.25;
-  learned.messages = 12;
-  learned.left_out = 0.75;
-  learned.bits_per_value = 0.5;
+  learned.compressed.messages = 12;
+  learned.compressed.left_out = 0.75;
+  learned.compressed.bits_per_value = 0.5;
   const std::string report =
       full_report(result_of({{"until", "accuracy:0.85"}}, 100, learned, 9.5));
   expect_mentions(report,
@@ -208,6 +267,12 @@ TEST(LearningTables, SayWhatWasLearned) {
                    "accuracy                90.0 % held out, 50.0 % of what it learned from\n",
                    "target                  accuracy 0.85: after 9.5", "made up; 650 parameters",
                    "12 compressed: 75.0 % left out (of squares), 0.5 bits per value"});
+  learned.compressed = made_compressed({}).each_compressed.front().means;
+  learned.compressed.bits_bound = 0.75;
+  expect_mentions(full_report(result_of({}, 100, learned)),
+                  {"4 compressed: 75.0 % left out (of squares; bound 99.0 %, of a bell curve "
+                   "98.0 %), 0.5 bits per value (bound 0.75)\n",
+                   "sent                    12.5 (9 to 16) of 1000 values, asked for 10\n"});
   expect_mentions(full_report(result_of({{"until", "loss:0.1"}}, 100, learned)),
                   {"loss 0.1: missed"});
 

@@ -72,6 +72,40 @@ inline Learned made_learned(double loss, double accuracy, int points = 11) {
   return learned;
 }
 
+// The same, of what was compressed: two iterations, and a histogram of two bins.
+inline Learned made_compressed(Learned learned) {
+  const Compressed largest{.messages = 4,
+                           .values = 1000,
+                           .sent_values = 12.5,
+                           .least_sent_values = 9,
+                           .most_sent_values = 16,
+                           .left_out = 0.75,
+                           .bits_per_value = 0.5,
+                           .target_values = 10,
+                           .left_out_bound = 0.99,
+                           .left_out_bound_squared = 0.9801};
+  const Compressed code{.messages = 3,
+                        .values = 1000,
+                        .sent_values = 12.5,
+                        .left_out = 0.75,
+                        .bits_per_value = 0.5,
+                        .bits_bound = 0.625};
+  learned.each_compressed = {{0, largest}, {1, code}};
+  learned.histogram = {{.from = {},
+                        .to = 0.25,
+                        .share = 0.5,
+                        .square_share = 0.625,
+                        .normal_share = 0.5625,
+                        .normal_square_share = 0.5},
+                       {.from = 0.25,
+                        .to = {},
+                        .share = 0.5,
+                        .square_share = 0.375,
+                        .normal_share = 0.4375,
+                        .normal_square_share = 0.5}};
+  return learned;
+}
+
 inline Learned made_divergence(double diverged_s) {
   Learned learned = made_learned(2, 0.1, 3);
   learned.curve.back().loss = learned.curve.back().heldout_loss = std::nan("");

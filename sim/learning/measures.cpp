@@ -1,0 +1,198 @@
+#include "sim/learning/measures.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "kernels/elementary.h"
+
+namespace syncline {
+namespace {
+
+constexpr double bin_width = 0.25;  // standard deviations
+constexpr int bins_aside = 24;      // of the mean, so up to 6 deviations; then what is beyond
+constexpr std::size_t bins = 2 * bins_aside + 2;
+
+double edge(std::size_t bin) {  // its lower one
+  return (static_cast<double>(bin) - bins_aside - 1) * bin_width;
+}
+
+double density(double x) {  // of the normal distribution
+  return 0.3989422804014327 * steady_exp(-x * x / 2);
+}
+
+// The normal distribution's part in each bin, by Simpson's rule.
+std::array<double, bins> normal_parts() {
+  std::array<double, bins> parts{};
+  double beyond = 0.5;
+  for (std::size_t bin = 1; bin + 1 < bins; ++bin) {
+    constexpr int steps = 64;
+    constexpr double step = bin_width / steps;
+    double sum = density(edge(bin)) + density(edge(bin + 1));
+    for (int i = 1; i < steps; ++i)
+      sum += (i % 2 == 1 ? 4 : 2) * density(edge(bin) + i * step);
+    parts[bin] = sum * step / 3;
+    if (edge(bin) >= 0)
+      beyond -= parts[bin];
+  }
+  parts.front() = parts.back() = beyond;
+  return parts;
+}
+
+}  // namespace
+
+void Measures::Optional::add(const std::optional<double>& value) {
+  messages += value ? 1 : 0;
+  sum += value.value_or(0);
+}
+
+void Measures::Optional::add(const Optional& other) {
+  messages += other.messages;
+  sum += other.sum;
+}
+
+void Measures::Sums::add(const Measured& message) {
+  const auto elements = static_cast<double>(message.values);
+  ++messages;
+  values += elements;
+  const auto sent_here = static_cast<double>(message.sent);
+  least_sent = messages == 1 ? sent_here : std::min(least_sent, sent_here);
+  most_sent = std::max(most_sent, sent_here);
+  sent += sent_here;
+  left_out += message.left_out;
+  bits_per_value += 8 * static_cast<double>(message.bytes) / elements;
+  const Promise& promise = message.promise;
+  target.add(promise.values);
+  left_out_bound.add(promise.left_out);
+  left_out_bound_squared.add(promise.left_out_of_a_bell);
+  bits_bound.add(promise.bits ? std::optional(*promise.bits / elements) : std::nullopt);
+}
+
+void Measures::Sums::add(const Sums& other) {
+  least_sent = messages == 0 ? other.least_sent : std::min(least_sent, other.least_sent);
+  most_sent = std::max(most_sent, other.most_sent);
+  messages += other.messages;
+  values += other.values;
+  sent += other.sent;
+  left_out += other.left_out;
+  bits_per_value += other.bits_per_value;
+  target.add(other.target);
+  left_out_bound.add(other.left_out_bound);
+  left_out_bound_squared.add(other.left_out_bound_squared);
+  bits_bound.add(other.bits_bound);
+}
+
+Compressed Measures::Sums::means() const {
+  if (messages == 0)
+    return {};
+  const auto count = static_cast<double>(messages);
+  const auto mean = [&](const Optional& of) {
+    return of.messages == messages ? std::optional(of.sum / count) : std::nullopt;
+  };
+  return {.messages = messages,
+          .values = values / count,
+          .sent_values = sent / count,
+          .least_sent_values = least_sent,
+          .most_sent_values = most_sent,
+          .left_out = left_out / count,
+          .bits_per_value = bits_per_value / count,
+          .target_values = mean(target),
+          .left_out_bound = mean(left_out_bound),
+          .left_out_bound_squared = mean(left_out_bound_squared),
+          .bits_bound = mean(bits_bound)};
+}
+
+void Measures::add(int iteration, const Measured& message) {
+  all_.add(message);
+  rows_[iteration / iterations_in_row_ * iterations_in_row_].add(message);
+  if (rows_.size() <= most_rows)
+    return;
+  iterations_in_row_ *= 2;
+  std::map<int, Sums> joined;
+  for (const auto& [first, sums] : rows_)
+    joined[first / iterations_in_row_ * iterations_in_row_].add(sums);
+  rows_ = std::move(joined);
+}
+
+bool Measures::watches(int rank, int iteration) {
+  if (rank != watched_)
+    return false;
+  if (iteration != last_watched_) {
+    last_watched_ = iteration;
+    if (compressed_ == 0 || std::has_single_bit(static_cast<std::uint64_t>(compressed_)))
+      histograms_[iteration];
+    ++compressed_;
+  }
+  return histograms_.contains(iteration);
+}
+
+void Measures::watch(int iteration, std::span<const float> values) {
+  static const std::array<double, bins> normal = normal_parts();
+  const auto count = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (const float value : values) {
+    sum += value;
+    squares += static_cast<double>(value) * value;
+  }
+  const double mean = sum / count;
+  double spread = 0;  // by a pass of its own: the mean may be far from zero
+  for (const float value : values)
+    spread += (value - mean) * (value - mean);
+  const double deviation = std::sqrt(spread / count);
+  if (!(deviation > 0) || !std::isfinite(deviation))
+    return;  // all the same: no shape
+  Histogram& histogram = histograms_[iteration];
+  for (std::vector<double>* const each :
+       {&histogram.values_in, &histogram.squares_in, &histogram.normal_values_in,
+        &histogram.normal_squares_in})
+    each->resize(bins);
+  histogram.values += count;
+  histogram.squares += squares;
+  for (const float value : values) {
+    const double place = std::floor((value - mean) / deviation / bin_width) + bins_aside + 1;
+    const auto bin = static_cast<std::size_t>(std::clamp(place, 0.0, bins - 1.0));
+    histogram.values_in[bin] += 1;
+    histogram.squares_in[bin] += static_cast<double>(value) * value;
+  }
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    // The integrals of x and of x^2 over the bin; what is at an open end is 0.
+    const double low = bin == 0 ? 0 : density(edge(bin));
+    const double high = bin + 1 == bins ? 0 : density(edge(bin + 1));
+    const double first = low - high;
+    const double second = normal[bin] + edge(std::max<std::size_t>(bin, 1)) * low -
+                          edge(std::min(bin + 1, bins - 1)) * high;
+    histogram.normal_values_in[bin] += count * normal[bin];
+    histogram.normal_squares_in[bin] +=
+        count *
+        (mean * mean * normal[bin] + 2 * mean * deviation * first + deviation * deviation * second);
+  }
+}
+
+Compressed Measures::all() const {
+  return all_.means();
+}
+
+std::vector<CompressedIteration> Measures::iterations() const {
+  std::vector<CompressedIteration> rows;
+  for (const auto& [first, sums] : rows_)
+    rows.push_back({.iteration = first, .means = sums.means()});
+  return rows;
+}
+
+std::vector<HistogramBin> Measures::histogram() const {
+  std::vector<HistogramBin> rows;
+  for (const auto& [iteration, histogram] : histograms_)
+    for (std::size_t bin = 0; bin < histogram.values_in.size(); ++bin)
+      rows.push_back({.iteration = iteration,
+                      .from = bin == 0 ? std::nullopt : std::optional(edge(bin)),
+                      .to = bin + 1 == bins ? std::nullopt : std::optional(edge(bin + 1)),
+                      .share = histogram.values_in[bin] / histogram.values,
+                      .square_share = histogram.squares_in[bin] / histogram.squares,
+                      .normal_share = histogram.normal_values_in[bin] / histogram.values,
+                      .normal_square_share = histogram.normal_squares_in[bin] / histogram.squares});
+  return rows;
+}
+
+}  // namespace syncline

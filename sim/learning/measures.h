@@ -1,0 +1,78 @@
+// What messages of gradients lose, iteration by iteration, and how the values that were compressed
+// are distributed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "kernels/compressor.h"
+#include "sim/learned.h"
+
+namespace syncline {
+
+class Measures {
+ public:
+  // At most so many rows: of a longer run each stands for 2, 4, 8, ... iterations from its own on.
+  static constexpr std::size_t most_rows = 10'000;
+
+  // One message: what it came to of so many values, and what papers say of it.
+  struct Measured {
+    std::size_t values = 0;  // above 0
+    std::size_t sent = 0;
+    std::size_t bytes = 0;
+    double left_out = 0;
+    Promise promise;
+  };
+
+  // `watched`: the rank whose values histograms are of.
+  explicit Measures(int watched) : watched_(watched) {}
+
+  void add(int iteration, const Measured& message);
+
+  // Whether a histogram is taken of this message's values: of the first iteration that the rank
+  // compresses, the second, third, fifth, ninth and so on, of each with all of its messages. Asks
+  // once for each message.
+  bool watches(int rank, int iteration);
+  void watch(int iteration, std::span<const float> values);
+
+  Compressed all() const;
+  std::vector<CompressedIteration> iterations() const;
+  std::vector<HistogramBin> histogram() const;
+
+ private:
+  // A sum over messages, of those that have one.
+  struct Optional {
+    std::int64_t messages = 0;
+    double sum = 0;
+
+    void add(const std::optional<double>& value);
+    void add(const Optional& other);
+  };
+  struct Sums {
+    std::int64_t messages = 0;
+    double values = 0, sent = 0, left_out = 0, bits_per_value = 0;
+    double least_sent = 0, most_sent = 0;
+    Optional target, left_out_bound, left_out_bound_squared, bits_bound;
+
+    void add(const Measured& message);
+    void add(const Sums& other);
+    Compressed means() const;
+  };
+  struct Histogram {
+    double values = 0, squares = 0;
+    std::vector<double> values_in, squares_in, normal_values_in, normal_squares_in;  // by bin
+  };
+
+  Sums all_;
+  std::map<int, Sums> rows_;  // by their first iteration
+  int iterations_in_row_ = 1;
+
+  int watched_;
+  int last_watched_ = -1;        // iteration
+  std::int64_t compressed_ = 0;  // iterations of the watched rank so far
+  std::map<int, Histogram> histograms_;
+};
+
+}  // namespace syncline
