@@ -84,18 +84,18 @@ TEST_P(Lab, ExerciseHasAnAnswer) {
       {"convergence", {{"staleness = 8", "staleness = 2"}}}};
   ASSERT_TRUE(answers.contains(GetParam()));
   const TemporaryFolder folder;
-  const fs::path exercise = root / "experiments/labs" / GetParam() / "exercise";
-  fs::copy(exercise / "expected.csv", folder.path("expected.csv"));
+  fs::copy(root / "experiments/labs", folder.path("labs"), fs::copy_options::recursive);
+  const std::string exercise = "labs/" + GetParam() + "/exercise";
   std::string text;
   std::size_t changed = 0;
-  for (const std::string& line : lines_of(exercise / "answer.cfg")) {
+  for (const std::string& line : lines_of(folder.path(exercise + "/answer.cfg"))) {
     const auto answer = answers.at(GetParam()).find(line);
     changed += answer == answers.at(GetParam()).end() ? 0 : 1;
     text += (answer == answers.at(GetParam()).end() ? line : answer->second) + "\n";
   }
   EXPECT_EQ(changed, answers.at(GetParam()).size());
-  const std::string answered = folder.write("answer.cfg", text);
-  const Ended ended = run_program({"check", fs::path(answered).parent_path()}, root);
+  folder.write(exercise + "/answer.cfg", text);
+  const Ended ended = run_program({"check", folder.path(exercise)}, root);
   EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
 }
 
