@@ -20,16 +20,17 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
   if (n == 1)
     return {};
   const bool compressed = payload.elements > 0;
-  const auto region = [&](int from, int to) { return share(payload.message_of(from), n, to); };
+  const auto selected = [&](int from, int to) { return share(payload.message_of(from), n, to); };
+  const auto merged = [&](int, int to) { return share(payload.bytes, n, to); };
 
   Plan plan;
   if (compressed)
     plan.push_back(encode(payload.elements));
-  append_all_to_all(plan, "split", n, rank, region);
+  append_all_to_all(plan, "split", n, rank, selected);
   if (compressed)
     plan.push_back(decode(largest_share(payload.elements, n), n));
   if (settings.word("balance") == "on")
-    append_all_to_all(plan, "balance", n, rank, region);
+    append_all_to_all(plan, "balance", n, rank, merged);
   plan.push_back(all_gather_of_sums(payload, n, rank));
   if (compressed)
     plan.push_back(decode(payload.elements));

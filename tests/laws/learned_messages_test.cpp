@@ -111,8 +111,10 @@ TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
   EXPECT_NEAR(sent(tree, "broadcast") + sent(tree, "unfold"), 21 * downs * list, 21 * downs);
   EXPECT_GT(sent(tree, "fold") + sent(tree, "reduce"), 1.2 * 21 * ups * list);
   options["exchange"] = "oktopk";
+  options["balance"] = "on";
   const Simulated regions = simulated(options);
   EXPECT_NEAR(sent(regions, "all-gather"), 21 * (workers - 1) * list, 21 * workers * workers);
+  EXPECT_NEAR(sent(regions, "balance"), 21 * (workers - 1) * list, 21 * workers * workers);
   EXPECT_GT(sent(regions, "split"), 1.2 * 21 * (workers - 1) * list);
 }
 
