@@ -41,7 +41,8 @@ struct Contributions {
   std::function<void(const std::vector<int>& workers, std::size_t first,
                      const std::vector<std::span<const float>>& values, std::span<float> sum)>
       add_messages;
-  // This worker sends a list on, of what it has merged, that has so many values of so many elements.
+  // This worker sends a list on, of what it has merged, that has so many values of so many
+  // elements.
   std::function<void(int worker, std::size_t values, std::size_t elements)> sends_list;
   // What the exchange drops of a sum on its way joins this worker's next gradient, if the
   // compressor has error feedback.
