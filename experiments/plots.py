@@ -66,6 +66,14 @@ def cells(out):
     return found
 
 
+def grouped(cells, key):
+    """Cells by key(cell), each group in the order of its seeds."""
+    groups = {}
+    for cell in sorted(cells, key=lambda cell: cell.scenario["seed"]):
+        groups.setdefault(key(cell), []).append(cell)
+    return groups
+
+
 def save(figure, path):
     """As SVG without a date, so that the same numbers leave the same file."""
     figure.savefig(path, metadata={"Date": None})

@@ -11,7 +11,6 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import plots  # noqa: E402: found through the line above
 
-WORKERS = 8
 DENSITIES = (0.001, 0.003, 0.01, 0.03, 0.1)
 COLOUR = dict(zip(DENSITIES, plots.COLOURS))
 COSTS = {"payload": "bits", "affine": "bits with a start", "packet": "packets with a start"}
@@ -26,9 +25,8 @@ def element_bits(parameters):
 
 
 def elements(cell):
-    """Values in a message at each iteration, the mean over workers: all messages are gathered by all."""
-    sent = cell.curve["bytes"]
-    return [(after - before) / (WORKERS * (WORKERS - 1) * 8) for before, after in zip(sent, sent[1:])]
+    """Values in a message at each iteration, the mean over workers."""
+    return [float(row["sent_values"]) for row in cell.tables["compression"]]
 
 
 def spent(cell, cost):
@@ -61,9 +59,7 @@ def reached(cell, amounts):
 
 class Runs:
     def __init__(self, cells):
-        self.groups = {}
-        for cell in sorted(cells, key=lambda cell: cell.scenario["seed"]):
-            self.groups.setdefault(self.key(cell), []).append(cell)
+        self.groups = plots.grouped(cells, self.key)
 
     @staticmethod
     def key(cell):

@@ -18,16 +18,16 @@ FEEDBACK = {"on": ("-", "with"), "off": ("--", "without")}
 
 class Runs:
     def __init__(self, cells):
-        self.cells = {self.key(cell.scenario): cell for cell in cells}
+        self.groups = plots.grouped(cells, lambda cell: self.key(cell.scenario))
         self.seeds = sorted({cell.scenario["seed"] for cell in cells})
 
     @staticmethod
     def key(scenario):
         return (scenario["learn"], scenario["skew"], scenario["learning-rate"], scenario.get("density", 1),
-                scenario.get("error-feedback", "dense"), scenario["seed"])
+                scenario.get("error-feedback", "dense"))
 
     def all(self, learn, skew, rate, density=1, feedback="dense"):
-        return [self.cells[learn, skew, rate, density, feedback, seed] for seed in self.seeds]
+        return self.groups[learn, skew, rate, density, feedback]
 
     def curve(self, *what):
         """Iterations, and the mean over seeds of the loss then."""

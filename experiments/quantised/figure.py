@@ -44,27 +44,9 @@ def levels(bits):
     return 2 ** (bits - 1) - 1
 
 
-def variance_bound(n, s):
-    return min(n / s**2, math.sqrt(n) / s)
-
-
-def length_bound(n, s, coding):
-    """Bits per value with o(1) left out: theorem 3.2 and, for dense codes, lemma A.6."""
-    if coding == "sparse":
-        many = s * (s + math.sqrt(n))
-        if s * s + math.sqrt(n) > n / 2:
-            return None
-        return ((3 + 1.5 * math.log2(2 * (s * s + n) / many)) * many + 32) / n
-    if coding == "dense":
-        return 32 / n + 0.5 * (math.log2(1 + (s * s + min(n, s * math.sqrt(n))) / n) + 1) + 2
-    return None
-
-
 class Runs:
     def __init__(self, cells):
-        self.by_kind = {}
-        for cell in sorted(cells, key=lambda cell: cell.scenario["seed"]):
-            self.by_kind.setdefault(kind(cell.scenario), []).append(cell)
+        self.by_kind = plots.grouped(cells, lambda cell: kind(cell.scenario))
 
     def curve(self, what):
         cells = self.by_kind[what]
@@ -137,8 +119,7 @@ def figure(runs):
                         color=("#bbbbbb", plots.COLOURS[5], plots.COLOURS[0])[offset],
                         label={"fixed": "fixed width", "dense": "Elias, dense", "sparse": "Elias, sparse"}[coding]
                         if at == 0 else None)
-            bound = length_bound(cells[0].learning["parameters"], levels(bits), coding) if scale == THEORY else None
-            if bound:
+            if bound := cells[0].learning["bits_bound"]:
                 lengths.plot([x - 0.13, x + 0.13], [bound, bound], color=plots.COLOURS[1], linewidth=2.5,
                              label="the paper's bound" if bits == 2 and coding == "dense" else None)
     lengths.set_xticks(range(len(labels)), labels)
@@ -160,13 +141,10 @@ def table(runs):
              "| compressor | scale | bits | code | bits a value | bound | variance | bound | loss at the end, of fp32's | "
              f"farthest at any epoch | kB to {TARGET:g} | MB sent | samples to {TARGET:g} |", "|" + "---|" * 13]
     for what, cells in runs.by_kind.items():
-        n = cells[0].learning["parameters"]
         name, scale, bits, coding = what if what[0] == "qsgd" else what + ("", "", "")
-        s = levels(bits) if bits else 1
         seeds = runs.from_dense(what)
         ends = [100 * seed[-1] for seed in seeds]
-        length = length_bound(n, s, coding) if scale == THEORY else None
-        variance = variance_bound(n, s) if scale == THEORY else variance_bound(512, s) if scale else None
+        length, variance = (cells[0].learning[name] for name in ("bits_bound", "left_out_bound"))
         bits_used = mean(cell.learning["bits_per_value"] for cell in cells) or 32
         left = mean(cell.learning["left_out"] for cell in cells)
         farthest = max(abs(part) for seed in seeds for part in seed)

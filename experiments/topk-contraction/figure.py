@@ -115,10 +115,8 @@ def table(found):
 
 
 def main():
-    found = {}
-    for cell in plots.sweep(HERE / "topk-contraction.cfg"):
-        said = cell.scenario
-        found.setdefault((said["learn"], said["compressor"], float(said["density"])), []).append(cell)
+    found = plots.grouped(plots.sweep(HERE / "topk-contraction.cfg"), lambda cell: (
+        cell.scenario["learn"], cell.scenario["compressor"], float(cell.scenario["density"])))
     figure(found)
     table(found)
 
