@@ -3,37 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <optional>
+
+#include "sim/report/allowed.h"
 
 namespace syncline {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double most_of_a_count = 1e18;  // so that each can be printed
-constexpr double any = std::numeric_limits<double>::max();
 constexpr std::size_t most_rows = 1'000'000;
-
-struct Allowed {
-  double least = 0, most = most_of_a_count;
-  bool null = false;
-};
-constexpr Allowed count{};
-constexpr Allowed amount{.most = any};  // of what may be anything from 0
-constexpr Allowed share{.most = 1};
-constexpr Allowed loss{.least = -any, .most = any, .null = true};
-constexpr Allowed edge{.least = -100, .most = 100, .null = true};
-
-constexpr Allowed or_null(Allowed allowed) {
-  allowed.null = true;
-  return allowed;
-}
+constexpr AllowedNumbers edge{.least = -100, .most = 100, .null = true};
 
 template <class Row>
 struct Column {
   const char* name;
-  Allowed allowed;
+  AllowedNumbers allowed;
   std::function<std::optional<double>(const Row&)> value;
 };
 
@@ -42,7 +27,7 @@ struct Table {
   std::string begin;    // of its first line, by contract: other columns come after these
   const char* nothing;  // a null, in CSV
   bool always;          // has a file even without rows
-  std::vector<std::pair<std::string, Allowed>> columns;
+  std::vector<std::pair<std::string, AllowedNumbers>> columns;
   std::function<Json(const Learned&)> made;
 };
 
@@ -72,56 +57,51 @@ const std::vector<Table>& tables() {
   using Bin = HistogramBin;
   static const std::vector<Table> all{
       table_of<Point>("curve", "seconds,samples,bytes,loss,accuracy", "nan", true,
-                      {{"seconds", count, &Point::seconds},
-                       {"samples", count, &Point::samples},
-                       {"bytes", count, &Point::bytes},
-                       {"loss", loss, &Point::loss},
-                       {"accuracy", or_null(share), &Point::accuracy},
-                       {"iterations", count, &Point::iterations},
-                       {"train_accuracy", or_null(share), &Point::train_accuracy},
-                       {"heldout_loss", loss, &Point::heldout_loss}},
+                      {{"seconds", any_count, &Point::seconds},
+                       {"samples", any_count, &Point::samples},
+                       {"bytes", any_count, &Point::bytes},
+                       {"loss", any_loss, &Point::loss},
+                       {"accuracy", any_share.or_null(), &Point::accuracy},
+                       {"iterations", any_count, &Point::iterations},
+                       {"train_accuracy", any_share.or_null(), &Point::train_accuracy},
+                       {"heldout_loss", any_loss, &Point::heldout_loss}},
                       &Learned::curve),
       table_of<Iteration>(
           "compression", "iteration,messages,values,sent_values", "", false,
-          {{"iteration", count, &Iteration::iteration},
-           {"messages", count,
+          {{"iteration", any_count, &Iteration::iteration},
+           {"messages", any_count,
             [](const Iteration& i) { return static_cast<double>(i.means.messages); }},
-           {"values", count, [](const Iteration& i) { return i.means.values; }},
-           {"sent_values", count, [](const Iteration& i) { return i.means.sent_values; }},
-           {"least_sent_values", count,
+           {"values", any_count, [](const Iteration& i) { return i.means.values; }},
+           {"sent_values", any_count, [](const Iteration& i) { return i.means.sent_values; }},
+           {"least_sent_values", any_count,
             [](const Iteration& i) { return i.means.least_sent_values; }},
-           {"most_sent_values", count, [](const Iteration& i) { return i.means.most_sent_values; }},
-           {"target_values", or_null(count),
+           {"most_sent_values", any_count,
+            [](const Iteration& i) { return i.means.most_sent_values; }},
+           {"target_values", any_count.or_null(),
             [](const Iteration& i) { return i.means.target_values; }},
-           {"left_out", amount, [](const Iteration& i) { return i.means.left_out; }},
-           {"left_out_bound", or_null(amount),
+           {"left_out", any_amount, [](const Iteration& i) { return i.means.left_out; }},
+           {"left_out_bound", any_amount.or_null(),
             [](const Iteration& i) { return i.means.left_out_bound; }},
-           {"left_out_bound_squared", or_null(amount),
+           {"left_out_bound_squared", any_amount.or_null(),
             [](const Iteration& i) { return i.means.left_out_bound_squared; }},
-           {"bits_per_value", count, [](const Iteration& i) { return i.means.bits_per_value; }},
-           {"bits_bound", or_null(count), [](const Iteration& i) { return i.means.bits_bound; }}},
+           {"bits_per_value", any_count, [](const Iteration& i) { return i.means.bits_per_value; }},
+           {"bits_bound", any_count.or_null(),
+            [](const Iteration& i) { return i.means.bits_bound; }}},
           &Learned::each_compressed),
       table_of<Bin>("histogram", "iteration,from,to,share", "", false,
-                    {{"iteration", count, &Bin::iteration},
+                    {{"iteration", any_count, &Bin::iteration},
                      {"from", edge, &Bin::from},
                      {"to", edge, &Bin::to},
-                     {"share", share, &Bin::share},
-                     {"square_share", share, &Bin::square_share},
-                     {"normal_share", share, &Bin::normal_share},
-                     {"normal_square_share", share, &Bin::normal_square_share}},
+                     {"share", any_share, &Bin::share},
+                     {"square_share", any_share, &Bin::square_share},
+                     {"normal_share", any_share, &Bin::normal_share},
+                     {"normal_square_share", any_share, &Bin::normal_square_share}},
                     &Learned::histogram)};
   return all;
 }
 
 const Table& table_named(const std::string& name) {
   return *std::ranges::find(tables(), name, &Table::name);
-}
-
-bool is_allowed(const Json& value, const Allowed& allowed) {
-  if (value.is_null())
-    return allowed.null;
-  return value.is_number() && value.get<double>() >= allowed.least &&
-         value.get<double>() <= allowed.most;
 }
 
 // The fewest digits that read back to the same double.
@@ -150,7 +130,7 @@ bool is_learned_table(const std::string& name, const Json& json) {
       return false;
     rows = found->size();
     for (const Json& value : *found)
-      if (!is_allowed(value, allowed))
+      if (!allowed.has(value))
         return false;
   }
   return true;

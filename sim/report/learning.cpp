@@ -7,6 +7,7 @@
 #include <limits>
 #include <tuple>
 
+#include "sim/report/allowed.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result.h"
 #include "sim/report/shown.h"
@@ -16,9 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double most_of_a_count = 1e18;  // so that each can be printed
-constexpr double any = std::numeric_limits<double>::max();
-
 Json number_or_null(double number) {
   return std::isfinite(number) ? Json(number) : Json(nullptr);
 }
@@ -26,26 +24,19 @@ Json number_or_null(const std::optional<double>& number) {
   return number ? number_or_null(*number) : Json(nullptr);
 }
 
-bool is_number(const Json& json, bool may_be_null, double most) {
-  if (json.is_null())
-    return may_be_null;
-  return json.is_number() && std::abs(json.get<double>()) <= most;
-}
-
-// Of counts and shares; a loss may be negative.
-bool is_count(const Json& json, bool may_be_null, double most = most_of_a_count) {
-  return is_number(json, may_be_null, most) && (json.is_null() || json.get<double>() >= 0);
-}
-
 std::string percent(double part) {
   return format("%.1f %%", 100 * part);
 }
 
-bool may_be_null(const std::string& name) {
-  constexpr std::array<const char*, 8> never{
+AllowedNumbers allowed_in(const std::string& name) {
+  constexpr std::array<const char*, 8> never_null{
       "parameters", "epoch_samples", "messages",          "effective_staleness",
       "values",     "sent_values",   "least_sent_values", "most_sent_values"};
-  return std::ranges::find(never, name) == never.end();
+  if (name == "loss" || name == "least_loss")
+    return any_loss;
+  if (name == "accuracy")
+    return any_share.or_null();
+  return std::ranges::find(never_null, name) == never_null.end() ? any_count.or_null() : any_count;
 }
 
 double last_of(const std::vector<double>& column) {
@@ -98,9 +89,7 @@ bool is_learning_whole(const Json& result) {
                                 [&](const auto& f) { return figures.contains(f); });
   for (const std::string& name : learned_figures) {
     const auto found = figures.find(name);
-    if (found == figures.end() ||
-        !(name == "loss" ? is_number(*found, true, any)
-                         : is_count(*found, true, name == "accuracy" ? 1 : most_of_a_count)))
+    if (found == figures.end() || !allowed_in(name).has(*found))
       return false;
   }
   static const Json like = to_json(Learned{});
@@ -111,10 +100,9 @@ bool is_learning_whole(const Json& result) {
     if (found == learning->end())
       return false;
     const bool is_table = std::ranges::find(learned_tables, name) != learned_tables.end();
-    if (is_table               ? !is_learned_table(name, *found)
-        : name == "data"       ? !found->is_string()
-        : name == "least_loss" ? !is_number(*found, true, any)
-                               : !is_count(*found, may_be_null(name)))
+    if (is_table         ? !is_learned_table(name, *found)
+        : name == "data" ? !found->is_string()
+                         : !allowed_in(name).has(*found))
       return false;
   }
   return true;
