@@ -4,6 +4,7 @@
 // as objects (a CMake OBJECT library): from a static library nothing would register itself.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
@@ -56,6 +57,11 @@ inline std::string listed(const std::vector<std::string>& words) {
     text += words[i];
   }
   return text;
+}
+
+inline bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
 // Checks one written value against its description.

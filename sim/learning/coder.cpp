@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "kernels/cpu/tiles.h"
 #include "kernels/philox.h"
@@ -16,11 +17,6 @@ bool keeps_residual(const Compressor& compressor, const Settings& settings) {
   return !settings.says("rule", "stochastic") &&
          (settings.says("error-feedback", "on") ||
           (compressor.feedback && !settings.says("error-feedback", "off")));
-}
-
-bool declares(const Compressor& compressor, const std::string& name) {
-  return std::ranges::any_of(compressor.parameters,
-                             [&](const Parameter& parameter) { return parameter.name == name; });
 }
 
 // The residual with nothing left to take off, so that values can be added to it.
@@ -121,10 +117,11 @@ Message Coder::encode(const Sender& sender, int iteration, std::span<const float
     return message;
   with_gradient(sender, iteration, values, [&](const Gradient& gradient, State& state) {
     // Momentum is of gradients: sums of messages, and changes of parameters, have it already.
-    const bool has_had_it = sender.stage > 0 && declares(compressor(), "momentum");
-    compressor().cpu.encode(
-        has_had_it ? settings(iteration).with("momentum", 0) : settings(iteration), gradient,
-        draw_of(sender, iteration), state, message);
+    std::optional<Settings> without;
+    if (sender.stage > 0 && declares(compressor().parameters, "momentum"))
+      without = settings(iteration).with("momentum", 0);
+    compressor().cpu.encode(without ? *without : settings(iteration), gradient,
+                            draw_of(sender, iteration), state, message);
   });
   note(sender, iteration, values, message);
   return message;
@@ -269,7 +266,7 @@ Contributions Coder::contributions(int bucket, int iteration,
     all.gradients.assign(all.rounded->begin(), all.rounded->end());
   }
   const std::size_t elements = all.elements;
-  if (compressor().sparse && declares(compressor(), "density"))
+  if (compressor().sparse && declares(compressor().parameters, "density"))
     all.wanted = static_cast<std::size_t>(std::llround(
         expected(elements, iteration).bytes / static_cast<double>(4 + value_bytes(precision_))));
 

@@ -1,7 +1,7 @@
 // Makers of options: numbers and words, checked when they are read.
 #pragma once
 
-#include <stdexcept>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,48 +23,40 @@ inline Parameter choice(const std::string& name, const std::string& sentence,
   return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
 }
 
-// An option that is a number: `assign(scenario, value)`.
-template <class Assign>
-Option numeric(const Parameter& parameter, Assign assign) {
+// What is written is read by `read(parameter, text)` and handed to `assign(scenario, value)`.
+template <class Read, class Assign>
+Option read_as(const Parameter& parameter, bool is_number, Read read, Assign assign) {
   return {parameter.name,
           parameter.sentence,
           parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            assign(scenario, checked_number(parameter, text));
+          [parameter, read, assign](Scenario& scenario, const std::string& text) {
+            assign(scenario, read(parameter, text));
           },
-          true,
+          is_number,
           allowed_values(parameter)};
+}
+
+template <class Assign>
+Option numeric(const Parameter& parameter, Assign assign) {
+  return read_as(parameter, true, checked_number, assign);
 }
 
 template <class Assign>
 Option worded(const Parameter& parameter, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            assign(scenario, checked_word(parameter, text));
-          },
-          false,
-          allowed_values(parameter)};
+  return read_as(parameter, false, checked_word, assign);
 }
 
-// The same where the word `auto` stands for no number.
+// A number for which this word may stand that means none: `assign` gets a std::optional.
 template <class Assign>
-Option number_or_auto(const Parameter& parameter, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, assign](Scenario& scenario, const std::string& text) {
-            if (text == "auto")
-              return;
-            try {
-              assign(scenario, checked_number(parameter, text));
-            } catch (const std::invalid_argument& error) {
-              throw std::invalid_argument(std::string(error.what()) + ", or auto");
-            }
-          },
-          true,
-          allowed_values(parameter) + ", or auto"};
+Option number_or(const std::string& word, Parameter parameter, Assign assign) {
+  parameter.unlimited = word;
+  return read_as(
+      parameter, true,
+      [](const Parameter& one, const std::string& text) {
+        const double value = checked_number(one, text);
+        return text == one.unlimited ? std::optional<double>() : value;
+      },
+      assign);
 }
 
 }  // namespace syncline

@@ -47,27 +47,6 @@ Target target_of(const std::string& text) {
               text.substr(colon + 1))};
 }
 
-// A number for which a word may stand that means none.
-template <class Assign>
-Option number_or(const std::string& word, const Parameter& parameter, Assign assign) {
-  Parameter whole = parameter;
-  whole.unlimited = word;
-  return {whole.name,
-          whole.sentence,
-          whole.fallback,
-          [whole, word, assign](Scenario& scenario, const std::string& text) {
-            const double value = checked_number(whole, text);
-            assign(scenario, text == word ? std::optional<double>() : value);
-          },
-          true,
-          allowed_values(whole)};
-}
-
-bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
-  return std::ranges::any_of(parameters,
-                             [&](const Parameter& parameter) { return parameter.name == name; });
-}
-
 std::string problem_names() {
   std::vector<std::string> names = Registered<Problem>::names();
   for (const auto& [name, problem] : other_names)

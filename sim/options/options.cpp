@@ -119,10 +119,12 @@ std::vector<Option> fixed_options() {
              [](Scenario& s, const std::string& v) { s.every_step = v == "step"; }),
       numeric(number("jitter", "coefficient of variation of compute time", "0", 0, 2),
               [](Scenario& s, double v) { s.jitter = v; }),
-      number_or_auto(
-          number("iterations", "of every worker after warm-up; auto: until `interval` is met",
-                 "auto", 1, 1e6, true),
-          [](Scenario& s, double v) { s.iterations = static_cast<int>(v); }),
+      number_or("auto",
+                number("iterations", "of every worker after warm-up; auto: until `interval` is met",
+                       "auto", 1, 1e6, true),
+                [](Scenario& s, std::optional<double> v) {
+                  s.iterations = v ? std::optional(static_cast<int>(*v)) : std::nullopt;
+                }),
       numeric(number("interval", "half width of throughput's 95 % interval, as a part of it",
                      "0.01", 0.0001, 1),
               [](Scenario& s, double v) { s.interval = v; }),

@@ -40,11 +40,6 @@ std::map<std::string, std::string> values(const GivenOptions& given) {
   return plain;
 }
 
-bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
-  return std::ranges::any_of(parameters,
-                             [&](const Parameter& parameter) { return parameter.name == name; });
-}
-
 // Errors name the place of the option whose value is bad.
 template <class Entry>
 Settings settings_of(const Entry& entry, const GivenOptions& given) {
