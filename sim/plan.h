@@ -3,6 +3,7 @@
 // Plans.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -14,6 +15,11 @@
 #include "sim/values.h"
 
 namespace syncline {
+
+// Ranks, nodes, servers and buckets are ints from 0; what is kept of each, in a vector, is not.
+inline std::size_t index(int i) {
+  return static_cast<std::size_t>(i);
+}
 
 // One gradient transfer: neighbouring tensors, in the order in which backward produces them.
 struct Bucket {

@@ -70,8 +70,4 @@ std::optional<Message> next_in(Inbox<Message>& inbox, Over over) {
   return message;
 }
 
-inline std::size_t index(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 }  // namespace syncline

@@ -6,44 +6,32 @@
 #include "sim/learning/learner.h"
 
 namespace syncline {
-namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
-
 double Learner::rate_in(int iteration) const {
   return rate_.at(static_cast<double>(iteration) * workers_ * setup_.scenario.batch);
 }
 
-void Learner::catch_up(int worker, int iteration) {
+void Learner::step_alone(int worker, int iteration) {
   if (alone_.empty()) {
-    alone_.assign(at(workers_), optimizer_);
-    alone_until_.assign(at(workers_), stepped_);
+    alone_.assign(index(workers_), optimizer_);
+    alone_until_.assign(index(workers_), stepped_);
   }
   std::vector<float> gradient(objective_.parameters());
-  for (int& next = alone_until_[at(worker)]; next <= iteration; ++next) {
-    compute(worker, next, alone_[at(worker)].parameters(), 1, gradient);
-    alone_[at(worker)].apply({0, gradient.size()}, gradient, 1, rate_in(next));
+  for (int& next = alone_until_[index(worker)]; next <= iteration; ++next) {
+    compute(worker, next, alone_[index(worker)].parameters(), 1, gradient);
+    alone_[index(worker)].apply({0, gradient.size()}, gradient, 1, rate_in(next));
   }
-}
-
-void Learner::step_alone(int worker, int iteration) {
-  catch_up(worker, iteration);
 }
 
 std::vector<std::vector<float>> Learner::contributions(int iteration) {
-  std::vector<std::vector<float>> all(at(workers_), std::vector<float>(objective_.parameters()));
+  std::vector<std::vector<float>> all(index(workers_), std::vector<float>(objective_.parameters()));
   const double weight = learning_.rate_in_residual ? rate_in(iteration) / workers_ : 1;
   for (int worker = 0; worker < workers_; ++worker)
     if (alone_.empty()) {
-      compute(worker, iteration, optimizer_.parameters(), weight, all[at(worker)]);
+      compute(worker, iteration, optimizer_.parameters(), weight, all[index(worker)]);
     } else {
-      catch_up(worker, iteration);
-      std::ranges::transform(optimizer_.parameters(), alone_[at(worker)].parameters(),
-                             all[at(worker)].begin(), std::minus<>());
+      step_alone(worker, iteration);
+      std::ranges::transform(optimizer_.parameters(), alone_[index(worker)].parameters(),
+                             all[index(worker)].begin(), std::minus<>());
     }
   return all;
 }
@@ -56,7 +44,7 @@ void Learner::average(int iteration) {
   const std::vector<std::vector<float>> gradients = contributions(iteration);
   sum_.assign(parameters, 0);
   for (int b = 0; b < slices_.buckets(); ++b) {
-    scales_[at(b)] = {};
+    scales_[index(b)] = {};
     const bool alone = workers_ == 1;  // then nothing is sent
     for (const Range& range : alone ? std::vector{slices_.of(b)} : slices_.plain(b))
       for (std::size_t i = range.begin; i < range.end; ++i)
@@ -91,15 +79,15 @@ void Learner::average(int iteration) {
         found.push_back(size == Coder::no_message ? 1 : scale_of(size, count, iteration));
       return found;
     };
-    scales_[at(b)].of_gradients = scales(bytes);
+    scales_[index(b)].of_gradients = scales(bytes);
     if (std::ranges::any_of(sum_bytes, [](std::size_t size) { return size != Coder::no_message; }))
-      scales_[at(b)].of_sums = scales(sum_bytes);
+      scales_[index(b)].of_sums = scales(sum_bytes);
   }
 }
 
 const Learner::Scales& Learner::message_scales(int bucket, int iteration) {
   average(iteration);
-  return scales_[at(bucket)];
+  return scales_[index(bucket)];
 }
 
 void Learner::step(int iteration) {

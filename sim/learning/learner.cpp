@@ -6,10 +6,6 @@
 namespace syncline {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 std::vector<Cut> cuts_of(const Setup& setup) {
   std::vector<Cut> cuts;
   if (setup.traffic.partners == Schedule::Partners::servers)
@@ -52,9 +48,7 @@ bool encodes(const Setup& setup) {
 
 bool compressor_has_momentum(const Setup& setup) {
   const Compression& compression = setup.traffic.compression;
-  return compression.on() &&
-         std::ranges::any_of(compression.compressor().parameters,
-                             [](const Parameter& one) { return one.name == "momentum"; }) &&
+  return compression.on() && declares(compression.compressor().parameters, "momentum") &&
          compression.settings(-1).number("momentum") > 0 && encodes(setup);
 }
 
@@ -89,17 +83,17 @@ Learner::Learner(const Setup& setup)
   learned_.least_loss = objective_.least_loss;
   const std::vector<float>& initial = optimizer_.parameters();
   if (setup.traffic.partners == Schedule::Partners::each_other) {
-    scales_.resize(at(slices_.buckets()));
+    scales_.resize(index(slices_.buckets()));
   } else {
-    held_.assign(at(workers_), initial);
-    gradients_.resize(at(workers_));
+    held_.assign(index(workers_), initial);
+    gradients_.resize(index(workers_));
   }
   const bool changes = setup.traffic.compressed_pulls;
   if (setup.traffic.partners == Schedule::Partners::servers) {
-    arrived_.assign(at(workers_), initial);
-    own_.resize(at(workers_));
+    arrived_.assign(index(workers_), initial);
+    own_.resize(index(workers_));
     if (changes)
-      known_.assign(at(workers_), initial);
+      known_.assign(index(workers_), initial);
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     nodes_.assign(topology_.nodes.size(), {.sum = std::vector<float>(initial.size()),
@@ -144,10 +138,11 @@ void Learner::apply(const Range& range, std::span<const float> sum, double gradi
 double Learner::send(const Sender& sender, const Range& range, int iteration,
                      std::span<const float> values, std::span<float> seen) {
   const auto for_each_of = [&](const std::vector<Range>& parts, const auto& work) {
-    for (const Range& part : parts)
-      for (std::size_t i = std::max(part.begin, range.begin); i < std::min(part.end, range.end);
-           ++i)
+    for (const Range& part : parts) {
+      const Range both = overlap(part, range);
+      for (std::size_t i = both.begin; i < both.end; ++i)
         work(i - range.begin);
+    }
   };
   for_each_of(slices_.plain(sender.bucket),
               [&](std::size_t i) { seen[i] = as_sent(values[i], setup_.scenario.precision); });

@@ -52,7 +52,7 @@ class Learner {
     std::vector<double> of_gradients, of_sums;
   };
   const Scales& message_scales(int bucket, int iteration);
-  // The worker's own gradient, applied to its own parameters.
+  // The worker's own gradients up to this iteration's, applied to its own parameters.
   void step_alone(int worker, int iteration);
   // The averaged gradients are applied; the first worker that has come so far does it for all.
   void step(int iteration);
@@ -151,8 +151,6 @@ class Learner {
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // where workers average
-  // Takes a worker's steps alone up to this iteration.
-  void catch_up(int worker, int iteration);
   // What each worker has to say in this iteration, and the sums of that by bucket.
   std::vector<std::vector<float>> contributions(int iteration);
   void average(int iteration);

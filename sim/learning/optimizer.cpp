@@ -64,9 +64,11 @@ void Optimizer::apply(const Range& range, std::span<const float> sum, float deca
       w[i] -= weight * (decay == 0 ? sum[i] : sum[i] + decay * w[i]);
     return;
   }
-  for (const Range& part : without_momentum_)
-    for (std::size_t i = std::max(part.begin, range.begin); i < std::min(part.end, range.end); ++i)
-      velocity_[i] = 0;
+  for (const Range& part : without_momentum_) {
+    const Range both = overlap(part, range);
+    std::fill(velocity_.begin() + static_cast<std::ptrdiff_t>(both.begin),
+              velocity_.begin() + static_cast<std::ptrdiff_t>(both.end), 0.0f);
+  }
   float* v = velocity_.data() + range.begin;
   for (std::size_t i = 0; i < range.size(); ++i) {
     v[i] = momentum_ * v[i] + (sum[i] + decay * w[i]);

@@ -10,14 +10,10 @@ namespace {
 constexpr int answers = 1;  // the stage of what servers compress
 constexpr int model = 0;    // what nodes send is one bucket
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 }  // namespace
 
 Range Learner::range_of(const PieceOf& piece) const {
-  const Cut& cut = cuts_[at(piece.bucket)];
+  const Cut& cut = cuts_[index(piece.bucket)];
   const Range shard = part_of(slices_.of(piece.bucket), servers_, piece.server, piece.server + 1);
   return part_of(shard, cut.partitions, piece.piece, piece.piece + cut.partitions_in(piece.piece));
 }
@@ -26,20 +22,20 @@ void Learner::forward(int worker, int iteration) {
   if (held_.empty())
     return;  // who averages evaluates all gradients at once
   auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
-  compute(worker, iteration, held_[at(worker)], learning_.rate_in_residual ? weight() : 1,
+  compute(worker, iteration, held_[index(worker)], learning_.rate_in_residual ? weight() : 1,
           *gradient);
-  gradients_[at(worker)] = std::move(gradient);
+  gradients_[index(worker)] = std::move(gradient);
 }
 
 double Learner::push(int worker, int bucket, int iteration) {
   const Range slice = slices_.of(bucket);
   auto seen = std::make_shared<std::vector<float>>(slice.size());
-  const std::span<const float> gradient(*gradients_[at(worker)]);
+  const std::span<const float> gradient(*gradients_[index(worker)]);
   const double scale = send({.rank = worker, .stage = 0, .bucket = bucket}, slice, iteration,
                             gradient.subspan(slice.begin, slice.size()), *seen);
   in_flight_[{worker, iteration, bucket}] = {.values = seen,
-                                             .parts = servers_ * cuts_[at(bucket)].pieces};
-  own_[at(worker)].push_back(
+                                             .parts = servers_ * cuts_[index(bucket)].pieces};
+  own_[index(worker)].push_back(
       {.iteration = iteration,
        .bucket = bucket,
        .weight = static_cast<float>(learning_.rate_in_residual ? 1 : weight()),
@@ -78,7 +74,7 @@ Learner::Answer Learner::answer(const PieceOf& piece, int worker, int iteration)
                      piece.server * workers_ + worker;
   std::vector<float> none;
   return answer_to({.rank = stream, .stage = answers, .bucket = piece.bucket, .first = 0},
-                   range_of(piece), iteration, known_.empty() ? none : known_[at(worker)]);
+                   range_of(piece), iteration, known_.empty() ? none : known_[index(worker)]);
 }
 
 Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int iteration,
@@ -96,10 +92,11 @@ Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int
   for (std::size_t i = range.begin; i < range.end; ++i)
     known[i] += (*seen)[i - range.begin];
   if (coder_.keeps_residuals(iteration))
-    for (const Range& part : slices_.compressed(sender.bucket))
-      for (std::size_t i = std::max(part.begin, range.begin); i < std::min(part.end, range.end);
-           ++i)
-        known[i] = now[i];
+    for (const Range& part : slices_.compressed(sender.bucket)) {
+      const Range both = overlap(part, range);
+      std::copy(now + both.begin, now + both.end,
+                known.begin() + static_cast<std::ptrdiff_t>(both.begin));
+    }
   return {.values = std::move(seen), .is_change = true, .scale = scale};
 }
 
@@ -113,16 +110,16 @@ void Learner::arrive(const Range& range, const Answer& answer, bool newest,
 }
 
 void Learner::arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest) {
-  arrive(range_of(piece), answer, newest, arrived_[at(worker)]);
+  arrive(range_of(piece), answer, newest, arrived_[index(worker)]);
 }
 
 void Learner::read(int worker, int iteration, const std::function<Held(const PieceOf&)>& arrived) {
-  std::vector<float>& held = held_[at(worker)];
-  held = arrived_[at(worker)];
+  std::vector<float>& held = held_[index(worker)];
+  held = arrived_[index(worker)];
   if (setup_.keep_messages)
     for (PieceOf piece; piece.server < servers_; ++piece.server)
       for (piece.bucket = 0; piece.bucket < slices_.buckets(); ++piece.bucket)
-        for (piece.piece = 0; piece.piece < cuts_[at(piece.bucket)].pieces; ++piece.piece)
+        for (piece.piece = 0; piece.piece < cuts_[index(piece.bucket)].pieces; ++piece.piece)
           learned_.reads.push_back({.worker = worker,
                                     .iteration = iteration,
                                     .server = piece.server,
@@ -130,13 +127,13 @@ void Learner::read(int worker, int iteration, const std::function<Held(const Pie
                                     .piece = piece.piece,
                                     .version = arrived(piece).version,
                                     .own = arrived(piece).own});
-  std::deque<Own>& own = own_[at(worker)];
+  std::deque<Own>& own = own_[index(worker)];
   std::erase_if(own, [&](const Own& update) {
     const std::size_t begin = slices_.of(update.bucket).begin;
     bool answered = true;
     PieceOf piece{.server = 0, .bucket = update.bucket};
     for (; piece.server < servers_; ++piece.server)
-      for (piece.piece = 0; piece.piece < cuts_[at(update.bucket)].pieces; ++piece.piece) {
+      for (piece.piece = 0; piece.piece < cuts_[index(update.bucket)].pieces; ++piece.piece) {
         if (update.iteration < arrived(piece).own)
           continue;
         answered = false;
@@ -149,17 +146,17 @@ void Learner::read(int worker, int iteration, const std::function<Held(const Pie
 }
 
 SharedValues Learner::gradient(int worker) const {
-  return gradients_[at(worker)];
+  return gradients_[index(worker)];
 }
 
 void Learner::add_to_node(int node, const std::vector<float>& gradient) {
-  std::vector<float>& sum = nodes_[at(node)].sum;
+  std::vector<float>& sum = nodes_[index(node)].sum;
   for (std::size_t i = 0; i < sum.size(); ++i)
     sum[i] += gradient[i];
 }
 
 std::vector<double> Learner::send_sum(int node, std::int64_t update, int iteration) {
-  std::vector<float>& sum = nodes_[at(node)].sum;
+  std::vector<float>& sum = nodes_[index(node)].sum;
   auto seen = std::make_shared<std::vector<float>>(sum.size());
   std::vector<double> scales;
   for (int server = 0; server < servers_; ++server) {
@@ -205,16 +202,16 @@ Learner::Answer Learner::answer_node(int server, int node, std::int64_t update) 
                      server * static_cast<int>(topology_.nodes.size()) + node;
   return answer_to({.rank = stream, .stage = answers, .bucket = model, .first = 0},
                    part_of({0, objective_.parameters()}, servers_, server, server + 1),
-                   static_cast<int>(update), nodes_[at(node)].known);
+                   static_cast<int>(update), nodes_[index(node)].known);
 }
 
 void Learner::arrive_at_node(int server, int node, const Answer& answer, bool newest) {
   arrive(part_of({0, objective_.parameters()}, servers_, server, server + 1), answer, newest,
-         nodes_[at(node)].parameters);
+         nodes_[index(node)].parameters);
 }
 
 void Learner::take(int worker, int node) {
-  held_[at(worker)] = nodes_[at(node)].parameters;
+  held_[index(worker)] = nodes_[index(node)].parameters;
 }
 
 }  // namespace syncline

@@ -25,6 +25,11 @@ void append(std::vector<Range>& ranges, const Range& range) {
 
 }  // namespace
 
+Range overlap(const Range& a, const Range& b) {
+  const std::size_t begin = std::max(a.begin, b.begin);
+  return {begin, std::max(begin, std::min(a.end, b.end))};
+}
+
 Range part_of(const Range& range, int parts, int first, int last) {
   return {range.begin + shares(range.size(), parts, 0, first),
           range.begin + shares(range.size(), parts, 0, last)};

@@ -17,6 +17,9 @@ struct Range {
   std::size_t size() const { return end - begin; }
 };
 
+// What is in both; empty where nothing is.
+Range overlap(const Range& a, const Range& b);
+
 // Parts first .. last - 1 of `parts` equal ones.
 Range part_of(const Range& range, int parts, int first, int last);
 

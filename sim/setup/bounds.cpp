@@ -11,10 +11,6 @@
 namespace syncline {
 namespace {
 
-std::size_t index(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 // A rank in a ring, and its way to the next one.
 struct RingMember {
   int next = 0;
