@@ -25,16 +25,21 @@ Json result_of(const std::map<std::string, std::string>& options, double samples
   return made_result(options, samples_per_s, 4, learned);
 }
 
+Learned compressing() {
+  Learned learned = made_learned(0.5, 0.9);
+  learned.compressed.messages = 12;
+  learned.compressed.left_out = 0.75;
+  learned.compressed.bits_per_value = 0.5;
+  return learned;
+}
+
 std::size_t lines_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
 TEST(LearningResult, HasFiguresAndACurve) {
-  Learned learned = made_learned(0.5, 0.9);
+  Learned learned = compressing();
   learned.target_s = 7.5;
-  learned.compressed.messages = 12;
-  learned.compressed.left_out = 0.75;
-  learned.compressed.bits_per_value = 0.5;
   const Json result = made_result({}, 100, 4, learned);
   EXPECT_TRUE(is_result(result));
   EXPECT_EQ(result["figures"]["loss"], 0.5);
@@ -254,11 +259,8 @@ TEST_F(LearnedFiles, OfSomebodyElseStay) {
 }
 
 TEST(LearningTables, SayWhatWasLearned) {
-  Learned learned = made_learned(0.5, 0.9);
+  Learned learned = compressing();
   learned.least_loss = 0.25;
-  learned.compressed.messages = 12;
-  learned.compressed.left_out = 0.75;
-  learned.compressed.bits_per_value = 0.5;
   const std::string report =
       full_report(result_of({{"until", "accuracy:0.85"}}, 100, learned, 9.5));
   expect_mentions(report,
