@@ -10,7 +10,7 @@ TEST(Start, OfATestTakesLittleMemory) {
   rusage used{};
   ASSERT_EQ(getrusage(RUSAGE_SELF, &used), 0);
 #ifdef __SANITIZE_ADDRESS__
-  constexpr long most_kB = 200'000;
+  constexpr long most_kB = 500'000;
 #else
   constexpr long most_kB = 60'000;
 #endif
