@@ -76,12 +76,13 @@ struct HistogramBin {
 
 struct Learned {
   std::vector<CurvePoint> curve;     // from the initial parameters to the last ones, or the target
-  std::optional<double> target_s;    // when `until` was first met, if it was asked for
+  std::optional<double> target_s;    // the first point of it at which `until` was met
   std::optional<double> diverged_s;  // when the loss was first not a finite number
   std::string data;                  // where it comes from
   std::uint64_t parameters = 0;
   double epoch_samples = 0;
   std::optional<double> least_loss;  // where the problem knows it
+  int workers_without_samples = 0;   // of their own: each has one of another's
 
   std::vector<AppliedPiece> applied;
   std::vector<ReadPiece> reads;

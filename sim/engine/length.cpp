@@ -71,7 +71,7 @@ void Length::end() {
   // Who waits for others could wait for ever for one that has ended: then all do as many.
   if (waiting_ == Schedule::Waiting::for_nobody)
     ended_ = true;
-  end_ = latest_ + 1;
+  end_ = whole_rounds(latest_ + 1);
 }
 
 void Length::sends(int rank, int iteration, int parts, bool all) {

@@ -28,7 +28,7 @@ class Length {
   // Whether a worker that asks for it has this iteration. The worker that asks first decides.
   bool has(int iteration);
   // Nobody begins an iteration after those that have begun; where workers wait for others, all do
-  // as many.
+  // as many, and whole rounds.
   void end();
 
   // So many parts of this iteration's gradient are sent to be applied; `all`: no more will be.

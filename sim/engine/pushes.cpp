@@ -14,8 +14,9 @@ struct BucketPush {
   WorkerState& worker;
   int bucket;
   int iteration;
-  std::uint64_t bytes;                      // of the message, over all servers
-  std::vector<std::int64_t> read_versions;  // by server: that the gradient was computed from
+  std::uint64_t bytes;  // of the message, over all servers
+  // By server and piece: that the gradient was computed from.
+  std::vector<std::vector<std::int64_t>> read_versions;
 };
 
 // Messages of a push that have not arrived, and the numbers of those that have.
@@ -39,7 +40,7 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
                     .bucket = bucket.bucket,
                     .piece = piece,
                     .iteration = bucket.iteration,
-                    .read_version = bucket.read_versions[index(server->shard)]};
+                    .read_version = bucket.read_versions[index(server->shard)][index(piece)]};
     sent += run.deliver_shard(
         worker.rank, server->rank(), part,
         [&run, &worker, &server = *server, &coming, push](const Delivered& delivered) {
@@ -78,8 +79,11 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
                   .iteration = iteration,
                   .bytes = message_bytes,
                   .read_versions = {}};
+  const auto first = static_cast<std::ptrdiff_t>(worker.run.piece(bucket.index, 0));
   for (const std::vector<std::int64_t>& of_server : worker.read_version)
-    push.read_versions.push_back(of_server[index(bucket.index)]);
+    push.read_versions.emplace_back(
+        of_server.begin() + first,
+        of_server.begin() + first + worker.run.cuts[index(bucket.index)].pieces);
   worker.stream.jobs.add([push = std::move(push)] {
     Run& run = push.worker.run;
     const double limit = run.setup.traffic.exchange_settings.number("in-flight");
@@ -149,11 +153,8 @@ void end_answers(WorkerState& worker) {
 void read_cache(WorkerState& worker) {
   const int made = worker.iteration + 1;
   for (std::size_t s = 0; s < worker.cache.size(); ++s)
-    for (std::size_t b = 0; b < worker.run.cuts.size(); ++b) {
-      const CachedPiece& last =
-          worker.cache[s][worker.run.piece(static_cast<int>(b), worker.run.cuts[b].pieces - 1)];
-      worker.read_version[s][b] = last.version + made - last.own;
-    }
+    for (std::size_t p = 0; p < worker.cache[s].size(); ++p)
+      worker.read_version[s][p] = worker.cache[s][p].version + made - worker.cache[s][p].own;
   if (worker.run.learner != nullptr)
     worker.run.learner->read(worker.rank, made, [&](const PieceOf& piece) {
       const CachedPiece& cached =

@@ -46,7 +46,8 @@ Run::Run(const Setup& setup)
   for (int rank = 0; rank < topology.workers(); ++rank) {
     workers.push_back(std::unique_ptr<WorkerState>(
         new WorkerState{.run = *this, .rank = rank, .stages = {*this, rank}}));
-    workers.back()->read_version.assign(shards, std::vector<std::int64_t>(buckets));
+    workers.back()->read_version.assign(
+        shards, std::vector<std::int64_t>(std::max<std::size_t>(pieces, 1)));
     workers.back()->cache.assign(shards, std::vector<CachedPiece>(pieces));
     workers.back()->answers_of.resize(buckets);
   }

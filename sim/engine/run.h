@@ -30,11 +30,6 @@ namespace syncline {
 // Control messages: a node's iteration number, a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
 
-// Bytes of a message that is so many times as long as expected.
-inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
-  return scale == 1 ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * scale + 0.5);
-}
-
 // What has arrived of a server's part of the model.
 struct Delivered {
   double sent_s;

@@ -117,7 +117,7 @@ void Server::reply(const Push& push) {
                                      : run.learner->answer({state_.shard, push.bucket, push.piece},
                                                            push.worker, push.iteration);
   const std::uint64_t part = run.cuts[index(push.bucket)].answered(
-      share(scaled(run.setup.traffic.pulled_bytes(*payload), values.scale),
+      share(run.setup.traffic.pulled_bytes(*payload, values.scale),
             static_cast<int>(run.servers.size()), state_.shard),
       push.piece);
   const ServerState::Piece& piece = state_.piece_of(push);
@@ -167,6 +167,7 @@ void Server::apply(const std::vector<NodeSum>& sums) {
     state_.run.learner->apply(state_.shard, sums.front().update,
                               learned_sums(sums, state_.version));
   ++state_.version;
+  int whole = 0;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
     for (const NodeSum::Gradient& gradient : sum.gradients) {
@@ -177,10 +178,12 @@ void Server::apply(const std::vector<NodeSum>& sums) {
                                                    .version = state_.version,
                                                    .read_version = gradient.read_version,
                                                    .worker = gradient.worker});
-      if (state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock()))
-        state_.run.learned(1);
+      whole +=
+          state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock());
     }
   }
+  if (whole > 0)
+    state_.run.learned(whole);
 }
 
 void Server::send_parameters(int node) {
@@ -190,7 +193,7 @@ void Server::send_parameters(int node) {
   const Learner::Answer values = run.learner == nullptr
                                      ? Learner::Answer()
                                      : run.learner->answer_node(state_.shard, node, state_.version);
-  const std::uint64_t bytes = share(scaled(run.setup.traffic.pulled_bytes(payload), values.scale),
+  const std::uint64_t bytes = share(run.setup.traffic.pulled_bytes(payload, values.scale),
                                     static_cast<int>(run.servers.size()), state_.shard);
   const std::int64_t version = state_.version;
   const std::size_t contained = state_.applied_of_node[index(node)].all_before;

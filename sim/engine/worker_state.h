@@ -39,11 +39,12 @@ struct WorkerState {
   int outstanding = 0;  // averages, or answers to pushes, that have not arrived
   std::deque<std::function<void()>> arrived;  // jobs for the compute stream: to decompress
   Wakeup wakeup;
-  std::optional<Row> answers;                           // the row that collects overlapping answers
-  std::vector<std::int64_t> answer_messages;            // of that row
-  std::vector<std::vector<std::int64_t>> read_version;  // by server and bucket
-  std::vector<std::vector<CachedPiece>> cache;          // by server and piece (Run::piece)
-  std::vector<int> answers_of;                          // by bucket: that have arrived
+  std::optional<Row> answers;                 // the row that collects overlapping answers
+  std::vector<std::int64_t> answer_messages;  // of that row
+  // By server and piece (Run::piece); with aggregators a server's part is one.
+  std::vector<std::vector<std::int64_t>> read_version;
+  std::vector<std::vector<CachedPiece>> cache;    // by server and piece
+  std::vector<int> answers_of;                    // by bucket: that have arrived
   std::deque<std::pair<int, int>> to_decompress;  // bucket and iteration of answers that arrived
   int buckets_in_flight = 0;                      // pushed, and not answered by all servers
   bool waits_for_fresh = false;            // for what the next answer brings, not for all answers

@@ -49,7 +49,7 @@ void Learner::average(int iteration) {
     for (const Range& range : alone ? std::vector{slices_.of(b)} : slices_.plain(b))
       for (std::size_t i = range.begin; i < range.end; ++i)
         for (const std::vector<float>& gradient : gradients)
-          sum_[i] += alone ? gradient[i] : as_sent(gradient[i], setup_.scenario.precision);
+          sum_[i] += alone ? gradient[i] : at_precision(gradient[i]);
     const std::vector<Range>& compressed = slices_.compressed(b);
     const std::size_t count = values_in(compressed);
     if (count == 0 || alone)

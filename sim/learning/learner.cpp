@@ -81,6 +81,7 @@ Learner::Learner(const Setup& setup)
   learned_.parameters = objective_.parameters();
   learned_.epoch_samples = setup.lesson->epoch_samples();
   learned_.least_loss = objective_.least_loss;
+  learned_.workers_without_samples = sampler_.workers_without_any();
   const std::vector<float>& initial = optimizer_.parameters();
   if (setup.traffic.partners == Schedule::Partners::each_other) {
     scales_.resize(index(slices_.buckets()));
@@ -145,7 +146,7 @@ double Learner::send(const Sender& sender, const Range& range, int iteration,
     }
   };
   for_each_of(slices_.plain(sender.bucket),
-              [&](std::size_t i) { seen[i] = as_sent(values[i], setup_.scenario.precision); });
+              [&](std::size_t i) { seen[i] = at_precision(values[i]); });
   std::vector<float> together;
   for_each_of(slices_.compressed(sender.bucket),
               [&](std::size_t i) { together.push_back(values[i]); });

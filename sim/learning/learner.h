@@ -109,7 +109,8 @@ class Learner {
   void applied(int gradients, double now_s, double bytes);
   // The target has been met, or the loss is no number any more: the run may end.
   bool ended() const { return learned_.target_s || learned_.diverged_s; }
-  // With the last parameters, or those that met the target.
+  // The curve ends with the last parameters, or those that met the target; all else is of the whole
+  // run.
   Learned finish(double now_s, double bytes);
 
   const std::vector<float>& parameters() const { return optimizer_.parameters(); }
@@ -137,6 +138,8 @@ class Learner {
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;
   double weight() const;
+  // As any message, or copy inside a node, has it.
+  float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
   void evaluate(double now_s, double bytes);
   // What everybody sees of these values in a range of the sender's bucket. Returns the scale of
   // the message.

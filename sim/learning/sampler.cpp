@@ -102,8 +102,10 @@ Sampler::Sampler(const Data& data, int workers, int batch, std::uint64_t seed,
     }
   }
   for (std::size_t worker = 0; worker < orders_.size(); ++worker) {
-    if (orders_[worker].empty())
+    if (orders_[worker].empty()) {
       orders_[worker].push_back(all[worker % all.size()]);
+      ++without_any_;
+    }
     shuffle(orders_[worker], Stream32(seed, 0x10000 + static_cast<std::uint32_t>(worker)));
   }
 }

@@ -80,9 +80,12 @@ Learner::Answer Learner::answer(const PieceOf& piece, int worker, int iteration)
 Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int iteration,
                                    std::vector<float>& known) {
   const float* now = optimizer_.parameters().data();
-  if (known.empty())
-    return {.values =
-                std::make_shared<const std::vector<float>>(now + range.begin, now + range.end)};
+  if (known.empty()) {
+    auto sent = std::make_shared<std::vector<float>>(range.size());
+    std::transform(now + range.begin, now + range.end, sent->begin(),
+                   [this](float value) { return at_precision(value); });
+    return {.values = std::move(sent)};
+  }
   std::vector<float> change(range.size());
   for (std::size_t i = range.begin; i < range.end; ++i)
     change[i - range.begin] = now[i] - known[i];
@@ -152,7 +155,7 @@ SharedValues Learner::gradient(int worker) const {
 void Learner::add_to_node(int node, const std::vector<float>& gradient) {
   std::vector<float>& sum = nodes_[index(node)].sum;
   for (std::size_t i = 0; i < sum.size(); ++i)
-    sum[i] += gradient[i];
+    sum[i] += at_precision(gradient[i]);
 }
 
 std::vector<double> Learner::send_sum(int node, std::int64_t update, int iteration) {
@@ -211,7 +214,8 @@ void Learner::arrive_at_node(int server, int node, const Answer& answer, bool ne
 }
 
 void Learner::take(int worker, int node) {
-  held_[index(worker)] = nodes_[index(node)].parameters;
+  std::ranges::transform(nodes_[index(node)].parameters, held_[index(worker)].begin(),
+                         [this](float value) { return at_precision(value); });
 }
 
 }  // namespace syncline

@@ -367,6 +367,10 @@ Report make_report(const Trace& trace, int batch) {
   report.learned = trace.learned;
   if (report.learned && report.learned->diverged_s)
     report.warnings.push_back(divergence_warning(*report.learned->diverged_s));
+  if (const int without = report.learned ? report.learned->workers_without_samples : 0; without > 0)
+    report.warnings.push_back(
+        "skew leaves " + std::to_string(without) + " of " + std::to_string(trace.workers) +
+        " workers without samples: each computes all its gradients on one sample of another's");
   report.run_iteration_s = trace.end_s / all_iterations;
   const double bound_s = std::max(report.bound_compute_s, report.bound_link_s);
   if (report.run_iteration_s < bound_s * (1 - 1e-6))

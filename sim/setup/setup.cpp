@@ -225,6 +225,9 @@ Setup prepare(const Scenario& scenario) {
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
+  if (const auto optimizer = scenario.written.find("optimizer");
+      lesson != nullptr && optimizer != scenario.written.end() && optimizer->second == "adam")
+    warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
   Scenario simulated = scenario;
   simulated.warmup = in_rounds(scenario.warmup, traffic.round);
   return {.scenario = std::move(simulated),

@@ -34,8 +34,9 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   return payload;
 }
 
-std::uint64_t Traffic::pulled_bytes(const Payload& payload) const {
-  return (compressed_pulls ? payload.bytes : payload.dense_bytes) + payload.small_bytes;
+std::uint64_t Traffic::pulled_bytes(const Payload& payload, double scale) const {
+  return (compressed_pulls ? scaled(payload.bytes, scale) : payload.dense_bytes) +
+         payload.small_bytes;
 }
 
 Cut Traffic::cut_of(const Bucket& bucket) const {

@@ -31,6 +31,11 @@ struct Cut {
   }
 };
 
+// Bytes of a message that is so many times as long as expected.
+inline std::uint64_t scaled(std::uint64_t bytes, double scale) {
+  return scale == 1 ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * scale + 0.5);
+}
+
 struct Traffic {
   Cluster cluster;
   Schedule::Partners partners = Schedule::Partners::each_other;
@@ -53,8 +58,9 @@ struct Traffic {
   // What is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;
-  // Bytes of the servers' answer: parameters, or differences as a message of the same size.
-  std::uint64_t pulled_bytes(const Payload& payload) const;
+  // Bytes of the servers' answer: parameters, or differences as a message that is `scale` times as
+  // long as the payload's, and small tensors as they are.
+  std::uint64_t pulled_bytes(const Payload& payload, double scale = 1) const;
   // What is compressed is one piece.
   Cut cut_of(const Bucket& bucket) const;
   // The plan of one rank for this payload, with fused rounds unless every step is simulated.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <set>
 
 #include "tests/laws/simulated.h"
 
@@ -77,6 +78,26 @@ TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
         << compressor;
     EXPECT_LT(sent(pulled, "reply"), 0.3 * sent(dense, "reply")) << compressor;
     EXPECT_LT(pulled.trace.learned->curve.back().loss, pulled.trace.learned->curve.front().loss);
+  }
+}
+
+// What is too small to compress is as long as ever, however long the message beside it is.
+TEST(LearnedMessages, OfCompressedAnswersLeaveSmallTensorsAsTheyAre) {
+  for (const std::string schedule : {"asp", "inhad"}) {
+    Options options = lesson(schedule, "gaussiank");
+    options["pull"] = "compressed";
+    options["model"] = model_of({2'000'000, 300'000});
+    options["bucket-bytes"] = "all";
+    options["dense-below"] = "400000";
+    options["servers"] = "2";
+    const double small = 4 * 300'000 / 2;
+    std::set<std::uint64_t> sizes;
+    for (const Row& row : simulated(options).rows(schedule == "asp" ? "reply" : "parameters"))
+      if (row.bytes_sent > 0)  // else it is the receiver's row
+        sizes.insert(row.bytes_sent);
+    EXPECT_GT(sizes.size(), 5U) << schedule;
+    EXPECT_GE(static_cast<double>(*sizes.begin()), small) << schedule;
+    EXPECT_LT(static_cast<double>(*sizes.rbegin()), small + 4e6) << schedule;
   }
 }
 

@@ -245,6 +245,49 @@ TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
   }
 }
 
+// An update has the gradients of many, and its parameters are those of them all.
+TEST(Learning, OfInhadIsEvaluatedAfterWholeUpdates) {
+  Options options = on(uneven, lesson("inhad"));
+  options["evaluate-every"] = "4";
+  options["staleness"] = "0";
+  const std::vector<CurvePoint> curve = simulated(options).trace.learned->curve;
+  ASSERT_GT(curve.size(), 20U);
+  for (std::size_t i = 1; i < curve.size(); ++i) {
+    EXPECT_GT(curve[i].seconds, curve[i - 1].seconds);
+    EXPECT_EQ(curve[i].samples, curve[i - 1].samples + 4 * 4);
+  }
+}
+
+// So that the window has the averages of its steps, whenever the target is met.
+TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
+  Options options = on(uneven, lesson("local-sgd"));
+  options["local-steps"] = "5";
+  options["iterations"] = "40";
+  options["bucket-bytes"] = "all";
+  const Simulated whole = simulated(options);
+  for (const char* until : {"loss:100", "loss:1.05", "loss:0.95"}) {
+    options["until"] = until;
+    const Simulated run = simulated(options);
+    ASSERT_TRUE(run.trace.learned->target_s) << until;
+    EXPECT_EQ((run.rows("forward").back().iteration + 1) % 5, 0) << until;
+    EXPECT_NEAR(run.report.throughput, whole.report.throughput, 1e-6 * whole.report.throughput)
+        << until;
+  }
+}
+
+TEST(Learning, WarnsOfWorkersWithoutSamples) {
+  Options options = on({.nodes = 4, .workers_per_node = 2}, lesson("bsp"));
+  const auto warned = [&] {
+    return std::ranges::any_of(simulated(options).report.warnings, [](const std::string& line) {
+      return line.starts_with("skew leaves ") && line.find(" of 8 workers") != std::string::npos;
+    });
+  };
+  options["skew"] = "0.001";  // of three labels five workers get nothing
+  EXPECT_TRUE(warned());
+  options["skew"] = "100";
+  EXPECT_FALSE(warned());
+}
+
 TEST(Learning, EndsWhenTheTargetIsMet) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
     Options options = on(uneven, lesson(schedule));

@@ -40,7 +40,8 @@ void pack(const Learned& learned, std::ostream& out) {
   out << learned.curve.size() << ' ' << learned.applied.size() << ' ' << learned.reads.size() << ' '
       << learned.parameters_at_end.size() << ' ' << learned.target_s.value_or(-1) << ' '
       << learned.diverged_s.value_or(-1) << ' ' << learned.effective_staleness << ' '
-      << learned.each_compressed.size() << ' ' << learned.histogram.size() << '\n';
+      << learned.each_compressed.size() << ' ' << learned.histogram.size() << ' '
+      << learned.workers_without_samples << '\n';
   pack(learned.compressed, out);
   for (const CompressedIteration& row : learned.each_compressed) {
     out << row.iteration << ' ';
@@ -75,7 +76,7 @@ std::optional<Learned> unpack_learned(std::istream& in) {
   std::size_t iterations = 0;
   std::size_t bins = 0;
   if (!(in >> points >> applied >> reads >> parameters >> target_s >> diverged_s >>
-        learned.effective_staleness >> iterations >> bins))
+        learned.effective_staleness >> iterations >> bins >> learned.workers_without_samples))
     return std::nullopt;
   learned.compressed = unpack_compressed(in);
   learned.each_compressed.resize(iterations);

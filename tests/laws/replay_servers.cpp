@@ -68,7 +68,10 @@ class ServerReplay {
                                  ? arrived_.at({worker, iteration}).at({read.server, read.bucket})
                                  : versions_[{read.server, read.bucket, read.piece}].at(
                                        static_cast<std::size_t>(read.version));
-      std::ranges::copy(values, held.begin() + static_cast<std::ptrdiff_t>(span.begin));
+      const bool came = read.version > 0 && !rules_.scenario.compressed_pulls;
+      std::ranges::transform(
+          values, held.begin() + static_cast<std::ptrdiff_t>(span.begin),
+          [&](float value) { return came ? as_sent(value, rules_.scenario.precision) : value; });
       for (int own = read.own; own < iteration; ++own) {
         const double weight =
             rules_.learning.rate_in_residual

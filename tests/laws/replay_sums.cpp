@@ -62,9 +62,13 @@ class SumReplay {
       for (const auto& [server, at_version] : read.at(key)) {
         const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
         const int node = rules_.trace.node_of[at(std::get<0>(key))];
-        std::ranges::copy(
+        const bool copied =
+            std::get<1>(key) > 0;  // a worker's first iteration has what it began with
+        std::ranges::transform(
             versions_[{server, rules_.scenario.compressed_pulls ? node : 0}].at(at_version),
-            held.begin() + static_cast<std::ptrdiff_t>(span.begin));
+            held.begin() + static_cast<std::ptrdiff_t>(span.begin), [&](float value) {
+              return copied ? as_sent(value, rules_.scenario.precision) : value;
+            });
       }
       const auto& [worker, iteration] = key;
       return known[key] = rules_.gradient(worker, iteration, held, rules_.forward_weight(key));
@@ -143,7 +147,7 @@ class SumReplay {
       Floats values(span.end - span.begin);
       for (const Key& key : sum->gradients)
         for (std::size_t i = span.begin; i < span.end; ++i)
-          values[i - span.begin] += gradient_of(key)[i];
+          values[i - span.begin] += as_sent(gradient_of(key)[i], rules_.scenario.precision);
       sum->sent =
           rules_.seen({rules_.trace.workers + rules_.trace.servers + node, 0, 0, span.begin}, span,
                       static_cast<int>(sum->first + sum->gradients.size()), values.data());

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <map>
+#include <tuple>
 
 namespace syncline {
 namespace {
@@ -85,6 +87,30 @@ TEST(Replay, OfPiecesIsTheSameToTheBit) {
         size["fidelity"] = fidelity;
         expect_replayed(lesson(schedule, size), schedule + fidelity);
       }
+}
+
+// Servers beside the workers: a worker's own pieces come sooner than others', so answers to two
+// pieces of a bucket have parameters of different age.
+TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
+  const Star beside{.nodes = 3, .workers_per_node = 2, .nic_Bps = 4e6};
+  std::int64_t overtaken = 0;
+  for (const char* fidelity : {"flow", "step"}) {
+    Options options = lesson("asp", {{"staleness-rate", "inverse"},
+                                     {"platform", star_platform(beside)},
+                                     {"partition-bytes", "9000"},
+                                     {"fidelity", fidelity},
+                                     {"model", model_of({9'000, 20, 30'000, 11, 7'000})}});
+    options.erase("servers");
+    expect_replayed(options, fidelity);
+    std::map<std::tuple<int, int, int, int>, std::int64_t> age;
+    for (const ReadPiece& read : simulated(options).trace.learned->reads) {
+      const std::int64_t version = read.version - read.own;
+      const auto known =
+          age.emplace(std::tuple(read.worker, read.iteration, read.server, read.bucket), version);
+      overtaken += known.first->second != version ? 1 : 0;
+    }
+  }
+  EXPECT_GT(overtaken, 20);
 }
 
 TEST(Replay, OfSspIsTheSameToTheBit) {
