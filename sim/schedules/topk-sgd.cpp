@@ -29,8 +29,8 @@ const Registered<Schedule> entry{{
                      "compression begins only when backward has ended.",
              .paper = "Shi et al., arXiv 1911.08772; Alistarh et al., NeurIPS 2018"},
     .parameters = {{.name = "warm-up-densities",
-                    .sentence = "densities of the first epochs: 0.015625, 0.004 (gaussiank), or "
-                                "from 0.25 by quarters (dgc)",
+                    .sentence = "densities of the first epochs, where above density: 0.015625, "
+                                "0.004 (gaussiank), or from 0.25 by quarters (dgc)",
                     .fallback = "none",
                     .choices = {"none", "gaussiank", "dgc"}},
                    {.name = "epoch-iterations",

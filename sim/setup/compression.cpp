@@ -49,14 +49,15 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   precision_ = scenario.precision;
   seed_ = scenario.seed;
   iterations_per_stage_ = scenario.epoch_iterations;
-  for (const double density : scenario.warm_up_densities)
-    warm_up_stages_.push_back(scenario.compressor_settings.with("density", density));
+  for (const double density : scenario.warm_up_densities)  // none sends less than what follows
+    warm_up_stages_.push_back(scenario.compressor_settings.with(
+        "density", std::max(density, scenario.compressor_settings.number("density"))));
   warm_up_stages_.push_back(
       start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
                   : scenario.compressor_settings);
   read_tables(scenario, cluster);
   for (const Parameter& parameter : compressor_->parameters)
-    if (scenario.learns() && (parameter.name == "momentum" || parameter.name == "clip-norm") &&
+    if (scenario.learns() && parameter.name == "momentum" &&
         scenario.compressor_settings.number(parameter.name) > 0) {
       unpriced_settings_.push_back(parameter.name);
       provenance_ += "; " + compressor_->name + "'s " + parameter.name + " priced as 0";

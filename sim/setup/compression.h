@@ -70,8 +70,8 @@ class Compression {
   const Compressor* compressor_ = nullptr;
   const Compressor* read_as_ = nullptr;
   std::vector<Settings> warm_up_stages_;  // the last one after warm-up
-  // Settings that no row of a table has: with learning, momentum and clipping happen in the
-  // encoder, which is priced as without.
+  // Settings that no row of a table has: with learning, momentum happens in the encoder, which is
+  // priced as without.
   std::vector<std::string> unpriced_settings_;
   int iterations_per_stage_ = 1;
   Precision precision_ = Precision::fp32;

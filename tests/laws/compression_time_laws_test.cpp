@@ -180,6 +180,20 @@ TEST(WarmUpDensities, FollowTheEpochs) {
   }
 }
 
+TEST(WarmUpDensities, AreNeverBelowWhatTheyWarmUpTo) {
+  Options options{{"platform", star_platform({.nodes = 2})},
+                  {"model", model_of({1'024'000})},
+                  {"schedule", "topk-sgd"},
+                  {"density", "0.1"},
+                  {"warm-up-densities", "dgc"},
+                  {"iterations", "6"}};
+  std::vector<std::uint64_t> values;
+  for (const auto& [iteration, bytes] : received_by(simulated(options), 0, "all-gather"))
+    values.push_back(bytes / 8);
+  EXPECT_EQ(values, (std::vector<std::uint64_t>{256'000, 102'400, 102'400, 102'400, 102'400,
+                                                102'400, 102'400}));
+}
+
 Options cat(double latency_s) {
   return {{"platform", star_platform({.nodes = 4, .nic_latency_s = latency_s})},
           {"model", model_of({1'000'000})},
