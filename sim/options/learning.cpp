@@ -70,7 +70,7 @@ std::string place_of(const GivenOptions& given, const std::string& key) {
 }
 
 // A compressor with momentum has that of gradients; what workers have changed alone has had it.
-// Workers clip their whole gradient themselves, as the DGC paper does, and not each bucket.
+// Workers clip their whole gradient themselves, and not each bucket.
 void hand_to_compressor(Scenario& scenario) {
   const auto hand = [&](const char* name, double value) {
     if (scenario.compresses() && declares(scenario.compressor->parameters, name))

@@ -115,7 +115,8 @@ const OptionHelp& option_help(const std::string& name) {
        {"Only generated data have it; the larger it is, the more classes overlap.",
         "0.8 --learn softmax --data generated"}},
       {"learning-rate",
-       {"Each worker's gradient weighs this over the number of workers, in every schedule.",
+       {"Each worker's gradient weighs this over the number of workers, unless staleness-rate is "
+        "inverse.",
         "0.05 --learn digits"}},
       {"learning-rate-schedule",
        {"The run's length is `iterations`, or 50 epochs.", "cosine --learn digits"}},

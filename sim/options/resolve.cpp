@@ -120,6 +120,10 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
       misfits.push_back({key, std::string(key) + " means nothing with iterations = " +
                                   given.at("iterations").value + "; allowed is auto"});
   const Problem* problem = learning.problem;
+  for (const char* key : {"interval", "max-iterations"})
+    if (given.contains(key) && problem != nullptr)
+      misfits.push_back({key, std::string(key) + " means nothing with learn, whose runs end with " +
+                                  "iterations or until"});
   const bool generates = problem != nullptr && learning.data == "generated";
   const std::string others = problem == nullptr
                                  ? " and compressor " + compressor.name

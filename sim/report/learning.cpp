@@ -193,7 +193,8 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Json& resu
                            count_shown(samples) + " samples" +
                            (epoch > 0 ? format(" (%.4g epochs)", samples / epoch) : "");
   if (diverged(result)) {
-    lines.emplace_back("loss", "diverged at " + seconds_shown(number("diverged_s")) + "," + when);
+    lines.emplace_back(
+        "loss", "diverged at " + seconds_shown(number("diverged_s")) + "; a number last" + when);
   } else {
     const double of_train = last_of(curve_in(result, "train_accuracy"));
     const double heldout = last_of(curve_in(result, "heldout_loss"));

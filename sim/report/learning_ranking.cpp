@@ -16,11 +16,26 @@ using Cells = std::vector<const RankedCell*>;
 
 constexpr std::size_t most_sentences = 3;
 
-// "0.0123 (96.1 % held out, after 12.3 s)".
-std::string end_shown(const Json& result) {
-  const std::vector<double> seconds = curve_in(result, "seconds");
+double last_of(const Json& result, const char* column) {
+  const std::vector<double> values = curve_in(result, column);
+  return values.empty() ? 0 : values.back();
+}
+
+// "0.0123 (96.1 % held out, after 12.3 s)"; with samples, "after 12.3 s and 5,000 samples".
+std::string end_shown(const Json& result, bool with_samples) {
   return loss_shown(result) + " (" + accuracy_shown(result) + " held out, after " +
-         seconds_shown(seconds.empty() ? 0 : seconds.back()) + ")";
+         seconds_shown(last_of(result, "seconds")) +
+         (with_samples ? " and " + count_shown(last_of(result, "samples")) + " samples" : "") + ")";
+}
+
+// Whether it may have met its target by then, between two points of its curve.
+bool may_have_met_by(const Json& result, double seconds) {
+  const double target_s = *figure_in(result, "target_s");
+  double before_s = 0;
+  for (const double point_s : curve_in(result, "seconds"))
+    if (point_s < target_s)
+      before_s = point_s;
+  return before_s < seconds;
 }
 
 Words choices_of(const Cells& cells) {
@@ -80,19 +95,25 @@ std::string sentence_of(const std::vector<Json>& results, const Outcome& outcome
   const std::string winners = joined(choices_of(outcome.winners()));
   if (!outcome.target.empty() && outcome.reached > 0) {
     const std::size_t missed = order.size() - outcome.reached;
+    std::string others;
+    if (outcome.first < outcome.reached) {
+      const Json& next = of(outcome.first);
+      others = " against " + target_shown(next) + " of " + order[outcome.first]->choice;
+      if (may_have_met_by(next, *figure_in(of(0), "target_s")))
+        others += " (a smaller evaluate-every may say otherwise)";
+    }
     return "reached " + outcome.target + " first: " + winners + ", " + target_shown(of(0)) +
-           (outcome.first < outcome.reached ? " against " + target_shown(of(outcome.first)) +
-                                                  " of " + order[outcome.first]->choice
-                                            : "") +
-           (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
+           others + (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
   }
   const std::string least = outcome.first > 1
                                 ? joined(choices_of(outcome.winners())) + " end with one loss, "
                                 : winners + " ends with the least loss, ";
+  const std::size_t last = order.size() - 1;
+  const bool unequal = last_of(of(0), "samples") != last_of(of(last), "samples");
   return (outcome.target.empty() ? "" : "none reached " + outcome.target + ": ") + least +
-         end_shown(of(0)) +
+         end_shown(of(0), unequal) +
          (outcome.first < order.size()
-              ? "; " + order.back()->choice + " with the most, " + end_shown(of(order.size() - 1))
+              ? "; " + order.back()->choice + " with the most, " + end_shown(of(last), unequal)
               : "");
 }
 

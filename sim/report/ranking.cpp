@@ -26,7 +26,7 @@ std::set<std::string> set_of(const char* words) {
 // What is asked about, not what one chooses: cells that differ in these do not compete, unless
 // there is nothing else that differs.
 const std::set<std::string> settings_of_a_question = set_of(
-    "samples features classes difficulty "
+    "samples features classes difficulty l2 "
     "bandwidth-factor data device efficiency epoch-samples evaluate-every fidelity "
     "host-bandwidth host-memory-bandwidth interval iterations jitter latency-factor "
     "learn max-iterations memory-bandwidth model network optimizer-overhead platform "
@@ -34,8 +34,12 @@ const std::set<std::string> settings_of_a_question = set_of(
 
 // Of these, those that make other samples, or only another way to simulate the same.
 const std::set<std::string> never_compared = set_of(
-    "data epoch-samples evaluate-every fidelity interval iterations learn max-iterations "
-    "model network price seed until warmup");
+    "classes data difficulty epoch-samples evaluate-every features fidelity interval iterations l2 "
+    "learn max-iterations model network price samples seed until warmup");
+
+// Of these, those whose losses and targets are not of one kind, whatever sections are called.
+const std::set<std::string> of_other_lessons =
+    set_of("classes data difficulty features l2 learn samples until");
 
 constexpr double rounding = 1e-9;
 
@@ -355,7 +359,8 @@ Ranking ranked_by_throughput(const std::vector<Json>& results) {
   Words settings;
   for (const std::string& option : differing)
     if (settings_of_a_question.contains(option) &&
-        !(has(differing, "name") && follows_name(results, option)))
+        (of_other_lessons.contains(option) || !has(differing, "name") ||
+         !follows_name(results, option)))
       settings.push_back(option);
   const auto all_differ = [&] {
     return ranking.contests.size() == results.size() && results.size() > 1;

@@ -38,6 +38,8 @@ TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
        {"--rate-in-residual", "off"}},
       {{"--learn", "mlp", "--schedule", "local-sgd", "--rate-in-residual", "on"},
        {"--rate-in-residual", "local-sgd", "off"}},
+      {{"--learn", "mlp", "--max-iterations", "20"}, {"--max-iterations", "iterations or until"}},
+      {{"--learn", "mlp", "--interval", "0.5"}, {"--interval", "iterations or until"}},
       {{"--learn", "mlp", "--hidden", "0"}, {"hidden = 0", "allowed are"}},
       {{"--learn", "softmax", "--hidden", "8"}, {"--hidden", "problem softmax"}},
       {{"--learn", "mlp", "--classes", "4"}, {"--classes", "data digits"}},

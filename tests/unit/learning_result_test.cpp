@@ -1,4 +1,4 @@
-// What a run has learned, in its result: JSON, the curve's file, tables, ranking, check.
+// What a run has learned, in its result: JSON, the curve's file, tables, check.
 #include <charconv>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,7 +8,6 @@
 #include "sim/report/expectation.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
-#include "sim/report/ranking.h"
 #include "sim/report/tables.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
@@ -18,12 +17,6 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json result_of(const std::map<std::string, std::string>& options, double samples_per_s,
-               Learned learned, std::optional<double> target_s = {}) {
-  learned.target_s = target_s;
-  return made_result(options, samples_per_s, 4, learned);
-}
 
 Learned compressing() {
   Learned learned = made_learned(0.5, 0.9);
@@ -262,7 +255,7 @@ TEST(LearningTables, SayWhatWasLearned) {
   Learned learned = compressing();
   learned.least_loss = 0.25;
   const std::string report =
-      full_report(result_of({{"until", "accuracy:0.85"}}, 100, learned, 9.5));
+      full_report(learned_result({{"until", "accuracy:0.85"}}, 100, learned, 9.5));
   expect_mentions(report,
                   {"loss                    0.5 (the least there is: 0.25), 2.5 held out, after "
                    "10 s, 5,000 samples (5 epochs)\n",
@@ -271,22 +264,22 @@ TEST(LearningTables, SayWhatWasLearned) {
                    "12 compressed: 75.0 % left out (of squares), 0.5 bits per value"});
   learned.compressed = made_compressed({}).each_compressed.front().means;
   learned.compressed.bits_bound = 0.75;
-  expect_mentions(full_report(result_of({}, 100, learned)),
+  expect_mentions(full_report(learned_result({}, 100, learned)),
                   {"4 compressed: 75.0 % left out (of squares; bound 99.0 %, of a bell curve "
                    "98.0 %), 0.5 bits per value (bound 0.75)\n",
                    "sent                    12.5 (9 to 16) of 1000 values, asked for 10\n"});
-  expect_mentions(full_report(result_of({{"until", "loss:0.1"}}, 100, learned)),
+  expect_mentions(full_report(learned_result({{"until", "loss:0.1"}}, 100, learned)),
                   {"loss 0.1: missed"});
 
   const std::string table = comparison_table(
-      {result_of({{"schedule", "bsp"}, {"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9),
-       result_of({{"schedule", "asp"}, {"until", "loss:0.6"}}, 90, made_learned(0.75, 0.8)),
-       result_of({{"schedule", "ssp"}, {"until", "loss:0.6"}}, 95, made_divergence(1))},
+      {learned_result({{"schedule", "bsp"}, {"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9),
+       learned_result({{"schedule", "asp"}, {"until", "loss:0.6"}}, 90, made_learned(0.75, 0.8)),
+       learned_result({{"schedule", "ssp"}, {"until", "loss:0.6"}}, 95, made_divergence(1))},
       {"schedule"});
   expect_mentions(table, {"scaling", "loss", "accuracy", "target"});
   expect_mentions(table, {"     0.5    90.0 %     9 s", "    0.75    80.0 %  missed",
                           "diverged         -       -"});
-  EXPECT_EQ(comparison_table({result_of({}, 100, made_learned(0.5, 0.9))}, {}).find("target"),
+  EXPECT_EQ(comparison_table({learned_result({}, 100, made_learned(0.5, 0.9))}, {}).find("target"),
             std::string::npos);
 }
 
@@ -294,95 +287,16 @@ TEST(LearningTables, HaveTheSameColumnsInEveryCsv) {
   const auto header = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const std::string without = results_csv({made_result({}, 100)}, {"schedule"});
   const std::string with =
-      results_csv({result_of({{"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9)}, {});
+      results_csv({learned_result({{"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9)}, {});
   EXPECT_EQ("schedule," + header(with), header(without));
   EXPECT_TRUE(header(with).ends_with(",loss,accuracy,target_s"));
   EXPECT_TRUE(with.ends_with(",0.5,0.9,9.0\n")) << with;
   EXPECT_TRUE(without.ends_with(",,,\n")) << without;
 }
 
-class LearningRanking : public testing::Test {
- protected:
-  static Json cell(const std::string& schedule, double samples_per_s, const Learned& learned,
-                   std::optional<double> target_s = {}, const std::string& until = "accuracy:0.95",
-                   const std::string& workers = "2") {
-    return result_of({{"schedule", schedule}, {"until", until}, {"workers", workers}},
-                     samples_per_s, learned, target_s);
-  }
-  const Learned learned_ = made_learned(0.5, 0.95);
-  const Learned less_ = made_learned(0.75, 0.8);
-};
-
-TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
-  const Ranking ranking = rank({cell("asp", 500, learned_, 3.4), cell("bsp", 100, learned_, 2.1),
-                                cell("ssp", 300, less_), cell("inhad", 900, made_divergence(1))});
-  EXPECT_EQ(ranking.sentences.front(),
-            "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it; 1 "
-            "of 4 cells diverged.");
-  std::vector<std::size_t> order;
-  for (const RankedCell& one : ranking.cells)
-    order.push_back(one.result);
-  EXPECT_EQ(order, (std::vector<std::size_t>{1, 0, 2, 3}));
-  // Nor is what diverged the fastest in the sentence on throughput.
-  expect_mentions(ranking.sentences[1], {"asp is the fastest: 500 samples/s"});
-}
-
-TEST_F(LearningRanking, SaysThatNobodyReachedIt) {
-  EXPECT_EQ(
-      rank({cell("asp", 500, less_), cell("bsp", 100, made_learned(0.5, 0.9))}).sentences.front(),
-      "none reached accuracy 0.95: bsp ends with the least loss, 0.5 (90.0 % held out, after "
-      "10 s); asp with the most, 0.75 (80.0 % held out, after 10 s).");
-}
-
-TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
-  const Ranking ranking =
-      rank({cell("asp", 500, less_, {}, ""), cell("bsp", 100, learned_, {}, "")});
-  ASSERT_EQ(ranking.sentences.size(), 2U);
-  expect_mentions(ranking.sentences[0], {"asp is the fastest: 500"});
-  expect_mentions(ranking.sentences[1],
-                  {"bsp ends with the least loss, 0.5", "; asp with the most, 0.75"});
-  EXPECT_EQ(ranking.cells.front().result, 0U);
-}
-
-TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
-  EXPECT_EQ(rank({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
-            "reached accuracy 0.95 first: bsp and asp, 2 s.");
-}
-
-TEST_F(LearningRanking, NeverCallsWhatDivergedTheWinner) {
-  const Ranking one = rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, learned_)});
-  for (const std::string& sentence : one.sentences)
-    EXPECT_EQ(sentence.find("asp"), std::string::npos) << sentence;
-  EXPECT_EQ(one.cells.front().result, 1U);
-  ASSERT_EQ(one.cells.size(), 2U);
-  const Ranking none =
-      rank({cell("asp", 500, made_divergence(1)), cell("bsp", 100, made_divergence(2))});
-  EXPECT_EQ(none.sentences, std::vector<std::string>{"2 of 2 cells diverged."});
-  EXPECT_EQ(none.cells.size(), 2U);
-}
-
-TEST_F(LearningRanking, ComparesWithinANumberOfWorkers) {
-  const auto of = [&](const char* schedule, const char* workers, double target_s) {
-    return cell(schedule, 100, learned_, target_s, "accuracy:0.95", workers);
-  };
-  EXPECT_EQ(rank({of("asp", "2", 1), of("bsp", "2", 2), of("asp", "4", 2), of("bsp", "4", 1)})
-                .sentences.front(),
-            "at 4 workers reached accuracy 0.95 first: bsp, 1 s against 2 s of asp.");
-}
-
-TEST_F(LearningRanking, CountsWhereMoreDiffers) {
-  std::vector<Json> results;
-  for (const char* seed : {"1", "2", "3"})
-    for (const std::string schedule : {"asp", "bsp"})
-      results.push_back(result_of(
-          {{"schedule", schedule}, {"seed", seed}, {"until", "accuracy:0.95"}}, 100, learned_,
-          seed[0] == '3' ? std::nullopt : std::optional(schedule == "asp" ? 1.0 : 2.0)));
-  EXPECT_EQ(rank(results).sentences.front(),
-            "of 3 combinations, the target was reached first by asp in 2 and nobody in 1.");
-}
-
 TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {
-  const Json learned = result_of({{"until", "accuracy:0.85"}}, 100, made_learned(0.5, 0.9), 9.0);
+  const Json learned =
+      learned_result({{"until", "accuracy:0.85"}}, 100, made_learned(0.5, 0.9), 9.0);
   const auto judged = [](const Json& result, const std::string& figure, double at_most) {
     return judge({.cell = "a", .figure = figure, .at_most = at_most}, result, {}, {});
   };
@@ -391,10 +305,11 @@ TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {
   EXPECT_EQ(judged(learned, "target_s", 10).kind, Verdict::Kind::met);
   for (const auto& [result, words] : std::vector<std::pair<Json, std::string>>{
            {made_result({}, 100), "unknown: the cell learns nothing"},
-           {result_of({}, 100, made_learned(0.5, 0.9)),
+           {learned_result({}, 100, made_learned(0.5, 0.9)),
             "unknown: the option until asks for nothing"},
-           {result_of({{"until", "loss:0.4"}}, 100, made_learned(0.5, 0.9)), "loss 0.4 was missed"},
-           {result_of({}, 100, made_divergence(2)), "unknown: it diverged at 2 s"}}) {
+           {learned_result({{"until", "loss:0.4"}}, 100, made_learned(0.5, 0.9)),
+            "loss 0.4 was missed"},
+           {learned_result({}, 100, made_divergence(2)), "unknown: it diverged at 2 s"}}) {
     const Verdict verdict = judged(result, "target_s", 1e9);
     EXPECT_EQ(verdict.kind, Verdict::Kind::moved);
     EXPECT_EQ(verdict.now, words);

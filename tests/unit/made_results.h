@@ -124,4 +124,12 @@ inline std::vector<nlohmann::ordered_json> made_sweep() {
   return results;
 }
 
+// `target_s`: when the target of the option until was met.
+inline nlohmann::ordered_json learned_result(const std::map<std::string, std::string>& options,
+                                             double samples_per_s, Learned learned,
+                                             std::optional<double> target_s = {}) {
+  learned.target_s = target_s;
+  return made_result(options, samples_per_s, 4, learned);
+}
+
 }  // namespace syncline
