@@ -202,6 +202,8 @@ Load load_of(const Setup& setup) {
 // What a worker keeps, or others keep for it.
 double copies_of_parameters(const Setup& setup, double iterations) {
   double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
+  if (setup.traffic.partners == Schedule::Partners::aggregators)
+    copies += 2;  // a node's sum and parameters
   if (setup.traffic.partners == Schedule::Partners::each_other) {
     const bool steps_alone = setup.scenario.schedule->round != nullptr;
     copies = steps_alone ? 3 : 1;  // its gradient; then also parameters and velocity of its own
@@ -210,8 +212,13 @@ double copies_of_parameters(const Setup& setup, double iterations) {
   const Settings& schedule = setup.scenario.schedule_settings;
   if (schedule.says("cache", "on"))
     copies += std::min(schedule.number("staleness") + 1, iterations);
-  if (setup.scenario.compresses())
+  if (setup.scenario.compresses()) {
     copies += 2;  // what it left out, and what its message says
+    const Compressor& compressor = setup.traffic.compression.compressor();
+    if (declares(compressor.parameters, "momentum") &&
+        setup.traffic.compression.settings(-1).number("momentum") > 0)
+      copies += 1;
+  }
   if (setup.traffic.compressed_pulls)
     copies += 3;  // the same of what it is sent, and what it is known to have
   return copies;
@@ -237,7 +244,8 @@ void add_learning(const Setup& setup, Need& need) {
           seconds_per_flop +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
-  need.memory_bytes += (workers * copies_of_parameters(setup, need.iterations) * values +
+  constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
+  need.memory_bytes += ((workers * copies_of_parameters(setup, need.iterations) + common) * values +
                         samples * static_cast<double>(setup.lesson->data.train.features)) *
                        sizeof(float);
 }
