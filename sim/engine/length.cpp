@@ -40,10 +40,10 @@ double Length::start_s(int rank) const {
   if (in_step())
     return 0;
   const Topology& topology = setup_.traffic.cluster.topology;
-  const int node = topology.node_of[index_of(rank)];
-  const std::vector<int>& mates = topology.nodes[index_of(node)];
+  const int node = topology.node_of[index(rank)];
+  const std::vector<int>& mates = topology.nodes[index(node)];
   const double place = rank - mates.front() + node / static_cast<double>(topology.nodes.size());
-  return place / static_cast<double>(mates.size()) * setup_.compute.solo_s[index_of(rank)];
+  return place / static_cast<double>(mates.size()) * setup_.compute.solo_s[index(rank)];
 }
 
 bool Length::has(int iteration) {
@@ -75,25 +75,25 @@ void Length::end() {
 }
 
 void Length::sends(int rank, int iteration, int parts, bool all) {
-  const auto missing = missing_[index_of(rank)].emplace(iteration, 1).first;
+  const auto missing = missing_[index(rank)].emplace(iteration, 1).first;
   missing->second += parts - (all ? 1 : 0);
 }
 
 bool Length::applied(int rank, int iteration, double now_s) {
-  std::map<int, int>& missing = missing_[index_of(rank)];
+  std::map<int, int>& missing = missing_[index(rank)];
   const auto parts = missing.find(iteration);
   if (--parts->second > 0)
     return false;
   missing.erase(parts);
   if (!in_step())
-    workers_[index_of(rank)].counted_s.push_back(now_s);
+    workers_[index(rank)].counted_s.push_back(now_s);
   return true;
 }
 
 void Length::stepped(int rank, int iteration, double now_s) {
   if (!in_step())
     return;
-  std::vector<double>& counted_s = workers_[index_of(rank)].counted_s;
+  std::vector<double>& counted_s = workers_[index(rank)].counted_s;
   counted_s.resize(static_cast<std::size_t>(iteration) + 1);
   counted_s.back() = now_s;
 }

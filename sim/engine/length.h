@@ -24,7 +24,7 @@ class Length {
   // servers in every iteration for ever, as nobody does who began at another time: the workers of a
   // node begin evenly over an iteration of theirs, and nodes evenly in between.
   double start_s(int rank) const;
-  void starts(int rank, double now_s) { workers_[index_of(rank)].start_s = now_s; }
+  void starts(int rank, double now_s) { workers_[index(rank)].start_s = now_s; }
   // Whether a worker that asks for it has this iteration. The worker that asks first decides.
   bool has(int iteration);
   // Nobody begins an iteration after those that have begun; where workers wait for others, all do
@@ -44,7 +44,6 @@ class Length {
   bool cut_short() const { return cut_short_; }
 
  private:
-  static std::size_t index_of(int rank) { return static_cast<std::size_t>(rank); }
   int whole_rounds(int iterations) const;  // at least so many
   bool in_step() const { return waiting_ == Schedule::Waiting::for_all; }
   // What all workers have done, in step.

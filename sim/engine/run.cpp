@@ -36,13 +36,12 @@ Run::Run(const Setup& setup)
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
   const std::size_t buckets = setup.buckets.size();
+  cuts = setup.cuts();
   std::size_t pieces = 0;
-  if (setup.traffic.partners == Schedule::Partners::servers)
-    for (const Bucket& bucket : setup.buckets) {
-      cuts.push_back(setup.traffic.cut_of(bucket));
-      first_piece.push_back(static_cast<int>(pieces));
-      pieces += index(cuts.back().pieces);
-    }
+  for (const Cut& cut : cuts) {
+    first_piece.push_back(static_cast<int>(pieces));
+    pieces += index(cut.pieces);
+  }
   for (int rank = 0; rank < topology.workers(); ++rank) {
     workers.push_back(std::unique_ptr<WorkerState>(
         new WorkerState{.run = *this, .rank = rank, .stages = {*this, rank}}));

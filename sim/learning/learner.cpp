@@ -6,19 +6,10 @@
 namespace syncline {
 namespace {
 
-std::vector<Cut> cuts_of(const Setup& setup) {
-  std::vector<Cut> cuts;
-  if (setup.traffic.partners == Schedule::Partners::servers)
-    for (const Bucket& bucket : setup.buckets)
-      cuts.push_back(setup.traffic.cut_of(bucket));
-  return cuts;
-}
-
 // Whoever compresses first of all: a worker, or the first node's aggregator.
 int first_sender(const Setup& setup) {
-  const Topology& topology = setup.traffic.cluster.topology;
   return setup.traffic.partners == Schedule::Partners::aggregators
-             ? topology.workers() + topology.servers
+             ? setup.traffic.cluster.aggregator_of(0)
              : 0;
 }
 
@@ -73,7 +64,7 @@ Learner::Learner(const Setup& setup)
                learning_.skew),
       slices_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
               setup.scenario.compresses(), objective_.parameters()),
-      cuts_(cuts_of(setup)),
+      cuts_(setup.cuts()),
       rate_(learning_, workers_, setup.lesson->epoch_samples(), samples_of_run(setup)),
       optimizer_(learning_, objective_.initial),
       evaluate_every_(learning_.evaluate_every.value_or(setup.lesson->epoch_samples())) {

@@ -134,6 +134,9 @@ class Learner {
   };
 
   Range range_of(const PieceOf& piece) const;
+  Range shard(int server) const;  // of the whole vector
+  // The stream of messages of this server to one of so many clients: after those of all ranks.
+  int answers_of(int server, int client, int clients) const;
   // The gradient, clipped, times `weight`.
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;

@@ -5,20 +5,6 @@
 #include "kernels/elementary.h"
 
 namespace syncline {
-namespace {
-
-// cos(pi x) for x from 0 to 1, to 1e-12: its own series, so that every machine has the same.
-double cos_pi(double x) {
-  const double angle = 3.14159265358979323846 * (x > 0.5 ? 1 - x : x);
-  const double square = angle * angle;
-  double sum = 1;
-  for (int term = 20; term > 0; term -= 2)
-    sum = 1 - sum * square / (term * (term - 1));
-  return x > 0.5 ? -sum : sum;
-}
-
-}  // namespace
-
 Rate::Rate(const Learning& learning, int workers, double epoch_samples, double run_samples)
     : schedule_(learning.rate_schedule),
       rate_(learning.rate),
@@ -34,7 +20,7 @@ double Rate::at(double samples) const {
     case Learning::RateSchedule::step:
       return part < 0.5 ? rate_ : part < 0.75 ? 0.1 * rate_ : 0.01 * rate_;
     case Learning::RateSchedule::cosine:
-      return rate_ * (1 + cos_pi(part)) / 2;
+      return rate_ * (1 + steady_turn(part / 2).cosine) / 2;
     case Learning::RateSchedule::constant:
       break;
   }

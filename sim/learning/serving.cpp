@@ -12,6 +12,16 @@ constexpr int model = 0;    // what nodes send is one bucket
 
 }  // namespace
 
+Range Learner::shard(int server) const {
+  return part_of({0, objective_.parameters()}, servers_, server, server + 1);
+}
+
+int Learner::answers_of(int server, int client, int clients) const {
+  const Cluster& cluster = setup_.traffic.cluster;
+  return cluster.aggregator_of(static_cast<int>(topology_.nodes.size())) + server * clients +
+         client;
+}
+
 Range Learner::range_of(const PieceOf& piece) const {
   const Cut& cut = cuts_[index(piece.bucket)];
   const Range shard = part_of(slices_.of(piece.bucket), servers_, piece.server, piece.server + 1);
@@ -70,8 +80,7 @@ void Learner::note_staleness(const Range& range, double gradients, double stalen
 }
 
 Learner::Answer Learner::answer(const PieceOf& piece, int worker, int iteration) {
-  const int stream = workers_ + servers_ + static_cast<int>(topology_.nodes.size()) +
-                     piece.server * workers_ + worker;
+  const int stream = answers_of(piece.server, worker, workers_);
   std::vector<float> none;
   return answer_to({.rank = stream, .stage = answers, .bucket = piece.bucket, .first = 0},
                    range_of(piece), iteration, known_.empty() ? none : known_[index(worker)]);
@@ -163,9 +172,11 @@ std::vector<double> Learner::send_sum(int node, std::int64_t update, int iterati
   auto seen = std::make_shared<std::vector<float>>(sum.size());
   std::vector<double> scales;
   for (int server = 0; server < servers_; ++server) {
-    const Range range = part_of({0, sum.size()}, servers_, server, server + 1);
-    const Sender sender{
-        .rank = workers_ + servers_ + node, .stage = 0, .bucket = model, .first = range.begin};
+    const Range range = shard(server);
+    const Sender sender{.rank = setup_.traffic.cluster.aggregator_of(node),
+                        .stage = 0,
+                        .bucket = model,
+                        .first = range.begin};
     scales.push_back(send(sender, range, iteration,
                           std::span<const float>(sum).subspan(range.begin, range.size()),
                           std::span<float>(*seen).subspan(range.begin, range.size())));
@@ -176,7 +187,7 @@ std::vector<double> Learner::send_sum(int node, std::int64_t update, int iterati
 }
 
 void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sums) {
-  const Range range = part_of({0, objective_.parameters()}, servers_, server, server + 1);
+  const Range range = shard(server);
   std::vector<float> total(range.size());
   int gradients = 0;
   for (const Sum& sum : sums)
@@ -201,16 +212,13 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
 }
 
 Learner::Answer Learner::answer_node(int server, int node, std::int64_t update) {
-  const int stream = workers_ + servers_ + static_cast<int>(topology_.nodes.size()) +
-                     server * static_cast<int>(topology_.nodes.size()) + node;
-  return answer_to({.rank = stream, .stage = answers, .bucket = model, .first = 0},
-                   part_of({0, objective_.parameters()}, servers_, server, server + 1),
+  const int stream = answers_of(server, node, static_cast<int>(topology_.nodes.size()));
+  return answer_to({.rank = stream, .stage = answers, .bucket = model, .first = 0}, shard(server),
                    static_cast<int>(update), nodes_[index(node)].known);
 }
 
 void Learner::arrive_at_node(int server, int node, const Answer& answer, bool newest) {
-  arrive(part_of({0, objective_.parameters()}, servers_, server, server + 1), answer, newest,
-         nodes_[index(node)].parameters);
+  arrive(shard(server), answer, newest, nodes_[index(node)].parameters);
 }
 
 void Learner::take(int worker, int node) {

@@ -212,6 +212,14 @@ std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
 
+std::vector<Cut> Setup::cuts() const {
+  std::vector<Cut> cuts;
+  if (traffic.partners == Schedule::Partners::servers)
+    for (const Bucket& bucket : buckets)
+      cuts.push_back(traffic.cut_of(bucket));
+  return cuts;
+}
+
 Setup prepare(const Scenario& scenario) {
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = model_of(scenario, lesson.get());

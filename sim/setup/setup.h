@@ -46,6 +46,8 @@ struct Setup {
 
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;
+  // By bucket, how it is pushed to servers that answer; empty where there are none.
+  std::vector<Cut> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
 };
 
