@@ -18,6 +18,7 @@
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/report/figures.h"
+#include "sim/report/learning.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
@@ -141,11 +142,14 @@ void add_commands(Meanings& all) {
 
 void add_figures(Meanings& all) {
   const auto add = [&](const Figure& figure, const std::string& word, const std::string& kind) {
+    const bool learned = std::ranges::find(learned_figures, figure.name) != learned_figures.end();
     all[word].push_back(
         {.kind = kind,
          .sentences = {as_sentence(figure.sentence), as_sentence(figure.more)},
          .paper = "",
-         .example = "syncline run --platform two-hosts --model resnet20 --throughput 920"});
+         .example = std::string("syncline run --platform two-hosts --model resnet20 --throughput "
+                                "920") +
+                    (learned ? " --learn digits --until accuracy:0.8" : "")});
   };
   for (const Figure& figure : figures()) {
     add(figure, figure.name, "a figure of results");

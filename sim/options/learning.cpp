@@ -84,7 +84,10 @@ void hand_to_compressor(Scenario& scenario) {
 
 std::vector<Option> learning_options() {
   return {
-      Option{"learn", "problem that is trained under simulated time; see `syncline list`", ""},
+      Option{"learn",
+             "problem that is trained under simulated time: digits (mlp on them), or see `syncline "
+             "list`",
+             ""},
       Option{"data", "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]", "",
              [](Scenario& s, const std::string& v) { s.learning.data = v; }},
       numeric(number("learning-rate", "of a gradient averaged over all workers [the problem's]", "",
