@@ -103,7 +103,8 @@ TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
     options.erase("servers");
     expect_replayed(options, fidelity);
     std::map<std::tuple<int, int, int, int>, std::int64_t> age;
-    for (const ReadPiece& read : simulated(options).trace.learned->reads) {
+    const Simulated run = simulated(options);
+    for (const ReadPiece& read : run.trace.learned->reads) {
       const std::int64_t version = read.version - read.own;
       const auto known =
           age.emplace(std::tuple(read.worker, read.iteration, read.server, read.bucket), version);
