@@ -74,6 +74,13 @@ def grouped(cells, key):
     return groups
 
 
+def write_table(lines, path):
+    """Also printed."""
+    text = "\n".join(lines)
+    Path(path).write_text(text + "\n")
+    print(text)
+
+
 def save(figure, path):
     """As SVG without a date, so that the same numbers leave the same file."""
     figure.savefig(path, metadata={"Date": None})

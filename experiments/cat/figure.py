@@ -153,8 +153,7 @@ def table(runs):
         bits = mean(cell.learning["bits_per_value"] for cell in cells["cat"])
         lines.append(f"| {words} | " + " | ".join(map(shown, took.values())) +
                      f" | {mean(took['cat']) / best:.3f} | {bits:.2f} |")
-    (HERE / "figure.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    plots.write_table(lines, HERE / "figure.md")
 
 
 def main():

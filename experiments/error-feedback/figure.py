@@ -122,8 +122,7 @@ def table(runs, claim):
             parts = [100 * (topk / dense - 1) for dense, topk in pairs]
             lines.append(f"| {learn} | {words} | {mean(dense for dense, _ in pairs):.4f} | "
                          f"{mean(parts):+.1f} % ({min(parts):+.1f} to {max(parts):+.1f}) |")
-    (HERE / "figure.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    plots.write_table(lines, HERE / "figure.md")
 
 
 def main():

@@ -155,8 +155,7 @@ def table(runs):
                      f"{f'{length:.3f}' if length else ''} | {left:.4f} | {f'{variance:.4f}' if variance else ''} | "
                      f"{mean(ends):+.2f} % ({min(ends):+.2f} to {max(ends):+.2f}) | {100 * farthest:.2f} % | "
                      f"{kb:.1f} | {sent:.2f} | {samples:.0f} |")
-    (HERE / "figure.md").write_text("\n".join(lines) + "\n")
-    print("\n".join(lines))
+    plots.write_table(lines, HERE / "figure.md")
 
 
 def main():
