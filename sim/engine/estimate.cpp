@@ -212,13 +212,10 @@ double copies_of_parameters(const Setup& setup, double iterations) {
   const Settings& schedule = setup.scenario.schedule_settings;
   if (schedule.says("cache", "on"))
     copies += std::min(schedule.number("staleness") + 1, iterations);
-  if (setup.scenario.compresses()) {
+  if (setup.scenario.compresses())
     copies += 2;  // what it left out, and what its message says
-    const Compressor& compressor = setup.traffic.compression.compressor();
-    if (declares(compressor.parameters, "momentum") &&
-        setup.traffic.compression.settings(-1).number("momentum") > 0)
-      copies += 1;
-  }
+  if (setup.traffic.compression.has_momentum())
+    copies += 1;
   if (setup.traffic.compressed_pulls)
     copies += 3;  // the same of what it is sent, and what it is known to have
   return copies;

@@ -15,8 +15,8 @@ struct BucketPush {
   int bucket;
   int iteration;
   std::uint64_t bytes;  // of the message, over all servers
-  // By server and piece: that the gradient was computed from.
-  std::vector<std::vector<std::int64_t>> read_versions;
+  // By server, then piece: that the gradient was computed from.
+  std::vector<std::int64_t> read_versions;
 };
 
 // Messages of a push that have not arrived, and the numbers of those that have.
@@ -30,6 +30,7 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
   WorkerState& worker = bucket.worker;
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
+  const int pieces = run.cuts[index(bucket.bucket)].pieces;
   std::uint64_t sent = 0;
   int leaving = servers;
   coming.count += servers;
@@ -40,7 +41,7 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
                     .bucket = bucket.bucket,
                     .piece = piece,
                     .iteration = bucket.iteration,
-                    .read_version = bucket.read_versions[index(server->shard)][index(piece)]};
+                    .read_version = bucket.read_versions[index(server->shard * pieces + piece)]};
     sent += run.deliver_shard(
         worker.rank, server->rank(), part,
         [&run, &worker, &server = *server, &coming, push](const Delivered& delivered) {
@@ -81,8 +82,8 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
                   .read_versions = {}};
   const auto first = static_cast<std::ptrdiff_t>(worker.run.piece(bucket.index, 0));
   for (const std::vector<std::int64_t>& of_server : worker.read_version)
-    push.read_versions.emplace_back(
-        of_server.begin() + first,
+    push.read_versions.insert(
+        push.read_versions.end(), of_server.begin() + first,
         of_server.begin() + first + worker.run.cuts[index(bucket.index)].pieces);
   worker.stream.jobs.add([push = std::move(push)] {
     Run& run = push.worker.run;

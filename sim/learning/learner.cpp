@@ -37,12 +37,6 @@ bool encodes(const Setup& setup) {
          });
 }
 
-bool compressor_has_momentum(const Setup& setup) {
-  const Compression& compression = setup.traffic.compression;
-  return compression.on() && declares(compression.compressor().parameters, "momentum") &&
-         compression.settings(-1).number("momentum") > 0 && encodes(setup);
-}
-
 bool is_finite(const Score& score) {
   return std::isfinite(score.loss) && std::isfinite(score.accuracy);
 }
@@ -91,7 +85,7 @@ Learner::Learner(const Setup& setup)
     nodes_.assign(topology_.nodes.size(), {.sum = std::vector<float>(initial.size()),
                                            .parameters = initial,
                                            .known = changes ? initial : std::vector<float>()});
-  if (compressor_has_momentum(setup))
+  if (setup.traffic.compression.has_momentum() && encodes(setup))
     for (int bucket = 0; bucket < slices_.buckets(); ++bucket)
       for (const Range& range : slices_.compressed(bucket))
         optimizer_.leave_momentum(range);

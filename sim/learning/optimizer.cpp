@@ -5,6 +5,7 @@
 #include "kernels/elementary.h"
 
 namespace syncline {
+
 Rate::Rate(const Learning& learning, int workers, double epoch_samples, double run_samples)
     : schedule_(learning.rate_schedule),
       rate_(learning.rate),

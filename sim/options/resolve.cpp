@@ -114,16 +114,18 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
                                                     : "schedule",
                        why});
   const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
-  for (const char* key : {"interval", "max-iterations"})  // a flag may fix what a file leaves open
-    if (given.contains(key) && given.contains("iterations") &&
-        given.at("iterations").value != "auto" && (is_flag(key) || !is_flag("iterations")))
-      misfits.push_back({key, std::string(key) + " means nothing with iterations = " +
-                                  given.at("iterations").value + "; allowed is auto"});
   const Problem* problem = learning.problem;
-  for (const char* key : {"interval", "max-iterations"})
-    if (given.contains(key) && problem != nullptr)
-      misfits.push_back({key, std::string(key) + " means nothing with learn, whose runs end with " +
-                                  "iterations or until"});
+  for (const char* key : {"interval", "max-iterations"}) {
+    if (!given.contains(key))
+      continue;
+    const std::string nothing = std::string(key) + " means nothing with ";
+    if (given.contains("iterations") && given.at("iterations").value != "auto" &&
+        (is_flag(key) || !is_flag("iterations")))  // a flag may fix what a file leaves open
+      misfits.push_back(
+          {key, nothing + "iterations = " + given.at("iterations").value + "; allowed is auto"});
+    if (problem != nullptr)
+      misfits.push_back({key, nothing + "learn, whose runs end with iterations or until"});
+  }
   const bool generates = problem != nullptr && learning.data == "generated";
   const std::string others = problem == nullptr
                                  ? " and compressor " + compressor.name

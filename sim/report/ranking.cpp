@@ -18,28 +18,30 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
-std::set<std::string> set_of(const char* words) {
+std::set<std::string> set_of(const std::string& words) {
   std::istringstream text(words);
   return {std::istream_iterator<std::string>(text), {}};
 }
 
+// Losses and targets of cells that differ in these are not of one kind, whatever their sections are
+// called.
+const std::string lesson = "classes data difficulty features l2 learn samples until ";
+
+// These too make other samples, or only another way to simulate the same.
+const std::string never = lesson +
+                          "epoch-samples evaluate-every fidelity interval iterations "
+                          "max-iterations model network price seed warmup ";
+
+const std::set<std::string> of_other_lessons = set_of(lesson);
+const std::set<std::string> never_compared = set_of(never);
+
 // What is asked about, not what one chooses: cells that differ in these do not compete, unless
 // there is nothing else that differs.
-const std::set<std::string> settings_of_a_question = set_of(
-    "samples features classes difficulty l2 "
-    "bandwidth-factor data device efficiency epoch-samples evaluate-every fidelity "
-    "host-bandwidth host-memory-bandwidth interval iterations jitter latency-factor "
-    "learn max-iterations memory-bandwidth model network optimizer-overhead platform "
-    "price seed skew step-overhead throughput until warmup workers workers-per-node");
-
-// Of these, those that make other samples, or only another way to simulate the same.
-const std::set<std::string> never_compared = set_of(
-    "classes data difficulty epoch-samples evaluate-every features fidelity interval iterations l2 "
-    "learn max-iterations model network price samples seed until warmup");
-
-// Of these, those whose losses and targets are not of one kind, whatever sections are called.
-const std::set<std::string> of_other_lessons =
-    set_of("classes data difficulty features l2 learn samples until");
+const std::set<std::string> settings_of_a_question =
+    set_of(never +
+           "bandwidth-factor device efficiency host-bandwidth host-memory-bandwidth jitter "
+           "latency-factor memory-bandwidth optimizer-overhead platform skew step-overhead "
+           "throughput workers workers-per-node");
 
 constexpr double rounding = 1e-9;
 

@@ -56,12 +56,9 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
       start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
                   : scenario.compressor_settings);
   read_tables(scenario, cluster);
-  for (const Parameter& parameter : compressor_->parameters)
-    if (scenario.learns() && parameter.name == "momentum" &&
-        scenario.compressor_settings.number(parameter.name) > 0) {
-      unpriced_settings_.push_back(parameter.name);
-      provenance_ += "; " + compressor_->name + "'s " + parameter.name + " priced as 0";
-    }
+  unpriced_momentum_ = scenario.learns() && has_momentum();
+  if (unpriced_momentum_)
+    provenance_ += "; " + compressor_->name + "'s momentum priced as 0";
   if (start_bytes)
     provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
                    std::to_string(std::llround(*start_bytes)) + " bytes";
@@ -100,6 +97,11 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     table_of_.push_back(table_of_.front());
   for (const std::vector<int>& node : cluster.topology.nodes)
     table_of_.push_back(table_of_[static_cast<std::size_t>(node.front())]);
+}
+
+bool Compression::has_momentum() const {
+  return on() && declares(compressor_->parameters, "momentum") &&
+         settings(-1).number("momentum") > 0;
 }
 
 int Compression::warm_up_stage(int iteration) const {
@@ -187,10 +189,9 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
   const auto n = static_cast<double>(work.elements);
   const bool encodes = work.kind == Work::Kind::encode;
   if (encodes || read_as_ == compressor_) {
-    Settings priced = settings(iteration);
-    for (const std::string& name : unpriced_settings_)
-      priced = priced.with(name, 0);
-    return {compressor_, std::move(priced), encodes ? "encode" : "decode", n};
+    const Settings& own = settings(iteration);
+    return {compressor_, unpriced_momentum_ ? own.with("momentum", 0) : own,
+            encodes ? "encode" : "decode", n};
   }
   // Decoding takes as long as the other compressor's message with as many values, or with the
   // lowest density in the table.

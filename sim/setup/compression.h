@@ -55,6 +55,8 @@ class Compression {
   std::vector<int> one_worker_of_each_table() const;
   // Iterations of one warm-up stage have messages of the same size.
   int warm_up_stage(int iteration) const;
+  // Whether the compressor keeps momentum of gradients, as dgc does.
+  bool has_momentum() const;
   // The compressor's, in an iteration.
   const Settings& settings(int iteration) const {
     return warm_up_stages_[static_cast<std::size_t>(warm_up_stage(iteration))];
@@ -70,9 +72,9 @@ class Compression {
   const Compressor* compressor_ = nullptr;
   const Compressor* read_as_ = nullptr;
   std::vector<Settings> warm_up_stages_;  // the last one after warm-up
-  // Settings that no row of a table has: with learning, momentum happens in the encoder, which is
-  // priced as without.
-  std::vector<std::string> unpriced_settings_;
+  // No row of a table has it: with learning, momentum happens in the encoder, which is priced as
+  // without.
+  bool unpriced_momentum_ = false;
   int iterations_per_stage_ = 1;
   Precision precision_ = Precision::fp32;
   std::uint64_t seed_ = 1;
