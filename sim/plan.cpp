@@ -31,68 +31,48 @@ void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank
               ring_all_reduce(place_among_all(workers, rank), bytes, group_of_small_tensors));
 }
 
-// One flow to each of a few positions on a ring of `size`. `sign` is 1 for sends and -1 for
-// receives.
-class Distances {
- public:
-  Distances(int size, int sign)
-      : size_(size),
-        sign_(sign),
-        ranges_(representative_distances(size)),
-        bytes_(ranges_.size()),
-        rounds_(ranges_.size()) {}
-  void add(int from, int to, std::uint64_t bytes) {
-    const int distance = (sign_ * (to - from) + size_) % size_;
-    const std::size_t flow = static_cast<std::size_t>(distance - 1) * ranges_.size() /
-                             static_cast<std::size_t>(size_ - 1);
-    bytes_[flow] += bytes;
-    ++rounds_[flow];
+// Of the rounds 1 .. workers - 1 of an all-to-all, those that are run, each with those it stands
+// for.
+std::vector<DistanceRange> representative_rounds(const Topology& topology) {
+  constexpr int most = 16;
+  const int n = topology.workers();
+  std::size_t largest = 1;
+  for (const std::vector<int>& node : topology.nodes)
+    largest = std::max(largest, node.size());
+  const auto m = static_cast<int>(largest);
+  const int near = n - 1 <= most ? n - 1 : m - 1 <= most && 2 * m < n ? m - 1 : 0;
+  std::vector<DistanceRange> rounds;
+  const auto add_each = [&](int first, int last) {
+    for (int round = first; round <= last; ++round)
+      rounds.push_back({.middle = round, .first = round, .last = round});
+  };
+  add_each(1, near);
+  const int far = n - 1 - 2 * near;
+  const int ranges = std::min(far, most);
+  for (int i = 0; i < ranges; ++i) {
+    const int first = near + 1 + i * far / ranges;
+    const int last = near + (i + 1) * far / ranges;
+    // Round r goes r modulo m places on in a node, where nodes have m: each remainder in its turn.
+    int middle = (first + last) / 2;
+    middle += (i - middle % m + m) % m;
+    while (middle > last)
+      middle -= m;
+    rounds.push_back(
+        {.middle = middle < first ? (first + last) / 2 : middle, .first = first, .last = last});
   }
-  template <class RankAt>
-  void append_to(std::vector<Transfer>& transfers, int from, RankAt rank_at) const {
-    for (std::size_t i = 0; i < ranges_.size(); ++i)
-      transfers.push_back(
-          {rank_at((from + sign_ * ranges_[i].middle + size_) % size_), bytes_[i], rounds_[i]});
-  }
-
- private:
-  int size_;
-  int sign_;
-  std::vector<DistanceRange> ranges_;
-  std::vector<std::uint64_t> bytes_;
-  std::vector<int> rounds_;
-};
-
-std::vector<Transfer> fused_transfers(std::span<const Phase> rounds, const Topology& topology,
-                                      int rank, std::vector<Transfer> Phase::*which, int sign) {
-  const int node = topology.node_of[static_cast<std::size_t>(rank)];
-  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
-  const int place = rank - local.front();
-  Distances inside(static_cast<int>(local.size()), sign);
-  Distances across(static_cast<int>(topology.nodes.size()), sign);
-  for (const Phase& round : rounds)
-    for (const Transfer& transfer : round.*which)
-      if (const int other = topology.node_of[static_cast<std::size_t>(transfer.peer)];
-          other == node)
-        inside.add(place, transfer.peer - local.front(), transfer.bytes);
-      else
-        across.add(node, other, transfer.bytes);
-  std::vector<Transfer> transfers;
-  inside.append_to(transfers, place, [&](int to) { return local[static_cast<std::size_t>(to)]; });
-  across.append_to(transfers, node, [&](int to) {
-    return topology.nodes[static_cast<std::size_t>(to)][static_cast<std::size_t>(place)];
-  });
-  return transfers;
+  add_each(std::max(n - near, near + 1), n - 1);
+  return rounds;
 }
 
-Phase fused_rounds(std::span<const Phase> rounds, const Topology& topology, int rank) {
-  constexpr int group_of_all = 0;
-  return {.name = rounds.front().name,
-          .sends = fused_transfers(rounds, topology, rank, &Phase::sends, 1),
-          .receives = fused_transfers(rounds, topology, rank, &Phase::receives, -1),
-          .steps = static_cast<int>(rounds.size()),
-          .group = group_of_all,
-          .group_size = topology.workers()};
+Phase fused_rounds(std::span<const Phase> rounds, const DistanceRange& range) {
+  Phase fused = rounds[index(range.middle - 1)];
+  fused.steps = range.last - range.first + 1;
+  fused.sends[0].bytes = fused.receives[0].bytes = 0;
+  for (int round = range.first; round <= range.last; ++round) {
+    fused.sends[0].bytes += rounds[index(round - 1)].sends[0].bytes;
+    fused.receives[0].bytes += rounds[index(round - 1)].receives[0].bytes;
+  }
+  return fused;
 }
 
 // The complete plan, of every step or from flow_plan.
@@ -124,9 +104,15 @@ Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Set
 
 // Partitions of a phase that its piece has: first .. last - 1.
 std::pair<int, int> partitions_of(const Stage& stage, int piece, bool every_step) {
-  const int others = stage.partitions - pieces_of(stage, every_step);  // in the large piece
-  const int large = stage.stages - 1 - stage.place;
-  const auto begin = [&](int i) { return i > large ? i + others : i; };
+  const int pieces = pieces_of(stage, every_step);
+  const int single = std::min(stage.stages - 1, pieces - 1);  // pieces of one partition
+  const int large = pieces - single;
+  const int before = single - std::min(stage.place, single);
+  const auto begin = [&](int i) {
+    const int of_large = std::clamp(i - before, 0, large);
+    return i - of_large +
+           static_cast<int>(static_cast<long long>(stage.partitions - single) * of_large / large);
+  };
   return {begin(piece), begin(piece + 1)};
 }
 
@@ -143,20 +129,15 @@ bool is_ring(const Phase& phase) {
          phase.receives.size() == 1;
 }
 
-double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
-                   const std::function<double(int peer)>& latency_s) {
-  double every_step_s = 0;
-  double rounds_s = 0;
-  for (const Transfer& transfer : transfers)
-    if (transfer.rounds > 0)
-      rounds_s += transfer.rounds * latency_s(transfer.peer);
-    else
-      every_step_s = std::max(every_step_s, phase.steps * latency_s(transfer.peer));
-  return std::max(every_step_s, rounds_s);
+bool is_fused(const Phase& phase, bool every_step) {
+  if (every_step || phase.steps == 1)
+    return false;
+  return phase.round || is_ring(phase) || phase.group_size * phase.steps > few_messages;
 }
 
 int pieces_of(const Stage& stage, bool every_step) {
-  return every_step ? stage.partitions : std::min(stage.partitions, stage.stages);
+  return every_step ? stage.partitions
+                    : std::min(stage.partitions, std::max(stage.stages, stage.fine_pieces));
 }
 
 Phase piece_of(const Phase& phase, int piece, bool every_step) {
@@ -180,7 +161,7 @@ const Work* last_work(const Plan& plan) {
 Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings& settings,
              const Payload& payload, int rank, bool every_step) {
   Plan plan = whole_plan_of(exchange, topology, settings, payload, rank, every_step);
-  return every_step ? plan : with_fused_rounds(plan, topology, rank);
+  return every_step ? plan : with_fused_rounds(plan, topology);
 }
 
 int pieces(std::uint64_t bytes, double piece) {
@@ -303,21 +284,14 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
   }
 }
 
-Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank) {
-  const bool has_rounds = std::ranges::any_of(plan, [](const auto& action) {
-    const Phase* phase = std::get_if<Phase>(&action);
-    return phase != nullptr && phase->round;
-  });
-  // Nodes last: every rank of every run asks.
-  if (!has_rounds || rank >= topology.workers() || !nodes_of_one_size(topology))
-    return plan;
+Plan with_fused_rounds(const Plan& plan, const Topology& topology) {
   Plan fused;
   std::vector<Phase> rounds;  // consecutive ones of one name
   const auto fuse = [&] {
-    if (rounds.size() > 1)
-      fused.emplace_back(fused_rounds(rounds, topology, rank));
-    else
-      fused.insert(fused.end(), rounds.begin(), rounds.end());
+    if (rounds.empty())
+      return;
+    for (const DistanceRange& range : representative_rounds(topology))
+      fused.emplace_back(fused_rounds(rounds, range));
     rounds.clear();
   };
   for (const auto& action : plan) {

@@ -61,7 +61,6 @@ inline Payload dense(std::uint64_t bytes) {
 struct Transfer {
   int peer = 0;             // a rank
   std::uint64_t bytes = 0;  // over all steps of the phase
-  int rounds = 0;           // of an all-to-all, that it stands for; 0: it moves in every step
 };
 
 // Where a phase stands in a pipeline. The engine executes the phases of one stage in a
@@ -73,6 +72,8 @@ struct Stage {
   int partitions = 1;  // partition p begins when partition p of the phase before it has ended
   int pass = 0;        // of all_reduces: begins when the one before has ended; has its own streams
   int in_flight = 0;   // buckets between the first and the last stage at a time; 0: no limit
+  int fine_pieces =
+      0;  // `fidelity = flow` cuts the partitions into so many pieces, if not into more
 
   int stream() const { return pass * stages + place; }
 };
@@ -91,23 +92,26 @@ struct Phase {
   // for one step.
   int group = 0;
   int group_size = 0;
-  bool round = false;  // of an all-to-all: see with_fused_rounds
-  bool adds = false;   // in a pipeline: this rank adds up what it receives, in its host's memory
+  // A round of an all-to-all; with several `steps` it stands for as many: see with_fused_rounds.
+  bool round = false;
+  bool adds = false;  // in a pipeline: this rank adds up what it receives, in its host's memory
   Stage stage = {};
 };
 
 // Every member sends to one neighbour and receives from one, several steps long.
 bool is_ring(const Phase& phase);
 
-// Seconds of latency in all steps of these transfers of a phase, one after the other.
-double latencies_s(const Phase& phase, const std::vector<Transfer>& transfers,
-                   const std::function<double(int peer)>& latency_s);
+// `fidelity = flow` leaves as they are what takes so many messages, about: it is fast enough.
+constexpr int few_messages = 2048;
 
-// How a phase of a pipeline is executed. `fidelity = step`: partition after partition. `flow`: in
-// one piece per stage, because a pipeline of S stages is the same in all but its first and last
-// S - 1 rounds: S - 1 pieces are a partition, and one is all others. It is the last piece of the
-// first stage and the first of the last one. So piece p of a stage begins with a partition that
-// piece p of the stage before has brought.
+// Whether the steps of a phase are one flow.
+bool is_fused(const Phase& phase, bool every_step);
+
+// How a phase of a pipeline is executed. `fidelity = step`: partition after partition. `flow`: in a
+// few pieces per stage, because a pipeline of S stages is the same in all but its first and last
+// S - 1 rounds: S - 1 pieces are a partition, and the others are the rest. Those are last in the
+// first stage and first in the last one. So piece p of a stage begins with a partition that piece p
+// of the stage before has brought.
 int pieces_of(const Stage& stage, bool every_step);
 Phase piece_of(const Phase& phase, int piece, bool every_step);
 
@@ -254,11 +258,11 @@ std::vector<DistanceRange> representative_distances(int size, int most = 8);
 
 bool nodes_of_one_size(const Topology& topology);
 
-// For `fidelity = flow`, because a thousand workers have a million pairs: replaces the rounds of an
-// all-to-all by one phase of as many steps, with direct flows to each worker of the node and to one
-// worker of each other node, at most eight each. Bytes per worker, and inside the node, do not
-// change. All ranks start together, because nobody has everything before the last has arrived. Not
-// done where nodes differ in size.
-Plan with_fused_rounds(const Plan& plan, const Topology& topology, int rank);
+// For `fidelity = flow`, because a thousand workers have a million pairs: an all-to-all of more
+// than seventeen workers runs every round that stays partly in a node, and of the others sixteen.
+// Each of these has the bytes, and the steps, of those near it. Workers keep their bytes. Which
+// places in their nodes exchange changes from round to round, as in all rounds together: so what
+// the rounds have in common with the network (rails, sites, switches) keeps its proportions.
+Plan with_fused_rounds(const Plan& plan, const Topology& topology);
 
 }  // namespace syncline

@@ -76,8 +76,7 @@ Passes passes_of(const Phase& phase, bool every_step) {
     const double pieces = pieces_of(phase.stage, every_step);
     return {.transfers = pieces, .rows = 3 * pieces};
   }
-  const bool as_flow = phase.group_size > 1 && phase.steps > 1 && !every_step;
-  return {.transfers = as_flow ? 1.0 : phase.steps, .rows = 2};
+  return {.transfers = is_fused(phase, every_step) ? 1.0 : phase.steps, .rows = 2};
 }
 
 // Of one rank in averaging one bucket.

@@ -1,6 +1,7 @@
 // The parts of a run that all verbs share: its actors, its messages, its counters.
 #include "sim/engine/run.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/setup/network.h"
@@ -302,6 +303,12 @@ void Run::sum(std::uint64_t bytes, Row row) {
   use_memory(memory_bytes_per_sum * static_cast<double>(bytes), row);
 }
 
+void Run::sum_of_parts(std::uint64_t bytes, int parts, double coming_s, Row row) {
+  row.verb = "sum";
+  const double moved = memory_bytes_per_sum * static_cast<double>(bytes);
+  use_memory(std::max(moved / parts, moved - coming_s * setup.scenario.host_memory_Bps), row);
+}
+
 void Run::update(std::uint64_t bytes, Row row) {
   row.verb = "update";  // a plain step reads parameters and gradient and writes parameters
   const double values = setup.scenario.optimizer_values;
@@ -321,7 +328,7 @@ void Run::use_memory(double bytes, Row row) {
   add_row(start_s, row);
 }
 
-void Run::start(const std::string& name, int rank, std::function<void()> body) {
+sg::ActorPtr Run::start(const std::string& name, int rank, std::function<void()> body) {
   const auto guarded = [this, body = std::move(body)] {
     try {
       body();
@@ -333,7 +340,7 @@ void Run::start(const std::string& name, int rank, std::function<void()> body) {
     }
   };
   // Neither Actor::create nor Host::add_actor exists in every version; this does.
-  sg::Actor::init(name, hosts[index(rank)])->start(guarded);
+  return sg::Actor::init(name, hosts[index(rank)])->start(guarded);
 }
 
 }  // namespace syncline

@@ -111,8 +111,11 @@ struct Run {
   // rows `sum` and `update`. Those who do so on one host take turns, because they share its memory.
   void sum(std::uint64_t bytes, Row row);
   void update(std::uint64_t bytes, Row row);
+  // Adds bytes that came in so many parts, of which all but the first took `coming_s` to come: each
+  // is added while the next one comes.
+  void sum_of_parts(std::uint64_t bytes, int parts, double coming_s, Row row);
   // Starts an actor. An exception in it ends the run with an error instead of an abort.
-  void start(const std::string& name, int rank, std::function<void()> body);
+  sg::ActorPtr start(const std::string& name, int rank, std::function<void()> body);
   void actor_ended(int rank);
 
  private:

@@ -49,7 +49,7 @@ void Stages::make_streams() {
 
 void Stages::start(const std::string& name) {
   for (const auto& one : streams)
-    run.start(name, rank, [&one = *one] { one.jobs.run_until_over(); });
+    one->actor = run.start(name, rank, [&one = *one] { one.jobs.run_until_over(); });
 }
 
 std::shared_ptr<const Plan> Stages::plan(const Bucket& bucket, int iteration) {
@@ -105,7 +105,7 @@ void Stages::average(const std::shared_ptr<const Plan>& plan, const Bucket& buck
 void Stages::pass(Passage& passage, std::size_t i) {
   const Phase& whole = passage.phase(i);
   const Stage& stage = whole.stage;
-  const bool every_step = run.setup.scenario.every_step;
+  const bool every_step = run.setup.traffic.every_step;
   const auto neighbour = [&](std::size_t at) {
     return at < passage.plan->size() ? std::get_if<Phase>(&(*passage.plan)[at]) : nullptr;
   };
@@ -132,23 +132,30 @@ void Stages::pass(Passage& passage, std::size_t i) {
         sg::this_actor::sleep_for((piece.steps - 1) * overhead_s);
       piece.steps = 1;
     }
-    const auto partitions = static_cast<std::uint64_t>(piece_of(whole, p, every_step).steps);
+    const int partitions = piece_of(whole, p, every_step).steps / whole.steps;
     own.phase(piece, passage.bucket, passage.iteration, last ? passage.done : nullptr);
-    // As where servers answer each push: all but the last partition was added while it came in.
-    std::uint64_t added = 0;
-    for (const Transfer& received : piece.receives)
-      added += piece.adds ? received.bytes : 0;
-    const Row adding{.stream = Stream::communication,
-                     .stage = static_cast<std::uint8_t>(stage.stream()),
-                     .rank = rank,
-                     .bucket = passage.bucket.index,
-                     .iteration = passage.iteration};
-    run.sum(added / partitions, adding);
+    add_up(own, piece, partitions, passage);
     ++passage.passed[i];
     if (after != nullptr)
       stream(after->stage.stream()).upstream.wake();
-    run.sum(added - added / partitions, adding);
   }
+}
+
+// Each partition is added when it has come in, and while the next one does.
+void Stages::add_up(StreamState& own, const Phase& piece, int partitions, const Passage& passage) {
+  if (!piece.adds)
+    return;
+  std::uint64_t bytes = 0;
+  for (const Transfer& received : piece.receives)
+    bytes += received.bytes;
+  const Row& received = run.trace.rows[*own.last_row];
+  const double coming_s = (received.end_s - received.start_s) * (partitions - 1) / partitions;
+  run.sum_of_parts(bytes, partitions, coming_s,
+                   {.stream = Stream::communication,
+                    .stage = static_cast<std::uint8_t>(own.stage),
+                    .rank = rank,
+                    .bucket = passage.bucket.index,
+                    .iteration = passage.iteration});
 }
 
 void Stages::wake() {

@@ -45,6 +45,7 @@ struct Stages {
   struct Passage;
   // Executes all pieces of one phase.
   void pass(Passage& passage, std::size_t phase);
+  void add_up(StreamState& own, const Phase& piece, int partitions, const Passage& passage);
 };
 
 }  // namespace syncline

@@ -18,19 +18,8 @@
 namespace syncline {
 namespace {
 
-sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int stage, int from, int to,
-                     int peer, const char* separator = ">") {
-  sg::Mailbox*& box = known[peer];
-  if (box == nullptr)
-    box = sg::Mailbox::by_name(std::to_string(from) + separator + std::to_string(to) + " " +
-                               std::to_string(stage));
-  return box;
-}
-
-// Messages set out to it whether the receiver has asked or not (sg::Mailbox::set_receiver).
-sg::Mailbox* ring_mailbox(std::unordered_map<int, sg::Mailbox*>& known, int stage, int from, int to,
-                          int peer) {
-  return mailbox(known, stage, from, to, peer, ">>");
+std::string name_of(int from, int to, int stage) {
+  return std::to_string(from) + ">" + std::to_string(to) + " " + std::to_string(stage);
 }
 
 // A message of a collective that is no step of a ring.
@@ -80,6 +69,22 @@ void JobQueue::run_until_over() {
   }
 }
 
+sg::Mailbox* StreamState::mailbox_to(int peer) {
+  sg::Mailbox*& box = to[peer];
+  if (box == nullptr) {
+    box = sg::Mailbox::by_name(name_of(rank, peer, stage));
+    box->set_receiver(run.stages_of(peer).stream(stage).actor);
+  }
+  return box;
+}
+
+sg::Mailbox* StreamState::mailbox_from(int peer) {
+  sg::Mailbox*& box = from[peer];
+  if (box == nullptr)
+    box = sg::Mailbox::by_name(name_of(peer, rank, stage));
+  return box;
+}
+
 void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
                           const std::function<void()>& done) {
   const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
@@ -106,14 +111,8 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                         const std::function<void()>& done) {
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
-  const bool as_flow = together && !run.setup.scenario.every_step;
+  const bool as_flow = is_fused(phase, run.setup.traffic.every_step);
   Barrier* barrier = together ? &run.barriers[{stage, phase.group}] : nullptr;
-  if (is_ring(phase) && !as_flow) {
-    // Before anybody sends: so parts set out to this rank without waiting for it to ask.
-    const int peer = phase.receives[0].peer;
-    if (!ring_from.contains(peer))
-      ring_mailbox(ring_from, stage, peer, rank, peer)->set_receiver(sg::Actor::self());
-  }
   if (together) {
     if (++barrier->arrived < phase.group_size) {
       barrier->sleeping.push_back(this);
@@ -136,41 +135,26 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   for (const Transfer& transfer : phase.receives)
     row.bytes_received += run.on_different_hosts(transfer.peer, rank) ? transfer.bytes : 0;
 
-  double moving_s = sg::Engine::get_clock();
-  const double began_s = moving_s;
-  if (is_ring(phase) && as_flow)
+  const double began_s = sg::Engine::get_clock();
+  Moved moved{.first_s = began_s, .injected_s = began_s, .next_s = began_s};
+  if (as_flow && is_ring(phase))
     as_ring_flow(phase, *barrier);
   else if (is_ring(phase))
     as_ring_steps(phase);
   else if (as_flow)
     as_flows(phase);
+  else if (phase.steps == 1)
+    moved = as_step(phase, 0);
   else
-    for (int s = 0; s < phase.steps; ++s) {
-      const double began_s = as_step(phase, s);
-      if (s == 0)
-        moving_s = std::max(moving_s, began_s);
-    }
+    for (int s = 0; s < phase.steps; ++s)
+      as_step(phase, s);
 
   // The previous phase may have been extended to the end of its slowest member; this row cannot
   // start before that.
   const double free_s = last_row ? std::max(posted_s, run.trace.rows[*last_row].end_s) : posted_s;
-  if (moving_s > free_s)
-    run.trace.rows.push_back({.start_s = free_s,
-                              .end_s = moving_s,
-                              .verb = "wait",
-                              .stream = Stream::communication,
-                              .stage = row.stage,
-                              .rank = rank,
-                              .bucket = bucket.index,
-                              .iteration = iteration});
-  row.start_s = std::max(moving_s, free_s);
-  row.end_s = sg::Engine::get_clock();
-  const std::size_t index = run.trace.rows.size();
-  run.trace.rows.push_back(row);
-  run.sends(std::exchange(sent, {}));
-  run.receives(std::exchange(received, {}));
-  last_row = index;
-  if (!as_flow) {
+  add_rows(row, free_s, moved);
+  const std::size_t index = *last_row;
+  if (!as_flow || !together) {
     if (done)
       done();
     return;
@@ -205,16 +189,46 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     done();
 }
 
+void StreamState::add_rows(Row row, double free_s, const Moved& moved) {
+  const auto add = [&](const Row& part, double start_s, double end_s) {
+    run.trace.rows.push_back(part);
+    run.trace.rows.back().start_s = start_s;
+    run.trace.rows.back().end_s = end_s;
+  };
+  const Row waiting{.verb = "wait",
+                    .stream = Stream::communication,
+                    .stage = row.stage,
+                    .rank = rank,
+                    .bucket = row.bucket,
+                    .iteration = row.iteration};
+  double start_s = std::max(moved.first_s, free_s);
+  if (start_s > free_s)
+    add(waiting, free_s, start_s);
+  if (moved.next_s > moved.injected_s && moved.injected_s >= start_s) {
+    // All that it sends has left, and what it receives has not set out yet.
+    Row sending = row;
+    sending.bytes_received = 0;
+    add(sending, start_s, moved.injected_s);
+    run.sends(std::exchange(sent, {}));
+    add(waiting, moved.injected_s, moved.next_s);
+    row.bytes_sent = 0;
+    start_s = moved.next_s;
+  }
+  add(row, start_s, sg::Engine::get_clock());
+  run.sends(std::exchange(sent, {}));
+  run.receives(std::exchange(received, {}));
+  last_row = run.trace.rows.size() - 1;
+}
+
 void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const double began_s = sg::Engine::get_clock();
   const int previous = phase.receives[0].peer;
   const double latency_s = run.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  sg::Mailbox* next = mailbox(to, stage, rank, phase.sends[0].peer, phase.sends[0].peer);
+  sg::Mailbox* next = mailbox_to(phase.sends[0].peer);
   sent.push_back(run.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
   const sg::CommPtr sending = next->put_async(new std::int64_t(sent.back()), phase.sends[0].bytes);
-  const std::unique_ptr<std::int64_t> message(
-      mailbox(from, stage, previous, rank, previous)->get<std::int64_t>());
+  const std::unique_ptr<std::int64_t> message(mailbox_from(previous)->get<std::int64_t>());
   run.message_arrived(*message, sg::Engine::get_clock() + run.latency_after_flow_s(previous, rank));
   received.push_back(*message);
   barrier.ring[previous] = {
@@ -226,8 +240,8 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
 
 void StreamState::as_ring_steps(const Phase& phase) {
   const Transfer& send = phase.sends[0];
-  sg::Mailbox* next = ring_mailbox(ring_to, stage, rank, send.peer, send.peer);
-  sg::Mailbox* previous = ring_from.at(phase.receives[0].peer);
+  sg::Mailbox* next = mailbox_to(send.peer);
+  sg::Mailbox* previous = mailbox_from(phase.receives[0].peer);
   for (int s = 0; s < phase.steps; ++s) {
     if (run.setup.scenario.step_overhead_s > 0)
       sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
@@ -249,26 +263,29 @@ void StreamState::as_ring_steps(const Phase& phase) {
 
 void StreamState::as_flows(const Phase& phase) {
   // The latency of one step comes with the flows; those of the others and all overheads before.
-  const auto latency_to = [&](int peer) { return run.routes.latency_s(rank, peer); };
-  double own_s = 0;
-  for (const Transfer& transfer : phase.sends)
-    own_s = std::max(own_s, latency_to(transfer.peer));
-  const double before_s = latencies_s(phase, phase.sends, latency_to) - own_s +
-                          phase.steps * run.setup.scenario.step_overhead_s;
+  double latency_s = 0;
+  for (const Transfer& transfer : phase.receives)
+    latency_s = std::max(latency_s, run.routes.latency_s(transfer.peer, rank));
+  const double before_s =
+      (phase.steps - 1) * latency_s + phase.steps * run.setup.scenario.step_overhead_s;
   if (before_s > 0)
     sg::this_actor::sleep_for(before_s);
   transfer(phase, 1, 0);
 }
 
-double StreamState::as_step(const Phase& phase, int step) {
+StreamState::Moved StreamState::as_step(const Phase& phase, int step) {
   const double overhead_s = run.setup.scenario.step_overhead_s;
   const double began_s = sg::Engine::get_clock();
-  if (overhead_s > 0 && !phase.sends.empty())
+  const bool spends = overhead_s > 0 && !phase.sends.empty();
+  if (spends)
     sg::this_actor::sleep_for(overhead_s);
-  return std::max(began_s, transfer(phase, phase.steps, step) - overhead_s);
+  Moved moved = transfer(phase, phase.steps, step);
+  if (spends)
+    moved.first_s = std::max(began_s, moved.first_s - overhead_s);
+  return moved;
 }
 
-double StreamState::transfer(const Phase& phase, int parts, int part) {
+StreamState::Moved StreamState::transfer(const Phase& phase, int parts, int part) {
   std::vector<sg::CommPtr> sending;
   for (const Transfer& send : phase.sends) {
     const bool local = !run.on_different_hosts(rank, send.peer);
@@ -280,23 +297,21 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
       peer.local_arrival.wake();
       continue;
     }
-    sg::Mailbox* box = mailbox(to, stage, rank, send.peer, send.peer);
     auto* message = new Sent{.at_s = sg::Engine::get_clock(),
                              .latency_s = run.latency_after_flow_s(rank, send.peer),
                              .message = sent.back()};
-    sending.push_back(box->put_async(message, bytes));
+    sending.push_back(mailbox_to(send.peer)->put_async(message, bytes));
   }
   const double posted_s = sg::Engine::get_clock();
-  double moving_s = std::numeric_limits<double>::infinity();
-  double arrived_s = posted_s;
-  const auto arrives = [&](std::int64_t message, double sent_s, double at_s) {
-    moving_s = std::min(moving_s, std::max(posted_s, sent_s));
-    arrived_s = std::max(arrived_s, at_s);
-    run.message_arrived(message, at_s);
-    received.push_back(message);
+  struct Arrival {
+    double sent_s;
+    double at_s;
   };
-  const auto take = [&](const std::unique_ptr<Sent>& message) {
-    arrives(message->message, message->at_s, sg::Engine::get_clock() + message->latency_s);
+  std::vector<Arrival> arrivals;
+  const auto arrives = [&](std::int64_t message, const Arrival& arrival) {
+    run.message_arrived(message, arrival.at_s);
+    received.push_back(message);
+    arrivals.push_back(arrival);
   };
   std::vector<std::pair<sg::CommPtr, Sent*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
@@ -304,33 +319,39 @@ double StreamState::transfer(const Phase& phase, int parts, int part) {
     if (!run.on_different_hosts(receive.peer, rank)) {
       while (local_arrivals.empty())
         local_arrival.wait();
-      arrives(local_arrivals.front().message, local_arrivals.front().at_s, posted_s);
+      const Local& local = local_arrivals.front();
+      arrives(local.message, {.sent_s = local.at_s, .at_s = local.at_s});
       local_arrivals.pop_front();
       continue;
     }
-    // In a pipeline pieces set out whether this rank has asked for them or not.
-    const bool eager = phase.stage.stages > 1 && !from.contains(receive.peer);
-    sg::Mailbox* box = mailbox(from, stage, receive.peer, rank, receive.peer);
-    if (eager)
-      box->set_receiver(sg::Actor::self());
-    if (phase.receives.size() == 1) {  // saves one context switch
-      take(std::unique_ptr<Sent>(box->get<Sent>()));
-    } else {
-      receiving.emplace_back(nullptr, nullptr);
-      receiving.back().first = box->get_async<Sent>(&receiving.back().second);
-    }
+    receiving.emplace_back(nullptr, nullptr);
+    receiving.back().first = mailbox_from(receive.peer)->get_async<Sent>(&receiving.back().second);
   }
-  for (const auto& [comm, message] : receiving) {
+  // A message arrives at the end of its flow + latency, whenever it is looked for.
+  for (const auto& [comm, taken] : receiving) {
     comm->wait();
-    take(std::unique_ptr<Sent>(message));
+    const std::unique_ptr<Sent> message(taken);
+    arrives(message->message,
+            {.sent_s = message->at_s, .at_s = comm->get_finish_time() + message->latency_s});
   }
+  double injected_s = posted_s;
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
-    moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver had posted too
+    injected_s = std::max(injected_s, comm->get_finish_time());
   }
+  double arrived_s = posted_s;
+  double next_s = std::numeric_limits<double>::infinity();  // of what is still to come then
+  for (const Arrival& arrival : arrivals) {
+    arrived_s = std::max(arrived_s, arrival.at_s);
+    if (arrival.at_s > injected_s)
+      next_s = std::min(next_s, std::max(arrival.sent_s, injected_s));
+  }
+  next_s = std::min(next_s, std::max(arrived_s, injected_s));
   if (arrived_s > sg::Engine::get_clock())
     sg::this_actor::sleep_until(arrived_s);
-  return moving_s;
+  return {.first_s = sending.empty() ? next_s : posted_s,
+          .injected_s = sending.empty() ? next_s : injected_s,
+          .next_s = next_s};
 }
 
 }  // namespace syncline

@@ -20,6 +20,8 @@
 namespace syncline {
 namespace {
 
+constexpr int places_exchanged_with = 9;  // by a rank, with `fidelity = flow`
+
 struct Shards {
   const Topology& topology;
   std::uint64_t bytes;
@@ -86,13 +88,13 @@ std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
     }
   };
   append({.middle = 0, .first = 0, .last = 0});
-  for (const DistanceRange& range : representative_distances(places))
+  for (const DistanceRange& range : representative_distances(places, places_exchanged_with - 1))
     append(range);
   return transfers;
 }
 
 Plan pipeline(const Topology& topology, const Settings& settings, const Payload& payload, int rank,
-              std::vector<Transfer> (*transfers)(const Shards&, int)) {
+              std::vector<Transfer> (*transfers)(const Shards&, int), int fine_pieces) {
   const std::uint64_t bytes = payload.bytes;
   const bool aggregate = settings.word("aggregate") == "on";
   const bool sums_in_nodes = aggregate && std::ranges::any_of(topology.nodes, [](const auto& node) {
@@ -103,7 +105,8 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
   Plan plan;
   Stage stage{.stages = (sums_in_nodes ? 2 : 0) + (no_servers ? 0 : 2),
               .partitions = pieces(bytes, settings.number("partition-bytes")),
-              .in_flight = static_cast<int>(settings.number("in-flight"))};
+              .in_flight = static_cast<int>(settings.number("in-flight")),
+              .fine_pieces = fine_pieces};
   const auto append = [&](Phase phase) {
     phase.stage = stage;
     plan.emplace_back(std::move(phase));
@@ -143,12 +146,14 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
 }
 
 Plan ps(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
-  return pipeline(topology, settings, payload, rank, all_transfers);
+  return pipeline(topology, settings, payload, rank, all_transfers, 0);
 }
 
 Plan ps_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
                  int rank) {
-  return pipeline(topology, settings, payload, rank, few_transfers);
+  const int pairs = topology.workers() * std::min(topology.servers, places_exchanged_with);
+  return pipeline(topology, settings, payload, rank, few_transfers,
+                  few_messages / std::max(pairs, 1));
 }
 
 const Registered<Exchange> entry{{

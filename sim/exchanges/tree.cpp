@@ -11,9 +11,10 @@
 // forwards arrived in an earlier round. In the middle all transfers are active and rounds are
 // equal: one phase of many steps. While the trees fill and drain, each round is a phase of its own.
 //
-// `fidelity = flow`: only the first chunk goes through the trees round by round. Then all others
-// move at once, in one flow per edge, and pay a step each. The rounds are as many; while the trees
-// fill and drain, half of the transfers are active on average, but for twice as few rounds.
+// `fidelity = flow`, where chunks are many: only the first chunk goes through the trees round by
+// round. Then all others move at once, in one flow per edge, and pay a step each. The rounds are as
+// many; while the trees fill and drain, half of the transfers are active on average, but for twice
+// as few rounds.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -191,7 +192,9 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
 
 Plan tree_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
                    int rank) {
-  return plan_by(first_then_rest, topology, settings, payload, rank);
+  const int chunks = pieces(share(payload.bytes, 2, 1), settings.number("chunk-bytes"));
+  const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
+  return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
 }
 
 const Registered<Exchange> entry{{

@@ -25,7 +25,7 @@ int Learner::answers_of(int server, int client, int clients) const {
 Range Learner::range_of(const PieceOf& piece) const {
   const Cut& cut = cuts_[index(piece.bucket)];
   const Range shard = part_of(slices_.of(piece.bucket), servers_, piece.server, piece.server + 1);
-  return part_of(shard, cut.partitions, piece.piece, piece.piece + cut.partitions_in(piece.piece));
+  return part_of(shard, cut.partitions, cut.before(piece.piece), cut.before(piece.piece + 1));
 }
 
 void Learner::forward(int worker, int iteration) {

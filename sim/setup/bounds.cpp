@@ -60,7 +60,12 @@ double slowest_ring_s(const Traffic& traffic, const Routes& routes, const Common
 // and without rings, where ranks wait for each other.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
-  const auto latency_s = [&](int peer) { return routes.latency_s(rank, peer); };
+  const auto largest_s = [&](const std::vector<Transfer>& transfers) {
+    double latency_s = 0;
+    for (const Transfer& transfer : transfers)
+      latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
+    return latency_s;
+  };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (const Work* work = std::get_if<Work>(&plan[i])) {
       double& seconds = i == 0                 ? time.compress_s
@@ -71,9 +76,8 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
     }
     const Phase& phase = std::get<Phase>(plan[i]);
     if (!is_ring(phase) && phase.stage.stages == 1)
-      time.fixed_s += std::max(latencies_s(phase, phase.sends, latency_s),
-                               latencies_s(phase, phase.receives, latency_s)) +
-                      phase.steps * traffic.step_overhead_s;
+      time.fixed_s += phase.steps * (std::max(largest_s(phase.sends), largest_s(phase.receives)) +
+                                     traffic.step_overhead_s);
   }
   return time;
 }

@@ -43,7 +43,10 @@ Cut Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
   const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
-  return {.partitions = partitions, .pieces = every_step ? partitions : std::min(partitions, 2)};
+  const int pairs = cluster.topology.workers() * cluster.topology.servers;
+  const int fused = std::max(2, few_messages / std::max(pairs, 1));
+  return {.partitions = partitions,
+          .pieces = every_step ? partitions : std::min(partitions, fused)};
 }
 
 Plan Traffic::plan_of(const Payload& payload, int rank) const {

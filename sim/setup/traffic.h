@@ -2,6 +2,7 @@
 // transfers and work of an iteration follow from this alone, without the engine.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -15,19 +16,27 @@
 namespace syncline {
 
 // How a bucket's gradient goes to servers that answer each push: in `pieces`. With `fidelity =
-// step` a piece is a partition. With `flow` there are two, which take as long: the first partition
-// and all others, answered by all but the last partition and the last.
+// step` a piece is a partition. With `flow` the first that is pushed is one, the last that is
+// answered is one, and the others share the rest: so pushes and answers take as long.
 struct Cut {
   int partitions = 1;
   int pieces = 1;
 
-  int partitions_in(int piece) const { return piece + 1 == pieces ? partitions - piece : 1; }
+  // Partitions before a piece that is pushed.
+  int before(int piece) const {
+    return piece == 0 ? 0
+                      : 1 + static_cast<int>(static_cast<long long>(partitions - 1) * (piece - 1) /
+                                             std::max(pieces - 1, 1));
+  }
+  int partitions_in(int piece) const { return before(piece + 1) - before(piece); }
   std::uint64_t pushed(std::uint64_t bytes, int piece) const {
-    return shares(bytes, partitions, piece, piece + partitions_in(piece));
+    return shares(bytes, partitions, before(piece), before(piece + 1));
   }
   std::uint64_t answered(std::uint64_t bytes, int piece) const {
-    const int end = partitions - (pieces - 1 - piece);
-    return shares(bytes, partitions, piece == 0 ? 0 : end - 1, end);
+    const int last = pieces - 1;
+    return shares(bytes, partitions,
+                  piece == last && last > 0 ? partitions - 1 : before(piece + 1) - 1,
+                  piece == last ? partitions : before(piece + 2) - 1);
   }
 };
 

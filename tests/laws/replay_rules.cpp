@@ -154,15 +154,21 @@ void ReplayRules::cut() {
   }
 }
 
-// Flows are two pieces: the first partition, and all others.
+// Flows are as many pieces as make some two thousand messages, but at least two: the first
+// partition, and all others in even parts.
 int ReplayRules::pieces(int bucket) const {
-  return scenario.every_step ? partitions[at(bucket)] : std::min(partitions[at(bucket)], 2);
+  const int most = scenario.every_step ? partitions[at(bucket)]
+                                       : std::max(2, 2048 / (trace.workers * trace.servers));
+  return std::min(partitions[at(bucket)], most);
 }
 
 Elements ReplayRules::span_of(int server, int bucket, int piece) const {
   const Elements shard = part(buckets[at(bucket)], trace.servers, server, server + 1);
-  const bool last = piece + 1 == pieces(bucket);
-  return part(shard, partitions[at(bucket)], piece, last ? partitions[at(bucket)] : piece + 1);
+  const int others = pieces(bucket) - 1;
+  const auto begin = [&](int i) {
+    return i == 0 ? 0 : 1 + (partitions[at(bucket)] - 1) * (i - 1) / std::max(others, 1);
+  };
+  return part(shard, partitions[at(bucket)], begin(piece), begin(piece + 1));
 }
 
 double ReplayRules::rate(std::int64_t applied) const {
