@@ -65,6 +65,10 @@ struct Learning {
 
 constexpr double default_epochs = 50;  // of a run that learns, unless `iterations` says otherwise
 
+// Whether every step of an exchange is simulated, or many as one flow; automatic: every step where
+// messages are few (sim/engine/fidelity.h).
+enum class Fidelity { automatic, step, flow };
+
 // resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
 // `compressor` may be null.
 struct Scenario {
@@ -109,8 +113,8 @@ struct Scenario {
   std::optional<double> bandwidth_factor;  // instead of the network model's own
   std::optional<double> latency_factor;
   double step_overhead_s = 0;
-  bool every_step = false;  // fidelity = step
-  double jitter = 0;        // coefficient of variation of compute time
+  Fidelity fidelity = Fidelity::automatic;
+  double jitter = 0;  // coefficient of variation of compute time
 
   std::optional<int> iterations;  // of every worker after `warmup`; none: until
   double interval = 0.01;         // the 95 % interval of throughput is +- this part of it, or

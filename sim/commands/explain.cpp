@@ -12,6 +12,7 @@
 #include "sim/commands/process.h"
 #include "sim/commands/sweep.h"
 #include "sim/engine/estimate.h"
+#include "sim/engine/fidelity.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
 #include "sim/options/options.h"
@@ -162,7 +163,8 @@ std::string explain_model(const Setup& setup) {
 
 std::string explain_estimate(const Setup& setup) {
   const Estimate simulation = estimate(setup);
-  std::string text = "\nsimulating this, about (modelled)\n  " + described(simulation.least);
+  std::string text = "\nsimulating this as " + fidelity_word(setup) + "s, about (modelled)\n  " +
+                     described(simulation.least);
   if (simulation.most.iterations > simulation.least.iterations)
     text += "  or up to " + described(simulation.most);
   return text;
@@ -170,7 +172,8 @@ std::string explain_estimate(const Setup& setup) {
 
 std::string explain(const Scenario& scenario, bool json) {
   const MemoryLimit limit(limits_of({}).memory_bytes);
-  const Setup setup = prepare(scenario);
+  Setup setup = prepare(scenario);
+  settle_fidelity(setup);
   if (json) {
     Routes routes(setup.traffic.cluster.rank_hosts);
     return explained(setup, routes).dump();

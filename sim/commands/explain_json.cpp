@@ -5,6 +5,7 @@
 #include "kernels/text.h"
 #include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
+#include "sim/engine/fidelity.h"
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
@@ -119,6 +120,7 @@ Json explained(const Setup& setup, Routes& routes) {
           {"links", links},
           {"bounds", bounds},
           {"break_even", even},
+          {"simulated_as", fidelity_word(setup)},
           {"estimate", {{"least", need_json(need.least)}, {"most", need_json(need.most)}}}};
 }
 

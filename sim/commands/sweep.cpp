@@ -18,6 +18,7 @@
 #include "sim/commands/turns.h"
 #include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
+#include "sim/engine/fidelity.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/learned_tables.h"
@@ -45,7 +46,9 @@ std::string build_of_program() {
 
 Setup prepare_within(const Limits& limits, const Scenario& scenario) {
   const MemoryLimit limit(limits.memory_bytes);
-  return prepare(scenario);
+  Setup setup = prepare(scenario);
+  settle_fidelity(setup);
+  return setup;
 }
 
 // The answer of a process that has not simulated its cell, with the estimated seconds.
@@ -73,6 +76,7 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
                          .compression = setup.traffic.compression.provenance(),
                          .adding = setup.adding,
                          .network = scenario.network->sentence,
+                         .fidelity = fidelity_word(setup),
                          .simgrid = simgrid_version(),
                          .build = build_of_program(),
                          .inputs = inputs},

@@ -18,8 +18,13 @@
 namespace syncline {
 namespace {
 
-std::string name_of(int from, int to, int stage) {
-  return std::to_string(from) + ">" + std::to_string(to) + " " + std::to_string(stage);
+sg::Mailbox* mailbox(std::unordered_map<int, sg::Mailbox*>& known, int peer, int from, int to,
+                     int stage, bool eager) {
+  sg::Mailbox*& box = known[peer];
+  if (box == nullptr)
+    box = sg::Mailbox::by_name(std::to_string(from) + (eager ? ">>" : ">") + std::to_string(to) +
+                               " " + std::to_string(stage));
+  return box;
 }
 
 // A message of a collective that is no step of a ring.
@@ -69,20 +74,16 @@ void JobQueue::run_until_over() {
   }
 }
 
-sg::Mailbox* StreamState::mailbox_to(int peer) {
-  sg::Mailbox*& box = to[peer];
-  if (box == nullptr) {
-    box = sg::Mailbox::by_name(name_of(rank, peer, stage));
+sg::Mailbox* StreamState::mailbox_to(int peer, bool eager) {
+  const bool is_new = eager && !eager_to.contains(peer);
+  sg::Mailbox* box = mailbox(eager ? eager_to : to, peer, rank, peer, stage, eager);
+  if (is_new)
     box->set_receiver(run.stages_of(peer).stream(stage).actor);
-  }
   return box;
 }
 
-sg::Mailbox* StreamState::mailbox_from(int peer) {
-  sg::Mailbox*& box = from[peer];
-  if (box == nullptr)
-    box = sg::Mailbox::by_name(name_of(peer, rank, stage));
-  return box;
+sg::Mailbox* StreamState::mailbox_from(int peer, bool eager) {
+  return mailbox(eager ? eager_from : from, peer, peer, rank, stage, eager);
 }
 
 void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
@@ -135,25 +136,40 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   for (const Transfer& transfer : phase.receives)
     row.bytes_received += run.on_different_hosts(transfer.peer, rank) ? transfer.bytes : 0;
 
-  const double began_s = sg::Engine::get_clock();
-  Moved moved{.first_s = began_s, .injected_s = began_s, .next_s = began_s};
+  double moving_s = sg::Engine::get_clock();
+  const double began_s = moving_s;
   if (as_flow && is_ring(phase))
     as_ring_flow(phase, *barrier);
   else if (is_ring(phase))
     as_ring_steps(phase);
   else if (as_flow)
     as_flows(phase);
-  else if (phase.steps == 1)
-    moved = as_step(phase, 0);
   else
-    for (int s = 0; s < phase.steps; ++s)
-      as_step(phase, s);
+    for (int s = 0; s < phase.steps; ++s) {
+      const double began_s = as_step(phase, s);
+      if (s == 0)
+        moving_s = std::max(moving_s, began_s);
+    }
 
   // The previous phase may have been extended to the end of its slowest member; this row cannot
   // start before that.
   const double free_s = last_row ? std::max(posted_s, run.trace.rows[*last_row].end_s) : posted_s;
-  add_rows(row, free_s, moved);
-  const std::size_t index = *last_row;
+  if (moving_s > free_s)
+    run.trace.rows.push_back({.start_s = free_s,
+                              .end_s = moving_s,
+                              .verb = "wait",
+                              .stream = Stream::communication,
+                              .stage = row.stage,
+                              .rank = rank,
+                              .bucket = bucket.index,
+                              .iteration = iteration});
+  row.start_s = std::max(moving_s, free_s);
+  row.end_s = sg::Engine::get_clock();
+  const std::size_t index = run.trace.rows.size();
+  run.trace.rows.push_back(row);
+  run.sends(std::exchange(sent, {}));
+  run.receives(std::exchange(received, {}));
+  last_row = index;
   if (!as_flow || !together) {
     if (done)
       done();
@@ -189,46 +205,15 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     done();
 }
 
-void StreamState::add_rows(Row row, double free_s, const Moved& moved) {
-  const auto add = [&](const Row& part, double start_s, double end_s) {
-    run.trace.rows.push_back(part);
-    run.trace.rows.back().start_s = start_s;
-    run.trace.rows.back().end_s = end_s;
-  };
-  const Row waiting{.verb = "wait",
-                    .stream = Stream::communication,
-                    .stage = row.stage,
-                    .rank = rank,
-                    .bucket = row.bucket,
-                    .iteration = row.iteration};
-  double start_s = std::max(moved.first_s, free_s);
-  if (start_s > free_s)
-    add(waiting, free_s, start_s);
-  if (moved.next_s > moved.injected_s && moved.injected_s >= start_s) {
-    // All that it sends has left, and what it receives has not set out yet.
-    Row sending = row;
-    sending.bytes_received = 0;
-    add(sending, start_s, moved.injected_s);
-    run.sends(std::exchange(sent, {}));
-    add(waiting, moved.injected_s, moved.next_s);
-    row.bytes_sent = 0;
-    start_s = moved.next_s;
-  }
-  add(row, start_s, sg::Engine::get_clock());
-  run.sends(std::exchange(sent, {}));
-  run.receives(std::exchange(received, {}));
-  last_row = run.trace.rows.size() - 1;
-}
-
 void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const double began_s = sg::Engine::get_clock();
   const int previous = phase.receives[0].peer;
   const double latency_s = run.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  sg::Mailbox* next = mailbox_to(phase.sends[0].peer);
+  sg::Mailbox* next = mailbox_to(phase.sends[0].peer, true);
   sent.push_back(run.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
   const sg::CommPtr sending = next->put_async(new std::int64_t(sent.back()), phase.sends[0].bytes);
-  const std::unique_ptr<std::int64_t> message(mailbox_from(previous)->get<std::int64_t>());
+  const std::unique_ptr<std::int64_t> message(mailbox_from(previous, true)->get<std::int64_t>());
   run.message_arrived(*message, sg::Engine::get_clock() + run.latency_after_flow_s(previous, rank));
   received.push_back(*message);
   barrier.ring[previous] = {
@@ -240,8 +225,8 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
 
 void StreamState::as_ring_steps(const Phase& phase) {
   const Transfer& send = phase.sends[0];
-  sg::Mailbox* next = mailbox_to(send.peer);
-  sg::Mailbox* previous = mailbox_from(phase.receives[0].peer);
+  sg::Mailbox* next = mailbox_to(send.peer, true);
+  sg::Mailbox* previous = mailbox_from(phase.receives[0].peer, true);
   for (int s = 0; s < phase.steps; ++s) {
     if (run.setup.scenario.step_overhead_s > 0)
       sg::this_actor::sleep_for(run.setup.scenario.step_overhead_s);
@@ -273,19 +258,16 @@ void StreamState::as_flows(const Phase& phase) {
   transfer(phase, 1, 0);
 }
 
-StreamState::Moved StreamState::as_step(const Phase& phase, int step) {
+double StreamState::as_step(const Phase& phase, int step) {
   const double overhead_s = run.setup.scenario.step_overhead_s;
   const double began_s = sg::Engine::get_clock();
-  const bool spends = overhead_s > 0 && !phase.sends.empty();
-  if (spends)
+  if (overhead_s > 0 && !phase.sends.empty())
     sg::this_actor::sleep_for(overhead_s);
-  Moved moved = transfer(phase, phase.steps, step);
-  if (spends)
-    moved.first_s = std::max(began_s, moved.first_s - overhead_s);
-  return moved;
+  return std::max(began_s, transfer(phase, phase.steps, step) - overhead_s);
 }
 
-StreamState::Moved StreamState::transfer(const Phase& phase, int parts, int part) {
+double StreamState::transfer(const Phase& phase, int parts, int part) {
+  const bool eager = phase.stage.stages > 1;  // in a pipeline who sends does not wait for others
   std::vector<sg::CommPtr> sending;
   for (const Transfer& send : phase.sends) {
     const bool local = !run.on_different_hosts(rank, send.peer);
@@ -300,18 +282,16 @@ StreamState::Moved StreamState::transfer(const Phase& phase, int parts, int part
     auto* message = new Sent{.at_s = sg::Engine::get_clock(),
                              .latency_s = run.latency_after_flow_s(rank, send.peer),
                              .message = sent.back()};
-    sending.push_back(mailbox_to(send.peer)->put_async(message, bytes));
+    sending.push_back(mailbox_to(send.peer, eager)->put_async(message, bytes));
   }
   const double posted_s = sg::Engine::get_clock();
-  struct Arrival {
-    double sent_s;
-    double at_s;
-  };
-  std::vector<Arrival> arrivals;
-  const auto arrives = [&](std::int64_t message, const Arrival& arrival) {
-    run.message_arrived(message, arrival.at_s);
+  double moving_s = std::numeric_limits<double>::infinity();
+  double arrived_s = posted_s;
+  const auto arrives = [&](std::int64_t message, double sent_s, double at_s) {
+    moving_s = std::min(moving_s, std::max(posted_s, sent_s));
+    arrived_s = std::max(arrived_s, at_s);
+    run.message_arrived(message, at_s);
     received.push_back(message);
-    arrivals.push_back(arrival);
   };
   std::vector<std::pair<sg::CommPtr, Sent*>> receiving;
   receiving.reserve(phase.receives.size());  // SimGrid keeps pointers into it
@@ -320,38 +300,32 @@ StreamState::Moved StreamState::transfer(const Phase& phase, int parts, int part
       while (local_arrivals.empty())
         local_arrival.wait();
       const Local& local = local_arrivals.front();
-      arrives(local.message, {.sent_s = local.at_s, .at_s = local.at_s});
+      arrives(local.message, local.at_s, local.at_s);
       local_arrivals.pop_front();
       continue;
     }
+    sg::Mailbox* box = mailbox_from(receive.peer, eager);
+    if (phase.receives.size() == 1 && !eager) {  // saves one context switch
+      const std::unique_ptr<Sent> message(box->get<Sent>());
+      arrives(message->message, message->at_s, sg::Engine::get_clock() + message->latency_s);
+      continue;
+    }
     receiving.emplace_back(nullptr, nullptr);
-    receiving.back().first = mailbox_from(receive.peer)->get_async<Sent>(&receiving.back().second);
+    receiving.back().first = box->get_async<Sent>(&receiving.back().second);
   }
   // A message arrives at the end of its flow + latency, whenever it is looked for.
   for (const auto& [comm, taken] : receiving) {
     comm->wait();
     const std::unique_ptr<Sent> message(taken);
-    arrives(message->message,
-            {.sent_s = message->at_s, .at_s = comm->get_finish_time() + message->latency_s});
+    arrives(message->message, message->at_s, comm->get_finish_time() + message->latency_s);
   }
-  double injected_s = posted_s;
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
-    injected_s = std::max(injected_s, comm->get_finish_time());
+    moving_s = std::min(moving_s, comm->get_start_time());  // when the receiver had posted too
   }
-  double arrived_s = posted_s;
-  double next_s = std::numeric_limits<double>::infinity();  // of what is still to come then
-  for (const Arrival& arrival : arrivals) {
-    arrived_s = std::max(arrived_s, arrival.at_s);
-    if (arrival.at_s > injected_s)
-      next_s = std::min(next_s, std::max(arrival.sent_s, injected_s));
-  }
-  next_s = std::min(next_s, std::max(arrived_s, injected_s));
   if (arrived_s > sg::Engine::get_clock())
     sg::this_actor::sleep_until(arrived_s);
-  return {.first_s = sending.empty() ? next_s : posted_s,
-          .injected_s = sending.empty() ? next_s : injected_s,
-          .next_s = next_s};
+  return moving_s;
 }
 
 }  // namespace syncline

@@ -29,8 +29,9 @@ struct StreamState {
   Wakeup upstream;     // the stage before has ended a piece, or a bucket has passed all stages
   Wakeup released;     // all members of a phase have arrived, or all have finished
   sg::ActorPtr actor;  // that runs the jobs
-  std::unordered_map<int, sg::Mailbox*> to, from;  // by the other rank
-  std::optional<std::size_t> last_row;             // of this stream in the trace
+  std::unordered_map<int, sg::Mailbox*> to, from;              // by the other rank
+  std::unordered_map<int, sg::Mailbox*> eager_to, eager_from;  // the same
+  std::optional<std::size_t> last_row;                         // of this stream in the trace
   struct Local {
     double at_s;
     std::int64_t message;
@@ -54,21 +55,15 @@ struct StreamState {
   void as_ring_steps(const Phase& phase);
   // All steps of a ring as one flow, which `barrier` gets to know.
   void as_ring_flow(const Phase& phase, Barrier& barrier);
-  // When bytes of this rank moved: from `first_s`, but not from `injected_s`, when all that it
-  // sends had left, to `next_s`.
-  struct Moved {
-    double first_s;
-    double injected_s;
-    double next_s;
-  };
-  Moved as_step(const Phase& phase, int step);
-  // Sends and receives one of `parts` parts of every transfer.
-  Moved transfer(const Phase& phase, int parts, int part);
-  // To a rank, or from one. Messages set out whether the receiver has asked for them or not.
-  sg::Mailbox* mailbox_to(int peer);
-  sg::Mailbox* mailbox_from(int peer);
-  // Adds the phase's rows: what moved until `end_s`, and what it waited for before, or in between.
-  void add_rows(Row row, double free_s, const Moved& moved);
+  // Returns when the first byte of the step moved.
+  double as_step(const Phase& phase, int step);
+  // Sends and receives one of `parts` parts of every transfer; returns when the first began to
+  // move.
+  double transfer(const Phase& phase, int parts, int part);
+  // Messages in an eager mailbox set out whether the receiver has asked or not; in others when both
+  // sides have come to them.
+  sg::Mailbox* mailbox_to(int peer, bool eager);
+  sg::Mailbox* mailbox_from(int peer, bool eager);
 };
 
 // Makes the members of a phase wait for each other: before it and, as flows, after it.

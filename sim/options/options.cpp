@@ -114,9 +114,14 @@ std::vector<Option> fixed_options() {
               [](Scenario& s, double v) { s.latency_factor = v; }),
       numeric(number("step-overhead", "seconds of software per step of an exchange", "0", 0, 1e3),
               [](Scenario& s, double v) { s.step_overhead_s = v; }),
-      worded(choice("fidelity", "flow: one flow per neighbour; step: every step", "flow",
-                    {"flow", "step"}),
-             [](Scenario& s, const std::string& v) { s.every_step = v == "step"; }),
+      worded(choice("fidelity",
+                    "step: every step; flow: many steps as one; auto: step if messages are few",
+                    "auto", {"auto", "flow", "step"}),
+             [](Scenario& s, const std::string& v) {
+               s.fidelity = v == "step"   ? Fidelity::step
+                            : v == "flow" ? Fidelity::flow
+                                          : Fidelity::automatic;
+             }),
       numeric(number("jitter", "coefficient of variation of compute time", "0", 0, 2),
               [](Scenario& s, double v) { s.jitter = v; }),
       number_or("auto",

@@ -150,9 +150,9 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
     return;
   const std::string network = "network = " + scenario.network->name;
   at(given, "network", [&] {
-    if (!scenario.every_step)
+    if (scenario.fidelity == Fidelity::flow)
       throw std::invalid_argument(network + " with fidelity = flow: its factors are those of a " +
-                                  "message's size; allowed is fidelity = step");
+                                  "message's size; allowed are fidelity = auto, step");
   });
   for (const char* factor : {"bandwidth-factor", "latency-factor"})
     at(given, factor, [&] {

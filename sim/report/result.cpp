@@ -89,6 +89,9 @@ bool is_result(const Json& json) {
   like["figures"]["staleness_histogram"] = {{"any", 0}};
   if (json.contains("trace"))
     like["trace"] = "";
+  const auto source = json.find("provenance");
+  if (source != json.end() && source->is_object() && !source->contains("fidelity"))
+    like["provenance"].erase("fidelity");  // one of before, when all were flows
   if (const auto figures = json.find("figures"); figures != json.end() && figures->is_object())
     for (const char* name : {"throughput_interval", "epoch_cost"})
       if (const auto found = figures->find(name);
@@ -164,7 +167,8 @@ Json to_json(const Scenario& scenario, const Json& written, const Provenance& pr
                {{"compute", provenance.compute},
                 {"compression", provenance.compression},
                 {"adding", provenance.adding},
-                {"network", provenance.network}}},
+                {"network", provenance.network},
+                {"fidelity", provenance.fidelity}}},
               {"figures", figures}};
   if (report.learned)
     result["learning"] = to_json(*report.learned);
@@ -228,6 +232,10 @@ std::string cell_name(const std::map<std::string, std::string>& written,
     name += in_file_name(found->second);
   }
   return name.empty() ? "result" : name;
+}
+
+std::string fidelity_of(const Json& result) {
+  return result["provenance"].value("fidelity", "flow");
 }
 
 std::string option_text(const Json& result, const std::string& option) {

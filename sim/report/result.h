@@ -18,6 +18,7 @@ struct Provenance {
   std::string compression;  // cost tables and their own provenance; empty: nothing compresses
   std::string adding;       // memory rate of servers and nodes; empty: there are none
   std::string network;      // the model's sentence
+  std::string fidelity;     // what it came to: step or flow
   std::string simgrid;      // version
   std::string build;        // fingerprint of the program
   std::string inputs;       // fingerprint of the files that were read
@@ -47,6 +48,9 @@ bool is_result(const nlohmann::ordered_json& json);
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
 std::string cell_name(const std::map<std::string, std::string>& written,
                       const std::vector<std::string>& swept);
+
+// Whether every step was simulated, or many as one flow: what `fidelity` came to.
+std::string fidelity_of(const nlohmann::ordered_json& result);
 
 // The value of an option in a result; empty if it was not given and has no default.
 std::string option_text(const nlohmann::ordered_json& result, const std::string& option);

@@ -164,11 +164,13 @@ std::string results_csv(const std::vector<Json>& results, const std::vector<std:
   std::string text;
   for (const std::string& option : options)
     text += option + ",";
+  text += "simulated_as,";
   for (const std::string& figure : figures)
     text += figure + (figure == figures.back() ? "\n" : ",");
   for (const Json& result : results) {
     for (const std::string& option : options)
       text += csv_field(option_text(result, option)) + ",";
+    text += fidelity_of(result) + ",";
     for (const std::string& figure : figures)
       text += (figure_in(result, figure) ? result["figures"][figure].dump() : "") +
               (figure == figures.back() ? "\n" : ",");

@@ -122,7 +122,7 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .compression = std::move(compression),
           .precision = scenario.precision,
           .compressed_pulls = scenario.compressed_pulls,
-          .every_step = scenario.every_step,
+          .every_step = scenario.fidelity == Fidelity::step,
           .step_overhead_s = scenario.step_overhead_s,
           .host_memory_Bps = scenario.host_memory_Bps,
           .round = scenario.schedule->round_of(scenario.schedule_settings)};

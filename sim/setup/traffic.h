@@ -53,7 +53,7 @@ struct Traffic {
   Compression compression;
   Precision precision = Precision::fp32;
   bool compressed_pulls = false;
-  bool every_step = false;
+  bool every_step = false;  // what `fidelity = auto` came to, too: see sim/engine/fidelity.h
   double step_overhead_s = 0;
   double host_memory_Bps = 0;
   int round = 1;  // iterations of which one sends

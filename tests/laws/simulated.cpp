@@ -307,6 +307,7 @@ Scenario resolved(Options options) {
   options.emplace("throughput", "100");
   options.emplace("batch", "10");
   options.emplace("iterations", "10");
+  options.emplace("fidelity", "flow");
   GivenOptions given;
   for (const auto& [key, value] : options)
     if (!value.empty())

@@ -63,7 +63,7 @@ std::vector<std::string> exchanges_for(const std::string& compressor);
 Scenario resolved(Options options);
 
 // Simulates. Defaults: `throughput` 100 samples/s and `batch` 10 (so 0.1 s per iteration), `device`
-// a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`.
+// a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`, `fidelity` flow.
 Simulated simulated(Options options);
 
 // Closed forms for a scenario, without simulating it (sim/setup/bounds.h).

@@ -147,7 +147,7 @@ TEST(Resolve, FillsInDefaults) {
   EXPECT_EQ(scenario.fusion.bytes, 26214400);
   EXPECT_EQ(scenario.compressor, nullptr);
   EXPECT_TRUE(scenario.overlap);
-  EXPECT_FALSE(scenario.every_step);
+  EXPECT_EQ(scenario.fidelity, Fidelity::automatic);
   EXPECT_FALSE(scenario.workers || scenario.throughput || scenario.efficiency);
   EXPECT_TRUE(scenario.platform.ends_with("platforms/two-hosts.xml"));
   EXPECT_TRUE(scenario.model.ends_with("models/resnet50.csv"));
@@ -185,7 +185,7 @@ TEST(Resolve, ReadsEveryOption) {
   EXPECT_EQ(scenario.bandwidth_factor, 0.9);
   EXPECT_EQ(scenario.latency_factor, 2);
   EXPECT_EQ(scenario.step_overhead_s, 1e-6);
-  EXPECT_TRUE(scenario.every_step);
+  EXPECT_EQ(scenario.fidelity, Fidelity::step);
   EXPECT_EQ(scenario.jitter, 0.1);
   EXPECT_EQ(scenario.iterations, 6);
   EXPECT_EQ(scenario.warmup, 0);

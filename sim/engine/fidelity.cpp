@@ -1,0 +1,25 @@
+#include "sim/engine/fidelity.h"
+
+#include "sim/engine/estimate.h"
+#include "sim/setup/network.h"
+
+namespace syncline {
+
+void settle_fidelity(Setup& setup) {
+  if (setup.scenario.fidelity != Fidelity::automatic)
+    return;
+  const auto messages = [&](bool every_step) {
+    setup.traffic.every_step = every_step;
+    return estimate(setup).least.flows;
+  };
+  // Flows first: they are never more than steps, and counted sooner.
+  setup.traffic.every_step =
+      setup.scenario.network->by_size ||
+      (messages(false) <= most_messages_in_steps && messages(true) <= most_messages_in_steps);
+}
+
+std::string fidelity_word(const Setup& setup) {
+  return setup.traffic.every_step ? "step" : "flow";
+}
+
+}  // namespace syncline

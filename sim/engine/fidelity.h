@@ -1,0 +1,21 @@
+// Whether a cell runs every step of its exchanges, or many of them as one flow.
+#pragma once
+
+#include <string>
+
+#include "sim/setup/setup.h"
+
+namespace syncline {
+
+// `fidelity = auto` runs every step of a cell whose runs, at their least length, have at most so
+// many messages: some seconds of a core.
+constexpr double most_messages_in_steps = 250'000;
+
+// Decides what `fidelity = auto` comes to, by the estimate of messages alone: so it is the same on
+// every machine, and in every part of a sweep. A run that grows longer stays as it began.
+void settle_fidelity(Setup& setup);
+
+// What it came to: `step` or `flow`.
+std::string fidelity_word(const Setup& setup);
+
+}  // namespace syncline
