@@ -1,0 +1,83 @@
+#include "tests/reference/cells.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+#include "sim/commands/process.h"
+#include "sim/engine/simulation.h"
+#include "sim/options/resolve.h"
+#include "tests/reference/iterations.h"
+
+namespace syncline::reference {
+namespace {
+
+Scenario scenario_of(const Cell& cell, const std::string& fidelity) {
+  GivenOptions given;
+  for (const auto& [name, value] : cell.options)
+    given[name] = {value, cell.what};
+  given["fidelity"] = {fidelity, cell.what};
+  return resolve(given);
+}
+
+std::string exact(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.17g ", value);
+  return text;
+}
+
+std::string in_steps(const Cell& cell) {
+  const Setup setup = prepare(scenario_of(cell, "step"));
+  const int iterations = *setup.iterations;
+  return exact(averaging_s(facts_of(setup), iterations)) + exact(simulate(setup).end_s);
+}
+
+std::string in_flows(const Cell& cell) {
+  return exact(simulate(prepare(scenario_of(cell, "flow"))).end_s);
+}
+
+}  // namespace
+
+std::string file_of(const std::string& text, const std::string& end) {
+  static int number = 0;
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("syncline-reference-" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  const std::string path = (folder / (std::to_string(number++) + end)).string();
+  std::ofstream(path) << text;
+  return path;
+}
+
+std::string model_file(const std::vector<std::uint64_t>& parameters) {
+  std::string text = "layer,parameters,forward_flop\n";
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    text += "layer" + std::to_string(i) + "," + std::to_string(parameters[i]) + ",1000\n";
+  return file_of(text, ".csv");
+}
+
+std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once) {
+  std::vector<Outcome> outcomes(cells.size());
+  std::vector<Job> jobs;
+  for (const Cell& cell : cells) {
+    jobs.emplace_back([&cell] { return in_steps(cell); });
+    jobs.emplace_back([&cell] { return in_flows(cell); });
+  }
+  run_children(jobs, at_once, [&](std::size_t job, const syncline::Outcome& ended) {
+    Outcome& outcome = outcomes[job / 2];
+    std::istringstream in(ended.output);
+    if (!ended.ok && ended.error.find("same number of workers") != std::string::npos)
+      outcome.refused = true;
+    else if (!ended.ok)
+      outcome.error = ended.error;
+    else if (job % 2 == 0)
+      in >> outcome.reference_s >> outcome.step_s;
+    else
+      in >> outcome.flow_s;
+    return true;
+  });
+  return outcomes;
+}
+
+}  // namespace syncline::reference

@@ -1,0 +1,37 @@
+// One scenario, simulated in both fidelities and worked out by the reference.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace syncline::reference {
+
+using Words = std::map<std::string, std::string>;  // options as a user writes them
+
+struct Cell {
+  std::string what;      // "ps on nodes"
+  std::string kind;      // of platform
+  std::string platform;  // its name
+  std::string size;      // "1 MB"
+  Words options;         // without fidelity
+};
+
+struct Outcome {
+  double reference_s = 0;
+  double step_s = 0;
+  double flow_s = 0;
+  bool refused = false;  // the scenario has no meaning on this platform
+  std::string error;     // of anything else
+
+  double step_error() const { return step_s / reference_s - 1; }
+  double flow_error() const { return flow_s / reference_s - 1; }
+};
+
+// Each of its three parts in a child process, so many at a time. Tells of each as it ends.
+std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once);
+
+std::string file_of(const std::string& text, const std::string& end);  // temporary
+std::string model_file(const std::vector<std::uint64_t>& parameters);
+
+}  // namespace syncline::reference

@@ -1,0 +1,87 @@
+#include "tests/reference/facts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "sim/setup/platform.h"
+
+namespace syncline::reference {
+namespace {
+
+void add_ways(const std::vector<std::string>& hosts, int ranks, Facts& facts) {
+  Routes routes(hosts);
+  facts.ways.resize(static_cast<std::size_t>(ranks));
+  for (int from = 0; from < ranks; ++from)
+    for (int to = 0; to < ranks; ++to) {
+      const bool same = hosts[index(from)] == hosts[index(to)];
+      const Route route = same ? Route() : routes.between(from, to);
+      facts.ways[index(from)].push_back({.latency_s = same ? 0 : route.latency_s,
+                                         .flow_Bps = route.flow_Bps,
+                                         .links = route.links,
+                                         .same_host = same});
+    }
+  for (const PlatformLink& link : routes.links())
+    facts.link_Bps.push_back(link.bandwidth_Bps);
+}
+
+bool is_on(const Settings& settings, const std::string& name, const std::string& word) {
+  return settings.word(name) == word;
+}
+
+}  // namespace
+
+Facts facts_of(const Setup& setup) {
+  const Scenario& scenario = setup.scenario;
+  const Cluster& cluster = setup.traffic.cluster;
+  const Topology& topology = cluster.topology;
+  Facts facts;
+  facts.exchange = scenario.exchange->name;
+  facts.nodes = topology.nodes;
+  facts.node_of = topology.node_of;
+  facts.servers = scenario.exchange->uses_servers ? topology.servers : 0;
+  add_ways(cluster.rank_hosts, facts.ranks(), facts);
+  std::map<std::string, int> memories;
+  for (int rank = 0; rank < facts.ranks(); ++rank)
+    facts.memory_of.push_back(
+        memories.emplace(cluster.rank_hosts[index(rank)], static_cast<int>(memories.size()))
+            .first->second);
+  for (int worker = 0; worker < facts.workers(); ++worker) {
+    facts.forward_s.push_back(setup.compute.forward_s(worker));
+    facts.backward_s.emplace_back();
+    for (const Bucket& bucket : setup.buckets)
+      facts.backward_s.back().push_back(setup.compute.backward_s(worker, bucket.forward_flop));
+    facts.step_s.push_back(setup.compute.step_s[index(worker)] + setup.compute.launch_s);
+  }
+  for (const Bucket& bucket : setup.buckets) {
+    const Payload payload = setup.traffic.payload_of(bucket, -1);
+    facts.buckets.push_back({.bytes = static_cast<double>(payload.bytes),
+                             .dense_bytes = static_cast<double>(payload.dense_bytes),
+                             .values = payload.elements});
+  }
+  const Compression& compression = setup.traffic.compression;
+  facts.encode_s = [&compression](int worker, std::uint64_t values) {
+    return compression.seconds(worker, encode(values), 0);
+  };
+  facts.decode_s = [&compression](int worker, std::uint64_t values) {
+    return compression.seconds(worker, decode(values), 0);
+  };
+  facts.overlap = scenario.overlap;
+  facts.step_overhead_s = scenario.step_overhead_s;
+  facts.memory_Bps = scenario.host_memory_Bps;
+  const Settings& settings = scenario.exchange_settings;
+  if (facts.exchange == "ps") {
+    facts.partition_bytes = settings.number("partition-bytes");
+    facts.aggregate = is_on(settings, "aggregate", "on");
+  }
+  if (facts.exchange == "tree")
+    facts.chunk_bytes = settings.number("chunk-bytes");
+  if (facts.exchange == "allgather")
+    facts.gathers_by_doubling = !is_on(settings, "algorithm", "ring");
+  if (facts.exchange == "oktopk")
+    facts.balances = is_on(settings, "balance", "on");
+  if (scenario.schedule->name == "local-sgd")
+    facts.local_steps = static_cast<int>(scenario.schedule_settings.number("local-steps"));
+  return facts;
+}
+
+}  // namespace syncline::reference

@@ -1,0 +1,60 @@
+// What the reference is told of a scenario: the platform's routes, seconds of computation and
+// bytes. These are inputs, which other tests hold; how long an iteration takes is what the
+// reference finds out by itself.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/setup/setup.h"
+#include "tests/reference/network.h"
+
+namespace syncline::reference {
+
+struct Message {
+  double bytes = 0;          // of one worker's message
+  double dense_bytes = 0;    // of the gradient
+  std::uint64_t values = 0;  // that are compressed; 0: none
+};
+
+struct Facts {
+  std::string exchange;
+  std::vector<std::vector<int>> nodes;  // workers of each
+  std::vector<int> node_of;             // of each worker
+  int servers = 0;                      // ranks from workers() on
+  std::vector<int> memory_of;           // of each rank: who share a host share its memory
+  std::vector<std::vector<Way>> ways;   // from one rank to another
+  std::vector<double> link_Bps;
+
+  std::vector<double> forward_s;                // of each worker
+  std::vector<std::vector<double>> backward_s;  // of each worker, by bucket
+  std::vector<double> step_s;                   // of each worker
+  std::vector<Message> buckets;
+  // Of a worker: making a message of so many values, or reading one.
+  std::function<double(int worker, std::uint64_t values)> encode_s;
+  std::function<double(int worker, std::uint64_t values)> decode_s;
+
+  bool overlap = true;
+  double step_overhead_s = 0;
+  double memory_Bps = 0;
+  double update_bytes = 3;  // moved in memory per byte that a server applies
+  double partition_bytes = 0;
+  double chunk_bytes = 0;
+  bool aggregate = true;
+  bool gathers_by_doubling = false;
+  bool balances = false;
+  int local_steps = 1;  // iterations of which the last communicates
+
+  int workers() const { return static_cast<int>(node_of.size()); }
+  int ranks() const { return workers() + servers; }
+  const Way& way(int from, int to) const {
+    return ways[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
+  }
+};
+
+// The setup must live as long as what is returned, in the process that made it.
+Facts facts_of(const Setup& setup);
+
+}  // namespace syncline::reference

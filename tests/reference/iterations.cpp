@@ -1,0 +1,83 @@
+#include "tests/reference/iterations.h"
+
+#include <algorithm>
+
+#include "tests/reference/exchanges.h"
+#include "tests/reference/servers.h"
+
+namespace syncline::reference {
+namespace {
+
+using Id = Happenings::Id;
+using Ids = std::vector<Id>;
+
+// One communication stream per worker, first in, first out; servers have one per stage.
+class Averages {
+ public:
+  Averages(Happenings& happenings, const Facts& facts)
+      : happenings_(happenings),
+        facts_(facts),
+        player_(happenings, facts),
+        servers_(happenings, player_, facts),
+        streams_(index(facts.workers()), happenings.when_all()) {}
+
+  Ids average(const Message& message, const Ids& ready) {
+    if (facts_.exchange == "ps")
+      return servers_.average(message, ready);
+    constexpr int channel = -1;  // beside those of stages
+    for (int worker = 0; worker < facts_.workers(); ++worker) {
+      const Id begin = happenings_.when_all({streams_[index(worker)], ready[index(worker)]});
+      streams_[index(worker)] =
+          player_.play(parts_of(facts_, message, worker), worker, channel, begin);
+    }
+    return streams_;
+  }
+
+ private:
+  Happenings& happenings_;
+  const Facts& facts_;
+  Player player_;
+  Servers servers_;
+  Ids streams_;
+};
+
+}  // namespace
+
+double averaging_s(const Facts& facts, int iterations) {
+  Happenings happenings(facts.link_Bps);
+  Averages averages(happenings, facts);
+  Ids computed(index(facts.workers()), happenings.when_all());
+  for (int iteration = 1; iteration <= iterations; ++iteration) {
+    std::vector<Ids> ready(facts.buckets.size());
+    for (int worker = 0; worker < facts.workers(); ++worker) {
+      Id& at = computed[index(worker)];
+      at = happenings.delay(at, facts.forward_s[index(worker)]);
+      for (std::size_t bucket = 0; bucket < facts.buckets.size(); ++bucket)
+        ready[bucket].push_back(at = happenings.delay(at, facts.backward_s[index(worker)][bucket]));
+      at = happenings.delay(at, facts.step_s[index(worker)] * (facts.local_steps > 1 ? 1 : 0));
+    }
+    if (iteration % facts.local_steps != 0)
+      continue;
+    std::vector<Ids> ends(index(facts.workers()));
+    for (std::size_t bucket = 0; bucket < facts.buckets.size(); ++bucket) {
+      const bool at_once = facts.overlap && facts.local_steps == 1;
+      const Ids averaged =
+          averages.average(facts.buckets[bucket], at_once ? ready[bucket] : computed);
+      for (std::size_t worker = 0; worker < ends.size(); ++worker)
+        ends[worker].push_back(averaged[worker]);
+    }
+    for (int worker = 0; worker < facts.workers(); ++worker) {
+      ends[index(worker)].push_back(computed[index(worker)]);
+      computed[index(worker)] =
+          happenings.delay(happenings.when_all(ends[index(worker)]),
+                           facts.local_steps > 1 ? 0 : facts.step_s[index(worker)]);
+    }
+  }
+  happenings.run();
+  double end_s = 0;
+  for (const Id id : computed)
+    end_s = std::max(end_s, happenings.at(id));
+  return end_s;
+}
+
+}  // namespace syncline::reference
