@@ -40,7 +40,7 @@ std::vector<DistanceRange> representative_rounds(const Topology& topology) {
   for (const std::vector<int>& node : topology.nodes)
     largest = std::max(largest, node.size());
   const auto m = static_cast<int>(largest);
-  const int near = n - 1 <= most ? n - 1 : m - 1 <= most && 2 * m < n ? m - 1 : 0;
+  const int near = n - 1 <= most ? n - 1 : m - 1 <= most ? std::min(m - 1, (n - 1) / 2) : 0;
   std::vector<DistanceRange> rounds;
   const auto add_each = [&](int first, int last) {
     for (int round = first; round <= last; ++round)
@@ -129,10 +129,10 @@ bool is_ring(const Phase& phase) {
          phase.receives.size() == 1;
 }
 
-bool is_fused(const Phase& phase, bool every_step) {
+bool is_fused(const Phase& phase, bool every_step, int workers) {
   if (every_step || phase.steps == 1)
     return false;
-  return phase.round || is_ring(phase) || phase.group_size * phase.steps > few_messages;
+  return phase.round || static_cast<double>(workers) * phase.steps > few_messages;
 }
 
 int pieces_of(const Stage& stage, bool every_step) {

@@ -104,8 +104,8 @@ bool is_ring(const Phase& phase);
 // `fidelity = flow` leaves as they are what takes so many messages, about: it is fast enough.
 constexpr int few_messages = 2048;
 
-// Whether the steps of a phase are one flow.
-bool is_fused(const Phase& phase, bool every_step);
+// Whether the steps of a phase are one flow, where so many workers take part in the exchange.
+bool is_fused(const Phase& phase, bool every_step, int workers);
 
 // How a phase of a pipeline is executed. `fidelity = step`: partition after partition. `flow`: in a
 // few pieces per stage, because a pipeline of S stages is the same in all but its first and last

@@ -71,12 +71,12 @@ struct Passes {
   double rows = 0;
 };
 
-Passes passes_of(const Phase& phase, bool every_step) {
+Passes passes_of(const Phase& phase, bool every_step, int workers) {
   if (phase.stage.stages > 1) {
     const double pieces = pieces_of(phase.stage, every_step);
     return {.transfers = pieces, .rows = 3 * pieces};
   }
-  return {.transfers = is_fused(phase, every_step) ? 1.0 : phase.steps, .rows = 2};
+  return {.transfers = is_fused(phase, every_step, workers) ? 1.0 : phase.steps, .rows = 2};
 }
 
 // Of one rank in averaging one bucket.
@@ -89,7 +89,8 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
       load.rows += 1;
       continue;
     }
-    const Passes passes = passes_of(*phase, setup.traffic.every_step);
+    const Passes passes =
+        passes_of(*phase, setup.traffic.every_step, setup.traffic.cluster.topology.workers());
     for (const Transfer& send : phase->sends)
       load.flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
     load.rows += passes.rows;

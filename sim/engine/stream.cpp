@@ -112,8 +112,10 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                         const std::function<void()>& done) {
   const double posted_s = sg::Engine::get_clock();
   const bool together = phase.group_size > 1 && phase.steps > 1;
-  const bool as_flow = is_fused(phase, run.setup.traffic.every_step);
+  const bool as_flow = is_fused(phase, run.setup.traffic.every_step, run.trace.workers);
   Barrier* barrier = together ? &run.barriers[{stage, phase.group}] : nullptr;
+  while (ends_later && !together)  // others meet at their barrier after it
+    ended.wait();
   if (together) {
     if (++barrier->arrived < phase.group_size) {
       barrier->sleeping.push_back(this);
@@ -178,8 +180,11 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   // The phase ends for all when it ends for the last.
   if (++barrier->finished < phase.group_size) {
     if (done) {
-      barrier->callbacks.emplace_back([&run = run, index, done] {
+      ends_later = true;
+      barrier->callbacks.emplace_back([this, index, done] {
         run.end_row(index);
+        ends_later = false;
+        ended.wake();
         done();
       });
     } else {

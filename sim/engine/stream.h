@@ -25,10 +25,12 @@ struct StreamState {
   int rank;
   int stage = 0;  // whose phases it executes (sim/engine/stages.h)
   JobQueue jobs{run};
-  Wakeup wakeup;       // wakes the current job
-  Wakeup upstream;     // the stage before has ended a piece, or a bucket has passed all stages
-  Wakeup released;     // all members of a phase have arrived, or all have finished
-  sg::ActorPtr actor;  // that runs the jobs
+  Wakeup wakeup;            // wakes the current job
+  Wakeup upstream;          // the stage before has ended a piece, or a bucket has passed all stages
+  Wakeup released;          // all members of a phase have arrived, or all have finished
+  bool ends_later = false;  // the phase before goes on, for others too
+  Wakeup ended;             // it has ended
+  sg::ActorPtr actor;       // that runs the jobs
   std::unordered_map<int, sg::Mailbox*> to, from;              // by the other rank
   std::unordered_map<int, sg::Mailbox*> eager_to, eager_from;  // the same
   std::optional<std::size_t> last_row;                         // of this stream in the trace

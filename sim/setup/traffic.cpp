@@ -44,7 +44,8 @@ Cut Traffic::cut_of(const Bucket& bucket) const {
     return {};
   const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
   const int pairs = cluster.topology.workers() * cluster.topology.servers;
-  const int fused = std::max(2, few_messages / std::max(pairs, 1));
+  constexpr int few = few_messages / 4;  // runs that wait for nobody have more iterations
+  const int fused = std::max(2, few / std::max(pairs, 1));
   return {.partitions = partitions,
           .pieces = every_step ? partitions : std::min(partitions, fused)};
 }

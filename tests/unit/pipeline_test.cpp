@@ -7,12 +7,14 @@
 namespace syncline {
 namespace {
 
-Phase stage_of(int place, int stages, int partitions) {
-  return {.name = "x",
-          .sends = {{1, 1'000'003}},
-          .receives = {{2, 77}},
-          .steps = 3,
-          .stage = {.place = place, .stages = stages, .partitions = partitions}};
+Phase stage_of(int place, int stages, int partitions, int fine_pieces = 0) {
+  return {
+      .name = "x",
+      .sends = {{1, 1'000'003}},
+      .receives = {{2, 77}},
+      .steps = 3,
+      .stage = {
+          .place = place, .stages = stages, .partitions = partitions, .fine_pieces = fine_pieces}};
 }
 
 // Partitions in the pieces 0 .. piece - 1.
@@ -27,20 +29,23 @@ TEST(Pieces, AddUpToTheirPhase) {
   for (const bool every_step : {true, false})
     for (const int stages : {1, 2, 4})
       for (int place = 0; place < stages; ++place)
-        for (const int partitions : {1, 2, 3, 4, 5, 50}) {
-          const Phase whole = stage_of(place, stages, partitions);
-          const int pieces = pieces_of(whole.stage, every_step);
-          EXPECT_EQ(pieces, every_step ? partitions : std::min(partitions, stages));
-          std::uint64_t sent = 0;
-          std::uint64_t received = 0;
-          for (int p = 0; p < pieces; ++p) {
-            sent += piece_of(whole, p, every_step).sends[0].bytes;
-            received += piece_of(whole, p, every_step).receives[0].bytes;
+        for (const int partitions : {1, 2, 3, 4, 5, 50})
+          for (const int fine : {0, 3, 12, 100}) {
+            const Phase whole = stage_of(place, stages, partitions, fine);
+            const int pieces = pieces_of(whole.stage, every_step);
+            EXPECT_EQ(pieces,
+                      every_step ? partitions : std::min(partitions, std::max(stages, fine)));
+            std::uint64_t sent = 0;
+            std::uint64_t received = 0;
+            for (int p = 0; p < pieces; ++p) {
+              sent += piece_of(whole, p, every_step).sends[0].bytes;
+              received += piece_of(whole, p, every_step).receives[0].bytes;
+              EXPECT_GE(piece_of(whole, p, every_step).steps, whole.steps);
+            }
+            EXPECT_EQ(sent, whole.sends[0].bytes);
+            EXPECT_EQ(received, whole.receives[0].bytes);
+            EXPECT_EQ(partitions_before(whole, pieces, every_step), partitions);
           }
-          EXPECT_EQ(sent, whole.sends[0].bytes);
-          EXPECT_EQ(received, whole.receives[0].bytes);
-          EXPECT_EQ(partitions_before(whole, pieces, every_step), partitions);
-        }
 }
 
 // A piece starts when the same piece of the stage before has ended.
@@ -48,15 +53,16 @@ TEST(Pieces, BeginWithAPartitionThatTheStageBeforeHasBrought) {
   for (const bool every_step : {true, false})
     for (const int stages : {2, 4})
       for (int place = 1; place < stages; ++place)
-        for (const int partitions : {1, 2, 3, 4, 5, 50}) {
-          const Phase before = stage_of(place - 1, stages, partitions);
-          const Phase phase = stage_of(place, stages, partitions);
-          for (int p = 0; p < pieces_of(phase.stage, every_step); ++p)
-            EXPECT_LT(partitions_before(phase, p, every_step),
-                      partitions_before(before, p + 1, every_step))
-                << stages << " stages, " << partitions << " partitions, piece " << p << " of stage "
-                << place;
-        }
+        for (const int partitions : {1, 2, 3, 4, 5, 50})
+          for (const int fine : {0, 3, 12, 100}) {
+            const Phase before = stage_of(place - 1, stages, partitions, fine);
+            const Phase phase = stage_of(place, stages, partitions, fine);
+            for (int p = 0; p < pieces_of(phase.stage, every_step); ++p)
+              EXPECT_LT(partitions_before(phase, p, every_step),
+                        partitions_before(before, p + 1, every_step))
+                  << stages << " stages, " << partitions << " partitions, piece " << p
+                  << " of stage " << place << ", at least " << fine << " pieces";
+          }
 }
 
 // Otherwise the pipeline would stand still while a long piece has the first stage only.
