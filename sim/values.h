@@ -44,7 +44,7 @@ struct Contributions {
   // This worker sends a list on, of what it has merged, that has so many values of so many
   // elements.
   std::function<void(int worker, std::size_t values, std::size_t elements)> sends_list;
-  // What the exchange drops of a sum on its way joins this worker's next gradient, if the
+  // What this worker has sent and the exchange has dropped joins its next gradient, if the
   // compressor has error feedback.
   std::function<void(int worker, std::size_t element, float value)> give_back;
 };

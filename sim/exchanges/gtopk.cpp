@@ -77,10 +77,12 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   return plan;
 }
 
-// Who merges gives what it drops to its own next gradient, so that nothing is lost. (The paper's
-// code returns to each worker what it selected and the last list has not; a value that one branch
-// dropped and another brought would then count as sent.) Where the compressor sets no k, the longer
-// of two lists says it.
+// As in the authors' code, whoever selected a value of an element that the last list has not gets
+// that value of its own back. A value of an element that is in the last list counts as sent, even
+// if a merge dropped it before another branch brought the element: that much is lost. To give it
+// back, too, its worker would have to be told of every merge; who merges cannot keep it, because a
+// sum of several workers in one residual wins the next selection, is dropped again and grows. Where
+// the compressor sets no k, the longer of two lists says it.
 Values sum_of_tree(const Topology& topology, const Settings&, const Contributions& contributions) {
   const int n = topology.workers();
   const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
@@ -88,15 +90,14 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
   std::vector<SparseValues> lists;
   for (int worker = 0; worker < n; ++worker)
     lists.push_back(sparse_message(contributions, worker));
+  const std::vector<SparseValues> own = lists;
   const auto merge = [&](int into, int from) {
     SparseValues& mine = lists[static_cast<std::size_t>(into)];
     const SparseValues& other = lists[static_cast<std::size_t>(from)];
     contributions.sends_list(from, other.size(), contributions.elements);
     const std::size_t longer = std::max(mine.size(), other.size());
     mine = sum_of(mine, other);
-    for (const auto& [element, value] :
-         keep_largest(mine, contributions.wanted > 0 ? contributions.wanted : longer))
-      contributions.give_back(into, element, value);
+    keep_largest(mine, contributions.wanted > 0 ? contributions.wanted : longer);
   };
   for (int pair = 0; pair < pairs; ++pair)
     merge(2 * pair, 2 * pair + 1);
@@ -106,8 +107,15 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
       merge(rank_at(place), rank_at(place + distance));
   contributions.sends_list(0, lists.front().size(), contributions.elements);
   Values sum(contributions.elements);
-  for (const auto& [element, value] : lists.front())
+  std::vector<bool> selected(contributions.elements);
+  for (const auto& [element, value] : lists.front()) {
     sum[element] = value;
+    selected[element] = true;
+  }
+  for (int worker = 0; worker < n; ++worker)
+    for (const auto& [element, value] : own[static_cast<std::size_t>(worker)])
+      if (!selected[element])
+        contributions.give_back(worker, element, value);
   return sum;
 }
 
@@ -115,7 +123,8 @@ const Registered<Exchange> entry{{
     .name = "gtopk",
     .sentence = "a tree merges two lists of k values into one of k, and hands down the last",
     .help = {.more = "Each of about 2 log2 n messages has k values, where a gather brings k of "
-                     "every worker.",
+                     "every worker. A worker gets back what it selected and the last list has not; "
+                     "what a merge dropped of an element that another branch brought is lost.",
              .paper = "Shi et al., ICDCS 2019"},
     .parameters = {},
     .uses_servers = false,

@@ -39,41 +39,41 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
 
 // Each worker keeps of its region what reaches the k-th largest of all merged values. The paper
 // finds this threshold once in many iterations and uses it for the others; here it is always exact.
-// What is below it joins the next gradient of the region's worker. (The paper leaves each worker
-// what it selected and what the result has not: as much in all.) Where the compressor sets no k,
-// the longest list says it.
+// What a worker selected of the elements below it stays with that worker, so that nothing is lost.
+// Where the compressor sets no k, the longest list says it.
 Values sum_of_regions(const Topology& topology, const Settings&,
                       const Contributions& contributions) {
   const int n = topology.workers();
   Values sum(contributions.elements);
+  std::vector<SparseValues> own;
   std::size_t longest = 0;
   for (int worker = 0; worker < n; ++worker) {
-    const SparseValues list = sparse_message(contributions, worker);
-    longest = std::max(longest, list.size());
-    for (const auto& [element, value] : list)
+    own.push_back(sparse_message(contributions, worker));
+    longest = std::max(longest, own.back().size());
+    for (const auto& [element, value] : own.back())
       sum[element] += value;
   }
-  std::vector<std::size_t> kept(static_cast<std::size_t>(n));  // by region
   SparseValues merged;
   for (std::size_t i = 0; i < sum.size(); ++i)
     if (sum[i] != 0)
       merged.push_back({static_cast<std::uint32_t>(i), sum[i]});
-  const auto for_each_region = [&](const SparseValues& list, const auto& work) {
-    int owner = 0;
-    for (const auto& [element, value] : list) {
-      while (element >= shares(contributions.elements, n, 0, owner + 1))
-        ++owner;
-      work(owner, element, value);
-    }
-  };
-  const SparseValues dropped =
-      keep_largest(merged, contributions.wanted > 0 ? contributions.wanted : longest);
-  for_each_region(dropped, [&](int owner, std::uint32_t element, float value) {
-    contributions.give_back(owner, element, value);
+  std::vector<bool> dropped(contributions.elements);
+  for (const auto& [element, value] :
+       keep_largest(merged, contributions.wanted > 0 ? contributions.wanted : longest)) {
     sum[element] = 0;
-  });
-  for_each_region(
-      merged, [&](int owner, std::uint32_t, float) { ++kept[static_cast<std::size_t>(owner)]; });
+    dropped[element] = true;
+  }
+  for (int worker = 0; worker < n; ++worker)
+    for (const auto& [element, value] : own[static_cast<std::size_t>(worker)])
+      if (dropped[element])
+        contributions.give_back(worker, element, value);
+  std::vector<std::size_t> kept(static_cast<std::size_t>(n));  // by region
+  int owner = 0;
+  for (const auto& [element, value] : merged) {
+    while (element >= shares(contributions.elements, n, 0, owner + 1))
+      ++owner;
+    ++kept[static_cast<std::size_t>(owner)];
+  }
   for (int worker = 0; worker < n; ++worker)
     contributions.sends_list(worker, kept[static_cast<std::size_t>(worker)],
                              share(contributions.elements, n, worker));
@@ -84,7 +84,7 @@ const Registered<Exchange> entry{{
     .name = "oktopk",
     .sentence = "each worker merges one region of all workers' selections, then all gather them",
     .help = {.more = "Its volume does not grow with the number of workers: at most 6k values and "
-                     "indices per worker.",
+                     "indices per worker. A worker keeps what it selected and the result has not.",
              .paper = "Li and Hoefler, PPoPP 2022"},
     .parameters = {{.name = "balance",
                     .sentence =

@@ -19,6 +19,8 @@ void replay_averages(ReplayRules& rules) {
     if (row.verb == "step")
       together[row.iteration] = together[row.iteration] || row.version >= 0;
   const bool alone = rules.scenario.schedule->name == "local-sgd";
+  const std::string& exchange = rules.scenario.exchange->name;
+  const bool merges_lists = exchange == "gtopk" || exchange == "oktopk";
   const int workers = rules.trace.workers;
   std::vector<Floats> own(at(workers), rules.parameters);
   std::vector<Floats> own_velocity(at(workers), rules.velocity);
@@ -40,16 +42,21 @@ void replay_averages(ReplayRules& rules) {
     if (!all)
       continue;
     Floats sum(rules.size);
-    for (int worker = 0; worker < workers; ++worker)
-      for (std::size_t b = 0; b < rules.buckets.size(); ++b) {
-        const Elements& span = rules.buckets[b];
+    for (std::size_t b = 0; b < rules.buckets.size(); ++b) {
+      const Elements& span = rules.buckets[b];
+      std::vector<Floats> sent;
+      for (int worker = 0; worker < workers; ++worker) {
         const float* values = said[at(worker)].data() + span.begin;
-        const Floats sent =
-            workers == 1 ? Floats(values, values + (span.end - span.begin))
-                         : rules.seen({worker, 0, static_cast<int>(b), 0}, span, iteration, values);
-        for (std::size_t i = span.begin; i < span.end; ++i)
-          sum[i] += sent[i - span.begin];
+        sent.push_back(workers == 1 ? Floats(values, values + (span.end - span.begin))
+                                    : rules.seen({worker, 0, static_cast<int>(b), 0}, span,
+                                                 iteration, values));
       }
+      if (merges_lists && workers > 1)
+        sent = {merged_lists(rules, static_cast<int>(b), sent)};
+      for (const Floats& of_one : sent)
+        for (std::size_t i = span.begin; i < span.end; ++i)
+          sum[i] += of_one[i - span.begin];
+    }
     if (alone) {
       const auto rate = static_cast<float>(rules.number("outer-learning-rate"));
       const auto momentum = static_cast<float>(rules.number("outer-momentum"));

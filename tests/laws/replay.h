@@ -16,12 +16,14 @@ struct Replayed {
   // what messages have left out.
   std::vector<double> gradients;
   std::vector<double> unsent;
+  std::vector<double> lost;  // by merges of gtopk
   // With pull = compressed: how far what a worker holds and what it has not been sent yet are, at
   // most, from the servers' parameters when they last answered.
   double farthest = 0;
 };
 
-// Exchanges: those that add up gradients as they are, and `allgather`.
+// Exchanges: those that add up gradients as they are, `allgather`, and with topk `gtopk` and
+// `oktopk`.
 Replayed replayed(const Options& options, const Trace& trace);
 
 }  // namespace syncline

@@ -98,6 +98,7 @@ ReplayRules::ReplayRules(const Options& options, const Trace& trace)
       plain(size, true) {
   result.initial = parameters;
   result.gradients.resize(size);
+  result.lost.resize(size);
   cut();
 }
 

@@ -33,6 +33,10 @@ class ReplayedMessages {
   // What is decoded of the stream's message of these values.
   Floats sent(const Stream& stream, int iteration, const Floats& values);
   Floats left(const Stream& stream, std::size_t size) const;
+  // Was not applied, after all.
+  void put_back(const Stream& stream, std::size_t element, float value) {
+    left_.at(stream)[element] += value;
+  }
 
  private:
   Floats largest(Floats& left, const Floats& values) const;
@@ -98,6 +102,10 @@ struct ReplayRules {
   std::map<ReplayedMessages::Stream, Floats> known;
   std::map<ReplayedMessages::Stream, Floats> has;
 };
+
+// What exchanges that merge lists of values make of all workers' messages of a bucket: values by
+// worker, zero where nothing was sent. Nothing else is in the bucket.
+Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& sent);
 
 // The three ways in which gradients meet.
 void replay_averages(ReplayRules& rules);

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <map>
+#include <numeric>
 #include <tuple>
+#include <unistd.h>
 
 namespace syncline {
 namespace {
@@ -195,9 +198,8 @@ TEST(Replay, WeighsTheGradientsOfAnUpdateTogether) {
 }
 
 // Of what was handed over, what has not been applied is in the residuals.
-void expect_nothing_lost(const Options& options, const std::string& what) {
+Replayed expect_nothing_lost(const Options& options, const std::string& what, int workers = 6) {
   const Replayed run = expect_replayed(options, what);
-  const double workers = 6;
   const double weight = std::stod(options.at("learning-rate")) / workers;
   double largest = 0;
   double left = 0;
@@ -205,10 +207,12 @@ void expect_nothing_lost(const Options& options, const std::string& what) {
     largest = std::max(largest, std::abs(sum));
   for (std::size_t i = 0; i < run.gradients.size(); ++i) {
     const double applied = (static_cast<double>(run.initial[i]) - run.parameters[i]) / weight;
-    EXPECT_NEAR(applied + run.unsent[i], run.gradients[i], 1e-4 * largest) << what << " " << i;
+    EXPECT_NEAR(applied + run.unsent[i] + run.lost[i], run.gradients[i], 1e-4 * largest)
+        << what << " " << i;
     left = std::max(left, std::abs(run.unsent[i]));
   }
   EXPECT_GT(left, 1e-3 * largest) << what;
+  return run;
 }
 
 TEST(Replay, LosesNothingOfWhatIsCompressed) {
@@ -227,6 +231,29 @@ TEST(Replay, LosesNothingOfWhatIsCompressed) {
           options.erase("density");
         expect_nothing_lost(options, schedule + " " + compressor + std::to_string(size.size()));
       }
+}
+
+// Each worker keeps its own values that the last list has not. What gtopk loses besides is what a
+// merge has dropped of elements that are in the last list.
+TEST(Replay, OfMergedListsIsTheSameToTheBitAndLosesNothingElse) {
+  for (const char* exchange : {"gtopk", "oktopk"})
+    for (const int nodes : {1, 2, 3, 4}) {
+      Star star = crowded;
+      star.nodes = nodes;
+      Options options = lesson("topk-sgd", {{"exchange", exchange},
+                                            {"density", "0.1"},
+                                            {"bucket-bytes", nodes == 2 ? "0" : "all"},
+                                            {"iterations", "40"},
+                                            {"platform", star_platform(star)}});
+      expect_replayed(options, exchange);
+      options["momentum"] = "0";
+      options["weight-decay"] = "0";
+      const Replayed run = expect_nothing_lost(options, exchange, 2 * nodes);
+      const double lost = std::accumulate(
+          run.lost.begin(), run.lost.end(), 0.0,
+          [](double most, double value) { return std::max(most, std::abs(value)); });
+      EXPECT_EQ(lost > 1e-4, exchange == std::string("gtopk") && nodes > 1) << exchange << nodes;
+    }
 }
 
 TEST(Replay, OfWhatIsQuantisedIsTheSameToTheBit) {

@@ -83,6 +83,14 @@ struct Books {
       kept[i] += applied[i];
     }
   }
+  // What merging lists has lost of what was applied is no error of what comes later.
+  void forget_what_merges_lost(const Values& applied, const Coder& coder, int bucket) {
+    Values left(made.size());
+    coder.add_residuals(bucket, left);
+    for (std::size_t i = 0; i < made.size(); ++i)
+      if (applied[i] != 0)
+        made[i] = kept[i] + left[i];
+  }
   // The largest error, in parts of the largest sum of magnitudes.
   double error(const Coder& coder, int bucket) const {
     Values left(made.size());
@@ -95,6 +103,12 @@ struct Books {
     return scale > 0 ? most / scale : most;
   }
 };
+
+// gTop-k counts a worker's value as sent where the last list has its element, also if a merge had
+// dropped it. Two workers merge once, so that what is dropped is in no list.
+bool merges_lose(const Coded& here) {
+  return here.scenario.exchange->name == "gtopk" && here.topology.workers() > 2;
+}
 
 // The largest error of 20 iterations with buckets of these sizes.
 double error_of(const Coded& here, const Gradients& gradients) {
@@ -112,6 +126,8 @@ double error_of(const Coded& here, const Gradients& gradients) {
       const Values applied = here.combined(all);
       EXPECT_EQ(applied.size(), sizes[b]);
       books[b].add(all.gradients, applied);
+      if (merges_lose(here))
+        books[b].forget_what_merges_lost(applied, coder, bucket);
       most = worse(most, books[b].error(coder, bucket));
     }
   return most;
@@ -132,7 +148,7 @@ TEST_P(EveryCombine, LosesNothing) {
       SCOPED_TRACE(name_of(pair) + testing::PrintToString(nodes));
       const Coded here = coded(pair, nodes);
       EXPECT_LT(error_of(here, real), 1e-5);
-      if (exact) {
+      if (exact && !merges_lose(here)) {  // whole numbers may cancel in the last list
         EXPECT_EQ(error_of(here, whole), 0);
       }
       ++checked;
@@ -246,10 +262,20 @@ TEST(GlobalTopK, MergesListsAndReturnsWhatItDrops) {
   EXPECT_EQ(example.next(0, {{5, 0, 0, 1}, {0, 4, 0, 0}, {0, 3, 2, 0}}), (Values{5, 0, 0, 0}));
   EXPECT_EQ(example.bytes, (std::vector<std::size_t>{8, 8, 8}));
   EXPECT_EQ(example.left(), (Values{0, 7, 2, 1}));
-  // Both were dropped by rank 0, which has (1: 7, 3: 1) now, and rank 2 still (2: 2). With this
-  // gradient rank 0 sends its 3.
-  EXPECT_EQ(example.next(1, {{0, -5, 3, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{0, 0, 5, 0}));
-  EXPECT_EQ(example.left(), (Values{0, 2, 0, 1}));
+  // Ranks 1 and 2 have their own back, though rank 0 has merged both. So -5 meets 4 and then 3;
+  // if rank 0 had the 7, it would not send it at all.
+  EXPECT_EQ(example.next(1, {{0, -5, 3, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}), (Values{0, 2, 0, 0}));
+  EXPECT_EQ(example.left(), (Values{0, 0, 5, 1}));
+}
+
+// Ranks 0 and 1 meet first, and 4 is dropped; then rank 2 brings the element that 4 was of. Only
+// what the last list does not have comes back.
+TEST(GlobalTopK, CountsAsSentWhatIsInTheLastListThoughAMergeHadDroppedIt) {
+  Example example = syncline::example("gtopk", "topk", {1, 1, 1}, {{"density", "0.25"}});
+  EXPECT_EQ(example.next(0, {{5, 0, 0, 0}, {0, 4, 0, 1}, {0, 6, 0, 0}}), (Values{0, 6, 0, 0}));
+  EXPECT_EQ(example.left(), (Values{5, 0, 0, 1}));
+  EXPECT_EQ(example.next(1, nothing_of_three), (Values{5, 0, 0, 0}));
+  EXPECT_EQ(example.left(), (Values{0, 0, 0, 1}));
 }
 
 TEST(GlobalTopK, WithoutErrorFeedbackReturnsNothing) {
@@ -266,12 +292,12 @@ TEST(RegionsTopK, KeepTheLargestOfAllSums) {
   EXPECT_EQ(example.next(0, {{5, 0, 0, 1}, {0, 4, 0, 0}, {0, 3, 2, 0}}), (Values{0, 7, 0, 0}));
   EXPECT_EQ(example.left(), (Values{5, 0, 2, 1}));
   EXPECT_EQ(example.next(1, nothing_of_three), (Values{5, 0, 0, 0}));
-  // Rank 0 sends 6, the others 9 and 2: they are 11. The 6 goes to the last region's worker, rank
-  // 2, where -5 leaves 1 of it.
+  // Rank 0 sends 6, the others 9 and 2: they are 11. The 6 stays with rank 0, and meets -5, though
+  // rank 2 has that region: it sends -5, which is more than its 4.
   EXPECT_EQ(example.next(2, {{0, 0, 0, 5}, {0, 0, 9, 0}, {0, 0, 0, 0}}), (Values{0, 0, 11, 0}));
   EXPECT_EQ(example.left(), (Values{0, 0, 0, 6}));
-  EXPECT_EQ(example.next(3, {{0, 0, 0, 0}, {0, 0, 0, 0}, {4, 0, 0, -5}}), (Values{4, 0, 0, 0}));
-  EXPECT_EQ(example.left(), (Values{0, 0, 0, 1}));
+  EXPECT_EQ(example.next(3, {{0, 0, 0, 0}, {0, 0, 0, 0}, {4, 0, 0, -5}}), (Values{0, 0, 0, 1}));
+  EXPECT_EQ(example.left(), (Values{4, 0, 0, 0}));
 }
 
 // Two nodes of two workers. Shares are halves; of each, a node sends the larger value of its sum.
