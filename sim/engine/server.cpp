@@ -95,12 +95,14 @@ void Server::apply(const Push& push) {
   if (before == piece.slowest)
     piece.slowest = *std::ranges::min_element(piece.applied);
   ++piece.version;
-  if (push.piece + 1 < cut.pieces)
-    return;
-  row.verb = "apply";  // of the whole bucket: its version is that of the last piece
+  // Each piece has versions of its own. What counts gradients counts rows of the last pieces.
+  const bool is_last = push.piece + 1 == cut.pieces;
+  row.verb = is_last ? "apply" : "apply-part";
   row.version = piece.version;
   row.read_version = push.read_version;
   run.add_row(sg::Engine::get_clock(), row);
+  if (!is_last)
+    return;
   if (run.length.applied(push.worker, push.iteration, sg::Engine::get_clock()))
     run.learned(1);
 }

@@ -117,6 +117,104 @@ TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
   EXPECT_GT(overtaken, 20);
 }
 
+// A trace as somebody has it who reads the file: what was applied, and of which parameters, by
+// its rows alone. Pieces of a bucket are applied in their order.
+Trace told_by_rows(const Trace& trace) {
+  Trace told = trace;
+  told.learned->applied.clear();
+  told.learned->reads.clear();
+  std::map<std::tuple<int, int, int, int>, int> pieces;
+  for (const Row& row : trace.rows) {
+    if (row.verb != "apply" && row.verb != "apply-part")
+      continue;
+    const int server = row.rank - trace.workers;
+    const int piece = pieces[{server, row.bucket, row.worker, row.iteration}]++;
+    told.learned->applied.push_back({server, row.bucket, piece, row.worker, row.iteration});
+    told.learned->reads.push_back({.worker = row.worker,
+                                   .iteration = row.iteration,
+                                   .server = server,
+                                   .bucket = row.bucket,
+                                   .piece = piece,
+                                   .version = row.read_version,
+                                   .own = row.iteration});
+  }
+  return told;
+}
+
+// Once a bucket of several pieces had one row, with the versions of its last piece.
+TEST(Replay, OfServersThatAnswerNeedsTheRowsOfTheTraceAlone) {
+  for (const std::string schedule : {"asp", "ssp"})
+    for (const char* fidelity : {"flow", "step"}) {
+      std::size_t parts = 0;
+      for (Options size : sizes()) {
+        size["partition-bytes"] = size.contains("model") ? "9000" : "50";
+        size["fidelity"] = fidelity;
+        if (schedule == "ssp")
+          size["cache"] = "off";
+        const Options options = lesson(schedule, size);
+        const Simulated run = simulated(options);
+        parts += run.rows("apply-part").size();
+        EXPECT_EQ(replayed(options, told_by_rows(run.trace)).parameters,
+                  run.trace.learned->parameters_at_end)
+            << schedule << fidelity;
+      }
+      EXPECT_GT(parts, 500u) << schedule << fidelity;
+    }
+}
+
+// Two nodes and a server; the way to the nodes has this latency, seconds and values by line.
+std::string platform_with_answers_late(const std::string& latencies) {
+  const std::string name = "answers-late-" + std::to_string(getpid());
+  const std::string stem = testing::TempDir() + name;
+  for (const char* host : {"-a", "-b"})
+    std::ofstream(stem + host + ".txt") << latencies;
+  std::ofstream xml(stem + ".xml");
+  xml << "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+         "<platform version=\"4.1\"><zone id=\"all\" routing=\"Full\">\n"
+         "<host id=\"a\" speed=\"1e12f\"/><host id=\"b\" speed=\"1e12f\"/>"
+         "<host id=\"s\" speed=\"1e12f\"><prop id=\"role\" value=\"server\"/></host>\n";
+  for (const std::string way : {"a-up", "b-up", "a-down", "b-down"})
+    xml << "<link id=\"" << way << "\" bandwidth=\"1e9Bps\" latency=\"1us\""
+        << (way.ends_with("down") ? " latency_file=\"" + name + "-" + way.front() + ".txt\"" : "")
+        << "/>\n";
+  for (const std::string host : {"a", "b"})
+    xml << "<route src=\"" << host << "\" dst=\"s\" symmetrical=\"NO\"><link_ctn id=\"" << host
+        << "-up\"/></route><route src=\"s\" dst=\"" << host
+        << "\" symmetrical=\"NO\"><link_ctn id=\"" << host << "-down\"/></route>\n";
+  xml << "<route src=\"a\" dst=\"b\"><link_ctn id=\"a-up\"/></route>\n</zone></platform>\n";
+  return stem + ".xml";
+}
+
+// A latency that falls lets later answers arrive before earlier ones, which must change nothing
+// then: what has arrived never gets older.
+TEST(Replay, OfAnswersThatOvertakeEachOtherIsTheSameToTheBit) {
+  for (const std::string schedule : {"ssp", "inhad"}) {
+    const Options options = lesson(
+        schedule, {{"platform", platform_with_answers_late("0 0.15\n0.25 1e-6\nPERIODICITY 0.3\n")},
+                   {"servers", "1"},
+                   {"staleness", "8"},
+                   {"threshold", schedule == "inhad" ? "1" : ""},
+                   {"iterations", "60"}});
+    expect_replayed(options, schedule);
+    const Simulated run = simulated(options);
+    std::map<int, double> last_s;  // arrival of what was sent to a rank
+    int overtaken = 0;
+    for (const TracedMessage& message : run.trace.messages) {
+      if (message.from != run.trace.workers || message.bytes <= 64)
+        continue;
+      overtaken += message.arrived_s < last_s[message.to] ? 1 : 0;
+      last_s[message.to] = std::max(last_s[message.to], message.arrived_s);
+    }
+    EXPECT_GT(overtaken, 5) << schedule;
+    std::map<std::tuple<int, int, int>, std::int64_t> has;
+    for (const ReadPiece& read : run.trace.learned->reads) {
+      std::int64_t& version = has[{read.worker, read.bucket, read.piece}];
+      EXPECT_GE(read.version, version) << schedule;
+      version = read.version;
+    }
+  }
+}
+
 TEST(Replay, OfSspIsTheSameToTheBit) {
   for (const char* cache : {"on", "off"})
     for (const char* staleness : {"0", "1", "4"})
