@@ -77,7 +77,7 @@ struct HistogramBin {
 struct Learned {
   std::vector<CurvePoint> curve;     // from the initial parameters to the last ones, or the target
   std::optional<double> target_s;    // the first point of it at which `until` was met
-  std::optional<double> diverged_s;  // when the loss was first not a finite number
+  std::optional<double> diverged_s;  // when the loss was first none, or 1,000 times as large
   std::string data;                  // where it comes from
   std::uint64_t parameters = 0;
   double epoch_samples = 0;

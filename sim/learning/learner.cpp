@@ -41,6 +41,14 @@ bool is_finite(const Score& score) {
   return std::isfinite(score.loss) && std::isfinite(score.accuracy);
 }
 
+// What begins with parameters near zero has no such loss on its way down.
+constexpr double diverged_times = 1000;
+
+// Before the first step there is no curve yet.
+bool has_grown(const Score& score, const std::vector<CurvePoint>& curve) {
+  return !curve.empty() && score.loss > diverged_times * curve.front().loss;
+}
+
 }  // namespace
 
 Learner::Learner(const Setup& setup)
@@ -160,7 +168,7 @@ void Learner::evaluate(double now_s, double bytes) {
   next_evaluation_ = (std::floor(samples_ / evaluate_every_) + 1) * evaluate_every_;
   const Score train = objective_.score(optimizer_.parameters(), false);
   const Score held_out = objective_.score(optimizer_.parameters(), true);
-  if (!is_finite(train) || !is_finite(held_out)) {
+  if (!is_finite(train) || !is_finite(held_out) || has_grown(train, learned_.curve)) {
     learned_.diverged_s = now_s;
     return;
   }

@@ -107,7 +107,7 @@ class Learner {
 
   // So many more gradients have been applied, in whole. Evaluates when it is time to.
   void applied(int gradients, double now_s, double bytes);
-  // The target has been met, or the loss is no number any more: the run may end.
+  // The target has been met, or the loss has diverged: the run may end.
   bool ended() const { return learned_.target_s || learned_.diverged_s; }
   // The curve ends with the last parameters, or those that met the target; all else is of the whole
   // run.

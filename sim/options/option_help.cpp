@@ -119,7 +119,7 @@ const OptionHelp& option_help(const std::string& name) {
         "0.8 --learn softmax --data generated"}},
       {"learning-rate",
        {"Each worker's gradient weighs this over the number of workers, unless staleness-rate is "
-        "inverse.",
+        "inverse. A loss that is no number, or above 1,000 times that of the start, has diverged.",
         "0.05 --learn digits"}},
       {"learning-rate-schedule",
        {"The run's length is `iterations`, or 50 epochs.", "cosine --learn digits"}},

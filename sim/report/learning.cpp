@@ -193,8 +193,8 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Json& resu
                            count_shown(samples) + " samples" +
                            (epoch > 0 ? format(" (%.4g epochs)", samples / epoch) : "");
   if (diverged(result)) {
-    lines.emplace_back(
-        "loss", "diverged at " + seconds_shown(number("diverged_s")) + "; a number last" + when);
+    lines.emplace_back("loss",
+                       "diverged at " + seconds_shown(number("diverged_s")) + "; not yet" + when);
   } else {
     const double of_train = last_of(curve_in(result, "train_accuracy"));
     const double heldout = last_of(curve_in(result, "heldout_loss"));
@@ -252,8 +252,8 @@ bool learned_before(const Json& a, const Json& b) {
 
 std::string divergence_warning(double diverged_s) {
   return "diverged at " + seconds_shown(diverged_s) +
-         ": the loss is no number; a smaller learning-rate, or a longer learning-rate-warm-up, may "
-         "converge";
+         ": the loss is no number, or above 1,000 times that of the start; a smaller "
+         "learning-rate, or a longer learning-rate-warm-up, may converge";
 }
 
 }  // namespace syncline

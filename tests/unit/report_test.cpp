@@ -77,8 +77,10 @@ TEST(Report, WarnsOfADivergenceAndSaysWhatToTry) {
   builder.trace().learned->diverged_s = 3.5;
   const Report report = builder.report(10, 0);
   ASSERT_EQ(report.warnings.size(), 1U);
-  expect_mentions(report.warnings[0],
-                  {"diverged at 3.5 s: the loss is no number", "learning-rate"});
+  expect_mentions(
+      report.warnings[0],
+      {"diverged at 3.5 s: the loss is no number, or above 1,000 times that of the start",
+       "learning-rate"});
   EXPECT_EQ(report.learned->diverged_s, 3.5);
 }
 
