@@ -1,6 +1,7 @@
 #include "sim/options/resolve.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
@@ -230,7 +231,8 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   if (declares(scenario.schedule->parameters, "warm-up-densities")) {
     const std::string source = schedule.word("warm-up-densities");
     scenario.warm_up_densities = Registered<Compressor>::find(source).warm_up_densities;
-    scenario.epoch_iterations = static_cast<int>(schedule.number("epoch-iterations"));
+    if (const double iterations = schedule.number("epoch-iterations"); std::isfinite(iterations))
+      scenario.epoch_iterations = static_cast<int>(iterations);  // else the data say it
     if (!scenario.warm_up_densities.empty() && !declares(compressor.parameters, "density")) {
       misfits.push_back({"warm-up-densities", "warm-up-densities = " + source + ": compressor " +
                                                   compressor.name + " has no density"});

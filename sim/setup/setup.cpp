@@ -191,6 +191,15 @@ Model model_of(const Scenario& scenario, const Lesson* lesson) {
   return model;
 }
 
+// Where the user has not said it, that of the data.
+int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
+  if (scenario.warm_up_densities.empty() || lesson == nullptr ||
+      std::isfinite(scenario.schedule_settings.number("epoch-iterations")))
+    return scenario.epoch_iterations;
+  return static_cast<int>(
+      std::clamp(std::round(lesson->epoch_samples() / scenario.batch / workers), 1.0, 1e9));
+}
+
 int in_rounds(int iterations, int round) {
   return (iterations + round - 1) / round * round;
 }
@@ -220,12 +229,15 @@ std::vector<Cut> Setup::cuts() const {
   return cuts;
 }
 
-Setup prepare(const Scenario& scenario) {
+Setup prepare(const Scenario& given) {
+  Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = model_of(scenario, lesson.get());
   const Bucket model_bucket = fused(model, scenario, everything).front();
   const PlatformFile platform = check_platform(scenario.platform);
   Cluster cluster = load_cluster(scenario);
+  scenario.epoch_iterations =
+      epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
@@ -236,9 +248,9 @@ Setup prepare(const Scenario& scenario) {
   if (const auto optimizer = scenario.written.find("optimizer");
       lesson != nullptr && optimizer != scenario.written.end() && optimizer->second == "adam")
     warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
-  Scenario simulated = scenario;
-  simulated.warmup = in_rounds(scenario.warmup, traffic.round);
-  return {.scenario = std::move(simulated),
+  scenario.warmup = in_rounds(scenario.warmup, traffic.round);
+  const std::string adding = adding_source(scenario);
+  return {.scenario = std::move(scenario),
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),
@@ -248,7 +260,7 @@ Setup prepare(const Scenario& scenario) {
           .profiles = platform.profiles,
           .lesson = std::move(lesson),
           .iterations = iterations,
-          .adding = adding_source(scenario)};
+          .adding = adding};
 }
 
 }  // namespace syncline

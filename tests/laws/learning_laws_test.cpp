@@ -311,6 +311,78 @@ TEST(Learning, EndsWhenTheTargetIsMet) {
   }
 }
 
+// 240 of 300 samples are learned from: with four workers and 4 samples each an epoch has 15
+// iterations.
+TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
+  for (const char* given : {"", "3"}) {
+    Options options = on(uneven, lesson("topk-sgd"));
+    options["warm-up-densities"] = "dgc";
+    options["density"] = "0.01";
+    options["bucket-bytes"] = "all";
+    options["iterations"] = "70";
+    options["epoch-iterations"] = given;
+    const int epoch = *given == '3' ? 3 : 15;
+    const Simulated run = simulated(options);
+    const Learned& learned = *run.trace.learned;
+    ASSERT_GE(learned.each_compressed.size(), 70u);
+    for (const CompressedIteration& one : learned.each_compressed) {
+      const int stage = one.iteration / epoch;
+      const double density = std::max(stage < 4 ? std::pow(0.25, stage + 1) : 0.0, 0.01);
+      EXPECT_EQ(one.means.target_values, std::floor(density * one.means.values))
+          << given << one.iteration;
+    }
+  }
+}
+
+// Counted from zero, not from the evaluation before: the grid is that of `evaluate-every`, of which
+// four samples at a time hit no point, and an evaluation is at the first update after each.
+TEST(Learning, IsEvaluatedOnTheGridOfSamples) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    options["iterations"] = "40";
+    options["evaluate-every"] = "1";
+    const Simulated every = simulated(options);
+    std::vector<double> expected{0};
+    double next = 107;
+    for (const CurvePoint& point : every.trace.learned->curve)
+      if (point.samples >= next) {
+        expected.push_back(point.samples);
+        next = 107 * (std::floor(point.samples / 107) + 1);
+      }
+    if (const double end = every.trace.learned->curve.back().samples; expected.back() != end)
+      expected.push_back(end);
+    std::vector<double> samples;
+    options["evaluate-every"] = "107";
+    const Simulated run = simulated(options);
+    for (const CurvePoint& point : run.trace.learned->curve)
+      samples.push_back(point.samples);
+    EXPECT_EQ(samples, expected) << schedule;
+    EXPECT_GT(expected.size(), 6u);
+  }
+}
+
+// A loss of 1e8 is a number, and no result.
+TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
+  for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
+    Options options = on(uneven, lesson(schedule));
+    options["learn"] = "least-squares";
+    options.erase("hidden");
+    options.erase("hidden-layers");
+    options["iterations"] = "400";
+    options["momentum"] = "0";
+    if (schedule == "local-sgd")
+      options["local-steps"] = "1";
+    options["learning-rate"] = "1.5";  // it grows slowly: at the end it still is a number
+    options["evaluate-every"] = "1";
+    const Learned learned = *simulated(options).trace.learned;
+    ASSERT_TRUE(learned.diverged_s) << schedule;
+    const double start = learned.curve.front().loss;
+    EXPECT_GT(learned.curve.back().loss, 10 * start) << schedule;
+    for (const CurvePoint& point : learned.curve)
+      EXPECT_LE(point.loss, 1000 * start) << schedule;
+  }
+}
+
 TEST(Learning, EndsWhereTheLossIsNoNumberAnyMore) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
     Options options = on(uneven, lesson(schedule));
