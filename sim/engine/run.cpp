@@ -311,8 +311,15 @@ void Run::sum_of_parts(std::uint64_t bytes, int parts, double coming_s, Row row)
 
 void Run::update(std::uint64_t bytes, Row row) {
   row.verb = "update";  // a plain step reads parameters and gradient and writes parameters
-  const double values = setup.scenario.optimizer_values;
-  use_memory((values > 0 ? values : memory_bytes_per_sum) * static_cast<double>(bytes), row);
+  // Parameters and states stay in fp32. With gradients in fp16 a step moves as much: what it spares
+  // in reading them it spends on a copy of the parameters to send.
+  const double moved = setup.scenario.optimizer_values > 0
+                           ? static_cast<double>(setup.scenario.optimizer_values)
+                           : memory_bytes_per_sum;
+  const double values =
+      static_cast<double>(bytes) / static_cast<double>(value_bytes(setup.scenario.precision));
+  constexpr auto kept = static_cast<double>(value_bytes(Precision::fp32));
+  use_memory(kept * moved * values, row);
 }
 
 void Run::use_memory(double bytes, Row row) {

@@ -97,6 +97,27 @@ TEST(Law15, AnUpdateTakesThreeBytesOfMemoryPerByte) {
   EXPECT_NEAR(update_s(options), 6e-4, 1e-12);
 }
 
+// Parameters and states stay in fp32 on a server, so adam moves 7 x 4 bytes per parameter, of which
+// there are 2.5 million; with gradients in fp16 it once moved half of that.
+TEST(Law15, AnUpdateMovesParametersAndStatesInFp32WhateverIsSent) {
+  for (const char* precision : {"fp32", "fp16"})
+    for (const auto& [optimizer, values] :
+         {std::pair("in-throughput", 3), {"sgd", 3}, {"momentum", 5}, {"adam", 7}}) {
+      Options options{{"platform", star_platform({.nodes = 2, .servers = 1})},
+                      {"model", ten_megabytes()},
+                      {"schedule", "asp"},
+                      {"servers", "1"},
+                      {"partition-bytes", "1e9"},
+                      {"precision", precision},
+                      {"optimizer", optimizer}};
+      if (values != 3 || optimizer == std::string("sgd"))
+        options["memory-bandwidth"] = "1e12";
+      for (const Row& row : simulated(options).rows("update"))
+        EXPECT_NEAR(row.end_s - row.start_s, values * 4 * 2.5e6 / 100e9, 1e-12)
+            << precision << optimizer;
+    }
+}
+
 TEST(Law15, PushesUpdatesAndPullsOfPartitionsOverlap) {
   // Ten partitions of 1 MB over 1 GB/s and 20 us: the last answer comes when eleven have passed,
   // and one update of 30 us. Once, all of the bucket was pushed before any of it was answered: 20
