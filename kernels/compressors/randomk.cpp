@@ -70,8 +70,10 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t sent
 const Registered<Compressor> entry{{
     .name = "randomk",
     .sentence = "elements chosen at random, the same on every worker, with error feedback",
-    .help = {.more = "No indices travel and messages can be added, so any all-reduce carries them, "
-                     "but large values are sent no more often than small ones.",
+    .help = {.more =
+                 "No indices travel and messages can be added, so any all-reduce carries them, "
+                 "but large values are sent no more often than small ones. With error feedback it "
+                 "diverges at learning rates above about density / curvature.",
              .paper = "Stich, Cordonnier and Jaggi, NeurIPS 2018; Vogels et al., NeurIPS 2019"},
     .parameters = {density_parameter(), feedback_parameter("on")},
     .reducible = true,

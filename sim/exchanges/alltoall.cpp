@@ -50,8 +50,10 @@ Values sum_of_parts(const Topology& topology, const Settings&, const Contributio
 const Registered<Exchange> entry{{
     .name = "alltoall",
     .sentence = "each worker adds one n-th of all messages, compresses the sum, and all gather it",
-    .help = {.more = "It sends as little as an all-reduce even if messages cannot be added, but "
-                     "every worker compresses twice.",
+    .help = {.more =
+                 "It sends as little as an all-reduce even if messages cannot be added, but "
+                 "every worker compresses twice. What is sent of few values twice learns slowly, "
+                 "or diverges.",
              .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
     .parameters = {},
     .uses_servers = false,
