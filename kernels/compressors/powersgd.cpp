@@ -243,7 +243,8 @@ const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
     .help = {.more = "Both factors can be added, so any all-reduce carries them, twice as many "
-                     "times with half the bytes.",
+                     "times with half the bytes. A bucket is one matrix, as square as it can be, "
+                     "where the paper takes one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
     .parameters = {{.name = "rank",
                     .sentence = "rank of the approximation",

@@ -1,8 +1,8 @@
 // Local SGD: workers take some steps alone, each with its own gradients, and then average their
 // parameters (McMahan et al. 2017, FedAvg; Stich 2019). What is averaged is how much the parameters
 // have changed since the last average; an optimizer of its own applies that: with
-// outer-learning-rate = 0.7 and outer-momentum = 0.9 (Nesterov's) this is DiLoCo (Douillard et al.
-// 2023), with 1 and 0 the plain average.
+// outer-learning-rate = 0.7 and outer-momentum = 0.9 (Nesterov's) as in DiLoCo (Douillard et al.
+// 2023), whose own steps are AdamW's where these are SGD's; with 1 and 0 the plain average.
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
@@ -32,9 +32,12 @@ void worker(Worker& worker) {
 const Registered<Schedule> entry{{
     .name = "local-sgd",
     .sentence = "everybody takes `local-steps` steps alone, then all average their parameters",
-    .help = {.more = "It communicates once in `local-steps` iterations; in between workers drift "
-                     "apart, which costs accuracy.",
-             .paper = "Stich, ICLR 2019; DiLoCo: Douillard et al., arXiv 2311.08105"},
+    .help = {.more =
+                 "It communicates once in `local-steps` iterations; in between workers drift "
+                 "apart, which costs accuracy. Steps alone are SGD's; DiLoCo's are AdamW's, its "
+                 "outer optimizer is this one with 0.7 and 0.9.",
+             .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
+                      "2311.08105"},
     .parameters = {{.name = "local-steps",
                     .sentence = "iterations between two averages; runs are whole rounds of these",
                     .fallback = "8",
