@@ -1,0 +1,138 @@
+#include "tests/reference/scenarios.h"
+
+#include <algorithm>
+
+#include "sim/setup/files.h"
+
+namespace syncline::reference {
+namespace {
+
+struct Choice {
+  std::string what;
+  Words options;
+};
+
+std::vector<Choice> choices(int servers) {
+  std::vector<Choice> all;
+  for (const char* dense :
+       {"ring", "hierarchical", "halving-doubling", "tree", "allgather", "alltoall"})
+    all.push_back({dense, {{"exchange", dense}}});
+  const Words ps = {{"exchange", "ps"}, {"servers", "0"}};
+  const auto changed = [&](const std::string& option, const std::string& value) {
+    Words words = ps;
+    words[option] = value;
+    return words;
+  };
+  all.push_back({"ps on nodes", ps});
+  all.push_back({"ps on machines", changed("servers", std::to_string(servers))});
+  all.push_back({"ps, aggregate off", changed("aggregate", "off")});
+  for (const char* sparse : {"allgather", "alltoall", "hierarchical", "gtopk", "hitopk", "oktopk"})
+    all.push_back({std::string(sparse) + " topk",
+                   {{"exchange", sparse}, {"compressor", "topk"}, {"density", "0.25"}}});
+  Words local = ps;
+  local["schedule"] = "local-sgd";
+  local["local-steps"] = "2";
+  all.push_back({"local-sgd, ps", local});
+  local["exchange"] = "ring";
+  local.erase("servers");
+  all.push_back({"local-sgd, ring", local});
+  return all;
+}
+
+// Costs that are small beside what moves.
+std::string cost_table() {
+  std::string text =
+      "# device: made up for the reference\n# provenance: modelled\n"
+      "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
+  for (const char* operation : {"encode", "decode"})
+    for (const auto& [elements, seconds] : {std::pair("1", "1e-12"), {"4294967296", "4.3e-3"}})
+      text += std::string("topk,,") + operation + "," + elements + "," + seconds + ",0,0,0,none\n";
+  return file_of(text, ".csv");
+}
+
+struct Size {
+  std::string name;
+  std::string model;
+  std::string throughput;
+  std::string bucket_bytes = "all";
+};
+
+}  // namespace
+
+std::vector<Cell> drawn_cells(const Drawn& drawn) {
+  static const std::string table = cost_table();
+  static const std::vector<Size> sizes = {
+      {"1 KB", model_file({256}), "1e6"},
+      {"1 MB", model_file({250'000}), "1e6"},
+      {"100 MB", model_file({25'000'000}), "1e6"},
+      {"100 MB in 6", model_file({400'000, 9'000'000, 100'000, 6'000'000, 7'500'000, 2'000'000}),
+       "10", "16000000"}};
+  const std::string platform = file_of(drawn.xml, ".xml");
+  std::vector<Cell> cells;
+  for (const Choice& choice : choices(drawn.servers))
+    for (const Size& size : sizes) {
+      const bool sparse = choice.options.contains("compressor");
+      if (sparse && size.bucket_bytes != "all")
+        continue;
+      Words options = choice.options;
+      options.insert({{"platform", platform},
+                      {"model", size.model},
+                      {"batch", "1"},
+                      {"throughput", size.throughput},
+                      {"iterations", "2"},
+                      {"warmup", "0"},
+                      {"bucket-bytes", size.bucket_bytes}});
+      if (sparse)
+        options["device"] = table;
+      cells.push_back({choice.what, drawn.kind, drawn.name, size.name, options});
+    }
+  return cells;
+}
+
+// The fastest and slowest models that have a measured speed on the platform's device, or ours.
+std::vector<Cell> shipped_cells() {
+  struct Shipped {
+    std::string name;
+    std::vector<std::string> models;
+    std::string throughput;  // where there is no measured one
+    int workers = 16;
+  };
+  static const std::vector<Shipped> platforms = {{"fat-tree-1024", {"vgg19", "resnet50"}, "1500"},
+                                                 {"gbe-32x1", {"resnet20", "inception-v4"}, ""},
+                                                 {"hetero-v100-a100", {"resnet50", "vgg16"}, "400"},
+                                                 {"k80-1x16", {"alexnet", "resnet152"}, ""},
+                                                 {"pcie-8x2-10gbe", {"resnet50", "vgg16"}, "250"},
+                                                 {"pcie-8x4-100gib", {"resnet50", "vgg16"}, "250"},
+                                                 {"pcie-8x4-10gbe", {"resnet50", "bert-large"}, ""},
+                                                 {"two-hosts", {"resnet50", "vgg16"}, "250", 2},
+                                                 {"v100-16x4-40gbe", {"resnet50", "vgg16"}, "400"},
+                                                 {"v100-16x8-25gbe", {"resnet50", "vgg16"}, "400"},
+                                                 {"v100-4x8-100gib", {"resnet50", "vgg16"}, "400"}};
+  std::vector<Cell> cells;
+  for (const Shipped& shipped : platforms)
+    for (const std::string& model : shipped.models)
+      for (const Choice& choice : choices(0)) {
+        if (choice.what == "ps on machines" || choice.options.contains("compressor"))
+          continue;
+        Words options = choice.options;
+        options.insert({{"platform", data_root() + "/platforms/" + shipped.name + ".xml"},
+                        {"model", data_root() + "/models/" + model + ".csv"},
+                        {"workers", std::to_string(shipped.workers)},
+                        {"iterations", "2"},
+                        {"warmup", "0"}});
+        if (!shipped.throughput.empty())
+          options["throughput"] = shipped.throughput;
+        cells.push_back({choice.what, "shipped", shipped.name, model, options});
+      }
+  return cells;
+}
+
+std::vector<Cell> only(const std::vector<Cell>& cells, const std::vector<std::string>& sizes) {
+  std::vector<Cell> some;
+  std::ranges::copy_if(cells, std::back_inserter(some), [&](const Cell& cell) {
+    return std::ranges::find(sizes, cell.size) != sizes.end();
+  });
+  return some;
+}
+
+}  // namespace syncline::reference

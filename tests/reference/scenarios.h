@@ -1,0 +1,22 @@
+// The cells that are compared: exchanges and schedules on drawn platforms and on ours.
+#pragma once
+
+#include <vector>
+
+#include "tests/reference/cells.h"
+#include "tests/reference/platforms.h"
+
+namespace syncline::reference {
+
+// Every exchange, dense or of a quarter of the values, and every place for servers x 1 KB, 1 MB,
+// 100 MB, and 100 MB in buckets beside computation. Without computation to speak of in the first
+// three, so that errors are those of the exchange.
+std::vector<Cell> drawn_cells(const Drawn& drawn);
+
+// Models on the platforms that we ship, at default options with at most 16 workers.
+std::vector<Cell> shipped_cells();
+
+// Those of these sizes.
+std::vector<Cell> only(const std::vector<Cell>& cells, const std::vector<std::string>& sizes);
+
+}  // namespace syncline::reference
