@@ -1,5 +1,6 @@
 #include "tests/reference/cells.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "sim/commands/process.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
+#include "sim/report/report.h"
 #include "tests/reference/iterations.h"
 
 namespace syncline::reference {
@@ -34,8 +36,18 @@ std::string in_steps(const Cell& cell) {
   return exact(averaging_s(facts_of(setup), iterations)) + exact(simulate(setup).end_s);
 }
 
+bool warns_of_flow(const std::vector<std::string>& warnings) {
+  return std::ranges::any_of(warnings, [](const std::string& warning) {
+    return warning.find("fidelity = flow") != std::string::npos;
+  });
+}
+
 std::string in_flows(const Cell& cell) {
-  return exact(simulate(prepare(scenario_of(cell, "flow"))).end_s);
+  const Setup setup = prepare(scenario_of(cell, "flow"));
+  const Trace trace = simulate(setup);
+  const bool warned = warns_of_flow(setup.warnings) ||
+                      warns_of_flow(make_report(trace, setup.scenario.batch).warnings);
+  return exact(trace.end_s) + (warned ? "1" : "0");
 }
 
 }  // namespace
@@ -57,6 +69,13 @@ std::string model_file(const std::vector<std::uint64_t>& parameters) {
   return file_of(text, ".csv");
 }
 
+double reference_s(const Words& options) {
+  return std::stod(run_child([&] {
+    const Setup setup = prepare(scenario_of({.what = "reference", .options = options}, "step"));
+    return exact(averaging_s(facts_of(setup), *setup.iterations));
+  }));
+}
+
 std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once) {
   std::vector<Outcome> outcomes(cells.size());
   std::vector<Job> jobs;
@@ -74,7 +93,7 @@ std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once) {
     else if (job % 2 == 0)
       in >> outcome.reference_s >> outcome.step_s;
     else
-      in >> outcome.flow_s;
+      in >> outcome.flow_s >> outcome.warned;
     return true;
   });
   return outcomes;

@@ -22,13 +22,17 @@ struct Outcome {
   double step_s = 0;
   double flow_s = 0;
   bool refused = false;  // the scenario has no meaning on this platform
+  bool warned = false;   // `flow` says that it may be far off
   std::string error;     // of anything else
 
   double step_error() const { return step_s / reference_s - 1; }
   double flow_error() const { return flow_s / reference_s - 1; }
 };
 
-// Each of its three parts in a child process, so many at a time. Tells of each as it ends.
+// Seconds that the reference alone finds for a scenario, in a child process.
+double reference_s(const Words& options);
+
+// The reference and each fidelity in child processes, so many at a time. Tells of each as it ends.
 std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once);
 
 std::string file_of(const std::string& text, const std::string& end);  // temporary

@@ -1,6 +1,6 @@
-// The long form of the laws called Reference: `syncline-reference [--seeds N] [--kinds A,B]
-// [--exchanges A,B] [--csv FILE] [--shipped]` prints how far both fidelities are from the
-// reference, by exchange and kind of platform.
+// The long form of law 25: prints how far both fidelities are from the reference, by exchange and
+// kind of platform. Flags: --only drawn|shipped, --seeds N of each kind of platform, --kinds "A;B",
+// --exchanges "A;B", --sizes "A;B", --set OPTION=VALUE in all cells, --jobs N, --csv FILE of cells.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
