@@ -33,7 +33,7 @@ std::string exact(double value) {
 std::string in_steps(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "step"));
   const int iterations = *setup.iterations;
-  return exact(averaging_s(facts_of(setup), iterations)) + exact(simulate(setup).end_s);
+  return exact(seconds_of(facts_of(setup), iterations)) + exact(simulate(setup).end_s);
 }
 
 bool warns_of_flow(const std::vector<std::string>& warnings) {
@@ -72,7 +72,7 @@ std::string model_file(const std::vector<std::uint64_t>& parameters) {
 double reference_s(const Words& options) {
   return std::stod(run_child([&] {
     const Setup setup = prepare(scenario_of({.what = "reference", .options = options}, "step"));
-    return exact(averaging_s(facts_of(setup), *setup.iterations));
+    return exact(seconds_of(facts_of(setup), *setup.iterations));
   }));
 }
 

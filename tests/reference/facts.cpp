@@ -81,6 +81,14 @@ Facts facts_of(const Setup& setup) {
     facts.balances = is_on(settings, "balance", "on");
   if (scenario.schedule->name == "local-sgd")
     facts.local_steps = static_cast<int>(scenario.schedule_settings.number("local-steps"));
+  facts.answers_each = scenario.schedule->partners() == Schedule::Partners::servers;
+  if (scenario.optimizer_values > 0)
+    facts.update_bytes = scenario.optimizer_values;
+  if (scenario.schedule->name == "ssp") {
+    facts.staleness = scenario.schedule_settings.number("staleness");
+    facts.starts_together = facts.staleness == 0;
+    facts.has_cache = is_on(scenario.schedule_settings, "cache", "on");
+  }
   return facts;
 }
 

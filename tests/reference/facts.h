@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,11 @@ struct Facts {
   bool aggregate = true;
   bool gathers_by_doubling = false;
   bool balances = false;
-  int local_steps = 1;  // iterations of which the last communicates
+  int local_steps = 1;           // iterations of which the last communicates
+  bool answers_each = false;     // servers: `asp` and `ssp`
+  bool starts_together = false;  // else spread over an iteration
+  double staleness = std::numeric_limits<double>::infinity();
+  bool has_cache = false;
 
   int workers() const { return static_cast<int>(node_of.size()); }
   int ranks() const { return workers() + servers; }

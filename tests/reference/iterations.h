@@ -9,4 +9,10 @@ namespace syncline::reference {
 // `local_steps` steps alone, their parameters.
 double averaging_s(const Facts& facts, int iterations);
 
+// The same with servers that answer each push: `asp` (Dean et al. 2012) and `ssp` (Ho et al. 2013).
+double serving_s(const Facts& facts, int iterations);
+
+// Whichever of these the facts are about.
+double seconds_of(const Facts& facts, int iterations);
+
 }  // namespace syncline::reference

@@ -47,6 +47,17 @@ void Happenings::require(Id later, Id earlier) {
   ++happenings_[at_index(later)].waits_for;
 }
 
+Happenings::Id Happenings::held() {
+  const Id id = when_all();
+  ++happenings_[at_index(id)].waits_for;
+  return id;
+}
+
+void Happenings::let_go(Id id) {
+  if (--happenings_[at_index(id)].waits_for == 0)
+    begun_.push_back(id);
+}
+
 void Happenings::tell(Id id, std::function<void()> told) {
   told_.emplace_back(id, std::move(told));
 }

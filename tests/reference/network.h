@@ -31,11 +31,15 @@ class Happenings {
   // Seconds of something that does one thing at a time, first come, first served.
   Id turn(Id after, int of, double seconds);
   void require(Id later, Id earlier);
+  // Does not happen before it is let go, once, when told of something.
+  Id held();
+  void let_go(Id id);
   // Calls this when it happens, before what needs it begins.
   void tell(Id id, std::function<void()> told);
 
   // Until nothing is left to happen. Throws std::logic_error if something waits for ever.
   void run();
+  double now_s() const { return now_s_; }
   double at(Id id) const { return happenings_[static_cast<std::size_t>(id)].at_s; }
 
  private:

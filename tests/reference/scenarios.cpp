@@ -36,6 +36,15 @@ std::vector<Choice> choices(int servers) {
   local["exchange"] = "ring";
   local.erase("servers");
   all.push_back({"local-sgd, ring", local});
+  for (const auto& [what, where] : {std::pair("on nodes", 0), {"on machines", servers}}) {
+    Words answered = {{"schedule", "asp"}, {"servers", std::to_string(where)}};
+    all.push_back({std::string("asp ") + what, answered});
+    answered["schedule"] = "ssp";
+    answered["staleness"] = "1";
+    all.push_back({std::string("ssp ") + what, answered});
+    answered["cache"] = "off";
+    all.push_back({std::string("ssp, no cache, ") + what, answered});
+  }
   return all;
 }
 
@@ -75,6 +84,8 @@ std::vector<Cell> drawn_cells(const Drawn& drawn) {
       if (sparse && size.bucket_bytes != "all")
         continue;
       Words options = choice.options;
+      if (choice.what.starts_with("asp") || choice.what.starts_with("ssp"))
+        options["iterations"] = "8";
       options.insert({{"platform", platform},
                       {"model", size.model},
                       {"batch", "1"},
@@ -112,7 +123,7 @@ std::vector<Cell> shipped_cells() {
   for (const Shipped& shipped : platforms)
     for (const std::string& model : shipped.models)
       for (const Choice& choice : choices(0)) {
-        if (choice.what == "ps on machines" || choice.options.contains("compressor"))
+        if (choice.what.ends_with("on machines") || choice.options.contains("compressor"))
           continue;
         Words options = choice.options;
         options.insert({{"platform", data_root() + "/platforms/" + shipped.name + ".xml"},
