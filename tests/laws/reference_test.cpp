@@ -144,12 +144,22 @@ std::string described(const Cell& cell, double error) {
          " %\n";
 }
 
+// Where servers answer each push, whoever comes first is applied first. Where two workers come at
+// one moment that is anybody's choice, so only platforms without alike workers are compared; and
+// not the cache of `ssp`, of which the reference is not sure.
+bool is_sure(const Cell& cell) {
+  const bool answered = cell.what.starts_with("asp") || cell.what.starts_with("ssp");
+  const bool cached = cell.what.starts_with("ssp on");
+  return !answered || (cell.kind == "unequal cards" && !cached);
+}
+
 // On a drawn platform of each kind, all exchanges and places for servers. The long form draws more
 // of them, and has our own platforms (CONTRIBUTING.md).
 class ReferenceOn : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReferenceOn, StepIsWithinHalfAPercentAndFlowWithinThreeOrWarns) {
-  const std::vector<Cell> cells = drawn_cells(drawn_platform(GetParam(), 0));
+  std::vector<Cell> cells = drawn_cells(drawn_platform(GetParam(), 0));
+  std::erase_if(cells, [](const Cell& cell) { return !is_sure(cell); });
   const std::vector<Outcome> outcomes = outcomes_of(cells, 2);
   int compared = 0;
   std::string step;

@@ -1,7 +1,5 @@
 #include "tests/reference/scenarios.h"
 
-#include <algorithm>
-
 #include "sim/setup/files.h"
 
 namespace syncline::reference {
@@ -136,14 +134,6 @@ std::vector<Cell> shipped_cells() {
         cells.push_back({choice.what, "shipped", shipped.name, model, options});
       }
   return cells;
-}
-
-std::vector<Cell> only(const std::vector<Cell>& cells, const std::vector<std::string>& sizes) {
-  std::vector<Cell> some;
-  std::ranges::copy_if(cells, std::back_inserter(some), [&](const Cell& cell) {
-    return std::ranges::find(sizes, cell.size) != sizes.end();
-  });
-  return some;
 }
 
 }  // namespace syncline::reference

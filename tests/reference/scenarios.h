@@ -16,7 +16,4 @@ std::vector<Cell> drawn_cells(const Drawn& drawn);
 // Models on the platforms that we ship, at default options with at most 16 workers.
 std::vector<Cell> shipped_cells();
 
-// Those of these sizes.
-std::vector<Cell> only(const std::vector<Cell>& cells, const std::vector<std::string>& sizes);
-
 }  // namespace syncline::reference
