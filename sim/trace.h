@@ -70,7 +70,8 @@ struct Trace {
   double sample_s = 0;  // of links
   double end_s = 0;     // simulated time when everything had ended
   std::uint64_t flows = 0;
-  bool in_step = true;  // every worker waits for all others in every iteration
+  bool in_step = true;  // every worker waits for all others in every round
+  int round = 1;        // iterations after which what workers do repeats
   Window window;
   bool cut_short = false;  // by max-iterations, before throughput was known as asked
   double profiles_s = 0;   // how long the platform's profiles take to show what they do

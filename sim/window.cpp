@@ -1,10 +1,12 @@
 #include "sim/window.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace syncline {
 namespace {
@@ -38,6 +40,45 @@ std::vector<double> in_batches(const std::vector<Progress>& workers, const Windo
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Half the 95 % interval of the mean of these, as a part of it: that of a first-order
+// autoregressive series.
+double interval_of_series(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double squares = 0;
+  double products = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    squares += (values[i] - mean) * (values[i] - mean);
+    if (i > 0)
+      products += (values[i] - mean) * (values[i - 1] - mean);
+  }
+  if (squares == 0)
+    return 0;
+  const double alike = std::clamp(products / squares, 0.0, 0.9);
+  const double wider = std::sqrt((1 + alike) / (1 - alike));
+  const auto count = static_cast<double>(values.size());
+  return student(values.size()) * wider * std::sqrt(squares / (count - 1) / count) / mean;
+}
+
+// The same of values that are independent.
+double spread_of(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values)
+    squares += (value - mean) * (value - mean);
+  const auto count = static_cast<double>(values.size());
+  return student(values.size()) * std::sqrt(squares / (count - 1) / count) / mean;
+}
+
+// Seconds of the rounds that the window has; it begins and ends with one.
+std::vector<double> rounds_in(const Progress& pace, const Window& window) {
+  std::vector<double> rounds;
+  double began_s = window.from_s;
+  for (const double ended_s : pace.counted_s)
+    if (ended_s > window.from_s && ended_s <= window.to_s)
+      rounds.push_back(ended_s - std::exchange(began_s, ended_s));
+  return rounds;
 }
 
 }  // namespace
@@ -126,29 +167,91 @@ std::optional<Window> in_whole_periods(const Window& window, double period_s) {
 }
 
 std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window) {
-  constexpr double student = 2.093;  // 97.5 % of Student's t with 19 degrees of freedom
   const std::vector<double> values = in_batches(workers, window, interval_batches);
-  const double mean = mean_of(values);
-  if (mean < static_cast<double>(workers.size()) * (1 - 1e-9))
+  if (mean_of(values) < static_cast<double>(workers.size()) * (1 - 1e-9))
     return std::nullopt;
-  double squares = 0;
-  double products = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    squares += (values[i] - mean) * (values[i] - mean);
-    if (i > 0)
-      products += (values[i] - mean) * (values[i - 1] - mean);
-  }
-  if (squares == 0)
-    return 0;
-  // The variance of the mean of a first-order autoregressive series.
-  const double alike = std::clamp(products / squares, 0.0, 0.9);
-  const double wider = std::sqrt((1 + alike) / (1 - alike));
-  return student * wider * std::sqrt(squares / (interval_batches - 1) / interval_batches) / mean;
+  return interval_of_series(values);
+}
+
+std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
+                                         const Window& window) {
+  const std::optional<double> interval = interval_of(workers, window);
+  if (!interval)
+    return std::nullopt;
+  // What changes slowly makes neighbours alike for longer than one can see in so many: few batches
+  // that are long see it, if less surely.
+  return std::max(*interval, spread_of(in_batches(workers, window, 5)));
 }
 
 double halves_differ(const std::vector<Progress>& workers, const Window& window) {
   const std::vector<double> halves = in_batches(workers, window, 2);
   return (halves[1] - halves[0]) / mean_of(halves);
+}
+
+Progress pace_of(const std::vector<Progress>& workers, int round) {
+  const std::size_t iterations = std::ranges::min(workers, {}, [](const Progress& worker) {
+                                   return worker.counted_s.size();
+                                 }).counted_s.size();
+  const auto mean = [&](auto seconds_of) {
+    double sum = 0;
+    for (const Progress& worker : workers)  // as differences: of equal ones the mean is exact
+      sum += seconds_of(worker) - seconds_of(workers.front());
+    return seconds_of(workers.front()) + sum / static_cast<double>(workers.size());
+  };
+  Progress pace{.start_s = mean([](const Progress& worker) { return worker.start_s; }),
+                .counted_s = {}};
+  const auto each = static_cast<std::size_t>(round);
+  for (std::size_t last = each; last <= iterations; last += each)
+    pace.counted_s.push_back(
+        mean([last](const Progress& worker) { return worker.counted_s[last - 1]; }));
+  return pace;
+}
+
+std::optional<double> interval_of_rounds(const Progress& pace, const Window& window) {
+  const std::vector<double> rounds = rounds_in(pace, window);
+  if (rounds.size() < static_cast<std::size_t>(least_rounds))
+    return std::nullopt;
+  return interval_of_series(rounds);
+}
+
+double halves_of_rounds_differ(const Progress& pace, const Window& window) {
+  const std::vector<double> rounds = rounds_in(pace, window);
+  if (rounds.size() < 2)
+    return 0;
+  const auto middle = rounds.begin() + static_cast<std::ptrdiff_t>(rounds.size() / 2);
+  const auto rate_of = [](auto from, auto to) {
+    return static_cast<double>(to - from) / std::accumulate(from, to, 0.0);
+  };
+  const double first = rate_of(rounds.begin(), middle);
+  const double second = rate_of(middle, rounds.end());
+  return 2 * (second - first) / (second + first);
+}
+
+double student(std::size_t samples) {
+  constexpr std::array table{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+                             2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
+  if (samples <= table.size() + 1)
+    return table[samples - 2];
+  // The first terms of its expansion in 1 / degrees of freedom (Fisher 1925); to 0.001 here.
+  const double per_degree = 1 / static_cast<double>(samples - 1);
+  return 1.959964 + per_degree * (2.372271 + per_degree * 2.822499);
+}
+
+Throughput throughput_of(const Trace& trace, const std::vector<Progress>& workers) {
+  const Window& window = trace.window;
+  if (!trace.in_step)
+    return {.iterations = iterations_in(workers, window),
+            .interval = stated_interval_of(workers, window),
+            .halves_differ = halves_differ(workers, window)};
+  const Progress pace = pace_of(workers, trace.round);
+  const double each = static_cast<double>(workers.size()) * trace.round;
+  if (trace.profiles_s > 0)  // what the platform does does not keep to rounds
+    return {.iterations = each * iterations_in({pace}, window),
+            .interval = stated_interval_of({pace}, window),
+            .halves_differ = halves_differ({pace}, window)};
+  return {.iterations = each * static_cast<double>(rounds_in(pace, window).size()),
+          .interval = interval_of_rounds(pace, window),
+          .halves_differ = halves_of_rounds_differ(pace, window)};
 }
 
 Measured::Measured(const Trace& trace, const std::vector<Progress>& workers)
@@ -157,13 +260,12 @@ Measured::Measured(const Trace& trace, const std::vector<Progress>& workers)
     iterations_ = iterations_in(workers, window_);
     return;
   }
-  // Of the first worker, as of all: nobody ends an iteration before all have begun it.
-  const Progress& worker = workers.front();
-  const auto first = std::ranges::upper_bound(worker.counted_s, window_.from_s);
-  first_ = static_cast<int>(first - worker.counted_s.begin());
-  const auto last = std::ranges::lower_bound(worker.counted_s, window_.to_s);
-  end_ =
-      static_cast<int>(last - worker.counted_s.begin()) + (last == worker.counted_s.end() ? 0 : 1);
+  const Progress pace = pace_of(workers, trace.round);
+  const auto first = std::ranges::upper_bound(pace.counted_s, window_.from_s);
+  first_ = trace.round * static_cast<int>(first - pace.counted_s.begin());
+  const auto last = std::ranges::lower_bound(pace.counted_s, window_.to_s);
+  end_ = trace.round *
+         (static_cast<int>(last - pace.counted_s.begin()) + (last == pace.counted_s.end() ? 0 : 1));
   iterations_ = static_cast<double>(workers.size()) * (end_ - first_);
 }
 

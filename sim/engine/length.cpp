@@ -6,9 +6,19 @@
 namespace syncline {
 namespace {
 
-constexpr int enough_if_all_alike = 10;  // iterations in step
+constexpr int enough_if_all_alike = 10;  // iterations in step,
+constexpr int alike_rounds = 2;          // and rounds
 constexpr int first_check = 20;          // iterations of the fastest worker
 constexpr double between_checks = 1.15;  // times as many
+
+// Workers that wait for nobody, and all take as long in every iteration, come to meet at other
+// times than at first only slowly, and nothing varies in between that would tell.
+constexpr int first_check_without_chance = 60;
+
+int first_check_apart(const Setup& setup) {
+  const bool alike = setup.scenario.jitter == 0 && setup.traffic.cluster.topology.workers() > 1;
+  return std::min(alike ? first_check_without_chance : first_check, setup.scenario.max_iterations);
+}
 
 }  // namespace
 
@@ -19,7 +29,10 @@ Length::Length(const Setup& setup)
   workers_.resize(workers);
   missing_.resize(workers);
   end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
-  next_check_ = scenario.warmup + whole_rounds(in_step() ? enough_if_all_alike : first_check);
+  const int round = setup.traffic.round;
+  next_check_ =
+      scenario.warmup + whole_rounds(in_step() ? std::max(enough_if_all_alike, alike_rounds * round)
+                                               : first_check_apart(setup));
 }
 
 int Length::whole_rounds(int iterations) const {
@@ -32,7 +45,7 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   if (length.end_ >= 0)
     return {length.end_, length.end_};
-  const int most = scenario.warmup + scenario.max_iterations;
+  const int most = scenario.warmup + length.whole_rounds(scenario.max_iterations);
   return {std::min(length.next_check_, most), most};
 }
 
@@ -56,7 +69,8 @@ bool Length::has(int iteration) {
   const int measured = iteration - scenario.warmup;
   const bool known = is_known(measured);
   if (!known && measured < scenario.max_iterations) {
-    const double later = std::max<double>(first_check, std::ceil(measured * between_checks));
+    const int least = in_step() ? least_in_step() : first_check_apart(setup_);
+    const double later = std::max<double>(least, std::ceil(measured * between_checks));
     next_check_ =
         scenario.warmup + whole_rounds(std::min(static_cast<int>(later), scenario.max_iterations));
     return true;
@@ -98,23 +112,21 @@ void Length::stepped(int rank, int iteration, double now_s) {
   counted_s.back() = now_s;
 }
 
-std::vector<Progress> Length::common() const {
-  const auto fewest = std::ranges::min_element(
-      workers_, {}, [](const Progress& worker) { return worker.counted_s.size(); });
-  std::vector<Progress> common = workers_;
-  for (Progress& worker : common)
-    worker.counted_s.resize(fewest->counted_s.size());
-  return common;
+// Rounds are what varies: an interval of few of them, looked at until it is narrow, is too narrow.
+int Length::least_in_step() const {
+  return std::min(first_check * setup_.traffic.round, whole_rounds(setup_.scenario.max_iterations));
 }
 
 bool Length::repeats() const {
+  const auto round = static_cast<std::size_t>(setup_.traffic.round);
   const Progress& worker = *std::ranges::max_element(
       workers_, {}, [](const Progress& worker) { return worker.counted_s.size(); });
   double least_s = 0;
   double most_s = 0;
   const auto warm = static_cast<std::size_t>(setup_.scenario.warmup);
-  for (std::size_t i = warm; i < worker.counted_s.size(); ++i) {
-    const double seconds = worker.counted_s[i] - (i > 0 ? worker.counted_s[i - 1] : worker.start_s);
+  for (std::size_t i = warm; i + round <= worker.counted_s.size(); i += round) {
+    const double seconds =
+        worker.counted_s[i + round - 1] - (i > 0 ? worker.counted_s[i - 1] : worker.start_s);
     least_s = i == warm ? seconds : std::min(least_s, seconds);
     most_s = std::max(most_s, seconds);
   }
@@ -133,21 +145,29 @@ bool Length::drifts_apart(const Window& window) const {
   return most - least > more * most + at_any_moment;
 }
 
-bool Length::is_known(int measured) {
-  const Scenario& scenario = setup_.scenario;
-  if (in_step() && setup_.profiles.shown_s == 0 && repeats())
+// In step nothing but warm-up is dropped: a round leaves nothing behind for the next one.
+bool Length::is_known_in_step(int measured) {
+  if (setup_.profiles.shown_s == 0 && repeats())
     return true;
-  if (measured < first_check)
+  const int round = setup_.traffic.round;
+  if (measured < least_in_step())
     return false;
-  const std::vector<Progress> known = in_step() ? common() : workers_;
-  const Window warm = window_after(known, scenario.warmup);
-  std::optional<Window> steady = in_step() ? warm : settled(known, warm);
-  // Batches that begin at other places of a slow spell differ, unless each has whole ones.
+  const Progress pace = pace_of(workers_, round);
+  const Window warm = window_after({pace}, setup_.scenario.warmup / round);
+  if (!warm.warm)
+    return false;
+  if (setup_.profiles.shown_s == 0)
+    return interval_of_rounds(pace, warm).value_or(1) <= setup_.scenario.interval;
+  return is_known_of({pace}, warm, warm);
+}
+
+// Batches that begin at other places of a slow spell differ, unless each has whole ones.
+bool Length::is_known_of(const std::vector<Progress>& known, const Window& warm,
+                         std::optional<Window> steady) {
   const std::optional<Window> whole =
       steady ? in_whole_periods(*steady, setup_.profiles.period_s) : std::nullopt;
   if (whole)
     steady = whole;
-  // In step nothing but warm-up is dropped: an iteration leaves nothing behind for the next one.
   if ((!in_step() || whole) && warm.warm)
     window_ = steady.value_or(warm);
   if (!warm.warm || !steady || steady->to_s - steady->from_s < setup_.profiles.shown_s)
@@ -155,7 +175,16 @@ bool Length::is_known(int measured) {
   if (waiting_ == Schedule::Waiting::for_some && drifts_apart(*steady))
     return false;
   const std::optional<double> interval = interval_of(known, *steady);
-  return interval && *interval <= scenario.interval;
+  return interval && *interval <= setup_.scenario.interval;
+}
+
+bool Length::is_known(int measured) {
+  if (in_step())
+    return is_known_in_step(measured);
+  if (measured < first_check_apart(setup_))
+    return false;
+  const Window warm = window_after(workers_, setup_.scenario.warmup);
+  return is_known_of(workers_, warm, settled(workers_, warm));
 }
 
 }  // namespace syncline

@@ -46,11 +46,13 @@ class Length {
  private:
   int whole_rounds(int iterations) const;  // at least so many
   bool in_step() const { return waiting_ == Schedule::Waiting::for_all; }
-  // What all workers have done, in step.
-  std::vector<Progress> common() const;
-  bool repeats() const;  // in step: every iteration took as long as the one before
+  int least_in_step() const;  // iterations, unless all rounds are alike
+  bool repeats() const;       // in step: every round took as long as the one before
   bool drifts_apart(const Window& window) const;
   bool is_known(int measured);  // after so many iterations of the fastest
+  bool is_known_in_step(int measured);
+  bool is_known_of(const std::vector<Progress>& known, const Window& warm,
+                   std::optional<Window> steady);
 
   const Setup& setup_;
   Schedule::Waiting waiting_;

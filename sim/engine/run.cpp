@@ -33,6 +33,7 @@ Run::Run(const Setup& setup)
     learner = std::make_unique<Learner>(setup);
   const Schedule& schedule = *setup.scenario.schedule;
   trace.in_step = schedule.waits(setup.scenario.schedule_settings) == Schedule::Waiting::for_all;
+  trace.round = setup.traffic.round;
   // The counters of servers and aggregators grow with nodes times servers: only where used.
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;

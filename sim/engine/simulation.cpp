@@ -124,7 +124,10 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
     throw std::runtime_error(run.error);
   run.trace.end_s = sg::Engine::get_clock();
   const std::vector<Progress> progress = progress_of(run.trace);
-  run.trace.window = run.length.window().value_or(window_after(progress, setup.scenario.warmup));
+  run.trace.window = run.length.window().value_or(
+      run.trace.in_step ? window_after({pace_of(progress, run.trace.round)},
+                                       setup.scenario.warmup / run.trace.round)
+                        : window_after(progress, setup.scenario.warmup));
   run.trace.cut_short = run.length.cut_short();
   if (run.learner != nullptr)
     run.trace.learned = run.learner->finish(run.trace.end_s, run.bytes_sent);

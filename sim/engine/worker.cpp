@@ -167,7 +167,10 @@ void take_step(WorkerState& state, std::int64_t version) {
   Row row = compute_row(state, "step");
   row.version = version;
   compute(state, setup_of(state).compute.step_s[index(state.rank)], row);
-  state.run.length.stepped(state.rank, state.iteration, sg::Engine::get_clock());
+  // The last iteration of a round ends with the step that all take together.
+  const bool ends_round = (state.iteration + 1) % setup_of(state).traffic.round == 0;
+  if (!ends_round || version >= 0)
+    state.run.length.stepped(state.rank, state.iteration, sg::Engine::get_clock());
 }
 
 }  // namespace

@@ -8,166 +8,11 @@
 #include <utility>
 
 #include "sim/report/learning.h"
+#include "sim/report/worker_rows.h"
 #include "sim/window.h"
 
 namespace syncline {
 namespace {
-
-struct Interval {
-  double start_s;
-  double end_s;
-};
-
-// One worker's part of the trace.
-struct WorkerRows {
-  std::vector<Interval> iterations;   // from forward to step
-  std::vector<bool> measured;         // by iteration
-  std::vector<Interval> blocked;      // its compute stream waited, in measured iterations
-  std::vector<Interval> moving;       // its bytes were moving
-  std::vector<Interval> compression;  // it compressed on another stream
-  std::vector<Interval> computing;    // forward and backward of measured iterations
-  double compute_s = 0;               // in measured iterations
-  std::vector<double> alone_s;  // by iteration: its computation without what it would hide alone
-  double compress_s = 0;
-  double all_compute_s = 0;  // of the whole run
-
-  double measured_iterations() const {
-    return static_cast<double>(std::ranges::count(measured, true));
-  }
-};
-
-bool is_compression(const Row& row) {
-  return row.verb == "compress" || row.verb == "decompress";
-}
-
-// The worker whose time a row belongs to: the row's own, or the one whose device a server or an
-// aggregator uses for compression; -1: none.
-int worker_of(const Trace& trace, const Row& row) {
-  if (row.iteration < 0)
-    return -1;
-  if (row.rank < trace.workers)
-    return row.rank;
-  const auto rank = static_cast<std::size_t>(row.rank);
-  return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
-}
-
-// What a node's aggregator moves, sums and parameters, are bytes of its workers.
-void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
-  std::vector<std::vector<Interval>> moving(trace.node_of.size());  // by node
-  const int first = trace.workers + trace.servers;
-  for (const Row& row : trace.rows)
-    if (row.rank >= first && row.iteration < 0 && row.bytes_sent + row.bytes_received > 0)
-      moving[static_cast<std::size_t>(row.rank - first)].push_back({row.start_s, row.end_s});
-  for (std::size_t worker = 0; worker < trace.node_of.size(); ++worker) {
-    const auto& of_node = moving[static_cast<std::size_t>(trace.node_of[worker])];
-    workers[worker].moving.insert(workers[worker].moving.end(), of_node.begin(), of_node.end());
-  }
-}
-
-// Iterations and which of them are measured.
-std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measured) {
-  std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
-  for (const Row& row : trace.rows) {
-    if (row.rank >= trace.workers || row.stream != Stream::compute)
-      continue;
-    std::vector<Interval>& iterations = workers[static_cast<std::size_t>(row.rank)].iterations;
-    if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
-      iterations.push_back({row.start_s, row.end_s});
-    else if (row.verb == "step" && !iterations.empty())
-      iterations.back().end_s = row.end_s;
-  }
-  for (WorkerRows& worker : workers)
-    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
-      worker.measured.push_back(measured.has_iteration(
-          static_cast<int>(i), worker.iterations[i].start_s, worker.iterations[i].end_s));
-  for (WorkerRows& worker : workers)
-    worker.alone_s.resize(worker.iterations.size());
-  for (WorkerRows& worker : workers)  // one too slow for the window is described by what it did
-    if (worker.measured_iterations() == 0)
-      worker.measured.assign(worker.iterations.size(), true);
-  return workers;
-}
-
-std::vector<WorkerRows> by_worker(const Trace& trace, const Measured& measured) {
-  std::vector<WorkerRows> workers = iterations_of(trace, measured);
-  for (const Row& row : trace.rows) {
-    const int about = worker_of(trace, row);
-    if (about < 0)
-      continue;
-    WorkerRows& worker = workers[static_cast<std::size_t>(about)];
-    const auto iteration = static_cast<std::size_t>(row.iteration);
-    const bool counts = iteration < worker.measured.size() && worker.measured[iteration];
-    const double seconds = row.end_s - row.start_s;
-    const bool compresses = is_compression(row);
-    if (row.stream != Stream::compute || row.rank != about) {
-      if (row.verb != "wait")
-        (compresses ? worker.compression : worker.moving).push_back({row.start_s, row.end_s});
-      continue;
-    }
-    if (row.verb == "wait") {
-      if (counts)
-        worker.blocked.push_back({row.start_s, row.end_s});
-    } else if (compresses) {
-      worker.compress_s += counts ? seconds : 0;
-    } else {
-      worker.compute_s += counts ? seconds : 0;
-      if (row.verb != "launch" && iteration < worker.alone_s.size())
-        worker.alone_s[iteration] += seconds;
-      worker.all_compute_s += seconds;
-      if (counts)
-        worker.computing.push_back({row.start_s, row.end_s});
-    }
-  }
-  add_moving_of_nodes(trace, workers);
-  return workers;
-}
-
-// Seconds of `blocked` in which at least one of `moving` was active.
-double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving) {
-  std::ranges::sort(moving, {}, &Interval::start_s);
-  std::vector<Interval> merged;
-  for (const Interval& interval : moving)
-    if (!merged.empty() && interval.start_s <= merged.back().end_s)
-      merged.back().end_s = std::max(merged.back().end_s, interval.end_s);
-    else
-      merged.push_back(interval);
-  double sum = 0;
-  std::size_t first = 0;
-  for (const Interval& wait : blocked) {  // in order of time
-    while (first < merged.size() && merged[first].end_s <= wait.start_s)
-      ++first;
-    for (std::size_t i = first; i < merged.size() && merged[i].start_s < wait.end_s; ++i)
-      sum += std::min(wait.end_s, merged[i].end_s) - std::max(wait.start_s, merged[i].start_s);
-  }
-  return sum;
-}
-
-// Computation and compression each had half of the core while both ran.
-void split_shared_core_time(WorkerRows& worker) {
-  const double shared_s = overlap_s(worker.computing, worker.compression) / 2;
-  for (double& alone_s : worker.alone_s)
-    alone_s *= 1 - shared_s / worker.compute_s;
-  worker.compute_s -= shared_s;
-  worker.all_compute_s -= shared_s;
-  worker.compress_s += shared_s;
-}
-
-// Iterations/s that a worker would reach alone: those of the window, cut ones in part, in the
-// seconds of their own computation.
-double alone_per_s(const WorkerRows& worker, const Progress& progress, const Window& window) {
-  double iterations = 0;
-  double seconds = 0;
-  for (std::size_t i = 0; i < progress.counted_s.size(); ++i) {
-    const double part = part_in(progress, i, window);
-    iterations += part;
-    seconds += part * worker.alone_s[i];
-  }
-  if (iterations > 0)
-    return iterations / seconds;
-  // It is too slow for the window.
-  return static_cast<double>(worker.alone_s.size()) /
-         std::accumulate(worker.alone_s.begin(), worker.alone_s.end(), 0.0);
-}
 
 // The value below which a fraction of the sorted values lies, by the nearest-rank rule.
 double percentile(const std::vector<double>& sorted, double fraction) {
@@ -272,7 +117,8 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
   report.window_from_s = window.from_s;
   report.window_to_s = window.to_s;
   report.window_iterations = measured.iterations() / trace.workers;
-  report.throughput = batch * iterations_in(progress, window) / seconds;
+  const Throughput rate = throughput_of(trace, progress);
+  report.throughput = batch * rate.iterations / seconds;
   if (!window.warm)
     report.warnings.emplace_back(
         "the fastest worker had ended before the slowest was warm: figures are from the start");
@@ -281,8 +127,8 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
         "the window has fewer than two iterations per worker, whose ends decide what is in it: "
         "more "
         "iterations say more");
-  report.throughput_interval = interval_of(progress, window);
-  report.halves_differ = halves_differ(progress, window);
+  report.throughput_interval = rate.interval;
+  report.halves_differ = rate.halves_differ;
   if (std::abs(report.halves_differ) > agreeing_halves)
     report.warnings.push_back(
         "not steady: " + samples_per_s(report.throughput * (1 - report.halves_differ / 2)) +
@@ -313,11 +159,13 @@ Report make_report(const Trace& trace, int batch) {
     if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
       split_shared_core_time(workers[w]);
   double all_iterations = 0;  // of the whole run, per worker
-  double described = 0;       // measured iterations of all workers
+  double described = 0;       // iterations of all workers
   for (const WorkerRows& worker : workers) {
     all_iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
-    described += worker.measured_iterations();
+    described += worker.described;
+    report.iteration_mean_s += worker.described_s;
   }
+  report.iteration_mean_s /= described;
   report.workers = trace.workers;
   report.simulated_s = trace.end_s;
   report.flows = trace.flows;
@@ -346,7 +194,6 @@ Report make_report(const Trace& trace, int batch) {
         std::max(report.bound_compute_s, worker.all_compute_s / all_iterations);
   }
   std::ranges::sort(durations);
-  report.iteration_mean_s = std::accumulate(durations.begin(), durations.end(), 0.0) / described;
   report.iteration_p50_s = percentile(durations, 0.5);
   report.iteration_p99_s = percentile(durations, 0.99);
   add_window(trace, progress, measured, batch, report);
@@ -377,6 +224,15 @@ Report make_report(const Trace& trace, int batch) {
     report.warnings.push_back("an iteration took " + std::to_string(report.run_iteration_s) +
                               " s, less than its lower bound of " + std::to_string(bound_s) +
                               " s: this is a bug, please report it");
+  // What is shown beside figures of the window is of the window, too.
+  double busiest = 0;
+  for (const WorkerRows& worker : workers)
+    if (worker.described_s > 0)
+      busiest = std::max(busiest, worker.compute_s / worker.described_s);
+  report.bound_compute_s = busiest * report.iteration_mean_s;
+  const double fullest =
+      report.busiest_links.empty() ? 0 : report.busiest_links.front().utilisation;
+  report.bound_link_s = std::min(fullest, 1.0) * report.iteration_mean_s;
   return report;
 }
 

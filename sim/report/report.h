@@ -27,7 +27,8 @@ struct Report {
   double window_iterations = 0;  // in it, per worker
   int workers = 0;
 
-  double throughput = 0;  // samples/s of all workers
+  double throughput = 0;                   // samples/s of all workers
+  std::vector<double> throughput_of_runs;  // where a cell has several: it is their mean
   // Half the width of its 95 % interval, as a part of it; none: it has fewer than 20 iterations per
   // worker.
   std::optional<double> throughput_interval;
@@ -53,8 +54,8 @@ struct Report {
   Staleness staleness;
   std::int64_t updates = 0;  // of the run: of bucket 0 at server 0; without servers, steps
 
-  // Lower bounds for any simulation; per iteration of the whole run, with warm-up.
-  double run_iteration_s = 0;
+  double run_iteration_s = 0;  // per iteration of the whole run, with warm-up
+  // Lower bounds, per iteration of the window.
   double bound_compute_s = 0;  // the slowest worker's own computation
   double bound_link_s = 0;     // the busiest link's bytes / bandwidth
   std::vector<std::string> warnings;

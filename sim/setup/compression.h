@@ -44,6 +44,7 @@ class Compression {
   WireSize message(std::uint64_t elements, int iteration) const;
   // Bytes of one worker's message if the compressor does not fix the size: drawn from the range
   // that its own rule accepts, with `size.bytes` as the mean.
+  void reseed(std::uint64_t seed) { seed_ = seed; }
   std::uint64_t drawn_bytes(const WireSize& size, int worker, int iteration, int bucket) const;
   // Seconds of this work on a rank's device. Servers use the table of worker 0, aggregators that of
   // their node's first worker. Tables are of fp32 gradients; fp16 gradients take the same seconds.

@@ -217,6 +217,11 @@ std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson,
 
 }  // namespace
 
+void Setup::reseed(std::uint64_t seed) {
+  scenario.seed = seed;
+  traffic.compression.reseed(seed);
+}
+
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
@@ -248,6 +253,10 @@ Setup prepare(const Scenario& given) {
   if (const auto optimizer = scenario.written.find("optimizer");
       lesson != nullptr && optimizer != scenario.written.end() && optimizer->second == "adam")
     warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
+  if (scenario.iterations && *scenario.iterations % traffic.round != 0)
+    warnings.push_back("iterations = " + std::to_string(*scenario.iterations) +
+                       " is no whole number of rounds of " + std::to_string(traffic.round) +
+                       ": the run has " + std::to_string(*iterations));
   scenario.warmup = in_rounds(scenario.warmup, traffic.round);
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),

@@ -44,6 +44,8 @@ struct Setup {
   // nodes that carry its bytes, of which each node has one part; empty: it is one server.
   std::vector<DistanceRange> node_parts;
 
+  // The same scenario with another seed. What is learned keeps its data and where it starts.
+  void reseed(std::uint64_t seed);
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.

@@ -49,7 +49,7 @@ std::string_view interned(const std::string& verb) {
 std::string packed(const Trace& trace) {
   std::ostringstream out;
   out << trace.workers << ' ' << trace.servers << ' ' << number(trace.end_s) << ' ' << trace.flows
-      << ' ' << trace.in_step << ' ' << number(trace.window.from_s) << ' '
+      << ' ' << trace.in_step << ' ' << trace.round << ' ' << number(trace.window.from_s) << ' '
       << number(trace.window.to_s) << ' ' << trace.window.warm << ' ' << trace.cut_short << ' '
       << number(trace.profiles_s) << ' ' << trace.rank_names.size() << ' ' << trace.links.size()
       << ' ' << trace.rows.size() << ' ' << trace.messages.size() << ' ' << number(trace.sample_s)
@@ -92,8 +92,8 @@ Trace unpacked(const std::string& text) {
   std::size_t rows = 0;
   std::size_t messages = 0;
   in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> trace.in_step >>
-      trace.window.from_s >> trace.window.to_s >> trace.window.warm >> trace.cut_short >>
-      trace.profiles_s >> names >> links >> rows >> messages >> trace.sample_s;
+      trace.round >> trace.window.from_s >> trace.window.to_s >> trace.window.warm >>
+      trace.cut_short >> trace.profiles_s >> names >> links >> rows >> messages >> trace.sample_s;
   in.ignore();
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)

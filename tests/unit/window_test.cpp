@@ -1,6 +1,7 @@
 // When iterations counted, and what follows from it, by hand.
 #include "sim/window.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace syncline {
@@ -65,6 +66,42 @@ TEST(Halves, DifferByTheSecondLessTheFirst) {
   // Ten iterations, then five.
   EXPECT_NEAR(halves_differ({worker({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20})}, window),
               -5 / 7.5, 1e-12);
+}
+
+TEST(Pace, IsTheMeanOfAllAtTheEndsOfRounds) {
+  const Progress pace = pace_of({worker({1, 4, 5, 8, 9}), worker({1, 5, 6, 9})}, 2);
+  EXPECT_EQ(pace.counted_s, (std::vector<double>{4.5, 8.5}));
+}
+
+TEST(Interval, OfRoundsIsStudentsOverThem) {
+  // Rounds of 1, 2, 1, 2, 4 s: mean 2, deviation sqrt(6/4); no neighbour is like another.
+  const Progress pace = worker({1, 3, 4, 6, 10});
+  const double expected = 2.776 * std::sqrt(1.5 / 5) / 2;
+  EXPECT_NEAR(interval_of_rounds(pace, {.from_s = 0, .to_s = 10}).value(), expected, 1e-12);
+  EXPECT_FALSE(interval_of_rounds(pace, {.from_s = 1, .to_s = 10}));  // four
+  EXPECT_NEAR(halves_of_rounds_differ(pace, {.from_s = 0, .to_s = 10}),
+              2 * (3 / 7.0 - 2 / 3.0) / (3 / 7.0 + 2 / 3.0), 1e-12);
+}
+
+TEST(Interval, IsWiderWhereSpeedChangesSlowly) {
+  // 100 s of 2 iterations a second, then 100 s of 1.9, in batches that differ as much in turn.
+  Progress progress;
+  for (int batch = 0; batch < 20; ++batch) {
+    const double rate = (batch < 10 ? 2 : 1.9) + (batch % 2 == 0 ? 0.1 : -0.1);
+    for (int i = 1; i <= 100; ++i)
+      progress.counted_s.push_back((progress.counted_s.empty() ? 0 : progress.counted_s.back()) +
+                                   1 / rate / 2);
+  }
+  const Window window{.from_s = 0, .to_s = progress.counted_s.back()};
+  EXPECT_GT(stated_interval_of({progress}, window).value(), 0.02);
+}
+
+TEST(Student, IsTheTable) {
+  EXPECT_EQ(student(2), 12.706);
+  EXPECT_EQ(student(5), 2.776);
+  EXPECT_NEAR(student(21), 2.086, 1e-3);
+  EXPECT_NEAR(student(61), 2.000, 1e-3);
+  EXPECT_NEAR(student(1001), 1.962, 1e-3);
 }
 
 TEST(Settled, DropsWhatIsUnlikeTheRest) {

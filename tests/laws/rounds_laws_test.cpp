@@ -1,0 +1,86 @@
+// Law 16, of rounds, bounds and repeats (tests/laws/README.md).
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+Options local_sgd(const std::string& fidelity) {
+  return {{"platform", star_platform({.nodes = 8, .nic_Bps = 1e9})},
+          {"model", model_of({10'000'000})},
+          {"schedule", "local-sgd"},
+          {"local-steps", "8"},
+          {"fidelity", fidelity},
+          {"iterations", "auto"}};
+}
+
+TEST(Law16, LocalSgdWithoutChanceIsKnownAfterTwoRounds) {
+  // Eight iterations of 0.1 s, and a ring of 40 MB after them, which overlaps nothing.
+  const double round_s = 0.8 + 14 * (2e-5 + 40e6 / 8 / 1e9);
+  for (const char* fidelity : {"flow", "step"}) {
+    const Simulated run = simulated(local_sgd(fidelity));
+    EXPECT_NEAR(run.report.throughput, 8 * 10 * 8 / round_s, 1e-6 * 800) << fidelity;
+    EXPECT_EQ(run.report.window_iterations, 16) << fidelity;
+    EXPECT_NEAR(run.report.halves_differ, 0, 1e-9) << fidelity;
+    EXPECT_TRUE(run.report.warnings.empty()) << fidelity;
+  }
+}
+
+TEST(Law16, LocalSgdWithFewRoundsIsSteadyWithAnIntervalOfNothing) {
+  Options options = local_sgd("flow");
+  for (const auto& [iterations, known] : {std::pair("24", false), {"40", true}}) {
+    options["iterations"] = iterations;
+    const Report report = simulated(options).report;
+    EXPECT_NEAR(report.halves_differ, 0, 1e-9);
+    EXPECT_EQ(report.throughput_interval.has_value(), known);
+    EXPECT_NEAR(report.throughput_interval.value_or(0), 0, 1e-9);
+  }
+}
+
+TEST(Law16, WindowsOfLocalSgdAreWholeRounds) {
+  for (const char* jitter : {"0", "0.1", "0.5"})
+    for (const char* fidelity : {"flow", "step"}) {
+      Options options = local_sgd(fidelity);
+      options["jitter"] = jitter;
+      options["max-iterations"] = "200";
+      const Report report = simulated(options).report;
+      EXPECT_EQ(std::fmod(report.window_iterations, 8), 0) << jitter << fidelity;
+      EXPECT_NEAR(report.throughput * report.iteration_mean_s, 8 * 10, 1e-6) << jitter << fidelity;
+    }
+}
+
+TEST(Law16, IterationTimesThroughputIsTheSamplesOfAllWorkers) {
+  // Exactly where all wait for all; elsewhere up to an iteration at each end of the window.
+  for (const char* schedule : {"bsp", "topk-sgd", "local-sgd", "asp", "ssp", "inhad"})
+    for (const char* jitter : {"0", "0.3"})
+      for (const double slow : {1.0, 0.6}) {
+        Options options{
+            {"platform",
+             star_platform(
+                 {.nodes = 4, .workers_per_node = 2, .nic_Bps = 3e8, .slow_speed = slow})},
+            {"model", model_of({1'000'000, 2'000'000})},
+            {"schedule", schedule},
+            {"jitter", jitter},
+            {"iterations", "40"}};
+        if (schedule == std::string("topk-sgd"))
+          options["compressor"] = "topk";
+        const Report report = simulated(options).report;
+        const bool in_step = schedule == std::string("bsp") ||
+                             schedule == std::string("topk-sgd") ||
+                             schedule == std::string("local-sgd");
+        EXPECT_NEAR(report.throughput * report.iteration_mean_s / (8 * 10), 1,
+                    in_step ? 1e-9 : 1.5 / report.window_iterations)
+            << schedule << jitter << slow;
+        EXPECT_GE(report.iteration_mean_s * (1 + 1e-9), report.bound_compute_s) << schedule;
+        EXPECT_GE(report.iteration_mean_s * (1 + 1e-9), report.bound_link_s) << schedule;
+        EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
+                    report.iteration_mean_s, 1e-9 * report.iteration_mean_s)
+            << schedule << jitter << slow;
+        EXPECT_FALSE(report.warnings.size() == 1 && report.warnings[0].starts_with("an iteration"));
+      }
+}
+
+}  // namespace
+}  // namespace syncline
