@@ -121,6 +121,7 @@ struct Scenario {
   int max_iterations = 1000;      // the fastest worker has done so many
   int warmup = 1;
   std::uint64_t seed = 1;
+  std::optional<int> repeats;  // runs, with seeds of their own; none: sim/engine/repeats.h decides
 
   Learning learning;
 

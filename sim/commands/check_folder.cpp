@@ -10,6 +10,7 @@
 #include "sim/options/expand.h"
 #include "sim/report/learning.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 
 namespace syncline {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string new_figure = "throughput_samples_per_s";
+const std::string runs_note = "runs";  // of which that is the mean; none: one
 
 // The file that a cell is of: "ring" of "ring/workers-8".
 std::string stem_of(const std::string& cell) {
@@ -40,13 +42,27 @@ std::vector<std::string> scenarios_in(const std::string& path) {
   return stems;
 }
 
-void add_cells(const std::string& stem, CheckFolder& folder) {
+// As many runs as it was blessed with, unless its options say how many: what is judged then does
+// not depend on what `auto` is today. Files of before had one.
+void repeat_as_blessed(Scenario& scenario, const Notes& before) {
+  if (scenario.repeats)
+    return;
+  const auto runs = before.find(runs_note);
+  scenario.repeats = 1;
+  if (runs != before.end())
+    scenario.repeats = static_cast<int>(checked_number(
+        {.name = runs_note, .minimum = 1, .maximum = 1000, .whole = true}, runs->second));
+}
+
+void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
   const Sweep sweep = expand(parse_sections(folder.path + "/" + stem + ".cfg"));
   print_left_out(sweep, {});
-  for (const Scenario& scenario : sweep.cells) {
+  for (Scenario scenario : sweep.cells) {
     const std::string name =
         printable(stem) +
         (sweep.swept.empty() ? "" : "/" + cell_name(scenario.written, sweep.swept));
+    if (as_blessed)
+      repeat_as_blessed(scenario, folder.notes_before(name));
     folder.cells.push_back({.name = name,
                             .cell = {.scenario = scenario},
                             .result = nullptr,
@@ -101,7 +117,7 @@ CheckFolder read_check_folder(const std::string& path, bool all) {
     named.insert(stem_of(row.cell));
   for (const std::string& stem : stems)
     if (all || named.contains(printable(stem)))
-      add_cells(stem, folder);
+      add_cells(stem, !all, folder);
     else
       folder.not_checked.push_back(printable(stem) + ".cfg");
   return folder;
@@ -180,6 +196,11 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
       for (const auto& [figure, value] : cell.notes)
         if (std::ranges::find(rows, figure, &Expectation::figure) == rows.end())
           rows.push_back({.cell = cell.name, .figure = figure, .expected = value});
+    const auto is_of_runs = [](const Expectation& row) { return row.figure == runs_note; };
+    if (runs_in(cell.result) > 1 && std::ranges::none_of(rows, is_of_runs))
+      rows.push_back({.cell = cell.name,
+                      .figure = runs_note,
+                      .expected = std::to_string(runs_in(cell.result))});
     file.rows.insert(file.rows.end(), rows.begin(), rows.end());
   }
   return file;

@@ -163,8 +163,10 @@ std::string explain_model(const Setup& setup) {
 
 std::string explain_estimate(const Setup& setup) {
   const Estimate simulation = estimate(setup);
-  std::string text = "\nsimulating this as " + fidelity_word(setup) + "s, about (modelled)\n  " +
-                     described(simulation.least);
+  const std::string runs =
+      simulation.runs > 1 ? "; all of " + std::to_string(simulation.runs) + " runs" : "";
+  std::string text = "\nsimulating this as " + fidelity_word(setup) + "s, about (modelled" + runs +
+                     ")\n  " + described(simulation.least);
   if (simulation.most.iterations > simulation.least.iterations)
     text += "  or up to " + described(simulation.most);
   return text;

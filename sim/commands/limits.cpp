@@ -71,7 +71,7 @@ void require_room(const Estimate& simulation, const Limits& limits, int at_once)
     return;
   char flows[64];
   std::snprintf(flows, sizeof flows, "%.3g messages in %.0f iterations", need.flows,
-                need.iterations);
+                need.iterations * simulation.runs);
   std::string text = std::string("simulating this takes ") + flows + ", about " +
                      duration(need.seconds) + " and " + gigabytes(need.memory_bytes) +
                      (at_once > 1 ? " for each of " + std::to_string(at_once) + " at a time" : "") +
@@ -84,6 +84,8 @@ void require_room(const Estimate& simulation, const Limits& limits, int at_once)
   text +=
       "; smaller are fidelity = flow, larger buckets, partitions and chunks, fewer iterations, "
       "fewer workers";
+  if (simulation.runs > 1)
+    text += ", repeats = 1 (here " + std::to_string(simulation.runs) + ")";
   throw std::runtime_error(text + (at_once > 1 && too_large ? ", and a smaller --jobs" : ""));
 }
 

@@ -19,12 +19,14 @@
 #include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
+#include "sim/engine/repeats.h"
 #include "sim/engine/self_test.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 #include "sim/report/trace_csv.h"
 #include "sim/setup/files.h"
 #include "sim/setup/inputs.h"
@@ -57,6 +59,19 @@ const std::string is_long = "long ";
 const std::string is_unwritten = "unwritten ";
 constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
 
+// Figures of runs 1, 2, ..., one after another, each in a process of its own, as SimGrid needs it.
+std::vector<Json> runs_but_the_first(const Setup& setup, int runs) {
+  std::vector<Json> figures;
+  for (int run = 1; run < runs; ++run)
+    figures.push_back(Json::parse(run_child([&] {
+      Setup other = setup;
+      other.reseed(seed_of_run(setup.scenario.seed, run));
+      other.keep_messages = false;
+      return run_figures(make_report(simulate(other), other.scenario.batch)).dump();
+    })));
+  return figures;
+}
+
 std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                           LatestLoss& latest) {
   const Scenario& scenario = cell.scenario;
@@ -67,9 +82,11 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
   require_room(needs, limits, at_once);
   if (may_wait && needs.most.seconds > short_s)
     return is_long + std::to_string(needs.most.seconds);
+  const std::vector<Json> other_runs = runs_but_the_first(setup, needs.runs);
   const Trace trace =
       simulate(setup, [&](const CurvePoint& point) { latest.say(point.seconds, point.loss); });
   Report report = make_report(trace, scenario.batch);
+  take_means(report, other_runs);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   Json result = to_json(scenario, written_options(scenario),
                         {.compute = setup.compute.source,

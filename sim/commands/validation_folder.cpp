@@ -34,6 +34,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
   std::error_code error;
   if (fs::exists(path + "/platform.xml", error))
     shared.emplace("platform", Given{"platform.xml", path + "/scenario.cfg:1"});
+  shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});  // unless the folder asks
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
     ValidationRow result{.folder = path};

@@ -11,6 +11,7 @@
 
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/length.h"
+#include "sim/engine/repeats.h"
 #include "sim/plan.h"
 #include "sim/setup/platform.h"
 #include "sim/trace.h"
@@ -269,7 +270,13 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
 Estimate estimate(const Setup& setup) {
   const Load load = load_of(setup);
   const auto [least, most] = Length::iterations(setup);
-  return {.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
+  Estimate all{.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
+  all.runs = runs_of(setup, all.least.seconds);
+  for (Need* need : {&all.least, &all.most}) {
+    need->flows *= all.runs;
+    need->seconds *= all.runs;
+  }
+  return all;
 }
 
 }  // namespace syncline

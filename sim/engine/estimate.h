@@ -13,6 +13,7 @@ struct Need {
 };
 
 struct Estimate {
+  int runs = 1;  // of which needs count all, one after another; iterations are those of one
   Need least;
   Need most;  // the same, but for `iterations = auto`: then the run decides
 };

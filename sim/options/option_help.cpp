@@ -147,6 +147,9 @@ const OptionHelp& option_help(const std::string& name) {
        {"A result then says when the target was first met.", "accuracy:0.9 --learn digits"}},
       {"seed",
        {"The same scenario and seed give the same bytes of every result.", "7 --jitter 0.1"}},
+      {"repeats",
+       {"The interval is then of the mean over seeds; seed = 1,2,3 are cells of their own.",
+        "5 --schedule asp --jitter 0.1"}},
   };
   static const OptionHelp none;
   const auto found = all.find(name);

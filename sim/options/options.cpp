@@ -140,6 +140,14 @@ std::vector<Option> fixed_options() {
               [](Scenario& s, double v) { s.warmup = static_cast<int>(v); }),
       numeric(number("seed", "of everything random", "1", 0, 9007199254740992.0, true),
               [](Scenario& s, double v) { s.seed = static_cast<std::uint64_t>(v); }),
+      number_or("auto",
+                number("repeats",
+                       "runs with seeds of their own, whose mean throughput is; auto: as many as "
+                       "chance needs",
+                       "auto", 1, 1000, true),
+                [](Scenario& s, std::optional<double> v) {
+                  s.repeats = v ? std::optional(static_cast<int>(*v)) : std::nullopt;
+                }),
       numeric(number("price", "of one worker for an hour, in any currency: what an epoch costs", "",
                      tiny, 1e9),
               [](Scenario& s, double v) { s.price = v; }),

@@ -10,6 +10,14 @@ const std::vector<Figure>& figures() {
        "It is a result, called throughput in reports; the option throughput is what one worker "
        "does "
        "alone."},
+      {"runs",
+       {"mean of"},
+       "how many runs a cell had, each with a seed of its own",
+       "Figures are their means; the window, percentiles, links and the picture are of the first."},
+      {"throughput_of_runs",
+       {},
+       "throughput of each run, the scenario's own seed first",
+       "Their spread is what the interval of their mean is computed from."},
       {"throughput_interval",
        {},
        "half the 95 % interval of throughput, as a part of it",
@@ -115,7 +123,7 @@ const std::vector<Figure>& figures() {
       {"run_iteration_s",
        {},
        "seconds of the whole run per iteration",
-       "It is what the lower bounds are compared with."},
+       "It has warm-up and the end in it."},
       {"bound_compute_s",
        {},
        "seconds of the slowest worker's computation per iteration",

@@ -10,6 +10,7 @@
 #include "sim/report/learning_ranking.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 #include "sim/report/shown.h"
 
 namespace syncline {
@@ -30,7 +31,7 @@ const std::string lesson = "classes data difficulty features l2 learn samples un
 // These too make other samples, or only another way to simulate the same.
 const std::string never = lesson +
                           "epoch-samples evaluate-every fidelity interval iterations "
-                          "max-iterations model network price seed warmup ";
+                          "max-iterations model network price repeats seed warmup ";
 
 const std::set<std::string> of_other_lessons = set_of(lesson);
 const std::set<std::string> never_compared = set_of(never);
@@ -207,6 +208,12 @@ std::string stale_note(const std::vector<Json>& results, const RankedCell& cell)
   return stale < 0.5 ? "" : format(" (its gradients miss %.3g others)", stale);
 }
 
+// "..., the mean of 5 runs".
+std::string runs_note(const std::vector<Json>& results, const RankedCell& cell) {
+  const int runs = runs_in(results[cell.result]);
+  return runs == 1 ? "" : " (the mean of " + runs_shown(runs) + ")";
+}
+
 // Of those that tie: "1,007 to 998.9".
 std::string range_shown(const Contest& contest) {
   const std::string most = count_shown(contest.cells.front().samples_per_s);
@@ -222,7 +229,7 @@ std::string won(const std::vector<Json>& results, const Contest& contest) {
     return first.choice + " is alone: " + count_shown(first.samples_per_s) + " samples/s";
   if (contest.tied == 1)
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
-           stale_note(results, first);
+           runs_note(results, first) + stale_note(results, first);
   else
     text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
            " samples/s, within their intervals";

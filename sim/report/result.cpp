@@ -97,6 +97,9 @@ bool is_result(const Json& json) {
       if (const auto found = figures->find(name);
           found != figures->end() && found->is_number())  // or null
         like["figures"][name] = 0;
+  for (const char* newer : {"runs", "throughput_of_runs"})  // results of one run were without
+    if (json.contains("figures") && json["figures"].is_object() && !json["figures"].contains(newer))
+      like["figures"].erase(newer);
   if (!json.contains("figures") || !json["figures"].is_object() || !is_learning_whole(json))
     return false;
   if (json.contains("learning")) {
@@ -104,7 +107,13 @@ bool is_result(const Json& json) {
     for (const std::string& name : learned_figures)
       like["figures"][name] = true;
   }
-  return is_like(json, like) && json["figures"]["throughput_samples_per_s"].get<double>() > 0 &&
+  if (!is_like(json, like))
+    return false;
+  const Json& figures = json["figures"];
+  const bool counted = figures.contains("runs") && figures.contains("throughput_of_runs");
+  if (counted && figures["runs"] != figures["throughput_of_runs"].size())
+    return false;
+  return json["figures"]["throughput_samples_per_s"].get<double>() > 0 &&
          json["figures"]["iteration_mean_s"].get<double>() >= least_iteration_s;
 }
 
@@ -122,6 +131,9 @@ Json to_json(const Scenario& scenario, const Json& written, const Provenance& pr
   Json figures{
       {"worker_count", report.workers},
       {"throughput_samples_per_s", report.throughput},
+      {"runs", std::max<std::size_t>(report.throughput_of_runs.size(), 1)},
+      {"throughput_of_runs", report.throughput_of_runs.empty() ? Json::array({report.throughput})
+                                                               : Json(report.throughput_of_runs)},
       {"throughput_interval",
        report.throughput_interval ? Json(*report.throughput_interval) : Json(nullptr)},
       {"halves_differ", report.halves_differ},

@@ -6,6 +6,7 @@
 #include "sim/report/learning.h"
 #include "sim/report/report.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 #include "sim/report/shown.h"
 
 namespace syncline {
@@ -91,7 +92,9 @@ std::string comparison_table(const std::vector<Json>& results,
                                format(" %.0f %%", 100 * links[0]["utilisation"].get<double>());
   });
   columns.back().left = true;
+  const std::string how = how_simulated(results);
   return aligned(columns, results.size()) +
+         (how.empty() ? "" : how + "; figures are their means\n") +
          (unsteady ? "~: the halves of the window differ by more than 3 %; a longer run says more\n"
                    : "");
 }
@@ -112,6 +115,13 @@ std::string full_report(const Json& result) {
            (f["throughput_interval"].is_null()
                 ? ""
                 : format(" +- %.2g %%", 100 * f["throughput_interval"].get<double>())));
+  if (const int runs = runs_in(result); runs > 1) {
+    std::string values;
+    for (const Json& value : f["throughput_of_runs"])
+      values += (values.empty() ? "" : ", ") + count_shown(value);
+    line("mean of", runs_shown(runs) + ": " + values +
+                        " samples/s; window, percentiles, links and picture are the first one's");
+  }
   line("window", seconds_shown(f["window_from_s"]) + " to " + seconds_shown(f["window_to_s"]) +
                      format(", %.4g iterations per worker", f["window_iterations"].get<double>()));
   line("scaling efficiency", format("%.1f %%", 100 * f["scaling_efficiency"].get<double>()));
@@ -144,8 +154,7 @@ std::string full_report(const Json& result) {
   line("lower bound", seconds_shown(std::max(f["bound_compute_s"].get<double>(),
                                              f["bound_link_s"].get<double>())) +
                           " per iteration (compute " + seconds_shown(f["bound_compute_s"]) +
-                          ", busiest link " + seconds_shown(f["bound_link_s"]) + "; the run took " +
-                          seconds_shown(f["run_iteration_s"]) + ")");
+                          ", busiest link " + seconds_shown(f["bound_link_s"]) + ")");
   line("compute cost", result["provenance"]["compute"]);
   if (const std::string compression = result["provenance"].value("compression", "");
       !compression.empty())

@@ -308,6 +308,7 @@ Scenario resolved(Options options) {
   options.emplace("batch", "10");
   options.emplace("iterations", "10");
   options.emplace("fidelity", "flow");
+  options.emplace("repeats", "1");  // laws are of runs
   GivenOptions given;
   for (const auto& [key, value] : options)
     if (!value.empty())

@@ -201,6 +201,8 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   Json whole = Json::parse(text_of(out("result.json")));
   whole["figures"]["throughput_interval"] = 0.1;  // so that what may be null or empty is neither
   whole["figures"]["epoch_cost"] = 2.5;
+  whole["figures"]["runs"] = 2;
+  whole["figures"]["throughput_of_runs"] = {1, 2};
   whole["figures"]["staleness_histogram"] = {{"0", 1}};
   std::vector<Json> broken;
   for (const auto& [name, value] : whole["figures"].items())

@@ -1,0 +1,41 @@
+#include "sim/engine/repeats.h"
+
+#include "kernels/philox.h"
+
+namespace syncline {
+namespace {
+
+constexpr int several = 5;
+constexpr double most_seconds = 2;  // that several take at least
+
+bool chance_decides(const Setup& setup) {
+  const Scenario& scenario = setup.scenario;
+  if (scenario.schedule->waits(scenario.schedule_settings) == Schedule::Waiting::for_all)
+    return false;
+  const bool draws_sizes = !setup.buckets.empty() &&
+                           !setup.traffic.payload_of(setup.buckets.front(), 0).messages.empty();
+  return setup.traffic.cluster.topology.workers() > 1 && (scenario.jitter > 0 || draws_sizes);
+}
+
+}  // namespace
+
+int runs_of(const Setup& setup, double seconds_of_a_run) {
+  if (setup.scenario.repeats)
+    return *setup.scenario.repeats;
+  return setup.lesson == nullptr && chance_decides(setup) &&
+                 several * seconds_of_a_run <= most_seconds
+             ? several
+             : 1;
+}
+
+std::uint64_t seed_of_run(std::uint64_t seed, int run) {
+  constexpr std::uint32_t purpose = 2;  // jitter's is 0, that of sizes 1
+  if (run == 0)
+    return seed;
+  const PhiloxWords words =
+      philox({static_cast<std::uint32_t>(run), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
+             static_cast<std::uint32_t>(seed >> 32));
+  return (std::uint64_t{words[0]} << 32 | words[1]) >> 11;  // as large as the option may be
+}
+
+}  // namespace syncline
