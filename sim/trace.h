@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/bandwidth.h"
 #include "sim/learned.h"
 
 namespace syncline {
@@ -49,9 +50,13 @@ struct TracedMessage {
 // A link of the platform and what crossed it.
 struct LinkUse {
   std::string name;
-  double bandwidth_Bps = 0;
+  Bandwidth bandwidth;
   double bytes = 0;           // of the whole run
   double measured_bytes = 0;  // of the window
+  // A FATPIPE link limits each flow by itself: of those bytes, the most that one rank has sent
+  // another.
+  bool fatpipe = false;
+  double measured_flow_bytes = 0;
   // By Trace::sample_s, from the start; empty where messages are not kept.
   std::vector<double> sampled_bytes = {};
 };

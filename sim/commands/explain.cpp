@@ -19,6 +19,7 @@
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
+#include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
 
@@ -53,9 +54,10 @@ std::string explain_buckets(const Setup& setup) {
 std::string described(const std::vector<BandwidthRange>& faster, const PlatformLink* link) {
   const auto limit = [&](double bandwidth) {
     return format("%.4g times this scenario's", bandwidth) +
-           (link == nullptr ? ""
-                            : format(", %.4g Gbit/s on %s", bandwidth * link->bandwidth_Bps * 8e-9,
-                                     link->name.c_str()));
+           (link == nullptr
+                ? ""
+                : format(", %.4g Gbit/s on %s", bandwidth * link->bandwidth.mean_Bps() * 8e-9,
+                         link->name.c_str()));
   };
   if (faster.empty())
     return "compression is slower at any bandwidth";
@@ -82,9 +84,9 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   double busiest_s = 0;
   for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes, setup.buckets))
     if (const PlatformLink& l = routes.links()[static_cast<std::size_t>(link)];
-        bytes / l.bandwidth_Bps > busiest_s) {
+        !l.fatpipe && bytes / l.bandwidth.mean_Bps() > busiest_s) {
       busiest = &l;
-      busiest_s = bytes / l.bandwidth_Bps;
+      busiest_s = bytes / l.bandwidth.mean_Bps();
     }
   const Exchange& own = *setup.traffic.exchange;
   const Exchange& rival = *even.rival.exchange;
@@ -99,40 +101,35 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   return text;
 }
 
-// Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
-std::string explain_bounds(const Setup& setup, Routes& routes) {
-  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
-  const auto loads = link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
-  std::vector<std::pair<double, int>> busiest;  // seconds, link
-  for (const auto& [link, bytes] : loads)
-    busiest.emplace_back(bytes / routes.links()[static_cast<std::size_t>(link)].bandwidth_Bps,
-                         link);
-  std::ranges::sort(busiest, [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second < b.second;
-  });
-
+std::string explain_links(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {
   std::string text = "\nlinks, bytes of one iteration of all workers (the five busiest)\n";
-  for (std::size_t i = 0; i < std::min<std::size_t>(5, busiest.size()); ++i) {
-    const PlatformLink& link = routes.links()[static_cast<std::size_t>(busiest[i].second)];
-    text += format("  %-28s %14.0f B / %.4g B/s = %.6f s\n", link.name.c_str(),
-                   loads.at(busiest[i].second), link.bandwidth_Bps, busiest[i].first);
+  for (std::size_t i = 0; i < std::min<std::size_t>(5, loads.size()); ++i) {
+    const LinkLoad& load = loads[i];
+    const PlatformLink& link = routes.links()[static_cast<std::size_t>(load.link)];
+    text += format("  %-28s %14.0f B / %.4g B/s = %.6f s%s%s\n", link.name.c_str(),
+                   load.binding_bytes, link.bandwidth.most_Bps(), load.seconds,
+                   link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
+                   link.bandwidth.is_constant() ? "" : ", at the most that its profile has");
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     text += "  and what nodes and servers send each other, which depends on the run\n";
-  if (busiest.empty())
+  if (loads.empty())
     text += "  none: nothing crosses the network\n";
+  return text;
+}
 
-  const double link_s = busiest.empty() ? 0 : busiest.front().first;
-  text += "\nbounds, seconds per iteration\n";
-  text += format("  computation, slowest worker  %.6f\n", compute_s);
-  text += format("  busiest link                 %.6f\n", link_s);
-  text += format("  no run is faster than        %.6f\n", std::max(compute_s, link_s));
-  if (setup.traffic.partners != Schedule::Partners::each_other)
-    return text;
+// Of averaging, how long it takes alone, and a whole iteration.
+std::string explain_averaging(const Setup& setup, Routes& routes) {
+  if (setup.profiles.shown_s > 0)
+    return "  exchange of all buckets      not known: the platform's profiles change what it "
+           "takes\n";
+  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
   const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
   const ExchangeTime sum = sum_of(times);
-  text += format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)\n",
-                 sum.exchange_s(), sum.fixed_s, sum.bytes_s);
+  std::string text =
+      format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)%s\n",
+             sum.exchange_s(), sum.fixed_s, sum.bytes_s,
+             sum.about ? ", about: too many messages to follow each" : "");
   if (setup.traffic.compression.on())
     text += format("  compressing, decompressing   %.6f %.6f, and %.6f within the exchange\n",
                    sum.compress_s, sum.decompress_s, sum.between_s);
@@ -141,6 +138,22 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += format("  bucket after bucket          %.6f\n", iteration_seconds(setup, times, 1));
   return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times)
                                                 : std::string());
+}
+
+// Lower bounds for every schedule, and how long the exchange alone takes, without simulating.
+std::string explain_bounds(const Setup& setup, Routes& routes) {
+  const std::vector<LinkLoad> loads = link_loads(setup, routes);
+  const LowerBounds bounds = lower_bounds(setup, routes, loads);
+  const bool together = setup.traffic.partners == Schedule::Partners::each_other;
+  std::string text = explain_links(setup, routes, loads);
+  text += "\nbounds, seconds per iteration\n";
+  text += format("  computation, %s  %.6f\n", together ? "slowest worker" : "of the mean   ",
+                 bounds.compute_s);
+  text += format("  busiest link                 %.6f\n", bounds.link_s);
+  text +=
+      format("  no run is faster than        %.6f%s\n", std::max(bounds.compute_s, bounds.link_s),
+             setup.scenario.jitter > 0 ? ", in the mean: jitter has short iterations, too" : "");
+  return together ? text + explain_averaging(setup, routes) : text;
 }
 
 std::string described(const Need& need) {

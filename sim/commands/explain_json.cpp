@@ -9,6 +9,7 @@
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
+#include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
 
 namespace syncline {
@@ -36,21 +37,17 @@ Json buckets_json(const Setup& setup) {
 }
 
 // The busiest first.
-Json links_json(const Setup& setup, Routes& routes) {
-  std::vector<std::pair<double, Json>> links;
-  for (const auto& [link, bytes] :
-       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets())) {
-    const PlatformLink& about = routes.links()[static_cast<std::size_t>(link)];
-    const double seconds = bytes / about.bandwidth_Bps;
-    links.emplace_back(seconds, Json{{"name", about.name},
-                                     {"bytes_per_iteration", bytes},
-                                     {"bandwidth_Bps", about.bandwidth_Bps},
-                                     {"seconds", seconds}});
-  }
-  std::ranges::stable_sort(links, [](auto& a, auto& b) { return a.first > b.first; });
+Json links_json(const Routes& routes, const std::vector<LinkLoad>& loads) {
   Json all = Json::array();
-  for (const auto& [seconds, link] : links)
-    all.push_back(link);
+  for (const LinkLoad& load : loads) {
+    const PlatformLink& link = routes.links()[static_cast<std::size_t>(load.link)];
+    all.push_back({{"name", link.name},
+                   {"bytes_per_iteration", load.bytes},
+                   {"binding_bytes", load.binding_bytes},
+                   {"limits_each_flow", link.fatpipe},
+                   {"bandwidth_Bps", link.bandwidth.most_Bps()},
+                   {"seconds", load.seconds}});
+  }
   return all;
 }
 
@@ -75,17 +72,19 @@ Json break_even_json(const Setup& setup, Routes& routes, const std::vector<Excha
 
 Json explained(const Setup& setup, Routes& routes) {
   const Topology& topology = setup.traffic.cluster.topology;
-  const Json links = links_json(setup, routes);
-  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
-  const double link_s = links.empty() ? 0 : links.front()["seconds"].get<double>();
-  Json bounds{{"bound_compute_s", compute_s}, {"bound_link_s", link_s}};
+  const std::vector<LinkLoad> loads = link_loads(setup, routes);
+  const LowerBounds lower = lower_bounds(setup, routes, loads);
+  Json bounds{{"bound_compute_s", lower.compute_s}, {"bound_link_s", lower.link_s}};
   Json even = nullptr;
-  if (setup.traffic.partners == Schedule::Partners::each_other) {
+  // Profiles of the platform change what an exchange takes.
+  if (setup.traffic.partners == Schedule::Partners::each_other && setup.profiles.shown_s == 0) {
+    const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
     const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
     const ExchangeTime sum = sum_of(times);
     bounds["exchange_s"] = sum.exchange_s();
     bounds["exchange_fixed_s"] = sum.fixed_s;
     bounds["exchange_bytes_s"] = sum.bytes_s;
+    bounds["exchange_about"] = sum.about;
     bounds["compress_s"] = sum.compress_s;
     bounds["decompress_s"] = sum.decompress_s;
     bounds["without_overlap_s"] = compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s;
@@ -117,7 +116,7 @@ Json explained(const Setup& setup, Routes& routes) {
             {"compression", setup.traffic.compression.provenance()},
             {"network", setup.scenario.network->sentence}}},
           {"buckets", buckets_json(setup)},
-          {"links", links},
+          {"links", links_json(routes, loads)},
           {"bounds", bounds},
           {"break_even", even},
           {"simulated_as", fidelity_word(setup)},

@@ -56,7 +56,7 @@ class Counterparts {
 
  private:
   double bandwidth_Bps(int link) const {
-    return routes_.links()[static_cast<std::size_t>(link)].bandwidth_Bps;
+    return routes_.links()[static_cast<std::size_t>(link)].bandwidth.mean_Bps();
   }
 
   const Routes& routes_;
@@ -167,7 +167,7 @@ void AlikeServers::spread(std::vector<LinkUse>& links) const {
     const auto use = std::ranges::find(links, cards_.front()[card], &LinkUse::name);
     if (use == links.end())
       continue;
-    use->bandwidth_Bps /= count;
+    use->bandwidth = use->bandwidth.times(1 / count);
     use->bytes /= count;
     use->measured_bytes /= count;
     LinkUse other = *use;

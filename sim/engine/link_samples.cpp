@@ -34,18 +34,28 @@ void add(std::vector<double>& samples, double sample_s, double from_s, double to
   samples[last] += left;
 }
 
-// Moves what is more than `full` to later samples, or to earlier ones, as long as they have room.
-template <class Iterator>
-void move_on(Iterator begin, Iterator end, double full, double part) {
+// Moves what is more than a sample's `full` to later samples, or to earlier ones, as long as they
+// have room.
+template <class Iterator, class Full>
+void move_on(Iterator begin, Iterator end, Full full, double part) {
   double carried = 0;
-  for (Iterator sample = begin; sample != end; ++sample) {
-    const double excess = part * std::max(0.0, *sample - full);
-    const double taken = std::min(carried, std::max(0.0, full - *sample));
+  for (Iterator sample = begin; sample != end; ++sample, ++full) {
+    const double excess = part * std::max(0.0, *sample - *full);
+    const double taken = std::min(carried, std::max(0.0, *full - *sample));
     *sample += taken - excess;
     carried += excess - taken;
   }
   if (begin != end)
     *std::prev(end) += carried;  // there is no more time
+}
+
+// What a link can carry in each of its samples.
+std::vector<double> full_samples(const LinkUse& link, double sample_s) {
+  std::vector<double> full(link.sampled_bytes.size(), link.bandwidth.first_Bps * sample_s);
+  for (std::size_t i = 0; i < full.size() && !link.bandwidth.is_constant(); ++i)
+    full[i] = link.bandwidth.carried_bytes(static_cast<double>(i + 1) * sample_s) -
+              link.bandwidth.carried_bytes(static_cast<double>(i) * sample_s);
+  return full;
 }
 
 }  // namespace
@@ -59,18 +69,19 @@ void sample_links(Routes& routes, Trace& trace) {
   if (trace.sample_s <= 0)
     return;
   for (LinkUse& link : trace.links)
-    link.sampled_bytes.assign(static_cast<std::size_t>(count), 0);
+    if (!link.fatpipe)  // it has no bytes that flows share
+      link.sampled_bytes.assign(static_cast<std::size_t>(count), 0);
   for (const TracedMessage& message : trace.messages)
     if (message.bytes > 0)
       for (const int link : routes.between(message.from, message.to).links)
         add(trace.links[static_cast<std::size_t>(link)].sampled_bytes, trace.sample_s,
             message.sent_s, message.arrived_s, static_cast<double>(message.bytes));
   for (LinkUse& link : trace.links) {
-    const double full = link.bandwidth_Bps * trace.sample_s;
     std::vector<double>& samples = link.sampled_bytes;
-    move_on(samples.begin(), samples.end(), full, 0.5);
-    move_on(samples.rbegin(), samples.rend(), full, 1);
-    move_on(samples.begin(), samples.end(), full, 1);
+    const std::vector<double> full = full_samples(link, trace.sample_s);
+    move_on(samples.begin(), samples.end(), full.begin(), 0.5);
+    move_on(samples.rbegin(), samples.rend(), full.rbegin(), 1);
+    move_on(samples.begin(), samples.end(), full.begin(), 1);
   }
 }
 

@@ -42,7 +42,7 @@ Setup hosts_alone(const Network& network, const std::string& platform_path) {
   cluster.topology.nodes = {{0}, {1}, {2}};
   cluster.topology.node_of = {0, 1, 2};
   cluster.rank_names = cluster.rank_hosts = {"a", "b", "far"};
-  cluster.workers = load_platform(setup.scenario);
+  cluster.workers = load_platform(setup.scenario, {});
   return setup;
 }
 

@@ -95,11 +95,16 @@ std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
         (run.aggregators.empty() || from < run.trace.workers + run.trace.servers);
     const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
     for (std::size_t i = uses.size(); i < run.routes.links().size(); ++i)
-      uses.push_back({run.routes.links()[i].name, run.routes.links()[i].bandwidth_Bps});
-    for (const int link : route.links) {
-      uses[index(link)].bytes += bytes;
-      uses[index(link)].measured_bytes += bytes * part;
-    }
+      uses.push_back({.name = run.routes.links()[i].name,
+                      .bandwidth = run.routes.links()[i].bandwidth,
+                      .fatpipe = run.routes.links()[i].fatpipe});
+    for (const std::vector<int>* links : {&route.links, &route.fatpipes})
+      for (const int link : *links) {
+        LinkUse& use = uses[index(link)];
+        use.bytes += bytes;
+        use.measured_bytes += bytes * part;
+        use.measured_flow_bytes = std::max(use.measured_flow_bytes, bytes * part);
+      }
   }
   return uses;
 }

@@ -140,15 +140,17 @@ class Writer {
       if (!link.sampled_bytes.empty())
         busiest.push_back(&link);
     std::ranges::stable_sort(busiest, {}, [](const LinkUse* link) {
-      return -link->measured_bytes / link->bandwidth_Bps;
+      return -link->measured_bytes / link->bandwidth.mean_Bps();
     });
     busiest.resize(std::min(busiest.size(), most_links));
     for (const LinkUse* link : busiest) {
       double shown = -1;
       const std::string name = "link " + link->name + " (%)";
       for (std::size_t i = 0; i < link->sampled_bytes.size(); ++i) {
-        const double full = link->bandwidth_Bps * trace_.sample_s;
-        const double percent = std::round(1000 * link->sampled_bytes[i] / full) / 10;
+        const double from_s = static_cast<double>(i) * trace_.sample_s;
+        const double part =
+            link->bandwidth.part_used(link->sampled_bytes[i], from_s, from_s + trace_.sample_s);
+        const double percent = std::round(1000 * part) / 10;
         if (percent != shown)
           counter(name, static_cast<double>(i) * trace_.sample_s, percent);
         shown = percent;

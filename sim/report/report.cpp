@@ -87,20 +87,26 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
 
 void add_links(const Trace& trace, double iterations, double all_iterations, Report& report) {
   std::vector<LinkUse> links = trace.links;
-  const auto measured_s = [](const LinkUse& link) {
-    return link.measured_bytes / link.bandwidth_Bps;
+  // Of what it can carry in the window. Flows between two ranks may overlap, so that what one flow
+  // could carry is no limit to all of them.
+  const auto full = [&](const LinkUse& link) {
+    const auto part_of = [&](double bytes) {
+      return link.bandwidth.part_used(bytes, trace.window.from_s, trace.window.to_s);
+    };
+    return link.fatpipe ? std::min(1.0, part_of(link.measured_flow_bytes))
+                        : part_of(link.measured_bytes);
   };
   std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
-    return measured_s(a) != measured_s(b) ? measured_s(a) > measured_s(b) : a.name < b.name;
+    return full(a) != full(b) ? full(a) > full(b) : a.name < b.name;
   });
-  const double window_s = trace.window.to_s - trace.window.from_s;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
     report.busiest_links.push_back({.name = links[i].name,
-                                    .utilisation = measured_s(links[i]) / window_s,
+                                    .utilisation = full(links[i]),
                                     .bytes_per_iteration = links[i].measured_bytes / iterations});
   for (const LinkUse& link : links)
-    report.bound_link_s =
-        std::max(report.bound_link_s, link.bytes / link.bandwidth_Bps / all_iterations);
+    if (!link.fatpipe)
+      report.bound_link_s =
+          std::max(report.bound_link_s, link.bandwidth.seconds_for(link.bytes) / all_iterations);
 }
 
 std::string samples_per_s(double value) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
 #include "sim/setup/pipeline_time.h"
+#include "sim/setup/plan_time.h"
 #include "sim/setup/ring.h"
 
 namespace syncline {
@@ -27,7 +29,7 @@ struct CommonPhase {
 };
 
 double seconds_of(const Routes& routes, int link, double bytes) {
-  return bytes / routes.links()[index(link)].bandwidth_Bps;
+  return bytes / routes.links()[index(link)].bandwidth.mean_Bps();
 }
 
 double longest_flow_s(const Routes& routes, const CommonPhase& phase) {
@@ -82,36 +84,46 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
   return time;
 }
 
-}  // namespace
+// Phase after phase, as if all ranks went from one to the next together.
+struct ByPhases {
+  ExchangeTime time;
+  bool rings_only = true;
+};
 
-ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
+ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
   // agree: a tree's ranks are in different rounds, but all start its long phase together.
   using Kind = std::pair<std::string_view, bool>;
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
+  bool rings_only = true;
   PipelineTime pipeline(routes, traffic.step_overhead_s, traffic.host_memory_Bps);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<Kind, int> occurrences;
-    for (const auto& action : plan)
-      if (const Phase* phase = std::get_if<Phase>(&action);
-          phase != nullptr && phase->stage.stages > 1) {
+    for (const auto& action : plan) {
+      const Phase* phase = std::get_if<Phase>(&action);
+      if (phase == nullptr)
+        continue;
+      const bool staged = phase->stage.stages > 1;
+      rings_only = rings_only && is_ring(*phase) && !staged;
+      if (staged) {
         pipeline.add(rank, *phase);
-      } else if (phase != nullptr) {
-        const Kind kind(phase->name, phase->group_size > 0);
-        CommonPhase& common = phases[{kind, occurrences[kind]++}];
-        common.steps = phase->steps;
-        for (const Transfer& send : phase->sends) {
-          Route route = routes.between(rank, send.peer);
-          const auto bytes = static_cast<double>(send.bytes);
-          common.slowest_flow_s = std::max(common.slowest_flow_s, bytes / route.flow_Bps);
-          for (const int link : route.links)
-            common.link_bytes[link] += bytes;
-          if (is_ring(*phase))
-            common.rings[phase->group][rank] = {send.peer, bytes, std::move(route)};
-        }
+        continue;
       }
+      const Kind kind(phase->name, phase->group_size > 0);
+      CommonPhase& common = phases[{kind, occurrences[kind]++}];
+      common.steps = phase->steps;
+      for (const Transfer& send : phase->sends) {
+        Route route = routes.between(rank, send.peer);
+        const auto bytes = static_cast<double>(send.bytes);
+        common.slowest_flow_s = std::max(common.slowest_flow_s, bytes / route.flow_Bps);
+        for (const int link : route.links)
+          common.link_bytes[link] += bytes;
+        if (is_ring(*phase))
+          common.rings[phase->group][rank] = {send.peer, bytes, std::move(route)};
+      }
+    }
     const ExchangeTime own = own_time(traffic, routes, plan, rank);
     slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
     slowest.fixed_s = std::max(slowest.fixed_s, own.fixed_s);
@@ -124,7 +136,26 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
     slowest.fixed_s += std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
   }
   pipeline.add_to(slowest);
-  return slowest;
+  return {slowest, rings_only};
+}
+
+}  // namespace
+
+ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
+  auto [time, rings_only] = time_by_phases(traffic, routes, payload);
+  if (rings_only)
+    return time;
+  const std::optional<PlanTime> followed = plan_time(traffic, routes, payload);
+  time.about = !followed;
+  if (!followed)
+    return time;
+  time.between_s = std::min(time.between_s, followed->fixed_s);
+  time.fixed_s = followed->fixed_s - time.between_s;
+  time.bytes_s = followed->seconds - followed->fixed_s;
+  time.shared_fixed_s =
+      std::min(followed->seconds - followed->pace_s, followed->fixed_s - followed->pace_fixed_s);
+  time.shared_bytes_s = followed->seconds - followed->pace_s - time.shared_fixed_s;
+  return time;
 }
 
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
@@ -136,6 +167,7 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
     sum.between_s += time.between_s;
     sum.bytes_s += time.bytes_s - (last ? 0 : time.shared_bytes_s);
     sum.decompress_s += time.decompress_s;
+    sum.about = sum.about || time.about;
   }
   return sum;
 }
@@ -143,8 +175,14 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets) {
   std::vector<ExchangeTime> times;
-  for (const Bucket& bucket : buckets)
-    times.push_back(exchange_time(traffic, routes, traffic.payload_of(bucket, -1)));
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, ExchangeTime> known;
+  for (const Bucket& bucket : buckets) {
+    const Payload payload = traffic.payload_of(bucket, -1);
+    const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
+    if (!known.contains(key))
+      known[key] = exchange_time(traffic, routes, payload);
+    times.push_back(known.at(key));
+  }
   return times;
 }
 
@@ -176,8 +214,10 @@ std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& r
   for (const Bucket& bucket : buckets)
     traffic.for_each_activity(bucket, ranks,
                               [&](int from, int to, std::uint64_t bytes) {
-                                for (const int link : routes.between(from, to).links)
-                                  loads[link] += static_cast<double>(bytes) / traffic.round;
+                                const Route route = routes.between(from, to);
+                                for (const auto* links : {&route.links, &route.fatpipes})
+                                  for (const int link : *links)
+                                    loads[link] += static_cast<double>(bytes) / traffic.round;
                               },
                               {});
   return loads;

@@ -18,6 +18,8 @@ struct ExchangeTime {
   double between_s = 0;     // compressing and decompressing inside the exchange
   double bytes_s = 0;       // bytes / bandwidth
   double decompress_s = 0;  // after it, on the compute stream
+  // It may take another time: see exchange_time().
+  bool about = false;
   // Of fixed_s and bytes_s, what the next bucket need not wait for: it follows the first stage of a
   // pipeline.
   double shared_fixed_s = 0;
@@ -29,12 +31,13 @@ struct ExchangeTime {
 // Seconds of all buckets, one following the other as early as it can.
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 
-// Sum over the phases of the plan. A ring takes ring_seconds() (sim/setup/ring.h), of which bytes_s
-// is bytes / bandwidth of the busiest link, and fixed_s the rest at these bytes. Another phase
-// takes bytes / bandwidth of its busiest link, and steps * (latency + step-overhead) of the rank
-// for which these sum up to most: exact where every rank takes part in every step, but a tree's
-// ranks also wait for each other, which is in no rank's own latencies. Pipelines are in
-// pipeline_time.h.
+// Where all phases of the plan are rings, their sum. A ring takes ring_seconds()
+// (sim/setup/ring.h), of which bytes_s is bytes / bandwidth of the busiest link, and fixed_s the
+// rest at these bytes. Other plans take plan_time() (sim/setup/plan_time.h), of which fixed_s is
+// what takes as long without bytes. Where there are too many messages for that, `about` is set:
+// another phase then takes bytes / bandwidth of its busiest link, and steps * (latency +
+// step-overhead) of the rank for which these sum up to most, which is right where latencies are
+// equal and every rank takes part in every step; pipelines are in pipeline_time.h.
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets);

@@ -34,8 +34,8 @@ void PipelineTime::add(int rank, const Phase& phase) {
 double PipelineTime::bytes_s(const std::map<int, double>& link_bytes) const {
   double busiest_s = 0;
   for (const auto& [link, bytes] : link_bytes)
-    busiest_s =
-        std::max(busiest_s, bytes / routes_.links()[static_cast<std::size_t>(link)].bandwidth_Bps);
+    busiest_s = std::max(
+        busiest_s, bytes / routes_.links()[static_cast<std::size_t>(link)].bandwidth.mean_Bps());
   return busiest_s;
 }
 

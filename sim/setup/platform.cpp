@@ -37,8 +37,9 @@ std::string word(const char* text) {
 }
 
 // Of this process's one platform.
-std::string loaded_path;    // for messages
-double latency_factor = 1;  // of every route
+std::string loaded_path;                    // for messages
+double latency_factor = 1;                  // of every route
+std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -188,7 +189,7 @@ void name_hosts_that_go_off() {
 
 }  // namespace
 
-std::vector<HostFacts> load_platform(const Scenario& scenario) {
+std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles) {
   static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
 #if defined(__SANITIZE_ADDRESS__)
   // AddressSanitizer works only with thread contexts. These take turns, which is twice as fast
@@ -259,6 +260,12 @@ std::vector<HostFacts> load_platform(const Scenario& scenario) {
     if (!(link->get_bandwidth() > 0))
       throw std::runtime_error("link " + link->get_name() +
                                " has no bandwidth: allowed is more than 0");
+  for (const auto& [name, bandwidth] : profiles.bandwidths)
+    for (const char* direction : {"", "_UP", "_DOWN"})  // SPLITDUPLEX makes two links of one
+      if (const sg::Link* link = sg::Link::by_name_or_null(name + direction)) {
+        changing[link->get_name()] = bandwidth;
+        changing[link->get_name()].first_Bps = link->get_bandwidth();
+      }
   std::vector<HostFacts> facts;
   for (const sg::Host* host : hosts)
     facts.push_back({.name = host->get_name(),
@@ -297,15 +304,19 @@ Route Routes::between(int from, int to) {
                              destination + " have no route between them");
   route.latency_s *= latency_factor;
   for (const sg::Link* link : links) {
-    const double bandwidth_Bps = link->get_bandwidth() * factor("network/bandwidth-factor");
-    if (link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE) {
-      route.flow_Bps = std::min(route.flow_Bps, bandwidth_Bps);
-      continue;
-    }
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
-    if (added)
-      links_.push_back({link->get_name(), bandwidth_Bps});
-    route.links.push_back(entry->second);
+    if (added) {
+      const auto changes = changing.find(link->get_name());
+      const Bandwidth bandwidth =
+          changes == changing.end() ? Bandwidth(link->get_bandwidth()) : changes->second;
+      links_.push_back({.name = link->get_name(),
+                        .bandwidth = bandwidth.times(factor("network/bandwidth-factor")),
+                        .fatpipe = link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE});
+    }
+    const PlatformLink& known = links_[static_cast<std::size_t>(entry->second)];
+    if (known.fatpipe)
+      route.flow_Bps = std::min(route.flow_Bps, known.bandwidth.mean_Bps());
+    (known.fatpipe ? route.fatpipes : route.links).push_back(entry->second);
   }
   return route;
 }
@@ -314,7 +325,7 @@ double Routes::width_Bps(int from, int to) {
   const Route route = between(from, to);
   double least_Bps = route.flow_Bps;
   for (const int link : route.links)
-    least_Bps = std::min(least_Bps, links_[static_cast<std::size_t>(link)].bandwidth_Bps);
+    least_Bps = std::min(least_Bps, links_[static_cast<std::size_t>(link)].bandwidth.mean_Bps());
   return least_Bps;
 }
 

@@ -7,8 +7,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/bandwidth.h"
 #include "sim/scenario.h"
 #include "sim/setup/cluster.h"
+#include "sim/setup/profiles.h"
 
 namespace simgrid::s4u {
 class Link;
@@ -20,18 +22,20 @@ struct Route {
   double latency_s = 0;  // with the network model's factor
   // What its FATPIPE links leave to each flow by itself, however many there are.
   double flow_Bps = std::numeric_limits<double>::infinity();
-  std::vector<int> links;  // indices into Routes::links(); none within a host
+  std::vector<int> links;     // that flows share: indices into Routes::links(); none within a host
+  std::vector<int> fatpipes;  // the others, likewise
 };
 
 struct PlatformLink {
   std::string name;
-  double bandwidth_Bps = 0;  // with the network model's factor
+  Bandwidth bandwidth;   // with the network model's factor
+  bool fatpipe = false;  // it limits each flow by itself
 };
 
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
 // process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
 // process (sim/commands/process.h), which turns that into one line.
-std::vector<HostFacts> load_platform(const Scenario& scenario);
+std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles);
 
 std::string simgrid_version();
 

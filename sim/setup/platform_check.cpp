@@ -334,6 +334,13 @@ class Check {
     if (kind == "bandwidth" && (profile.least < 1 || profile.most > 1e21))
       fail(element, values + "allowed are bytes/s from 1 to 1e21");
     keep(profile.times);
+    if (kind == "speed")
+      found_.profiles.most_speed = std::max(found_.profiles.most_speed, profile.most);
+    if (kind == "bandwidth") {
+      Bandwidth& bandwidth = found_.profiles.bandwidths[of];
+      bandwidth.changes = profile.rows;
+      bandwidth.period_s = profile.times.period_s;
+    }
     if (kind == "bandwidth")
       found_.warnings.push_back("platform: the bandwidth of link " + brief(of) +
                                 " follows a profile, from " + number_text(profile.least) + " to " +

@@ -74,6 +74,7 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
     profile.least = has_rows ? std::min(profile.least, value) : value;
     profile.most = has_rows ? std::max(profile.most, value) : value;
     has_rows = true;
+    profile.rows.push_back({at_s, value});
     last_s = at_s;
   }
   if (!has_rows)

@@ -1,7 +1,11 @@
 // What a platform says about the future: profiles of speed, bandwidth, latency and state.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
+
+#include "sim/bandwidth.h"
 
 namespace syncline {
 
@@ -9,13 +13,18 @@ struct Profiles {
   // Seconds after which each has shown what it does: the longest period, or the time of the last
   // change where nothing repeats; 0: nothing changes.
   double shown_s = 0;
-  double period_s = 0;  // the longest; 0: nothing repeats
+  double period_s = 0;    // the longest; 0: nothing repeats
+  double most_speed = 1;  // the largest factor of any host's speed, and at least 1
+  // Of links, by the name that the platform gives them. What a link carries before its first change
+  // is its own.
+  std::map<std::string, Bandwidth> bandwidths = {};
 };
 
 // The rows of one.
 struct Profile {
   Profiles times;
-  double least = 0;  // of its values
+  std::vector<Bandwidth::Change> rows;  // times and values, whatever they are values of
+  double least = 0;                     // of its values
   double most = 0;
 };
 

@@ -20,9 +20,9 @@ namespace {
 
 constexpr double everything = std::numeric_limits<double>::infinity();
 
-Cluster load_cluster(const Scenario& scenario) {
+Cluster load_cluster(const Scenario& scenario, const Profiles& profiles) {
   try {
-    return choose_cluster(load_platform(scenario), scenario);
+    return choose_cluster(load_platform(scenario, profiles), scenario);
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
@@ -240,7 +240,7 @@ Setup prepare(const Scenario& given) {
   Model model = model_of(scenario, lesson.get());
   const Bucket model_bucket = fused(model, scenario, everything).front();
   const PlatformFile platform = check_platform(scenario.platform);
-  Cluster cluster = load_cluster(scenario);
+  Cluster cluster = load_cluster(scenario, platform.profiles);
   scenario.epoch_iterations =
       epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
   ComputeTimes compute = compute_times(scenario, model, cluster);

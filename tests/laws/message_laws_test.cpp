@@ -50,7 +50,8 @@ TEST(Law19, SamplesOfALinkAreItsBytesAndNeverMoreThanItCarries) {
       double bytes = 0;
       ASSERT_FALSE(link.sampled_bytes.empty()) << name;
       for (const double sample : link.sampled_bytes) {
-        EXPECT_LE(sample, link.bandwidth_Bps * trace.sample_s * (1 + 1e-6)) << name << link.name;
+        EXPECT_LE(sample, link.bandwidth.mean_Bps() * trace.sample_s * (1 + 1e-6))
+            << name << link.name;
         bytes += sample;
       }
       EXPECT_NEAR(bytes, link.bytes, 1e-6 * link.bytes) << name << ": " << link.name;

@@ -232,7 +232,7 @@ TEST(AlikeServers, AreSimulatedAsOneInTheSameSeconds) {
     for (const LinkUse& link : all.trace.links) {
       const auto same = std::ranges::find(one.trace.links, link.name, &LinkUse::name);
       ASSERT_NE(same, one.trace.links.end()) << link.name;
-      EXPECT_DOUBLE_EQ(same->bandwidth_Bps, link.bandwidth_Bps) << link.name;
+      EXPECT_DOUBLE_EQ(same->bandwidth.mean_Bps(), link.bandwidth.mean_Bps()) << link.name;
       EXPECT_NEAR(same->bytes / link.bytes, 1, 1e-5) << link.name;
     }
   }

@@ -18,6 +18,7 @@
 #include "sim/plan.h"
 #include "sim/report/trace_csv.h"
 #include "sim/schedule.h"
+#include "sim/setup/lower_bounds.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
 #include "tests/laws/packed_learned.h"
@@ -60,9 +61,15 @@ std::string packed(const Trace& trace) {
     out << one_core << ' ';
   for (const int node : trace.node_of)
     out << node << ' ';
-  for (const LinkUse& link : trace.links)
-    out << link.name << ' ' << number(link.bandwidth_Bps) << ' ' << number(link.bytes) << ' '
-        << number(link.measured_bytes) << '\n';
+  for (const LinkUse& link : trace.links) {
+    out << link.name << ' ' << number(link.bytes) << ' ' << number(link.measured_bytes) << ' '
+        << link.fatpipe << ' ' << number(link.measured_flow_bytes) << ' '
+        << number(link.bandwidth.first_Bps) << ' ' << number(link.bandwidth.period_s) << ' '
+        << link.bandwidth.changes.size();
+    for (const auto& [at_s, Bps] : link.bandwidth.changes)
+      out << ' ' << number(at_s) << ' ' << number(Bps);
+    out << '\n';
+  }
   for (const TracedMessage& message : trace.messages)
     out << number(message.sent_s) << ' ' << number(message.arrived_s) << ' ' << message.from << ' '
         << message.to << ' ' << message.bytes << ' ' << message.sender_row << ' '
@@ -107,8 +114,14 @@ Trace unpacked(const std::string& text) {
   for (int& node : trace.node_of)
     in >> node;
   trace.links.resize(links);
-  for (LinkUse& link : trace.links)
-    in >> link.name >> link.bandwidth_Bps >> link.bytes >> link.measured_bytes;
+  for (LinkUse& link : trace.links) {
+    std::size_t changes = 0;
+    in >> link.name >> link.bytes >> link.measured_bytes >> link.fatpipe >>
+        link.measured_flow_bytes >> link.bandwidth.first_Bps >> link.bandwidth.period_s >> changes;
+    link.bandwidth.changes.resize(changes);
+    for (auto& [at_s, Bps] : link.bandwidth.changes)
+      in >> at_s >> Bps;
+  }
   trace.messages.resize(messages);
   for (TracedMessage& message : trace.messages)
     in >> message.sent_s >> message.arrived_s >> message.from >> message.to >> message.bytes >>
@@ -145,7 +158,11 @@ std::string predictions(const Scenario& scenario) {
   std::vector<ExchangeTime> times;
   if (scenario.schedule->partners() == Schedule::Partners::each_other)
     times = bucket_times(setup.traffic, routes, setup.buckets);
-  out << number(sum_of(times).exchange_s()) << ' '
+  const std::vector<LinkLoad> links = link_loads(setup, routes);
+  const LowerBounds lower = lower_bounds(setup, routes, links);
+  out << number(std::max(lower.compute_s, lower.link_s)) << ' '
+      << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
+      << sum_of(times).about << ' ' << number(sum_of(times).exchange_s()) << ' '
       << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
   if (setup.traffic.compression.on() && !times.empty()) {
     const BreakEven even = break_even(setup, routes, times);
@@ -178,6 +195,12 @@ bool Simulated::below_its_bound() const {
   return std::ranges::any_of(report.warnings, [](const std::string& warning) {
     return warning.find("lower bound") != std::string::npos;
   });
+}
+
+std::string written_platform(const std::string& text) {
+  const std::string path = temporary_file(".xml");
+  std::ofstream(path) << text;
+  return path;
 }
 
 std::string star_platform(const Star& star) {
@@ -332,7 +355,8 @@ Predicted predicted(Options options) {
   const Scenario scenario = resolved(std::move(options));
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
-  in >> result.exchange_s >> result.iteration_s >> result.rival_s;
+  in >> result.bound_s >> result.busiest_link >> result.about >> result.exchange_s >>
+      result.iteration_s >> result.rival_s;
   for (auto* ranges : {&result.without_overlap, &result.with_overlap}) {
     std::size_t count = 0;
     in >> count;

@@ -49,6 +49,10 @@ struct Star {
 // Writes the platform into this test's temporary folder and returns its path.
 std::string star_platform(const Star& star);
 
+// Writes a platform, or a file that one names, into this test's temporary folder and returns its
+// path.
+std::string written_platform(const std::string& text);
+
 // A model of these tensors, in forward order, with equal flop each.
 std::string model_of(const std::vector<std::uint64_t>& parameters);
 
@@ -68,9 +72,12 @@ Simulated simulated(Options options);
 
 // Closed forms for a scenario, without simulating it (sim/setup/bounds.h).
 struct Predicted {
+  double bound_s = 0;  // no run is faster, per iteration (sim/setup/lower_bounds.h)
+  std::string busiest_link;
   std::map<std::string, double> link_bytes;  // of one iteration, by link
   // Where the schedule averages:
   double exchange_s = 0;  // of all buckets
+  bool about = false;     // it may take another time
   double iteration_s = 0;
   // Where something compresses, too:
   double rival_s = 0;                           // `bsp`, `ring`, nothing compressed

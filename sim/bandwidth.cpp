@@ -1,0 +1,101 @@
+#include "sim/bandwidth.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace syncline {
+namespace {
+
+// From one change to the next; the last one's lasts until the first comes again.
+double lasts_s(const Bandwidth& bandwidth, std::size_t change) {
+  const auto& changes = bandwidth.changes;
+  if (change + 1 < changes.size())
+    return changes[change + 1].at_s - changes[change].at_s;
+  return bandwidth.period_s > 0 ? changes.front().at_s + bandwidth.period_s - changes.back().at_s
+                                : std::numeric_limits<double>::infinity();
+}
+
+double bytes_of_a_period(const Bandwidth& bandwidth) {
+  double bytes = 0;
+  for (std::size_t i = 0; i < bandwidth.changes.size(); ++i)
+    bytes += lasts_s(bandwidth, i) * bandwidth.changes[i].Bps;
+  return bytes;
+}
+
+}  // namespace
+
+double Bandwidth::most_Bps() const {
+  double most = changes.empty() || changes.front().at_s > 0 ? first_Bps : 0;
+  for (const Change& change : changes)
+    most = std::max(most, change.Bps);
+  return most;
+}
+
+double Bandwidth::mean_Bps() const {
+  if (is_constant())
+    return first_Bps;
+  return period_s > 0 ? bytes_of_a_period(*this) / period_s : changes.back().Bps;
+}
+
+Bandwidth Bandwidth::times(double factor) const {
+  Bandwidth other = *this;
+  other.first_Bps *= factor;
+  for (Change& change : other.changes)
+    change.Bps *= factor;
+  return other;
+}
+
+double Bandwidth::carried_after_first(double seconds) const {
+  double bytes = 0;
+  if (period_s > 0) {
+    const double periods = std::floor(seconds / period_s);
+    bytes = periods * bytes_of_a_period(*this);
+    seconds -= periods * period_s;
+  }
+  for (std::size_t i = 0; i < changes.size() && seconds > 0; ++i) {
+    const double lasting_s = std::min(seconds, lasts_s(*this, i));
+    bytes += lasting_s * changes[i].Bps;
+    seconds -= lasting_s;
+  }
+  return bytes;
+}
+
+double Bandwidth::seconds_after_first(double bytes) const {
+  double seconds = 0;
+  if (period_s > 0) {
+    const double of_a_period = bytes_of_a_period(*this);
+    const double periods = std::floor(bytes / of_a_period);
+    seconds = periods * period_s;
+    bytes -= periods * of_a_period;
+  }
+  for (std::size_t i = 0; i < changes.size() && bytes > 0; ++i) {
+    const double lasting_s = std::min(bytes / changes[i].Bps, lasts_s(*this, i));
+    bytes -= lasting_s * changes[i].Bps;
+    seconds += lasting_s;
+  }
+  return seconds;
+}
+
+double Bandwidth::carried_bytes(double until_s) const {
+  if (is_constant() || until_s <= changes.front().at_s)
+    return first_Bps * until_s;
+  const double first_s = changes.front().at_s;
+  return first_Bps * first_s + carried_after_first(until_s - first_s);
+}
+
+double Bandwidth::seconds_for(double bytes) const {
+  if (is_constant() || bytes <= first_Bps * changes.front().at_s)
+    return bytes / first_Bps;
+  const double first_s = changes.front().at_s;
+  return first_s + seconds_after_first(bytes - first_Bps * first_s);
+}
+
+double Bandwidth::part_used(double bytes, double from_s, double to_s) const {
+  if (is_constant())
+    return bytes / first_Bps / (to_s - from_s);
+  return bytes / (carried_bytes(to_s) - carried_bytes(from_s));
+}
+
+}  // namespace syncline

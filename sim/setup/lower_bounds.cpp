@@ -1,0 +1,123 @@
+#include "sim/setup/lower_bounds.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "sim/setup/bounds.h"
+
+namespace syncline {
+namespace {
+
+const PlatformLink& link_at(const Routes& routes, int link) {
+  return routes.links()[index(link)];
+}
+
+// Of FATPIPE links: bytes of an iteration between two ranks that cannot move side by side, because
+// a communication stream sends them one after the other.
+std::map<int, double> fatpipe_bytes(const Setup& setup, Routes& routes) {
+  const Traffic& traffic = setup.traffic;
+  if (traffic.partners != Schedule::Partners::each_other)
+    return {};
+  std::map<std::tuple<int, int, int, int>, double> sent;  // from, to, stream, which of a phase's
+  for (const Bucket& bucket : setup.sent_buckets()) {
+    const Payload payload = traffic.payload_of(bucket, -1);
+    for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
+      for (const auto& action : traffic.plan_of(payload, rank))
+        if (const Phase* phase = std::get_if<Phase>(&action)) {
+          std::map<int, int> to_peer;
+          for (const Transfer& send : phase->sends)
+            sent[{rank, send.peer, phase->stage.stream(), to_peer[send.peer]++}] +=
+                static_cast<double>(send.bytes) / traffic.round;
+        }
+  }
+  std::map<int, double> most;
+  for (const auto& [flow, bytes] : sent)
+    for (const int link : routes.between(std::get<0>(flow), std::get<1>(flow)).fatpipes)
+      most[link] = std::max(most[link], bytes);
+  return most;
+}
+
+// Where nobody waits for all: seconds per iteration in which a link can carry what workers send.
+double unequal_link_s(const Setup& setup, Routes& routes) {
+  const int workers = setup.traffic.cluster.topology.workers();
+  std::vector<std::map<int, double>> loads(index(workers));  // by worker: bytes by link
+  for (const Bucket& bucket : setup.sent_buckets())
+    for (int worker = 0; worker < workers; ++worker)
+      setup.traffic.for_each_activity(bucket, {worker},
+                                      [&](int from, int to, std::uint64_t bytes) {
+                                        for (const int link : routes.between(from, to).links)
+                                          loads[index(worker)][link] +=
+                                              static_cast<double>(bytes) / setup.traffic.round;
+                                      },
+                                      {});
+  struct Users {
+    double rate = 0;  // of those who use the link, if nobody else did
+    double least_bytes = std::numeric_limits<double>::infinity();
+  };
+  std::map<int, Users> users;
+  double all = 0;  // iterations/s
+  for (const auto& own : loads) {
+    double rate = std::numeric_limits<double>::infinity();
+    for (const auto& [link, bytes] : own)
+      if (bytes > 0)
+        rate = std::min(rate, link_at(routes, link).bandwidth.most_Bps() / bytes);
+    all += rate;
+    for (const auto& [link, bytes] : own)
+      if (bytes > 0) {
+        users[link].rate += rate;
+        users[link].least_bytes = std::min(users[link].least_bytes, bytes);
+      }
+  }
+  if (all == std::numeric_limits<double>::infinity())
+    return 0;  // some send nothing over any link
+  double most = all;
+  for (const auto& [link, those] : users)
+    most = std::min(most, all - those.rate +
+                              std::min(those.rate, link_at(routes, link).bandwidth.most_Bps() /
+                                                       those.least_bytes));
+  return most > 0 ? workers / most : 0;
+}
+
+}  // namespace
+
+std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
+  std::vector<LinkLoad> loads;
+  const auto add = [&](int link, double bytes, double binding_bytes) {
+    loads.push_back({.link = link,
+                     .bytes = bytes,
+                     .binding_bytes = binding_bytes,
+                     .seconds = binding_bytes / link_at(routes, link).bandwidth.most_Bps()});
+  };
+  const std::map<int, double> of_flows = fatpipe_bytes(setup, routes);
+  for (const auto& [link, bytes] :
+       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets())) {
+    const auto flow = of_flows.find(link);
+    const bool fatpipe = link_at(routes, link).fatpipe;
+    add(link, bytes, !fatpipe ? bytes : flow == of_flows.end() ? 0 : flow->second);
+  }
+  std::ranges::sort(loads, [](const LinkLoad& a, const LinkLoad& b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.link < b.link;
+  });
+  return loads;
+}
+
+LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {
+  const std::vector<double>& solo_s = setup.compute.solo_s;
+  const double most_speed = setup.profiles.most_speed;
+  LowerBounds bounds;
+  if (setup.traffic.partners == Schedule::Partners::each_other) {
+    bounds.compute_s = (std::ranges::max(solo_s) + setup.compute.launch_s) / most_speed;
+    bounds.link_s = loads.empty() ? 0 : loads.front().seconds;
+    return bounds;
+  }
+  double rate = 0;
+  for (const double seconds : solo_s)
+    rate += 1 / seconds;
+  bounds.compute_s = static_cast<double>(solo_s.size()) / rate / most_speed;
+  bounds.link_s = unequal_link_s(setup, routes);
+  return bounds;
+}
+
+}  // namespace syncline

@@ -1,0 +1,36 @@
+// What no run can beat: seconds per iteration that computation and links need, without simulating.
+#pragma once
+
+#include <vector>
+
+#include "sim/plan.h"
+#include "sim/setup/platform.h"
+#include "sim/setup/setup.h"
+
+namespace syncline {
+
+// What one iteration of all workers puts on a link (index into routes.links()).
+struct LinkLoad {
+  int link = 0;
+  double bytes = 0;
+  // What it cannot carry side by side: all of its bytes. On a FATPIPE link, which limits each flow
+  // by itself, those of the rank that sends another one the most, one after the other; none where
+  // messages of several buckets or iterations may be under way at once.
+  double binding_bytes = 0;
+  double seconds = 0;  // of these at the most that the link ever carries
+};
+
+// The busiest first.
+std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes);
+
+// Seconds per iteration, mean over all workers and many iterations. Where all wait for all, of the
+// slowest worker and of the busiest link. Else each worker may be as fast as its own computation,
+// or its own messages, let it be: a link slows those who use it.
+struct LowerBounds {
+  double compute_s = 0;
+  double link_s = 0;
+};
+
+LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads);
+
+}  // namespace syncline
