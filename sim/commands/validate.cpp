@@ -51,6 +51,12 @@ void print_summary(const std::string& name, const std::vector<ValidationRow>& ro
               100 * figures.median_error, 100 * figures.worst_error, figures.tau);
 }
 
+// What those who ask a simulation for nothing would be off.
+void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows) {
+  std::printf("perfect scaling alone%s: median %.1f%%\n", of.c_str(),
+              100 * agreement(rows).perfect_median_error);
+}
+
 void print_rows(const std::vector<ValidationRow>& rows) {
   std::size_t width = 0;
   for (const ValidationRow& row : rows)
@@ -119,6 +125,7 @@ nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
   return {{"rows", figures.rows},
           {"median_error", figures.median_error},
           {"worst_error", figures.worst_error},
+          {"perfect_median_error", figures.perfect_median_error},
           {"tau", figures.tau}};
 }
 
@@ -129,6 +136,7 @@ nlohmann::ordered_json folder_json(const ValidationFolder& folder) {
                     {"role", row.fit ? "fit" : "report"},
                     {"measured", row.measured},
                     {"simulated", row.simulated},
+                    {"perfect", row.perfect},
                     {"error", row.error()}});
   return {
       {"folder", printable(folder.path)}, {"summary", summary_json(folder.rows)}, {"rows", rows}};
@@ -173,7 +181,9 @@ int validate_command(const std::vector<std::string>& arguments) {
       const CellResult& cell = results[next++];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
-      row.simulated = cell.result["figures"]["throughput_samples_per_s"];
+      const auto& figures = cell.result["figures"];
+      row.simulated = figures["throughput_samples_per_s"];
+      row.perfect = row.simulated / figures["scaling_efficiency"].get<double>();
       row.folder = printable(fs::path(folder.path).filename().string());
       findings.results.push_back(cell.result);
     }
@@ -195,12 +205,14 @@ int validate_command(const std::vector<std::string>& arguments) {
   for (const ValidationFolder& folder : folders) {
     std::printf("%s\n", printable(folder.path).c_str());
     print_rows(folder.rows);
+    print_perfect("", folder.rows);
     if (folders.size() == 1)
       print_summary("", folder.rows);
     else
       std::puts("");
   }
   if (folders.size() > 1) {
+    print_perfect(", all folders", all);
     for (const ValidationFolder& folder : folders)
       print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
     print_summary("", all);

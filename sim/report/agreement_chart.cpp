@@ -50,7 +50,9 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
 std::vector<std::string> agreement_sentences(const std::vector<ValidationRow>& rows) {
   const Agreement figures = agreement(rows);
   return {"Half of " + std::to_string(figures.rows) + " measured rows are simulated to within " +
-              format("%.1f %%.", 100 * figures.median_error),
+              format("%.1f %%; ", 100 * figures.median_error) +
+              format("of what perfect scaling alone says, to within %.1f %%.",
+                     100 * figures.perfect_median_error),
           format("The worst is %.0f %% off; ", 100 * figures.worst_error) +
               format("the order of all agrees to a Kendall's \xCF\x84 of %.2f.", figures.tau)};
 }

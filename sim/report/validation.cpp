@@ -27,24 +27,35 @@ double kendall_tau(const std::vector<double>& a, const std::vector<double>& b) {
   return scale > 0 ? concordant / scale : 0;
 }
 
+namespace {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+}  // namespace
+
 Agreement agreement(const std::vector<ValidationRow>& rows) {
   std::vector<double> errors;
+  std::vector<double> of_perfect;
   std::vector<double> measured;
   std::vector<double> simulated;
   for (const ValidationRow& row : rows) {
     if (row.fit)
       continue;
     errors.push_back(std::abs(row.error()));
+    of_perfect.push_back(std::abs(row.perfect / row.measured - 1));
     measured.push_back(row.measured);
     simulated.push_back(row.simulated);
   }
   if (errors.empty())
     return {};
-  std::ranges::sort(errors);
-  const std::size_t n = errors.size();
-  return {.rows = static_cast<int>(n),
-          .median_error = (errors[(n - 1) / 2] + errors[n / 2]) / 2,
-          .worst_error = errors.back(),
+  return {.rows = static_cast<int>(errors.size()),
+          .median_error = median(errors),
+          .worst_error = std::ranges::max(errors),
+          .perfect_median_error = median(of_perfect),
           .tau = kendall_tau(measured, simulated)};
 }
 

@@ -12,6 +12,7 @@ struct ValidationRow {
   bool fit = false;   // was used to choose factors, so figures leave it out
   double measured = 0;
   double simulated = 0;
+  double perfect = 0;  // what as many workers would do alone, added up; 0: not known
 
   double error() const { return simulated / measured - 1; }
 };
@@ -20,6 +21,8 @@ struct Agreement {
   int rows = 0;
   double median_error = 0;  // of |error|
   double worst_error = 0;
+  // The median if nothing cost anything beside computation: what a simulation has to beat.
+  double perfect_median_error = 0;
   double tau = 0;  // Kendall's tau-b of measured against simulated: 1 is the same ranking
 };
 

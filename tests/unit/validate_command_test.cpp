@@ -72,6 +72,18 @@ TEST(Validate, FindsNoErrorWhereMeasuredEqualsSimulated) {
   EXPECT_EQ(last_line(ended.out), "rows 2 median 0.0% worst 0.0% tau 1.000");
 }
 
+// One worker exchanges nothing, so perfect scaling is what is simulated: 50 and 60, where 40 and 60
+// were measured, 25 and 0 % off.
+TEST(Validate, SaysWhatPerfectScalingAloneScores) {
+  const TemporaryFolder folder;
+  write_folder(folder, "theirs",
+               {{"measured.csv",
+                 "workers,throughput,measured,role,source\n1,50,40,report,x\n1,60,60,report,x\n"}});
+  const Ended ended = run_program({"validate", "theirs"}, folder.path());
+  EXPECT_NE(ended.out.find("perfect scaling alone: median 12.5%\nrows 2 "), std::string::npos)
+      << ended.out;
+}
+
 TEST(Validate, SummarisesEachFolderAndAllTogether) {
   const TemporaryFolder folder;
   write_folder(folder, "both/first");

@@ -2,9 +2,22 @@
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <utility>
+#include <vector>
 
 namespace syncline {
 namespace {
+
+// Perfect scaling says 100, 100 and 200 where 80, 100 and 160 were measured: 25, 0 and 25 % off.
+TEST(Agreement, SaysWhatPerfectScalingAloneWouldScore) {
+  std::vector<ValidationRow> rows;
+  for (const auto& [measured, perfect] :
+       std::vector<std::pair<double, double>>{{80, 100}, {100, 100}, {160, 200}})
+    rows.push_back({.measured = measured, .simulated = measured, .perfect = perfect});
+  rows.push_back({.fit = true, .measured = 1, .simulated = 1, .perfect = 100});
+  EXPECT_NEAR(agreement(rows).perfect_median_error, 0.25, 1e-12);
+  EXPECT_EQ(agreement(rows).median_error, 0);
+}
 
 TEST(KendallTau, IsOneForTheSameRankingAndMinusOneForTheReverse) {
   EXPECT_DOUBLE_EQ(kendall_tau({1, 2, 3, 4}, {10, 200, 201, 1e9}), 1);

@@ -1,0 +1,39 @@
+// Small platforms on which little is equal, drawn by a number.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace syncline {
+
+// Draws that are the same with every standard library.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed) : engine_(seed) {}
+  int below(int n) { return static_cast<int>(engine_() % static_cast<std::uint64_t>(n)); }
+  bool one_in(int n) { return below(n) == 0; }
+  template <class Value>
+  Value of(const std::vector<Value>& values) {
+    return values[static_cast<std::size_t>(below(static_cast<int>(values.size())))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct AwkwardPlatform {
+  std::string path;
+  int workers = 0;
+  bool latencies_differ = false;  // of routes
+  bool has_latency = false;
+  bool changes = false;  // a profile of a link or of a host
+};
+
+// Groups of workers, as nodes or without, each worker on a link of its own; links of groups shared,
+// duplex or FATPIPE. With `changing` there may be profiles of bandwidth and of speed, and hosts of
+// other speeds.
+AwkwardPlatform awkward_platform(Draws& draws, bool changing);
+
+}  // namespace syncline
