@@ -38,8 +38,9 @@ std::string profile_file(const std::string& rows) {
 }
 
 // 1e8 B/s for 3 s, then 3e8 B/s for 1 s, and again: 6e8 bytes in 4 s. A ring of two sends 1e8 bytes
-// there in an iteration, whose computation takes 1e-6 s: so the link is full all the time, whatever
-// its bandwidth is at the end, where it once was "133 % full" or less than its bound.
+// there in an iteration, whose computation takes 1e-8 s: so the link is full all the time, whatever
+// its bandwidth is at the end, where it once was "133 % full" or less than its bound. (Changes come
+// between messages: SimGrid lets no flow go faster than its links did when it began.)
 TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
   const std::string profile = profile_file("PERIODICITY 4\n0 1e8\n3 3e8\n");
   for (const char* iterations : {"6", "9", "10", "36"}) {
@@ -49,7 +50,7 @@ TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
                    "bandwidth=\"1e9Bps\" latency=\"0\"")},
         {"model", model_of({25'000'000})},
         {"bucket-bytes", "all"},
-        {"throughput", "1e7"},
+        {"throughput", "1e9"},
         {"fidelity", "step"},
         {"warmup", "0"},
         {"iterations", iterations}};
@@ -147,7 +148,7 @@ TEST(Law25, APipelinePaysLatencyOnce) {
       {"exchange", "ps"},
       {"bucket-bytes", "all"}};
   const double bytes_s = 1.5 * 4 * 138e6 / 1.25e9;
-  EXPECT_GE(predicted(options).exchange_s, bytes_s + 0.02);
+  EXPECT_GE(predicted(options).exchange_s, bytes_s + 0.02 - 1e-9);
   EXPECT_LE(predicted(options).exchange_s, bytes_s + 0.04 + 0.005);  // and a partition
 }
 
@@ -194,8 +195,10 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
       about += " " + name + "=" + value;
     const Simulated run = simulated(options);
     EXPECT_FALSE(run.below_its_bound()) << about << run.report.warnings.back();
-    for (const BusyLink& link : run.report.busiest_links)
-      EXPECT_LE(link.utilisation, 1.1) << about << " " << link.name;
+    if (run.trace.in_step) {  // others' bytes of a window of two iterations are known roughly
+      for (const BusyLink& link : run.report.busiest_links)
+        EXPECT_LE(link.utilisation, 1.05) << about << " " << link.name;
+    }
     ++looked_at;
     if (jitter)
       continue;  // which has iterations that are shorter than their mean
