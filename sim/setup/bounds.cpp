@@ -20,6 +20,9 @@ struct RingMember {
   Route route;
 };
 
+// Of a phase: its name, and whether its ranks begin together.
+using Kind = std::pair<std::string_view, bool>;
+
 // A phase of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
@@ -84,6 +87,32 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
   return time;
 }
 
+// Where rank 0 works between its phases, which take these seconds.
+std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& plan,
+                                         const std::map<std::pair<Kind, int>, double>& phase_s,
+                                         double between_s) {
+  std::vector<ExchangeTime::Work> works;
+  std::map<Kind, int> occurrences;
+  double moved_s = 0;
+  for (std::size_t i = 0; i < plan.size(); ++i)
+    if (const Phase* phase = std::get_if<Phase>(&plan[i])) {
+      const Kind kind(phase->name, phase->group_size > 0);
+      if (const auto known = phase_s.find({kind, occurrences[kind]++}); known != phase_s.end())
+        moved_s += known->second;
+    } else if (i > 0 && i + 1 < plan.size()) {
+      works.push_back(
+          {moved_s, traffic.compression.seconds(0, std::get<syncline::Work>(plan[i]), -1)});
+    }
+  double worked_s = 0;
+  for (const ExchangeTime::Work& work : works)
+    worked_s += work.seconds;
+  for (ExchangeTime::Work& work : works) {
+    work.after = moved_s > 0 ? work.after / moved_s : 1;
+    work.seconds *= worked_s > 0 ? between_s / worked_s : 0;
+  }
+  return works;
+}
+
 // Phase after phase, as if all ranks went from one to the next together.
 struct ByPhases {
   ExchangeTime time;
@@ -93,7 +122,6 @@ struct ByPhases {
 ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
   // agree: a tree's ranks are in different rounds, but all start its long phase together.
-  using Kind = std::pair<std::string_view, bool>;
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
   bool rings_only = true;
@@ -130,11 +158,15 @@ ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& p
     slowest.between_s = std::max(slowest.between_s, own.between_s);
     slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
+  std::map<std::pair<Kind, int>, double> phase_s;
   for (const auto& [name, phase] : phases) {
     const double bytes_s = longest_flow_s(routes, phase);
+    const double more_s = std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
     slowest.bytes_s += bytes_s;
-    slowest.fixed_s += std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
+    slowest.fixed_s += more_s;
+    phase_s[name] = bytes_s + more_s;
   }
+  slowest.works = works_of(traffic, traffic.plan_of(payload, 0), phase_s, slowest.between_s);
   pipeline.add_to(slowest);
   return {slowest, rings_only};
 }
@@ -149,7 +181,7 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
   time.about = !followed;
   if (!followed)
     return time;
-  time.between_s = std::min(time.between_s, followed->fixed_s);
+  time.between_s = std::min(time.between_s, followed->fixed_s);  // all ranks may not work as long
   time.fixed_s = followed->fixed_s - time.between_s;
   time.bytes_s = followed->seconds - followed->fixed_s;
   time.shared_fixed_s =

@@ -18,6 +18,13 @@ struct ExchangeTime {
   double between_s = 0;     // compressing and decompressing inside the exchange
   double bytes_s = 0;       // bytes / bandwidth
   double decompress_s = 0;  // after it, on the compute stream
+  // Where between_s is spent, in the order of rank 0's plan: work, after a part of fixed_s +
+  // bytes_s.
+  struct Work {
+    double after = 0;    // from 0 to 1
+    double seconds = 0;  // these add up to between_s
+  };
+  std::vector<Work> works = {};
   // It may take another time: see exchange_time().
   bool about = false;
   // Of fixed_s and bytes_s, what the next bucket need not wait for: it follows the first stage of a

@@ -2,9 +2,88 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace syncline {
+
+namespace {
+
+// What the compute stream does, in its order.
+struct Task {
+  double seconds = 0;
+  int makes = -1;  // the bucket whose message is ready then
+  int reads = -1;  // the bucket that has to be exchanged before
+};
+
+// A part of an exchange.
+struct Leg {
+  double seconds = 0;
+  bool works = false;  // else bytes move
+};
+
+std::vector<Leg> legs_of(const ExchangeTime& bucket, double bandwidth) {
+  const double moving_s = bucket.fixed_s + bucket.bytes_s / bandwidth - bucket.shared_fixed_s -
+                          bucket.shared_bytes_s / bandwidth;
+  std::vector<Leg> legs;
+  double after = 0;
+  for (const ExchangeTime::Work& work : bucket.works) {
+    legs.push_back({.seconds = (work.after - after) * moving_s});
+    legs.push_back({.seconds = work.seconds, .works = true});
+    after = work.after;
+  }
+  legs.push_back({.seconds = (1 - after) * moving_s});
+  return legs;
+}
+
+// When the tasks end on one core, of which work inside an exchange has half while a task runs. The
+// next bucket's exchange begins when this one's legs have ended; it is over `shared_s` later.
+double one_core_seconds(const std::vector<Task>& tasks, const std::vector<ExchangeTime>& buckets,
+                        double bandwidth) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<double> over_s(buckets.size(), never);
+  int made = 0;
+  std::size_t task = 0;
+  std::size_t bucket = 0;
+  std::size_t leg = 0;
+  std::vector<Leg> legs;
+  if (!buckets.empty())
+    legs = legs_of(buckets.front(), bandwidth);
+  double task_left_s = tasks.front().seconds;
+  double leg_left_s = legs.empty() ? 0 : legs.front().seconds;
+  double now_s = 0;
+  while (task < tasks.size()) {
+    const int reads = tasks[task].reads;
+    const double task_from_s = reads < 0 ? 0 : over_s[index(reads)];
+    const bool computes = task_from_s <= now_s;
+    const bool exchanges = static_cast<int>(bucket) < made;
+    const double rate = computes && exchanges && legs[leg].works ? 0.5 : 1;
+    const double task_s = computes ? task_left_s / rate : task_from_s - now_s;
+    const double leg_s = exchanges ? leg_left_s / (legs[leg].works ? rate : 1) : never;
+    const double seconds = std::min(task_s, leg_s);
+    now_s = !computes && task_s <= leg_s ? task_from_s : now_s + seconds;
+    task_left_s -= computes ? seconds * rate : 0;
+    leg_left_s -= exchanges ? seconds * (legs[leg].works ? rate : 1) : 0;
+    if (computes && task_s <= leg_s) {
+      made = std::max(made, tasks[task].makes + 1);
+      if (++task < tasks.size())
+        task_left_s = tasks[task].seconds;
+    }
+    if (exchanges && leg_s <= task_s) {
+      if (++leg == legs.size()) {
+        over_s[bucket] =
+            now_s + buckets[bucket].shared_fixed_s + buckets[bucket].shared_bytes_s / bandwidth;
+        leg = 0;
+        if (++bucket < buckets.size())
+          legs = legs_of(buckets[bucket], bandwidth);
+      }
+      leg_left_s = legs[leg].seconds;
+    }
+  }
+  return now_s;
+}
+
+}  // namespace
 
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth) {
@@ -17,43 +96,40 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   const int round = setup.traffic.round;
   const bool in_rounds = setup.scenario.schedule->round != nullptr;
   const bool overlap = setup.scenario.overlap && !in_rounds;
-  const double stepping_s = compute.launch_s + compute.step_s[static_cast<std::size_t>(slowest)];
+  const double stepping_s = compute.launch_s + compute.step_s[index(slowest)];
   const double alone_s = compute.forward_s(slowest) + compute.backward_s(slowest) + stepping_s;
-
-  // When each message would be ready if there were no exchanges.
-  double computed_s = in_rounds ? stepping_s : 0;
-  computed_s += compute.forward_s(slowest);
-  if (!overlap)
-    computed_s += compute.backward_s(slowest);
+  const auto mean_of_round = [&](double averaging_s) {
+    return ((round - 1) * alone_s + averaging_s) / round;
+  };
+  const double before_s = (in_rounds ? stepping_s : 0) + compute.forward_s(slowest) +
+                          (overlap ? 0 : compute.backward_s(slowest));
+  const auto backward_s = [&](std::size_t bucket) {
+    return overlap ? compute.backward_s(slowest, setup.buckets[bucket].forward_flop) : 0;
+  };
+  if (!second_core) {
+    std::vector<Task> tasks{{.seconds = before_s}};
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      tasks.push_back(
+          {.seconds = backward_s(i) + buckets[i].compress_s, .makes = static_cast<int>(i)});
+    for (std::size_t i = 0; i < buckets.size(); ++i)
+      tasks.push_back({.seconds = buckets[i].decompress_s, .reads = static_cast<int>(i)});
+    tasks.push_back({.seconds = stepping_s});
+    return mean_of_round(one_core_seconds(tasks, buckets, bandwidth));
+  }
+  double computed_s = before_s;
   double compressed_s = 0;
-  std::vector<double> made_s;
-  for (std::size_t i = 0; i < buckets.size(); ++i) {
-    if (overlap)
-      computed_s += compute.backward_s(slowest, setup.buckets[i].forward_flop);
-    compressed_s = std::max(compressed_s, computed_s) + buckets[i].compress_s;
-    if (!second_core)
-      computed_s = compressed_s;
-    made_s.push_back(compressed_s);
-  }
-  double compute_delay_s = 0;  // from compression inside exchanges
   double free_s = 0;
-  std::vector<double> exchanged_s;
+  double read_s = 0;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
-    const double start_s = std::max(free_s, made_s[i] + compute_delay_s);
-    const double computing_s = std::max(0.0, computed_s + compute_delay_s - start_s);
-    const double shared_s = second_core ? 0 : std::min(buckets[i].between_s, computing_s);
-    const double end_s = start_s + buckets[i].fixed_s + buckets[i].between_s + shared_s +
-                         buckets[i].bytes_s / bandwidth;
-    free_s = end_s - buckets[i].shared_fixed_s - buckets[i].shared_bytes_s / bandwidth;
-    compute_delay_s += shared_s;
-    exchanged_s.push_back(end_s);
+    const ExchangeTime& bucket = buckets[i];
+    computed_s += backward_s(i);
+    compressed_s = std::max(compressed_s, computed_s) + bucket.compress_s;
+    const double end_s = std::max(free_s, compressed_s) + bucket.fixed_s + bucket.between_s +
+                         bucket.bytes_s / bandwidth;
+    free_s = end_s - bucket.shared_fixed_s - bucket.shared_bytes_s / bandwidth;
+    read_s = std::max(read_s, end_s) + bucket.decompress_s;
   }
-  const double computing_ends_s = computed_s + compute_delay_s;
-  double end_s = second_core ? 0 : computing_ends_s;
-  for (std::size_t i = 0; i < buckets.size(); ++i)
-    end_s = std::max(end_s, exchanged_s[i]) + buckets[i].decompress_s;
-  const double averaging_s = std::max(end_s, computing_ends_s) + stepping_s;
-  return ((round - 1) * alone_s + averaging_s) / round;
+  return mean_of_round(std::max(read_s, computed_s) + stepping_s);
 }
 
 namespace {

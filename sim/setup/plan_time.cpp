@@ -355,11 +355,12 @@ int partitions_of(const std::vector<Plan>& plans) {
   return partitions;
 }
 
+// Whether a rank may begin the next bucket before all others have ended this one.
 bool buckets_follow(const std::vector<Plan>& plans) {
   for (const Plan& plan : plans)
     for (const auto& action : plan)
       if (const Phase* phase = std::get_if<Phase>(&action))
-        return phase->stage.stages > 1 && phase->stage.in_flight != 1;
+        return phase->stage.in_flight != 1;
   return false;
 }
 

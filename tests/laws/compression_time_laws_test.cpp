@@ -272,6 +272,7 @@ TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
         const std::string about = platform + " " + exchange + " overlap " + overlap;
         // Compression must cost something, or it pays at any bandwidth.
         Options options{{"platform", path},
+                        {"fidelity", "step"},
                         {"model", model_of({8'000'000, 6'000'000, 9'000'000})},
                         {"device", cost_table(3e-9, 2e-10)},
                         {"compressor", "topk"},
@@ -351,6 +352,7 @@ TEST(ClosedForms, AreWithinFivePercentWithoutOverlap) {
     for (const Compressed& compressed : exchanges())
       for (const std::uint64_t parameters : {50'000ul, 8'000'000ul}) {
         const Options options{{"platform", path},
+                              {"fidelity", "step"},
                               {"model", model_of({parameters, parameters / 2, parameters})},
                               {"device", cost_table(3e-9, 2e-10)},
                               {"throughput", parameters > 1'000'000 ? "100" : "5000"},
@@ -371,6 +373,7 @@ TEST(ClosedForms, AreWithinFivePercentOfCompressedAndDenseIterations) {
     for (const Compressed& compressed : exchanges())
       for (const char* overlap : {"off", "on"}) {
         const Options options{{"platform", path},
+                              {"fidelity", "step"},
                               {"model", model_of({8'000'000, 4'000'000, 8'000'000})},
                               {"device", cost_table(3e-9, 2e-10)},
                               {"compressor", compressed.compressor},
