@@ -94,8 +94,12 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
                      (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
                      " and no compressor, with the same buckets and overlap\n";
   text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
-  text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";
-  text += "  as this scenario overlaps    " + described(even.with_overlap, busiest) + "\n";
+  if (even.known) {
+    text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";
+    text += "  as this scenario overlaps    " + described(even.with_overlap, busiest) + "\n";
+  } else {
+    text += "  not known: workers drift apart, or exchanges take another course there\n";
+  }
   text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
                  iteration_seconds(setup, even.dense, 1));
   return text;

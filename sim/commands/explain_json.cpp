@@ -62,10 +62,12 @@ Json ranges_json(const std::vector<BandwidthRange>& faster) {
 
 Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times) {
   const BreakEven even = break_even(setup, routes, times);
-  return {{"against", even.rival.exchange->name},
-          {"faster_without_overlap", ranges_json(even.without_overlap)},
-          {"faster_with_overlap", ranges_json(even.with_overlap)},
-          {"dense_iteration_s", iteration_seconds(setup, even.dense, 1)}};
+  return {
+      {"against", even.rival.exchange->name},
+      {"known", even.known},
+      {"faster_without_overlap", even.known ? ranges_json(even.without_overlap) : Json(nullptr)},
+      {"faster_with_overlap", even.known ? ranges_json(even.with_overlap) : Json(nullptr)},
+      {"dense_iteration_s", iteration_seconds(setup, even.dense, 1)}};
 }
 
 }  // namespace

@@ -51,10 +51,12 @@ void print_summary(const std::string& name, const std::vector<ValidationRow>& ro
               100 * figures.median_error, 100 * figures.worst_error, figures.tau);
 }
 
-// What those who ask a simulation for nothing would be off.
+// What those who simulate nothing would be off.
 void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows) {
-  std::printf("perfect scaling alone%s: median %.1f%%\n", of.c_str(),
-              100 * agreement(rows).perfect_median_error);
+  const double error = agreement(rows).perfect_median_error;
+  const std::string shown = error > 100 ? "more than 10000%, where hardly anything computes"
+                                        : format("%.1f%%", 100 * error);
+  std::printf("perfect scaling alone%s: median %s\n", of.c_str(), shown.c_str());
 }
 
 void print_rows(const std::vector<ValidationRow>& rows) {

@@ -119,13 +119,14 @@ struct ByPhases {
   bool rings_only = true;
 };
 
-ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload) {
+ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
+                        double bandwidth) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
   // agree: a tree's ranks are in different rounds, but all start its long phase together.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
   bool rings_only = true;
-  PipelineTime pipeline(routes, traffic.step_overhead_s, traffic.host_memory_Bps);
+  PipelineTime pipeline(routes, traffic.step_overhead_s, traffic.host_memory_Bps, bandwidth);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<Kind, int> occurrences;
@@ -144,7 +145,7 @@ ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& p
       common.steps = phase->steps;
       for (const Transfer& send : phase->sends) {
         Route route = routes.between(rank, send.peer);
-        const auto bytes = static_cast<double>(send.bytes);
+        const auto bytes = static_cast<double>(send.bytes) / bandwidth;
         common.slowest_flow_s = std::max(common.slowest_flow_s, bytes / route.flow_Bps);
         for (const int link : route.links)
           common.link_bytes[link] += bytes;
@@ -173,12 +174,14 @@ ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& p
 
 }  // namespace
 
-ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
-  auto [time, rings_only] = time_by_phases(traffic, routes, payload);
-  if (rings_only)
+ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                           double bandwidth) {
+  auto [time, rings_only] = time_by_phases(traffic, routes, payload, bandwidth);
+  constexpr int followed_rings = 16;  // ranks; the recurrence knows no flows that share by turns
+  if (rings_only && traffic.averaging_ranks() > followed_rings)
     return time;
-  const std::optional<PlanTime> followed = plan_time(traffic, routes, payload);
-  time.about = !followed;
+  const std::optional<PlanTime> followed = plan_time(traffic, routes, payload, bandwidth);
+  time.about = !followed && !rings_only;
   if (!followed)
     return time;
   time.between_s = std::min(time.between_s, followed->fixed_s);  // all ranks may not work as long
@@ -205,14 +208,14 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
 }
 
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
-                                       const std::vector<Bucket>& buckets) {
+                                       const std::vector<Bucket>& buckets, double bandwidth) {
   std::vector<ExchangeTime> times;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, ExchangeTime> known;
   for (const Bucket& bucket : buckets) {
     const Payload payload = traffic.payload_of(bucket, -1);
     const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
     if (!known.contains(key))
-      known[key] = exchange_time(traffic, routes, payload);
+      known[key] = exchange_time(traffic, routes, payload, bandwidth);
     times.push_back(known.at(key));
   }
   return times;

@@ -166,6 +166,41 @@ std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s) {
   return ranges;
 }
 
+// A limit at which compressed - dense seconds are zero, near one that came from exchanges as long
+// as they are at the scenario's own bandwidth. Bisects by factors, to half a per cent; 0 if there
+// is none within a factor of four.
+template <class ExtraSeconds>
+double limit_near(double first, ExtraSeconds extra_s) {
+  const double sign = extra_s(first);
+  for (const double step : {1.3, 1 / 1.3, 4.0, 0.25})
+    if ((extra_s(first * step) < 0) != (sign < 0)) {
+      double same = first;
+      double other = first * step;
+      while (std::abs(std::log(other / same)) > 0.005) {
+        const double middle = std::sqrt(same * other);
+        ((extra_s(middle) < 0) == (sign < 0) ? same : other) = middle;
+      }
+      return other;
+    }
+  return 0;
+}
+
+// Whether ranks work inside the exchanges of several buckets and do not all end together.
+bool drift_apart(const std::vector<ExchangeTime>& buckets) {
+  return std::ranges::any_of(buckets, [&](const ExchangeTime& bucket) {
+    return bucket.about ||
+           (buckets.size() > 1 && bucket.between_s > 0 &&
+            bucket.shared_fixed_s + bucket.shared_bytes_s > 1e-3 * bucket.exchange_s());
+  });
+}
+
+double alone_s(const std::vector<ExchangeTime>& buckets) {
+  double seconds = 0;
+  for (const ExchangeTime& bucket : buckets)
+    seconds += bucket.compress_s + bucket.exchange_s() + bucket.decompress_s;
+  return seconds;
+}
+
 }  // namespace
 
 BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
@@ -188,6 +223,25 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
   result.with_overlap = ranges_below_zero([&](double bandwidth) {
     return iteration_seconds(setup, result.compressed, bandwidth) -
            iteration_seconds(setup, result.dense, bandwidth);
+  });
+  const auto look_again = [&](std::vector<BandwidthRange>& ranges, auto seconds_of) {
+    const auto extra_s = [&](double bandwidth) {
+      return seconds_of(bucket_times(setup.traffic, routes, setup.buckets, bandwidth)) -
+             seconds_of(bucket_times(result.rival, routes, setup.buckets, bandwidth));
+    };
+    for (BandwidthRange& range : ranges)
+      for (double* limit : {&range.from, &range.to})
+        if (*limit > 0) {
+          *limit = limit_near(*limit, extra_s);
+          result.known = result.known && *limit > 0;
+        }
+  };
+  result.known = !drift_apart(result.compressed);
+  if (!result.known)
+    return result;
+  look_again(result.without_overlap, alone_s);
+  look_again(result.with_overlap, [&](const std::vector<ExchangeTime>& buckets) {
+    return iteration_seconds(setup, buckets, 1);
   });
   return result;
 }

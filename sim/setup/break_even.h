@@ -26,6 +26,10 @@ struct BandwidthRange {
 // where bytes take longer than compressing them; above a limit if its messages have more bytes in
 // fewer steps; between two if compressing them then takes longer than what is left of these.
 struct BreakEven {
+  // Both are looked at again at the limits, with exchanges as long as they are there. False if a
+  // limit then moves by more than a factor of four; and where ranks of several buckets drift apart
+  // with work inside the exchange, which shares the core with other work on each of them.
+  bool known = true;
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
   // (dense bytes_s - compressed bytes_s) / (compress_s + between_s + decompress_s + fixed_s - dense

@@ -24,7 +24,7 @@ void PipelineTime::add(int rank, const Phase& phase) {
       own.adding_s, memory_bytes_per_sum * added_bytes / host_memory_Bps_ / phase.stage.partitions);
   for (const Transfer& send : phase.sends) {
     const Route route = routes_.between(rank, send.peer);
-    const auto bytes = static_cast<double>(send.bytes);
+    const auto bytes = static_cast<double>(send.bytes) / bandwidth_;
     own.slowest_flow_s = std::max(own.slowest_flow_s, bytes / route.flow_Bps);
     for (const int link : route.links)
       own.link_bytes[link] += bytes;

@@ -16,8 +16,11 @@ namespace syncline {
 // only one bucket is in flight.
 class PipelineTime {
  public:
-  PipelineTime(Routes& routes, double step_overhead_s, double host_memory_Bps)
-      : routes_(routes), step_overhead_s_(step_overhead_s), host_memory_Bps_(host_memory_Bps) {}
+  PipelineTime(Routes& routes, double step_overhead_s, double host_memory_Bps, double bandwidth)
+      : routes_(routes),
+        step_overhead_s_(step_overhead_s),
+        host_memory_Bps_(host_memory_Bps),
+        bandwidth_(bandwidth) {}
   // A phase of this rank, if it is in a pipeline.
   void add(int rank, const Phase& phase);
   // Passes follow each other.
@@ -37,6 +40,7 @@ class PipelineTime {
   Routes& routes_;
   double step_overhead_s_;
   double host_memory_Bps_;
+  double bandwidth_;                               // of the links', this many times
   std::map<std::pair<int, int>, OfStage> stages_;  // by pass and place
 };
 

@@ -69,8 +69,8 @@ struct Timer {
 class Followed {
  public:
   Followed(const Traffic& traffic, Routes& routes, const std::vector<Plan>& plans, int buckets,
-           int partitions, bool bytes)
-      : traffic_(traffic), routes_(routes), partitions_(partitions), bytes_(bytes) {
+           int partitions, double per_byte)
+      : traffic_(traffic), routes_(routes), partitions_(partitions), per_byte_(per_byte) {
     for (int bucket = 0; bucket < buckets; ++bucket)
       for (std::size_t rank = 0; rank < plans.size(); ++rank)
         add(static_cast<int>(rank), plans[rank]);
@@ -275,7 +275,7 @@ class Followed {
       Mailbox& mailbox = mailbox_of(rank, send.peer, stage, &at);
       const Message message{.stream = number,
                             .way = &route(rank, send.peer),
-                            .bytes = bytes_ ? static_cast<double>(send.bytes) / parts : 0};
+                            .bytes = per_byte_ * static_cast<double>(send.bytes) / parts};
       if (at_once || mailbox.asked > mailbox.set_out || is_local(*message.way))
         sets_out(at, message);
       else
@@ -311,7 +311,7 @@ class Followed {
     double bytes = 0;
     for (const Transfer& received : phase.receives)
       bytes += phase.adds ? static_cast<double>(received.bytes) / phase.stage.partitions : 0;
-    if (bytes == 0 || !bytes_)
+    if (bytes == 0 || per_byte_ == 0)
       return now_s_;
     double& free_s = memory_free_s_[traffic_.cluster.rank_hosts[index(rank)]];
     free_s = std::max(free_s, now_s_) + memory_bytes_per_sum * bytes / traffic_.host_memory_Bps;
@@ -321,7 +321,7 @@ class Followed {
   const Traffic& traffic_;
   Routes& routes_;
   int partitions_;
-  bool bytes_;
+  double per_byte_;  // 0: without bytes; less than 1: in so many times faster links
   double now_s_ = 0;
   std::vector<Job> jobs_;
   std::vector<StreamAt> streams_;
@@ -366,7 +366,8 @@ bool buckets_follow(const std::vector<Plan>& plans) {
 
 }  // namespace
 
-std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload) {
+std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                                  double bandwidth) {
   std::vector<Plan> plans;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
     plans.push_back(plan_of(*traffic.exchange, traffic.cluster.topology, traffic.exchange_settings,
@@ -377,8 +378,10 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   bool known = true;
   const auto followed = [&](int buckets, int first_partitions, bool bytes) {
     const std::optional<double> seconds =
-        known ? Followed(traffic, routes, plans, buckets, first_partitions, bytes).seconds()
-              : std::nullopt;
+        known
+            ? Followed(traffic, routes, plans, buckets, first_partitions, bytes ? 1 / bandwidth : 0)
+                  .seconds()
+            : std::nullopt;
     known = seconds.has_value();
     return seconds.value_or(0);
   };

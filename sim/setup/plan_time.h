@@ -24,6 +24,8 @@ struct PlanTime {
 // message arrives a latency after its last byte has left, whenever it is looked for; flows that
 // meet share links equally, and FATPIPE links limit each. Of more than 64 partitions the rest
 // follow at the pace of those. None: it would take too long to follow all messages.
-std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload);
+// Every bandwidth is multiplied by `bandwidth`.
+std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                                  double bandwidth = 1);
 
 }  // namespace syncline

@@ -281,6 +281,8 @@ TEST(BreakEven, IsWhereTheSimulatedRunsTakeTheSameTime) {
                         {"overlap", overlap},
                         {"bucket-bytes", overlaps ? "0" : "all"}};
         const Predicted closed = predicted(options);
+        if (overlaps && !closed.even_known)
+          continue;
         const auto even = overlaps ? closed.with_overlap : closed.without_overlap;
         ASSERT_EQ(even.size(), 1u) << about;
         ASSERT_EQ(even.front().from, 0) << about;

@@ -166,7 +166,7 @@ std::string predictions(const Scenario& scenario) {
       << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
   if (setup.traffic.compression.on() && !times.empty()) {
     const BreakEven even = break_even(setup, routes, times);
-    out << number(iteration_seconds(setup, even.dense, 1));
+    out << number(iteration_seconds(setup, even.dense, 1)) << ' ' << even.known;
     for (const auto* ranges : {&even.without_overlap, &even.with_overlap}) {
       out << ' ' << ranges->size();
       for (const auto& [from, to] : *ranges)
@@ -174,7 +174,7 @@ std::string predictions(const Scenario& scenario) {
     }
     out << '\n';
   } else {
-    out << "0 0 0\n";
+    out << "0 1 0 0\n";
   }
   for (const auto& [link, bytes] : loads)
     out << routes.links()[static_cast<std::size_t>(link)].name << ' ' << number(bytes) << '\n';
@@ -356,7 +356,7 @@ Predicted predicted(Options options) {
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
   in >> result.bound_s >> result.busiest_link >> result.about >> result.exchange_s >>
-      result.iteration_s >> result.rival_s;
+      result.iteration_s >> result.rival_s >> result.even_known;
   for (auto* ranges : {&result.without_overlap, &result.with_overlap}) {
     std::size_t count = 0;
     in >> count;

@@ -80,7 +80,8 @@ struct Predicted {
   bool about = false;     // it may take another time
   double iteration_s = 0;
   // Where something compresses, too:
-  double rival_s = 0;                           // `bsp`, `ring`, nothing compressed
+  double rival_s = 0;  // `bsp`, `ring`, nothing compressed
+  bool even_known = true;
   std::vector<BandwidthRange> without_overlap;  // where compression is faster
   std::vector<BandwidthRange> with_overlap;
 };
