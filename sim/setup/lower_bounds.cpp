@@ -90,9 +90,12 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
                      .binding_bytes = binding_bytes,
                      .seconds = binding_bytes / link_at(routes, link).bandwidth.most_Bps()});
   };
-  const std::map<int, double> of_flows = fatpipe_bytes(setup, routes);
-  for (const auto& [link, bytes] :
-       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets())) {
+  const std::map<int, double> all =
+      link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
+  const bool any_fatpipe = std::ranges::any_of(routes.links(), &PlatformLink::fatpipe);
+  const std::map<int, double> of_flows =
+      any_fatpipe ? fatpipe_bytes(setup, routes) : std::map<int, double>();
+  for (const auto& [link, bytes] : all) {
     const auto flow = of_flows.find(link);
     const bool fatpipe = link_at(routes, link).fatpipe;
     add(link, bytes, !fatpipe ? bytes : flow == of_flows.end() ? 0 : flow->second);

@@ -20,6 +20,7 @@ namespace syncline {
 namespace {
 
 constexpr double rounding = 1e-12;
+constexpr int most_ranks = 256;        // whose plans are made
 constexpr int most_partitions = 64;    // that are followed
 constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
 constexpr double most_messages = 2e5;  // in memory at a time
@@ -368,6 +369,8 @@ bool buckets_follow(const std::vector<Plan>& plans) {
 
 std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
                                   double bandwidth) {
+  if (traffic.averaging_ranks() > most_ranks)
+    return std::nullopt;
   std::vector<Plan> plans;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
     plans.push_back(plan_of(*traffic.exchange, traffic.cluster.topology, traffic.exchange_settings,

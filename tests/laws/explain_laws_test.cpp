@@ -195,7 +195,9 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
       about += " " + name + "=" + value;
     const Simulated run = simulated(options);
     EXPECT_FALSE(run.below_its_bound()) << about << run.report.warnings.back();
-    if (run.trace.in_step) {  // others' bytes of a window of two iterations are known roughly
+    // Of a short window whose ends are within iterations, or within rounds, bytes are known
+    // roughly.
+    if (run.trace.in_step && options.at("schedule") != "local-sgd") {
       for (const BusyLink& link : run.report.busiest_links)
         EXPECT_LE(link.utilisation, 1.05) << about << " " << link.name;
     }
