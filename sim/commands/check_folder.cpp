@@ -42,16 +42,24 @@ std::vector<std::string> scenarios_in(const std::string& path) {
   return stems;
 }
 
-// As many runs as it was blessed with, unless its options say how many: what is judged then does
-// not depend on what `auto` is today. Files of before had one.
-void repeat_as_blessed(Scenario& scenario, const Notes& before) {
-  if (scenario.repeats)
+// As many runs, in steps or flows, as it was blessed with, unless its options say so: what is
+// judged then does not depend on what `auto` is today. Files of before had one run, of flows.
+void simulate_as_blessed(Scenario& scenario, const Notes& before) {
+  if (const auto runs = before.find(runs_note); !scenario.repeats) {
+    scenario.repeats = 1;
+    if (runs != before.end())
+      scenario.repeats = static_cast<int>(checked_number(
+          {.name = runs_note, .minimum = 1, .maximum = 1000, .whole = true}, runs->second));
+  }
+  if (scenario.fidelity != Fidelity::automatic)
     return;
-  const auto runs = before.find(runs_note);
-  scenario.repeats = 1;
-  if (runs != before.end())
-    scenario.repeats = static_cast<int>(checked_number(
-        {.name = runs_note, .minimum = 1, .maximum = 1000, .whole = true}, runs->second));
+  const auto fidelity = before.find("fidelity");
+  const bool step = fidelity != before.end() && fidelity->second == "step";
+  scenario.fidelity = step ? Fidelity::step : Fidelity::flow;
+  if (fidelity != before.end())
+    return;
+  scenario.written["fidelity"] = "flow";  // as the option was then
+  scenario.written.erase("repeats");
 }
 
 void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
@@ -62,7 +70,7 @@ void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
         printable(stem) +
         (sweep.swept.empty() ? "" : "/" + cell_name(scenario.written, sweep.swept));
     if (as_blessed)
-      repeat_as_blessed(scenario, folder.notes_before(name));
+      simulate_as_blessed(scenario, folder.notes_before(name));
     folder.cells.push_back({.name = name,
                             .cell = {.scenario = scenario},
                             .result = nullptr,

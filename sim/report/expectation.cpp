@@ -14,7 +14,8 @@ const std::vector<std::string> noted_figures{
     "iteration_mean_s", "compute_s",       "compress_s",   "exposed_communication_s", "waiting_s",
     "bytes_sent",       "bound_compute_s", "bound_link_s", "staleness_mean"};
 const std::vector<std::string> noted_inputs{"options",         "platform_file",   "model_file",
-                                            "throughput_file", "cost_table_file", "simgrid"};
+                                            "throughput_file", "cost_table_file", "fidelity",
+                                            "simgrid"};
 
 namespace {
 
@@ -132,6 +133,8 @@ std::string inputs_moved(const Notes& before, const Notes& now) {
       continue;
     if (input == "simgrid") {
       changed.push_back("SimGrid " + old->second + " -> " + own->second);
+    } else if (input == "fidelity") {
+      changed.push_back("simulated as " + old->second + " -> " + own->second);
     } else if (input == "options") {
       auto old_options = options_in(old->second);
       for (const auto& [name, value] : options_in(own->second)) {
@@ -169,6 +172,7 @@ Notes notes_of(const Json& result, const Notes& inputs) {
   for (const std::string& figure : noted_figures)
     notes[figure] = result["figures"][figure].dump();
   notes["options"] = options_note(result);
+  notes["fidelity"] = fidelity_of(result);
   notes["simgrid"] = result["simgrid"];
   return notes;
 }

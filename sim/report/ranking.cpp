@@ -55,6 +55,20 @@ double half_width_of(const Json& figures) {
   return std::max(part, rounding) * figures["throughput_samples_per_s"].get<double>();
 }
 
+// Where some of those that compete were simulated in steps and others as flows, these are known by
+// so much less.
+constexpr double error_of_flows = 0.03;
+
+void widen_flows(const std::vector<Json>& results, Contest& contest) {
+  const auto is_flow = [&](const RankedCell& cell) {
+    return fidelity_of(results[cell.result]) == "flow";
+  };
+  if (std::ranges::all_of(contest.cells, is_flow))
+    return;
+  for (RankedCell& cell : contest.cells)
+    cell.half_width += is_flow(cell) ? error_of_flows * cell.samples_per_s : 0;
+}
+
 std::string value_of(const Json& result, const std::string& option) {
   return option == "workers" ? result["figures"]["worker_count"].dump()
                              : option_text(result, option);
@@ -160,6 +174,7 @@ std::vector<Contest> contests_of(const std::vector<Json>& results, const Words& 
   }
   for (Contest& contest : contests) {
     std::ranges::stable_sort(contest.cells, faster);
+    widen_flows(results, contest);
     const RankedCell& first = contest.cells.front();
     contest.tied = static_cast<std::size_t>(
         std::ranges::find_if(contest.cells,
@@ -170,24 +185,6 @@ std::vector<Contest> contests_of(const std::vector<Json>& results, const Words& 
         contest.cells.begin());
   }
   return contests;
-}
-
-std::string and_listed(const Words& words) {
-  std::string text;
-  for (std::size_t i = 0; i < words.size(); ++i)
-    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
-  return text;
-}
-
-// The first few, and how many more.
-std::string few(Words words) {
-  constexpr std::size_t most = 3;
-  if (words.size() > most + 1) {
-    const std::size_t more = words.size() - most;
-    words.resize(most);
-    words.push_back(std::to_string(more) + " more");
-  }
-  return and_listed(words);
 }
 
 std::string times(double ratio) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "sim/report/result.h"
 #include "sim/report/shown.h"
 #include "sim/window.h"
 
@@ -104,15 +105,15 @@ std::string runs_shown(int runs) {
 }
 
 std::string how_simulated(const std::vector<Json>& results) {
-  std::map<int, int> cells;  // by runs
+  std::map<std::string, int> cells;  // by fidelity and runs
   for (const Json& result : results)
-    ++cells[runs_in(result)];
+    ++cells[fidelity_of(result) + ", " + runs_shown(runs_in(result))];
   if (cells.size() == 1)
-    return cells.begin()->first == 1 ? "" : "of each cell " + runs_shown(cells.begin()->first);
+    return cells.begin()->first;
   std::string text;
-  for (const auto& [runs, count] : cells)
-    text += (text.empty() ? "" : ", ") + runs_shown(runs) + " of " + std::to_string(count) +
-            (count == 1 ? " cell" : " cells");
+  for (const auto& [how, count] : cells)
+    text += (text.empty() ? "" : "; ") + how + " (" + std::to_string(count) +
+            (count == 1 ? " cell)" : " cells)");
   return text;
 }
 

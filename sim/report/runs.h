@@ -21,7 +21,7 @@ void take_means(Report& report, const std::vector<nlohmann::ordered_json>& other
 int runs_in(const nlohmann::ordered_json& result);
 // "1 run", "5 runs".
 std::string runs_shown(int runs);
-// What a line below a table of these says of how they were simulated; empty: one run each.
+// What a line below a table of these says of how they were simulated: "step, 5 runs".
 std::string how_simulated(const std::vector<nlohmann::ordered_json>& results);
 
 }  // namespace syncline

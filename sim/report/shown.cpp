@@ -103,4 +103,21 @@ std::string in_xml(const std::string& text) {
   return escaped;
 }
 
+std::string and_listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+std::string few(std::vector<std::string> words) {
+  constexpr std::size_t most = 3;
+  if (words.size() > most + 1) {
+    const std::size_t more = words.size() - most;
+    words.resize(most);
+    words.push_back(std::to_string(more) + " more");
+  }
+  return and_listed(words);
+}
+
 }  // namespace syncline

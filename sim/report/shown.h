@@ -22,6 +22,10 @@ std::string bytes_shown(double b);
 // "12,345", or four digits if there are fewer.
 std::string count_shown(double number);
 std::string cost_shown(double price);
+// "a, b and c".
+std::string and_listed(const std::vector<std::string>& words);
+// The first few, and how many more.
+std::string few(std::vector<std::string> words);
 
 struct Column {
   std::string title;

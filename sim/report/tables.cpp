@@ -92,9 +92,7 @@ std::string comparison_table(const std::vector<Json>& results,
                                format(" %.0f %%", 100 * links[0]["utilisation"].get<double>());
   });
   columns.back().left = true;
-  const std::string how = how_simulated(results);
-  return aligned(columns, results.size()) +
-         (how.empty() ? "" : how + "; figures are their means\n") +
+  return aligned(columns, results.size()) + "simulated as " + how_simulated(results) + "\n" +
          (unsteady ? "~: the halves of the window differ by more than 3 %; a longer run says more\n"
                    : "");
 }
@@ -115,6 +113,7 @@ std::string full_report(const Json& result) {
            (f["throughput_interval"].is_null()
                 ? ""
                 : format(" +- %.2g %%", 100 * f["throughput_interval"].get<double>())));
+  line("simulated as", how_simulated({result}));
   if (const int runs = runs_in(result); runs > 1) {
     std::string values;
     for (const Json& value : f["throughput_of_runs"])

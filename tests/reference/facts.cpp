@@ -21,7 +21,7 @@ void add_ways(const std::vector<std::string>& hosts, int ranks, Facts& facts) {
                                          .same_host = same});
     }
   for (const PlatformLink& link : routes.links())
-    facts.link_Bps.push_back(link.bandwidth_Bps);
+    facts.link_Bps.push_back(link.bandwidth.first_Bps);
 }
 
 bool is_on(const Settings& settings, const std::string& name, const std::string& word) {

@@ -92,6 +92,23 @@ TEST(Ranking, CallsATieWhatIsNotSteady) {
   EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
 }
 
+// Where both are flows their errors are alike; a flow against steps is known by 3 % less.
+TEST(Ranking, CallsATieWhatIsWithinTheErrorOfFlows) {
+  Json first = result_of({of("bsp", "ring"), 100, 0.001});
+  Json second = result_of({of("bsp", "tree"), 98, 0.001});
+  const auto tied_as = [&](const char* ring, const char* tree) {
+    first["provenance"]["fidelity"] = ring;
+    second["provenance"]["fidelity"] = tree;
+    return rank({first, second}).contests.front().tied;
+  };
+  EXPECT_EQ(tied_as("step", "step"), 1U);
+  EXPECT_EQ(tied_as("flow", "flow"), 1U);
+  EXPECT_EQ(tied_as("step", "flow"), 2U);
+  EXPECT_EQ(tied_as("flow", "step"), 2U);
+  second["figures"]["throughput_samples_per_s"] = 96.0;
+  EXPECT_EQ(tied_as("flow", "step"), 1U);
+}
+
 TEST(Ranking, ComparesWithinANumberOfWorkers) {
   const Ranking ranking = ranking_of({{of("asp", "ps", 4), 400},
                                       {of("bsp", "ring", 4), 300},

@@ -54,19 +54,23 @@ TEST(Runs, SayWhereTheyAreFurtherApartThanEachKnows) {
 }
 
 TEST(Runs, AreSaidInOneLine) {
-  const auto made = [](int runs) {
+  const auto made = [](int runs, const std::string& fidelity = "step") {
     nlohmann::ordered_json result = made_result({}, 100);
+    result["provenance"]["fidelity"] = fidelity;
     result["figures"]["runs"] = runs;
     return result;
   };
-  EXPECT_EQ(how_simulated({made(1), made(1)}), "");
-  EXPECT_EQ(how_simulated({made(5), made(5)}), "of each cell 5 runs");
-  EXPECT_EQ(how_simulated({made(5), made(1), made(5)}), "1 run of 1 cell, 5 runs of 2 cells");
+  EXPECT_EQ(how_simulated({made(1), made(1)}), "step, 1 run");
+  EXPECT_EQ(how_simulated({made(5), made(5)}), "step, 5 runs");
+  EXPECT_EQ(how_simulated({made(5), made(1, "flow"), made(5)}),
+            "flow, 1 run (1 cell); step, 5 runs (2 cells)");
   nlohmann::ordered_json older = made_result({}, 100);
   older["figures"].erase("runs");
+  older["provenance"].erase("fidelity");
   older["figures"].erase("throughput_of_runs");
   EXPECT_TRUE(is_result(older));
   EXPECT_EQ(runs_in(older), 1);
+  EXPECT_EQ(fidelity_of(older), "flow");
 }
 
 TEST(Runs, HaveSeedsOfTheirOwn) {

@@ -1,0 +1,113 @@
+// `fidelity = auto`: every step where messages are few, flows above.
+#include "sim/engine/fidelity.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/unit/program.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json explained(const std::string& workers, const std::vector<std::string>& more = {}) {
+  std::vector<std::string> all{"explain",   "--platform",   "fat-tree-1024", "--model",
+                               "resnet50",  "--throughput", "250",           "--json",
+                               "--workers", workers};
+  all.insert(all.end(), more.begin(), more.end());
+  const Ended ended = run_program(all);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  return Json::parse(ended.out);
+}
+
+// A ring of n has 2 (n - 1) n messages for each of five buckets, and a run 11 iterations.
+TEST(Fidelity, AutoIsStepsUpToAQuarterOfAMillionMessages) {
+  for (const int n : {2, 16, 48, 49, 64, 512}) {
+    const Json cell = explained(std::to_string(n));
+    const double messages = 2.0 * (n - 1) * n * 5 * 11;
+    EXPECT_EQ(cell["simulated_as"], messages <= most_messages_in_steps ? "step" : "flow") << n;
+  }
+}
+
+TEST(Fidelity, IsWhatAUserAsksFor) {
+  for (const std::string fidelity : {"step", "flow"}) {
+    EXPECT_EQ(explained("4", {"--fidelity", fidelity})["simulated_as"], fidelity);
+    EXPECT_EQ(explained("64", {"--fidelity", fidelity})["simulated_as"], fidelity);
+  }
+}
+
+TEST(Fidelity, OfACellIsInItsResultItsTableAndTheCsv) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_program({"run", "--platform", "fat-tree-1024", "--model", "resnet50", "--throughput",
+                   "250", "--workers", "16,64", "--out", folder.path("out")});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("simulated as flow, 1 run (1 cell); step, 1 run (1 cell)"),
+            std::string::npos)
+      << ended.out;
+  for (const auto& [workers, word] :
+       std::vector<std::pair<std::string, std::string>>{{"16", "step"}, {"64", "flow"}}) {
+    const Json result = Json::parse(text_of(folder.path("out/workers-" + workers + ".json")));
+    EXPECT_EQ(result["scenario"]["fidelity"], "auto");
+    EXPECT_EQ(result["provenance"]["fidelity"], word);
+  }
+  const std::string csv = text_of(folder.path("out/results.csv"));
+  EXPECT_NE(csv.find(",simulated_as,"), std::string::npos);
+  EXPECT_NE(csv.find(",step,"), std::string::npos);
+  EXPECT_NE(csv.find(",flow,"), std::string::npos);
+}
+
+// Whoever simulates a part of a sweep comes to the same.
+TEST(Fidelity, IsTheSameInEveryShareOfASweep) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> sweep{"run",      "--platform", "fat-tree-1024", "--model",
+                                       "resnet50", "--workers",  "16,64",         "--throughput",
+                                       "250",      "--out"};
+  const auto run = [&](const std::string& out, std::vector<std::string> more) {
+    std::vector<std::string> all = sweep;
+    all.push_back(folder.path(out));
+    all.insert(all.end(), more.begin(), more.end());
+    ASSERT_EQ(run_program(all).code, 0);
+  };
+  run("whole", {"--jobs", "1"});
+  run("shared", {"--resume", "--share", "2/2"});
+  run("shared", {"--resume", "--share", "1/2"});
+  for (const char* cell : {"/workers-16.json", "/workers-64.json"})
+    EXPECT_EQ(text_of(folder.path("whole") + cell), text_of(folder.path("shared") + cell));
+}
+
+// InfiniBand's factors are of a message's size, so that only steps mean anything.
+TEST(Fidelity, AutoIsStepsWhereFactorsDependOnSizes) {
+  const Ended refused =
+      run_program({"explain", "--platform", "gbe-32x1", "--model", "resnet50", "--throughput",
+                   "250", "--network", "ib", "--fidelity", "flow"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("allowed are fidelity = auto, step"), std::string::npos);
+}
+
+TEST(Check, SimulatesAsItWasBlessed) {
+  const TemporaryFolder folder;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path(name)) << text;
+  };
+  write("cell.cfg", "platform = gbe-32x1\nmodel = resnet50\nthroughput = 300\nworkers = 4\n");
+  ASSERT_EQ(run_program({"check", folder.path(""), "--bless", "--because", "new"}).code, 0);
+  const std::string blessed = text_of(folder.path("expected.csv"));
+  EXPECT_NE(blessed.find("cell,fidelity,step,"), std::string::npos) << blessed;
+  EXPECT_EQ(run_program({"check", folder.path("")}).code, 0);
+  // A file of before has no such row: it was of flows, and says so where that comes to something
+  // else.
+  std::string before;
+  std::istringstream lines(blessed);
+  for (std::string line; std::getline(lines, line);)
+    if (!line.starts_with("cell,fidelity,"))
+      before += line + "\n";
+  write("expected.csv", before);
+  EXPECT_EQ(run_program({"check", folder.path("")}).code, 0);  // a ring of four is as long in both
+}
+
+}  // namespace
+}  // namespace syncline
