@@ -74,8 +74,18 @@ struct Passes {
 
 Passes passes_of(const Phase& phase, bool every_step, int workers) {
   if (phase.stage.stages > 1) {
-    const double pieces = pieces_of(phase.stage, every_step);
-    return {.transfers = pieces, .rows = 3 * pieces};
+    const int pieces = pieces_of(phase.stage, every_step);
+    Passes passes{.transfers = static_cast<double>(pieces), .rows = 3.0 * pieces};
+    if (phase.group_size == 0)
+      return passes;
+    if (every_step)
+      passes.transfers *= phase.steps;
+    else
+      for (int p = 0; p < pieces; ++p) {
+        const Phase piece = piece_of(phase, p, every_step);
+        passes.transfers += is_fused(piece, every_step, workers) ? 0 : piece.steps - 1;
+      }
+    return passes;
   }
   return {.transfers = is_fused(phase, every_step, workers) ? 1.0 : phase.steps, .rows = 2};
 }

@@ -133,8 +133,11 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
           .rank = rank,
           .bucket = bucket.index,
           .iteration = iteration};
-  for (const Transfer& transfer : phase.sends)
+  for (const Transfer& transfer : phase.sends) {
     row.bytes_sent += run.on_the_wire(rank, transfer.peer, transfer.bytes);
+    if (!as_flow && run.on_different_hosts(rank, transfer.peer))
+      run.trace.flows += phase.steps - 1;
+  }
   for (const Transfer& transfer : phase.receives)
     row.bytes_received += run.on_different_hosts(transfer.peer, rank) ? transfer.bytes : 0;
 

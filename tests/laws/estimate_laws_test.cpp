@@ -17,7 +17,8 @@ void expect_as_estimated(const Options& options, double tolerance) {
 }
 
 TEST(Law17, TheEstimateOfAnAverageHasItsMessages) {
-  for (const bool even : {true, false})
+  for (const auto& [even, fidelity] :
+       std::vector<std::pair<bool, const char*>>{{true, "flow"}, {false, "flow"}, {true, "step"}})
     for (const char* exchange :
          {"ring", "halving-doubling", "tree", "ps", "hierarchical", "alltoall", "allgather"})
       for (const char* bucket_bytes : {"0", "all"}) {
@@ -25,6 +26,7 @@ TEST(Law17, TheEstimateOfAnAverageHasItsMessages) {
                         {"model", model_of(tensors)},
                         {"exchange", exchange},
                         {"bucket-bytes", bucket_bytes},
+                        {"fidelity", fidelity},
                         {"iterations", "3"}};
         if (!even && std::string(exchange) != "hierarchical")
           options["workers"] = "13";

@@ -166,8 +166,9 @@ TEST(Law1, FlowsThatMeetShareEquallyWhateverTheirLatencies) {
   const Simulated run = simulated(options);
   for (const Row& row : run.rows("all-reduce")) {
     const double latency_s = 2 * (row.rank % 2 == 0 ? 4e-6 : 49e-6) + 2e-6;
-    // Both send 100 MB through one card of 1 GB/s, in two steps.
-    EXPECT_NEAR(row.end_s - row.start_s, 0.2 + 2 * latency_s, 1e-8) << row.rank;
+    // Both send 100 MB through one card of 1 GB/s, in two steps. While one ring waits for its first
+    // part to arrive, 90 us longer than the other's does, the other has the whole card.
+    EXPECT_NEAR(row.end_s - row.start_s, 0.2 + 2 * latency_s, 9.1e-5) << row.rank;
   }
   ASSERT_EQ(run.rows("all-reduce").size(), 4u);
 }
