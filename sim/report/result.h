@@ -14,14 +14,14 @@
 namespace syncline {
 
 struct Provenance {
-  std::string compute;      // where seconds of computation come from
-  std::string compression;  // cost tables and their own provenance; empty: nothing compresses
-  std::string adding;       // memory rate of servers and nodes; empty: there are none
-  std::string network;      // the model's sentence
-  std::string fidelity;     // what it came to: step or flow
-  std::string simgrid;      // version
-  std::string build;        // fingerprint of the program
-  std::string inputs;       // fingerprint of the files that were read
+  std::string compute;            // where seconds of computation come from
+  std::string compression;        // cost tables and their own provenance; empty: nothing compresses
+  std::string adding;             // memory rate of servers and nodes; empty: there are none
+  std::string network;            // the model's sentence
+  std::string fidelity = "step";  // what it came to: step or flow
+  std::string simgrid;            // version
+  std::string build;              // fingerprint of the program
+  std::string inputs;             // fingerprint of the files that were read
 };
 
 constexpr int result_schema = 3;  // experiments/result.schema.json describes it

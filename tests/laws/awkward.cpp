@@ -1,7 +1,6 @@
 #include "tests/laws/awkward.h"
 
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "tests/laws/simulated.h"
@@ -35,7 +34,6 @@ AwkwardPlatform awkward_platform(Draws& draws, bool changing) {
   const bool equal_cards = draws.one_in(3);
   const std::vector<double> bandwidths{1.25e8, 6e8, 1.25e9, 5e9};
   const std::vector<double> latencies{0, 1e-5, 1e-4, 3e-3};
-  std::set<double> latencies_drawn;
   std::ostringstream xml;
   std::ostringstream routes;
   xml << "<?xml version=\"1.0\"?>\n"
@@ -44,8 +42,6 @@ AwkwardPlatform awkward_platform(Draws& draws, bool changing) {
          "<router id=\"middle\"/>\n";
   const auto link = [&](const std::string& id, double bandwidth_Bps, double latency_s,
                         const std::string& sharing) {
-    latencies_drawn.insert(latency_s);
-    platform.has_latency = platform.has_latency || latency_s > 0;
     xml << "<link id=\"" << id << "\" bandwidth=\"" << bandwidth_Bps << "Bps\" latency=\""
         << latency_s << "s\" sharing_policy=\"" << sharing << "\"";
     if (changing && draws.one_in(6)) {
@@ -88,7 +84,6 @@ AwkwardPlatform awkward_platform(Draws& draws, bool changing) {
     }
   }
   xml << routes.str() << "</zone>\n</platform>\n";
-  platform.latencies_differ = latencies_drawn.size() > 1;
   platform.path = written_platform(xml.str());
   return platform;
 }

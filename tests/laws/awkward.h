@@ -26,8 +26,6 @@ class Draws {
 struct AwkwardPlatform {
   std::string path;
   int workers = 0;
-  bool latencies_differ = false;  // of routes
-  bool has_latency = false;
   bool changes = false;  // a profile of a link or of a host
 };
 

@@ -1,4 +1,4 @@
-// Law 25 (tests/laws/README.md): a second program, which shares no code with the engine, comes to
+// Law 26 (tests/laws/README.md): a second program, which shares no code with the engine, comes to
 // the same seconds. First the reference itself is held to arithmetic.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The long form of law 25: prints how far both fidelities are from the reference, by exchange and
+// The long form of law 26: prints how far both fidelities are from the reference, by exchange and
 // kind of platform. Flags: --only drawn|shipped, --seeds N of each kind of platform, --kinds "A;B",
 // --exchanges "A;B", --sizes "A;B", --set OPTION=VALUE in all cells, --jobs N, --csv FILE of cells.
 #include <algorithm>

@@ -100,7 +100,7 @@ TEST(Result, HasALinePerCellInTheCsv) {
                                             "--schedule", "bsp,ssp", "--out", "results"}),
                                   folder.path());
   EXPECT_EQ(ended.code, 0);
-  EXPECT_EQ(lines_in(ended.out), 7U) << ended.out;  // a title, four cells and what won
+  EXPECT_EQ(lines_in(ended.out), 8U) << ended.out;  // a title, four cells, how, and what won
   const Csv csv = read_csv(folder.path("results/results.csv"));
   ASSERT_EQ(csv.rows.size(), 4U);
   for (const char* column : {"workers", "schedule", "staleness", "model", "platform", "throughput",
@@ -231,7 +231,7 @@ TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
   const Ended resumed = run_program(long_sweep({"--resume"}), folder.path());
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   EXPECT_EQ(fs::last_write_time(first), written) << "a finished cell was simulated again";
-  EXPECT_EQ(lines_in(resumed.out), 13U);
+  EXPECT_EQ(lines_in(resumed.out), 14U);
   const auto all = files_of(folder.path("results"));
   EXPECT_EQ(all.size(), 13U);  // and results.csv
   EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);

@@ -20,7 +20,7 @@ Json explained(const std::string& workers, const std::vector<std::string>& more 
   all.insert(all.end(), more.begin(), more.end());
   const Ended ended = run_program(all);
   EXPECT_EQ(ended.code, 0) << ended.err;
-  return Json::parse(ended.out);
+  return Json::parse(ended.out)["cells"][0];
 }
 
 // A ring of n has 2 (n - 1) n messages for each of five buckets, and a run 11 iterations.
@@ -88,7 +88,7 @@ TEST(Fidelity, AutoIsStepsWhereFactorsDependOnSizes) {
   EXPECT_NE(refused.err.find("allowed are fidelity = auto, step"), std::string::npos);
 }
 
-TEST(Check, SimulatesAsItWasBlessed) {
+TEST(Fidelity, OfACheckIsWhatItWasBlessedWith) {
   const TemporaryFolder folder;
   const auto write = [&](const std::string& name, const std::string& text) {
     std::ofstream(folder.path(name)) << text;

@@ -68,6 +68,8 @@ TEST_P(FusedRounds, HaveOnePartnerThatExpectsThem) {
       EXPECT_LE(plans[rank].size(), all.plans[rank].size());
       const Actions own = actions_of(plans[rank]);
       for (std::size_t i = 0; i < own.size(); ++i) {
+        if (own[i].sends.empty())
+          continue;  // work on messages
         ASSERT_EQ(own[i].sends.size(), 1U);
         const Actions other = actions_of(plans[at(own[i].sends[0].peer)]);
         EXPECT_EQ(other[i].receives[0].peer, static_cast<int>(rank));

@@ -109,7 +109,7 @@ TEST(Explain, SaysWhatASimulationTakes) {
   Arguments arguments = run_with({"--workers", "8"});
   arguments.front() = "explain";
   const std::string text = run_program(arguments).out;
-  expect_mentions(text, {"simulating this, about (modelled)", "11 iterations: ",
+  expect_mentions(text, {"simulating this as steps, about (modelled)", "11 iterations: ",
                          "or up to 1001 iterations: ", "s of one core", "GB of memory"});
 }
 

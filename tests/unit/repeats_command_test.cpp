@@ -106,7 +106,7 @@ TEST(Repeats, AreSaidWhereFiguresAre) {
   const TemporaryFolder folder;
   expect_mentions(run_in(folder, {"--schedule", "asp"}).out, {"mean of", "5 runs: "});
   expect_mentions(run_in(folder, {"--schedule", "asp,bsp"}).out,
-                  {"1 run of 1 cell, 5 runs of 1 cell"});
+                  {"simulated as step, 1 run (1 cell); step, 5 runs (1 cell)"});
 }
 
 TEST(Repeats, CountInWhatIsAllowed) {

@@ -198,7 +198,7 @@ TEST(Lists, TakeAPathWithACommaAsOneValue) {
   const Ended sweep = run_program(
       {"run", "c.cfg", "--platform", "a\\,\"b.xml,two-hosts", "--out", "o"}, folder.path());
   EXPECT_EQ(sweep.code, 0) << sweep.err;
-  EXPECT_EQ(lines_in(sweep.out), 4U) << sweep.out;  // a title, two cells and what won
+  EXPECT_EQ(lines_in(sweep.out), 5U) << sweep.out;  // a title, two cells, how, and what won
   const auto files = listing_of(folder.path("o"));
   EXPECT_EQ(files.size(), 3U);
   expect_mentions(files.at("results.csv"), {"a,\"\"b.xml\","});
