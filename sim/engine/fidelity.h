@@ -9,7 +9,7 @@ namespace syncline {
 
 // `fidelity = auto` runs every step of a cell whose runs, at their least length, have at most so
 // many messages: some seconds of a core.
-constexpr double most_messages_in_steps = 250'000;
+constexpr double most_messages_in_steps = 125'000;
 
 // Decides what `fidelity = auto` comes to, by the estimate of messages alone: so it is the same on
 // every machine, and in every part of a sweep. A run that grows longer stays as it began.

@@ -76,7 +76,7 @@ const OptionHelp& option_help(const std::string& name) {
        {"Launching a step of a collective costs some microseconds of software.", "5e-6"}},
       {"fidelity",
        {"Steps are exact, flows are what large clusters need: within 3 % of every step where the "
-        "README says so. auto takes steps where a cell has at most 250,000 messages, and a result "
+        "README says so. auto takes steps where a cell has at most 125,000 messages, and a result "
         "says "
         "which it took.",
         "step"}},

@@ -44,7 +44,7 @@ Cut Traffic::cut_of(const Bucket& bucket) const {
     return {};
   const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
   const int pairs = cluster.topology.workers() * cluster.topology.servers;
-  constexpr int few = few_messages / 4;  // runs that wait for nobody have more iterations
+  constexpr int few = few_messages / 8;  // runs that wait for nobody have more iterations
   const int fused = std::max(2, few / std::max(pairs, 1));
   return {.partitions = partitions,
           .pieces = every_step ? partitions : std::min(partitions, fused)};

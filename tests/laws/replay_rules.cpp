@@ -155,12 +155,12 @@ void ReplayRules::cut() {
   }
 }
 
-// Flows are as many pieces as make some five hundred messages, but at least two: the first
+// Flows are as many pieces as make some two hundred messages, but at least two: the first
 // partition, and all others in even parts.
 int ReplayRules::pieces(int bucket) const {
   const int most = scenario.fidelity == Fidelity::step
                        ? partitions[at(bucket)]
-                       : std::max(2, 512 / (trace.workers * trace.servers));
+                       : std::max(2, 256 / (trace.workers * trace.servers));
   return std::min(partitions[at(bucket)], most);
 }
 
