@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <sched.h>
 #include <set>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/s4u.hpp>
@@ -191,15 +190,6 @@ void name_hosts_that_go_off() {
 
 std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles) {
   static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
-#if defined(__SANITIZE_ADDRESS__)
-  // AddressSanitizer works only with thread contexts. These take turns, which is twice as fast
-  // where all are on one core.
-  command_line.emplace_back("--cfg=contexts/factory:thread");
-  cpu_set_t this_core;
-  CPU_ZERO(&this_core);
-  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &this_core);
-  sched_setaffinity(0, sizeof this_core, &this_core);
-#endif
   static std::vector<char*> arguments;
   for (std::string& argument : command_line)
     arguments.push_back(argument.data());

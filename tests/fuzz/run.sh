@@ -1,40 +1,41 @@
 #!/usr/bin/env bash
 # tests/fuzz/run.sh [SECONDS [READER...]]: gives every reader (or these) any bytes for so many seconds
-# (600), beginning with its corpus, and fails on a finding: a file that breaks a law of law.h. In less
-# than a minute it tries the same files each time, at most 3,000, so that a failure is news of a change.
+# (600), beginning with its corpus, one on each core, and fails on a finding: a file that breaks a law of
+# law.h. In less than a minute it tries the same files each time, at most 3,000, so that a failure is
+# news of a change.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-programs=build/fuzz/fuzz
+programs=build/asan/fuzz
 seconds=${1:-600}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- $(ls tests/fuzz/corpus)
-[ -x "$programs/$1" ] || { echo "$programs/$1 is not built: cmake --preset fuzz && cmake --build --preset fuzz"; exit 2; }
+[ -x "$programs/$1" ] || { echo "$programs/$1 is not built: cmake --preset asan && cmake --build --preset asan --target fuzz"; exit 2; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-how=(-timeout=10)
-[ "$seconds" -ge 60 ] || how=(-timeout=60 -seed=1 -runs=3000)
-findings=build/fuzz/findings
+how="-timeout=10"
+[ "$seconds" -ge 60 ] || how="-timeout=60 -seed=1 -runs=3000"
+findings=build/asan/fuzz/findings
 mkdir -p "$findings"
-failed=0
-for reader; do
-  longest=4096
-  megabytes=1024
+export programs seconds findings work how
+
+fuzz() {  # one reader
+  local reader=$1 longest=4096 megabytes=1024 dictionary log=$work/$1.log
   case $reader in
     result) longest=50000 ;;
     simgrid) megabytes=0 ;;  # what watches it is a thread, and a child of threads may hang
   esac
-  mkdir -p "$work/files" "$work/new"
-  rm -f "$work"/new/*
+  mkdir -p "$work/files/$reader" "$work/new/$reader"
   dictionary=$(ls tests/fuzz/"$reader".dict 2>/dev/null || true)
-  if TMPDIR=$work/files nice "$programs/$reader" -max_total_time="$seconds" "${how[@]}" \
+  if TMPDIR=$work/files/$reader nice "$programs/$reader" -max_total_time="$seconds" $how \
     -rss_limit_mb=$megabytes -max_len=$longest ${dictionary:+-dict="$dictionary"} -print_final_stats=1 \
-    -artifact_prefix="$findings/$reader-" "$work/new" "tests/fuzz/corpus/$reader" >"$work/log" 2>&1; then
-    echo "$reader: $(sed -n 's/stat::number_of_executed_units: *//p' "$work/log") files," \
-      "$(grep -o 'cov: [0-9]*' "$work/log" | tail -1), no finding"
+    -artifact_prefix="$findings/$reader-" "$work/new/$reader" "tests/fuzz/corpus/$reader" >"$log" 2>&1; then
+    echo "$reader: $(sed -n 's/stat::number_of_executed_units: *//p' "$log") files," \
+      "$(grep -o 'cov: [0-9]*' "$log" | tail -1), no finding"
   else
-    failed=1
-    grep -a -E 'what\(\)|runtime error|ERROR|SUMMARY|Test unit written' "$work/log" | cut -c1-600 || tail "$work/log"
+    grep -a -E 'what\(\)|runtime error|ERROR|SUMMARY|Test unit written' "$log" | cut -c1-600 || tail "$log"
     echo "$reader: a finding; again: $programs/$reader $(ls -t "$findings/$reader"-* | head -1)"
+    return 1
   fi
-done
-exit $failed
+}
+export -f fuzz
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -c 'fuzz {}'

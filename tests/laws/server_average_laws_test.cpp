@@ -25,16 +25,20 @@ std::string fifty_tensors() {
 }
 
 // Servers on machines of their own, or with `servers` = 0 on the nodes.
-Options through_servers(int nodes, int workers_per_node, int servers) {
-  return {{"platform", star_platform({.nodes = nodes,
-                                      .workers_per_node = workers_per_node,
+struct Machines {
+  int nodes, workers, servers;  // workers on each node
+};
+
+Options through_servers(const Machines& machines) {
+  return {{"platform", star_platform({.nodes = machines.nodes,
+                                      .workers_per_node = machines.workers,
                                       .nic_Bps = nic_Bps,
                                       .bus_Bps = 1.2e10,
                                       .bus_latency_s = 1e-6,
-                                      .servers = servers})},
+                                      .servers = machines.servers})},
           {"model", one_tensor()},
           {"exchange", "ps"},
-          {"servers", std::to_string(servers)},
+          {"servers", std::to_string(machines.servers)},
           {"overlap", "off"},
           {"iterations", "1"},
           {"warmup", "0"}};
@@ -57,41 +61,39 @@ void for_each_variant(Options options, Check check) {
     }
 }
 
-std::string described(int nodes, int workers, int servers) {
-  return std::to_string(nodes) + " nodes of " + std::to_string(workers) + ", " +
-         std::to_string(servers) + " servers, ";
+std::string described(const Machines& machines) {
+  return std::to_string(machines.nodes) + " nodes of " + std::to_string(machines.workers) + ", " +
+         std::to_string(machines.servers) + " servers, ";
 }
 
 // n nodes push into k machines, which answer while the next partition comes: M/B, or n/k times that
 // where servers are fewer.
 TEST(Law2, AveragingOnMachinesOfTheirOwnTakesTheBusiestCardsTime) {
-  for (const auto& [nodes, workers, servers] : std::vector<std::tuple<int, int, int>>{
-           {8, 1, 8}, {8, 1, 4}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {5, 2, 3}})
-    for_each_variant(through_servers(nodes, workers, servers), [&](const Options& options,
-                                                                   const std::string& variant) {
-      const double bound_s = std::max(1.0, 1.0 * nodes / servers) * bytes / nic_Bps;
+  for (const Machines& one :
+       std::vector<Machines>{{8, 1, 8}, {8, 1, 4}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {5, 2, 3}})
+    for_each_variant(through_servers(one), [&](const Options& options, const std::string& variant) {
+      const double bound_s = std::max(1.0, 1.0 * one.nodes / one.servers) * bytes / nic_Bps;
       const double seconds = exchange_s(options);
-      EXPECT_GE(seconds, bound_s) << described(nodes, workers, servers) << variant;
-      EXPECT_LE(seconds, 1.05 * bound_s) << described(nodes, workers, servers) << variant;
+      EXPECT_GE(seconds, bound_s) << described(one) << variant;
+      EXPECT_LE(seconds, 1.05 * bound_s) << described(one) << variant;
     });
 }
 
 // A card carries its worker's pushes and its server's answers, both but for the node's own shard.
 TEST(Law2, AveragingOnTheNodesTakesTwoTransfersOfAllButOneShard) {
-  for (const auto& [nodes, workers] : std::vector<std::pair<int, int>>{{2, 1}, {8, 1}, {8, 4}})
-    for_each_variant(through_servers(nodes, workers, 0), [&](const Options& options,
-                                                             const std::string& variant) {
-      const double bound_s = 2.0 * (nodes - 1) / nodes * bytes / nic_Bps;
+  for (const Machines& one : std::vector<Machines>{{2, 1, 0}, {8, 1, 0}, {8, 4, 0}})
+    for_each_variant(through_servers(one), [&](const Options& options, const std::string& variant) {
+      const double bound_s = 2.0 * (one.nodes - 1) / one.nodes * bytes / nic_Bps;
       const double seconds = exchange_s(options);
-      EXPECT_GE(seconds, bound_s) << described(nodes, workers, 0) << variant;
-      EXPECT_LE(seconds, 1.05 * bound_s) << described(nodes, workers, 0) << variant;
+      EXPECT_GE(seconds, bound_s) << described(one) << variant;
+      EXPECT_LE(seconds, 1.05 * bound_s) << described(one) << variant;
     });
 }
 
 // K partitions are pushed, and the last one is pulled after that.
 TEST(Law2, PartitionsAreOfTheBucketHoweverManyTheServers) {
   for (const int servers : {2, 4, 8}) {
-    Options options = through_servers(2, 1, servers);
+    Options options = through_servers({2, 1, servers});
     options["host-memory-bandwidth"] = "1e15";
     for (const int partitions : {1, 2, 5, 20}) {
       options["partition-bytes"] = std::to_string(200'000'000 / partitions);
@@ -105,7 +107,7 @@ TEST(Law2, PartitionsAreOfTheBucketHoweverManyTheServers) {
 }
 
 TEST(Law4, AtMostSoManyBucketsAreInFlight) {
-  Options options = through_servers(4, 2, 4);
+  Options options = through_servers({4, 2, 4});
   options["model"] = fifty_tensors();
   double before_s = 0;
   for (const auto& [in_flight, most] :
@@ -137,7 +139,7 @@ TEST(Law4, AtMostSoManyBucketsAreInFlight) {
 // Each stage has a stream of its own, so both directions of a card are busy at a time.
 TEST(Law11, StagesOfAnAverageThroughServersOverlap) {
   for (const char* fidelity : {"flow", "step"}) {
-    Options options = through_servers(4, 2, 4);
+    Options options = through_servers({4, 2, 4});
     options["fidelity"] = fidelity;
     const Simulated run = simulated(options);
     std::map<std::string, double> seconds;  // of worker 0
@@ -156,14 +158,12 @@ TEST(Law11, StagesOfAnAverageThroughServersOverlap) {
 }
 
 TEST(ClosedForm, OfAveragingThroughServersIsWhatIsSimulated) {
-  for (const auto& [nodes, workers, servers] : std::vector<std::tuple<int, int, int>>{
+  for (const Machines& one : std::vector<Machines>{
            {8, 1, 8}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {8, 1, 0}, {4, 4, 0}, {1, 4, 0}})
     for (const char* in_flight : {"0", "1"})
-      for_each_variant(through_servers(nodes, workers, servers), [&](Options options,
-                                                                     const std::string& variant) {
+      for_each_variant(through_servers(one), [&](Options options, const std::string& variant) {
         options["in-flight"] = in_flight;
-        const std::string about =
-            described(nodes, workers, servers) + "in-flight " + in_flight + ", " + variant;
+        const std::string about = described(one) + "in-flight " + in_flight + ", " + variant;
         EXPECT_NEAR(predicted(options).exchange_s / exchange_s(options), 1, 0.02) << about;
         options["overlap"] = "on";
         EXPECT_NEAR(predicted(options).iteration_s / simulated(options).trace.end_s, 1, 0.02)

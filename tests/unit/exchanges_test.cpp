@@ -145,6 +145,19 @@ std::vector<Variant> variants() {
   return all;
 }
 
+std::string name_of(const Variant& variant) {
+  std::string name = variant.exchange;
+  for (const auto& [parameter, value] : variant.given)
+    name += "_" + value;
+  std::erase(name, '-');
+  return name;
+}
+
+// Names of tests hold it, and without this the bytes in memory.
+void PrintTo(const Variant& variant, std::ostream* out) {
+  *out << name_of(variant);
+}
+
 class EveryExchange : public testing::TestWithParam<Variant> {};
 
 // With uncompressed and with compressed gradients.
@@ -267,11 +280,7 @@ TEST_P(EveryExchange, BringsEveryGradientToEveryWorker) {
 
 INSTANTIATE_TEST_SUITE_P(Exchanges, EveryExchange, testing::ValuesIn(variants()),
                          [](const testing::TestParamInfo<Variant>& about) {
-                           std::string name = about.param.exchange;
-                           for (const auto& [parameter, value] : about.param.given)
-                             name += "_" + value;
-                           std::erase(name, '-');
-                           return name;
+                           return name_of(about.param);
                          });
 
 }  // namespace

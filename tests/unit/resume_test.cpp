@@ -275,10 +275,10 @@ TEST_F(Resumed, SimulatesAgainWhatIsVeryDeep) {
 // Killed at any moment, alone or with its processes, on file systems of both kinds.
 TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const auto sweep_to = [](const std::string& out, const Arguments& more = {}) {
-    Arguments arguments{"run",         "--model",    "resnet50", "--throughput",
-                        "100",         "--platform", "gbe-32x1", "--batch",
-                        "1,2,3,4,5,6", "--jobs",     "2",        "--iterations",
-                        "10",          "--trace",    "--out",    out};
+    Arguments arguments{"run",         "--model",  "resnet50",  "--throughput", "100",
+                        "--platform",  "gbe-32x1", "--workers", "16",           "--batch",
+                        "1,2,3,4,5,6", "--jobs",   "2",         "--iterations", "6",
+                        "--trace",     "--out",    out,         "--fidelity",   "flow"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   };
@@ -287,9 +287,9 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   const auto whole = listing_of(folder.path("whole"));
   EXPECT_EQ(whole.size(), 19U);  // a result and two traces for each cell, and results.csv
   std::mt19937 random(11);
-  std::uniform_int_distribution<useconds_t> moment_us(1000, 700000);
+  std::uniform_int_distribution<useconds_t> moment_us(1000, 500000);
   int unfinished = 0;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 12; ++round) {
     const std::string out = "out" + std::to_string(round);
     const auto before = [&] {
       if (round % 3 == 2)
