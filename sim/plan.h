@@ -147,6 +147,8 @@ struct Topology {
 
   int workers() const { return static_cast<int>(node_of.size()); }
   int ranks() const { return workers() + servers; }
+  // Of a worker and a server: more than an int holds where there are many of both.
+  long long pairs() const { return static_cast<long long>(workers()) * servers; }
 };
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers);

@@ -25,8 +25,7 @@ bool may_be_one(const Setup& setup) {
   const Topology& topology = traffic.cluster.topology;
   return traffic.partners != Schedule::Partners::each_other && topology.servers > 1 &&
          !traffic.every_step && !traffic.compression.on() && setup.profiles.shown_s == 0 &&
-         setup.scenario.network->latency_after_flow &&
-         static_cast<long long>(topology.workers()) * topology.servers > few_flows;
+         setup.scenario.network->latency_after_flow && topology.pairs() > few_flows;
 }
 
 // What turns routes of the first server into those of another.

@@ -152,12 +152,11 @@ Plan ps(const Topology& topology, const Settings& settings, const Payload& paylo
 Plan ps_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
                  int rank) {
   constexpr int few_pairs = few_messages / 4;
-  const int pairs = topology.workers() * topology.servers;
+  if (topology.pairs() <= few_pairs)
+    return pipeline(topology, settings, payload, rank, all_transfers,
+                    few_messages / static_cast<int>(std::max(topology.pairs(), 1LL)));
   const int flows = topology.workers() * std::min(topology.servers, places_exchanged_with);
-  return pairs <= few_pairs
-             ? pipeline(topology, settings, payload, rank, all_transfers,
-                        few_messages / std::max(pairs, 1))
-             : pipeline(topology, settings, payload, rank, few_transfers, few_messages / flows);
+  return pipeline(topology, settings, payload, rank, few_transfers, few_messages / flows);
 }
 
 const Registered<Exchange> entry{{
