@@ -148,7 +148,7 @@ def main():
             if asked.only and asked.only != schedule:
                 continue
             if asked.short:
-                options["workers"] = min(options["workers"], 6)
+                options["workers"] = min(options["workers"], 8)
             seeds = ",".join(str(seed) for seed in range(1, asked.intervals + 1))
             stated = [known(one) for one in simulate(asked.program, options, seed=seeds)]
             if len(stated) != asked.intervals:

@@ -38,4 +38,4 @@ fuzz() {  # one reader
   fi
 }
 export -f fuzz
-printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -c 'fuzz {}'
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -euo pipefail -c 'fuzz {}'

@@ -38,12 +38,12 @@ TEST(Readme, CommandsOfTheProgramWork) {
   for (const std::string& command : commands_under("")) {
     if (!command.starts_with(program))
       continue;
-    ++commands;
     if (command == program + " validate experiments/validation")
       continue;  // the table below is of what it prints
     std::string here = SYNCLINE_PROGRAM + command.substr(program.size());
     here = std::regex_replace(here, written, "--$1 " + out.string() + "/$2");
     succeeds("cd " + root.string() + " && " + here);
+    ++commands;
   }
   fs::remove_all(out);
   EXPECT_GE(commands, 12);

@@ -130,7 +130,6 @@ TEST(FewFlows, CarryWhatEveryRankSendsAndReceives) {
   }
 }
 
-// Of 100 rounds and the trees' depth only the first chunk's are apart.
 // 50,000 x 50,000 was a negative int, so each worker had a flow to each server.
 TEST(FewFlows, AreFewWhereWorkersTimesServersIsMoreThanAnIntHolds) {
   const Topology topology = make_topology(std::vector<int>(50'000, 1), 50'000);
@@ -140,6 +139,7 @@ TEST(FewFlows, AreFewWhereWorkersTimesServersIsMoreThanAnIntHolds) {
   EXPECT_EQ(actions_of(plan).front().sends.size(), 9U);
 }
 
+// Of 100 rounds and the trees' depth only the first chunk's are apart.
 TEST(FewFlows, OfATreeAreTwoPerEdge) {
   const Topology topology = make_topology(std::vector<int>(64, 1), 0);
   const Collective all = collective("tree", topology, 100 * 2 * 524288);

@@ -289,7 +289,7 @@ TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
   std::mt19937 random(11);
   std::uniform_int_distribution<useconds_t> moment_us(1000, 500000);
   int unfinished = 0;
-  for (int round = 0; round < 12; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const std::string out = "out" + std::to_string(round);
     const auto before = [&] {
       if (round % 3 == 2)
