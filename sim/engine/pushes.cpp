@@ -19,21 +19,14 @@ struct BucketPush {
   std::vector<std::int64_t> read_versions;
 };
 
-// Messages of a push that have not arrived, and the numbers of those that have.
-struct Coming {
-  int count = 0;
-  std::vector<std::int64_t> arrived;
-};
-
 // Sends one piece; returns when all of it has left this worker.
-std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
+void send_piece(const BucketPush& bucket, int piece, Row& row,
+                std::vector<std::int64_t>& messages) {
   WorkerState& worker = bucket.worker;
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
   const int pieces = run.cuts[index(bucket.bucket)].pieces;
-  std::uint64_t sent = 0;
   int leaving = servers;
-  coming.count += servers;
   for (const auto& server : run.servers) {
     const std::uint64_t part =
         run.cuts[index(bucket.bucket)].pushed(share(bucket.bytes, servers, server->shard), piece);
@@ -42,29 +35,27 @@ std::uint64_t send_piece(const BucketPush& bucket, int piece, Coming& coming) {
                     .piece = piece,
                     .iteration = bucket.iteration,
                     .read_version = bucket.read_versions[index(server->shard * pieces + piece)]};
-    sent += run.deliver_shard(
+    const ShardMessage sent = run.deliver_shard(
         worker.rank, server->rank(), part,
-        [&run, &worker, &server = *server, &coming, push](const Delivered& delivered) {
-          run.add_row(delivered.sent_s, {.verb = "receive",
-                                         .stream = Stream::messages,
-                                         .rank = server.rank(),
-                                         .bucket = push.bucket,
-                                         .iteration = push.iteration,
-                                         .bytes_received = delivered.bytes});
-          run.receives({delivered.message});
-          coming.arrived.push_back(delivered.message);
+        [&run, &server = *server, push](const ShardMessage& message) {
+          run.add_row(message.sent_s, {.verb = "receive",
+                                       .stream = Stream::messages,
+                                       .rank = server.rank(),
+                                       .bucket = push.bucket,
+                                       .iteration = push.iteration,
+                                       .bytes_received = message.bytes});
+          run.receives({message.number});
           server.pushes.add(push);
-          if (--coming.count == 0)
-            worker.stream.wakeup.wake();
         },
         [&worker, &leaving] {
           if (--leaving == 0)
             worker.stream.wakeup.wake();
         });
+    row.bytes_sent += sent.bytes;
+    messages.push_back(sent.number);
   }
   while (leaving > 0)
     worker.stream.wakeup.wait();
-  return sent;
 }
 
 }  // namespace
@@ -97,20 +88,18 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
             .rank = push.worker.rank,
             .bucket = push.bucket,
             .iteration = push.iteration};
-    Coming coming;
+    std::vector<std::int64_t> messages;
     for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
-      row.bytes_sent += send_piece(push, piece, coming);
-    while (coming.count > 0)
-      push.worker.stream.wakeup.wait();
+      send_piece(push, piece, row, messages);
     run.add_row(start_s, row);
-    run.sends(coming.arrived);
+    run.sends(messages);
   });
 }
 
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Learner::Answer& values, const Delivered& delivered) {
+                    const Learner::Answer& values, const ShardMessage& message) {
   const double now_s = sg::Engine::get_clock();
-  const double sent_s = delivered.sent_s;
+  const double sent_s = message.sent_s;
   if (worker.answers &&
       (sent_s > worker.answers->end_s || push.iteration != worker.answers->iteration))
     end_answers(worker);
@@ -122,8 +111,8 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
                       .iteration = push.iteration};
   worker.answers->start_s = std::min(worker.answers->start_s, sent_s);
   worker.answers->end_s = now_s;
-  worker.answers->bytes_received += delivered.bytes;
-  worker.answer_messages.push_back(delivered.message);
+  worker.answers->bytes_received += message.bytes;
+  worker.answer_messages.push_back(message.number);
 
   CachedPiece& cached = worker.cache[index(shard)][worker.run.piece(push.bucket, push.piece)];
   const bool newest = answer.own > cached.own;  // answers can overtake each other

@@ -92,14 +92,13 @@ Porter& Run::porter(int rank) {
   return *porter;
 }
 
-void Run::add_send_rows(int from, int to, std::string_view verb, const Delivered& delivered) {
-  add_row(delivered.sent_s,
-          {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = delivered.bytes});
-  sends({delivered.message});
-  add_row(
-      delivered.sent_s,
-      {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = delivered.bytes});
-  receives({delivered.message});
+void Run::add_send_rows(int from, int to, std::string_view verb, const ShardMessage& message) {
+  add_row(message.sent_s,
+          {.verb = verb, .stream = Stream::messages, .rank = from, .bytes_sent = message.bytes});
+  sends({message.number});
+  add_row(message.sent_s,
+          {.verb = verb, .stream = Stream::messages, .rank = to, .bytes_received = message.bytes});
+  receives({message.number});
 }
 
 void Run::send(int from, int to, std::uint64_t bytes, std::string_view verb,
@@ -138,44 +137,44 @@ std::vector<Run::Hop> Run::hops(int from, int to, std::uint64_t bytes) const {
   return all;
 }
 
-std::uint64_t Run::deliver_shard(int from, int to, std::uint64_t bytes,
-                                 std::function<void(const Delivered&)> arrived,
-                                 std::function<void()> injected) {
+ShardMessage Run::deliver_shard(int from, int to, std::uint64_t bytes,
+                                std::function<void(const ShardMessage&)> arrived,
+                                std::function<void()> injected) {
   struct Missing {
     std::size_t arrivals;
     std::size_t injections;
-    std::uint64_t on_wire;
-    std::int64_t message;
-    std::function<void(const Delivered&)> arrived;
+    ShardMessage message;
+    std::function<void(const ShardMessage&)> arrived;
     std::function<void()> injected;
   };
   const std::vector<Hop> all = hops(from, to, bytes);
-  const auto missing = std::make_shared<Missing>(  // with braces: clang 14 needs them
-      Missing{all.size(), all.size(), 0, 0, std::move(arrived), std::move(injected)});
+  ShardMessage message{.sent_s = sg::Engine::get_clock(), .bytes = 0, .number = 0};
   for (const Hop& hop : all)
-    missing->on_wire += hop.bytes;
-  missing->message = message_sent(from, to, missing->on_wire);
+    message.bytes += hop.bytes;
+  message.number = message_sent(from, to, message.bytes);
+  const auto missing = std::make_shared<Missing>(  // with braces: clang 14 needs them
+      Missing{all.size(), all.size(), message, std::move(arrived), std::move(injected)});
   for (const Hop& hop : all)
     deliver(
         hop.from, hop.to, hop.bytes,
-        [this, missing](double sent_s) {
+        [this, missing](double /*sent_s*/) {
           if (--missing->arrivals > 0)
             return;
-          message_arrived(missing->message, sg::Engine::get_clock());
-          missing->arrived({sent_s, missing->on_wire, missing->message});
+          message_arrived(missing->message.number, sg::Engine::get_clock());
+          missing->arrived(missing->message);
         },
         [missing] {
           if (--missing->injections == 0 && missing->injected)
             missing->injected();
         });
-  return missing->on_wire;
+  return message;
 }
 
 void Run::send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                      std::function<void()> arrived) {
   deliver_shard(from, to, bytes,
-                [this, from, to, verb, arrived = std::move(arrived)](const Delivered& delivered) {
-                  add_send_rows(from, to, verb, delivered);
+                [this, from, to, verb, arrived = std::move(arrived)](const ShardMessage& message) {
+                  add_send_rows(from, to, verb, message);
                   arrived();
                 });
 }

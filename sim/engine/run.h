@@ -30,11 +30,11 @@ namespace syncline {
 // Control messages: a node's iteration number, a request for its sum.
 constexpr std::uint64_t control_bytes = 64;
 
-// What has arrived of a server's part of the model.
-struct Delivered {
+// A message that has set out, of a server's part of the model.
+struct ShardMessage {
   double sent_s;
-  std::uint64_t bytes;   // on the network
-  std::int64_t message;  // its number in the trace
+  std::uint64_t bytes;  // on the network
+  std::int64_t number;  // in the trace
 };
 
 struct Run {
@@ -83,11 +83,10 @@ struct Run {
   void send(int from, int to, std::uint64_t bytes, std::string_view verb,
             std::function<void()> arrived);
   // The same for bytes of a server's part of the model, which may go to, or come from, several
-  // nodes (Setup::node_parts): `arrived` and `injected` run with the last. Returns the bytes that
-  // are put on the network.
-  std::uint64_t deliver_shard(int from, int to, std::uint64_t bytes,
-                              std::function<void(const Delivered&)> arrived,
-                              std::function<void()> injected = {});
+  // nodes (Setup::node_parts): `arrived` and `injected` run with the last.
+  ShardMessage deliver_shard(int from, int to, std::uint64_t bytes,
+                             std::function<void(const ShardMessage&)> arrived,
+                             std::function<void()> injected = {});
   void send_shard(int from, int to, std::uint64_t bytes, std::string_view verb,
                   std::function<void()> arrived);
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
@@ -127,7 +126,7 @@ struct Run {
     std::uint64_t bytes;
   };
   std::vector<Hop> hops(int from, int to, std::uint64_t bytes) const;
-  void add_send_rows(int from, int to, std::string_view verb, const Delivered& delivered);
+  void add_send_rows(int from, int to, std::string_view verb, const ShardMessage& message);
   Porter& porter(int rank);
   std::vector<std::unique_ptr<Porter>> porters_;  // by rank; null where it has sent and got nothing
   std::map<std::string, sg::MutexPtr> memories_;  // by host

@@ -127,15 +127,15 @@ void Server::reply(const Push& push) {
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
   run.deliver_shard(
       state_.rank(), worker.rank, part,
-      [this_state = &state_, &worker, push, answer, values](const Delivered& delivered) {
-        this_state->run.add_row(delivered.sent_s, {.verb = "reply",
-                                                   .stream = Stream::messages,
-                                                   .rank = this_state->rank(),
-                                                   .bucket = push.bucket,
-                                                   .iteration = push.iteration,
-                                                   .bytes_sent = delivered.bytes});
-        this_state->run.sends({delivered.message});
-        answer_arrived(worker, this_state->shard, push, answer, values, delivered);
+      [this_state = &state_, &worker, push, answer, values](const ShardMessage& message) {
+        this_state->run.add_row(message.sent_s, {.verb = "reply",
+                                                 .stream = Stream::messages,
+                                                 .rank = this_state->rank(),
+                                                 .bucket = push.bucket,
+                                                 .iteration = push.iteration,
+                                                 .bytes_sent = message.bytes});
+        this_state->run.sends({message.number});
+        answer_arrived(worker, this_state->shard, push, answer, values, message);
       });
 }
 

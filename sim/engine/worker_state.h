@@ -54,8 +54,8 @@ struct WorkerState {
 // If so, computation goes on meanwhile.
 bool compresses_on_second_core(const WorkerState& worker);
 
-struct Delivered;  // sim/engine/run.h
-struct Push;       // sim/server.h
+struct ShardMessage;  // sim/engine/run.h
+struct Push;          // sim/server.h
 
 // Of all servers and pieces.
 int answers_to_a_push(const WorkerState& worker, int bucket);
@@ -67,7 +67,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
 // A server's answer to this push has arrived. Answers that overlap in time share one row, because
 // a worker gets many of them.
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Learner::Answer& values, const Delivered& delivered);
+                    const Learner::Answer& values, const ShardMessage& message);
 
 // Ends the row of answers.
 void end_answers(WorkerState& worker);

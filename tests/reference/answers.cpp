@@ -84,8 +84,9 @@ class Answers {
           for (int server = facts_.workers(); server < facts_.ranks(); ++server) {
             const auto [out, arrived] = player_.send(worker, server, bytes_[piece], begin);
             sent.push_back(out);
+            const Id comes = happenings_.delay(arrived, facts_.nudge_s ? facts_.nudge_s() : 0);
             applied_[index(worker)].back().push_back(
-                happenings_.turn(arrived, facts_.memory_of[index(server)],
+                happenings_.turn(comes, facts_.memory_of[index(server)],
                                  facts_.update_bytes * bytes_[piece] / facts_.memory_Bps));
           }
           injected = happenings_.when_all(sent);

@@ -1,9 +1,11 @@
 #include "tests/reference/cells.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <unistd.h>
 
@@ -30,10 +32,22 @@ std::string exact(double value) {
   return text;
 }
 
+constexpr int orders_tried = 6;
+
 std::string in_steps(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "step"));
   const int iterations = *setup.iterations;
-  return exact(seconds_of(facts_of(setup), iterations)) + exact(simulate(setup).end_s);
+  Facts facts = facts_of(setup);
+  const double seconds = seconds_of(facts, iterations);
+  // SimGrid calls one moment what is within a nanosecond, and sends whole bytes: a byte of the
+  // slowest card that several share takes so long.
+  const double most_s = std::max(5e-8, 1e-6 * seconds / iterations);
+  std::mt19937 random(1);
+  facts.nudge_s = [&] { return std::generate_canonical<double, 24>(random) * most_s; };
+  double undecided = 0;
+  for (int order = 0; facts.answers_each && order < orders_tried; ++order)
+    undecided = std::max(undecided, std::abs(seconds_of(facts, iterations) / seconds - 1));
+  return exact(seconds) + exact(undecided) + exact(simulate(setup).end_s);
 }
 
 bool warns_of_flow(const std::vector<std::string>& warnings) {
@@ -91,7 +105,7 @@ std::vector<Outcome> outcomes_of(const std::vector<Cell>& cells, int at_once) {
     else if (!ended.ok)
       outcome.error = ended.error;
     else if (job % 2 == 0)
-      in >> outcome.reference_s >> outcome.step_s;
+      in >> outcome.reference_s >> outcome.undecided >> outcome.step_s;
     else
       in >> outcome.flow_s >> outcome.warned;
     return true;

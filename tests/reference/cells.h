@@ -19,12 +19,17 @@ struct Cell {
 
 struct Outcome {
   double reference_s = 0;
+  // By which part of it the reference's own answer changes where pushes come a millionth of an
+  // iteration later. If by much, then some come at one moment, and whose is applied first is
+  // anybody's choice.
+  double undecided = 0;
   double step_s = 0;
   double flow_s = 0;
   bool refused = false;  // the scenario has no meaning on this platform
   bool warned = false;   // `flow` says that it may be far off
   std::string error;     // of anything else
 
+  bool is_decided() const { return undecided <= 0.0025; }
   double step_error() const { return step_s / reference_s - 1; }
   double flow_error() const { return flow_s / reference_s - 1; }
 };

@@ -46,9 +46,10 @@ struct Facts {
   bool aggregate = true;
   bool gathers_by_doubling = false;
   bool balances = false;
-  int local_steps = 1;           // iterations of which the last communicates
-  bool answers_each = false;     // servers: `asp` and `ssp`
-  bool starts_together = false;  // else spread over an iteration
+  int local_steps = 1;              // iterations of which the last communicates
+  bool answers_each = false;        // servers: `asp` and `ssp`
+  bool starts_together = false;     // else spread over an iteration
+  std::function<double()> nudge_s;  // how much later the next push comes. Empty: none does.
   double staleness = std::numeric_limits<double>::infinity();
   bool has_cache = false;
 

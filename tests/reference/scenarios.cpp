@@ -46,6 +46,12 @@ std::vector<Choice> choices(int servers) {
   return all;
 }
 
+// Who waits for nobody starts when it likes, and is itself after some iterations.
+std::string iterations_of(const Choice& choice) {
+  return choice.options.contains("schedule") && choice.options.at("schedule") != "local-sgd" ? "8"
+                                                                                             : "2";
+}
+
 // Costs that are small beside what moves.
 std::string cost_table() {
   std::string text =
@@ -82,13 +88,11 @@ std::vector<Cell> drawn_cells(const Drawn& drawn) {
       if (sparse && size.bucket_bytes != "all")
         continue;
       Words options = choice.options;
-      if (choice.what.starts_with("asp") || choice.what.starts_with("ssp"))
-        options["iterations"] = "8";
+      options["iterations"] = iterations_of(choice);
       options.insert({{"platform", platform},
                       {"model", size.model},
                       {"batch", "1"},
                       {"throughput", size.throughput},
-                      {"iterations", "2"},
                       {"warmup", "0"},
                       {"bucket-bytes", size.bucket_bytes}});
       if (sparse)
@@ -127,8 +131,8 @@ std::vector<Cell> shipped_cells() {
         options.insert({{"platform", data_root() + "/platforms/" + shipped.name + ".xml"},
                         {"model", data_root() + "/models/" + model + ".csv"},
                         {"workers", std::to_string(shipped.workers)},
-                        {"iterations", "2"},
                         {"warmup", "0"}});
+        options["iterations"] = iterations_of(choice);
         if (!shipped.throughput.empty())
           options["throughput"] = shipped.throughput;
         cells.push_back({choice.what, "shipped", shipped.name, model, options});

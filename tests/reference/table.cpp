@@ -101,6 +101,7 @@ void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes)
   int right_in_steps = 0;
   int right_in_flows = 0;
   int above_ten = 0;
+  int undecided = 0;
   int compared = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Outcome& outcome = outcomes[i];
@@ -112,6 +113,10 @@ void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes)
     }
     if (outcome.refused || !outcome.error.empty())
       continue;
+    if (!outcome.is_decided()) {
+      ++undecided;
+      continue;
+    }
     ++compared;
     auto& [step, flow] = rows[{cells[i].what, cells[i].kind}];
     step.add(outcome.step_error(), cells[i]);
@@ -130,26 +135,31 @@ void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes)
                 flow.worst_cell.c_str());
   }
   std::printf(
-      "%d cells compared, %d refused (nodes of several sizes), %d failed; step within 0.5 %%: "
-      "%d; flow within 3 %%: %d, beyond 10 %%: %d\n",
-      compared, refused, failed, right_in_steps, right_in_flows, above_ten);
+      "%d cells compared, %d refused (nodes of several sizes), %d undecided (some come at "
+      "one moment), %d failed; step within 0.5 %%: %d; flow within 3 %%: %d, beyond 10 %%: %d\n",
+      compared, refused, undecided, failed, right_in_steps, right_in_flows, above_ten);
 }
 
 void write_csv(const std::string& path, const std::vector<Cell>& cells,
                const std::vector<Outcome>& outcomes) {
   std::ofstream csv(path);
   csv.precision(9);
-  csv << "exchange,kind,platform,size,reference_s,step_s,flow_s,step_error,flow_error,remark\n";
+  csv << "exchange,kind,platform,size,reference_s,undecided,step_s,flow_s,step_error,flow_error,"
+         "remark\n";
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Cell& cell = cells[i];
     const Outcome& outcome = outcomes[i];
     csv << '"' << cell.what << "\"," << cell.kind << ',' << cell.platform << ',' << cell.size
         << ',';
     if (outcome.refused || !outcome.error.empty())
-      csv << ",,,,," << (outcome.refused ? "refused" : "failed") << '\n';
+      csv << ",,,,,," << (outcome.refused ? "refused" : "failed") << '\n';
     else
-      csv << outcome.reference_s << ',' << outcome.step_s << ',' << outcome.flow_s << ','
-          << outcome.step_error() << ',' << outcome.flow_error() << ",\n";
+      csv << outcome.reference_s << ',' << outcome.undecided << ',' << outcome.step_s << ','
+          << outcome.flow_s << ',' << outcome.step_error() << ',' << outcome.flow_error() << ','
+          << (!outcome.is_decided() ? "undecided"
+              : outcome.warned      ? "warned"
+                                    : "")
+          << '\n';
   }
 }
 
