@@ -49,7 +49,10 @@ struct Report {
   double bytes_sent = 0;  // per worker and iteration; includes node aggregators
   double bytes_received = 0;
   std::vector<BusyLink> busiest_links;  // at most three
-  std::string bottleneck;               // a sentence
+  double fullest_link() const {
+    return busiest_links.empty() ? 0 : busiest_links.front().utilisation;
+  }
+  std::string bottleneck;  // a sentence
 
   Staleness staleness;
   std::int64_t updates = 0;  // of the run: of bucket 0 at server 0; without servers, steps

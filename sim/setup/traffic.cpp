@@ -43,7 +43,7 @@ Cut Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
   const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
-  constexpr int few = few_messages / 8;  // runs that wait for nobody have more iterations
+  constexpr int few = few_messages / 2;  // runs that wait for nobody have more iterations
   const int fused = static_cast<int>(std::max(2LL, few / std::max(cluster.topology.pairs(), 1LL)));
   return {.partitions = partitions,
           .pieces = every_step ? partitions : std::min(partitions, fused)};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "sim/commands/process.h"
+#include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
 #include "sim/report/report.h"
@@ -50,17 +51,11 @@ std::string in_steps(const Cell& cell) {
   return exact(seconds) + exact(undecided) + exact(simulate(setup).end_s);
 }
 
-bool warns_of_flow(const std::vector<std::string>& warnings) {
-  return std::ranges::any_of(warnings, [](const std::string& warning) {
-    return warning.find("fidelity = flow") != std::string::npos;
-  });
-}
-
 std::string in_flows(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "flow"));
   const Trace trace = simulate(setup);
-  const bool warned = warns_of_flow(setup.warnings) ||
-                      warns_of_flow(make_report(trace, setup.scenario.batch).warnings);
+  const Report report = make_report(trace, setup.scenario.batch);
+  const bool warned = !doubt_of_flows(setup, report.fullest_link()).empty();
   return exact(trace.end_s) + (warned ? "1" : "0");
 }
 

@@ -140,4 +140,45 @@ std::vector<Cell> shipped_cells() {
   return cells;
 }
 
+std::vector<Cell> long_rings() {
+  constexpr int n = 64;
+  std::vector<Cell> cells;
+  for (const char* kind : {"alike cards", "unequal cards", "two sites", "four on a bus"}) {
+    const std::string_view is = kind;
+    PlatformTree tree;
+    const int between = tree.link(1e15, 0.02);
+    int bus = 0;
+    for (int i = 0; i < n; ++i) {
+      const double part = is == "unequal cards" ? 0.3 + 0.7 * (i * 37 % n) / n : 1;
+      if (is == "four on a bus" && i % 4 > 0) {
+        tree.host("worker", i / 4, {tree.link(6e9, 2e-6), bus});
+        continue;
+      }
+      bus = tree.link(1.25e9 * part, 1e-5);
+      std::vector<int> up = {bus};
+      if (is == "two sites" && i >= n / 2)
+        up.push_back(between);
+      if (is == "four on a bus")
+        up.insert(up.begin(), tree.link(6e9, 2e-6));
+      tree.host("worker", is == "four on a bus" ? i / 4 : i, up);
+    }
+    const std::string platform = file_of(tree.xml(), ".xml");
+    for (const auto& [size, parameters] : std::vector<std::pair<std::string, std::uint64_t>>{
+             {"1 KB", 256}, {"1 MB", 250'000}, {"100 MB", 25'000'000}, {"1 GB", 250'000'000}})
+      cells.push_back({"ring",
+                       "64 workers",
+                       kind,
+                       size,
+                       {{"exchange", "ring"},
+                        {"platform", platform},
+                        {"model", model_file({parameters})},
+                        {"batch", "1"},
+                        {"throughput", "1e6"},
+                        {"bucket-bytes", "all"},
+                        {"iterations", "2"},
+                        {"warmup", "0"}}});
+  }
+  return cells;
+}
+
 }  // namespace syncline::reference

@@ -94,6 +94,34 @@ struct Errors {
   }
 };
 
+std::string word(const Cell& cell, const std::string& option) {
+  const auto given = cell.options.find(option);
+  return given == cell.options.end() ? "" : given->second;
+}
+
+// Of two exchanges that do the same, which is faster? Where the reference tells them apart by 3 %.
+void print_rankings(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
+  std::map<std::vector<std::string>, std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (!outcomes[i].refused && outcomes[i].error.empty() && outcomes[i].is_decided())
+      groups[{cells[i].platform, cells[i].size, word(cells[i], "schedule"), word(cells[i], "cache"),
+              word(cells[i], "compressor")}]
+          .push_back(i);
+  int pairs = 0;
+  int in_steps = 0;
+  int in_flows = 0;
+  for (const auto& [key, group] : groups)
+    for (const std::size_t a : group)
+      for (const std::size_t b : group)
+        if (outcomes[b].reference_s >= 1.03 * outcomes[a].reference_s) {
+          ++pairs;
+          in_steps += outcomes[b].step_s <= outcomes[a].step_s ? 1 : 0;
+          in_flows += outcomes[b].flow_s <= outcomes[a].flow_s ? 1 : 0;
+        }
+  std::printf("%d pairs of exchanges 3 %% apart; in another order in steps: %d, in flows: %d\n",
+              pairs, in_steps, in_flows);
+}
+
 void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
   std::map<std::pair<std::string, std::string>, std::pair<Errors, Errors>> rows;
   int refused = 0;
@@ -178,6 +206,8 @@ int main(int argc, char** argv) {
     for (const std::string& kind : kinds_of_platforms())
       for (int seed = 0; what.drawn && seed < what.seeds; ++seed)
         add(drawn_cells(drawn_platform(kind, static_cast<std::uint64_t>(seed))));
+    if (what.drawn)
+      add(long_rings());
     if (what.shipped)
       add(shipped_cells());
     for (Cell& cell : cells)
@@ -185,6 +215,7 @@ int main(int argc, char** argv) {
         cell.options[name] = value;
     const std::vector<Outcome> outcomes = outcomes_of(cells, what.jobs);
     print(cells, outcomes);
+    print_rankings(cells, outcomes);
     if (!what.csv.empty())
       write_csv(what.csv, cells, outcomes);
   } catch (const std::exception& error) {

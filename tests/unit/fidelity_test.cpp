@@ -39,6 +39,26 @@ TEST(Fidelity, IsWhatAUserAsksFor) {
   }
 }
 
+// A bucket of 25 MB has seven partitions. As flows, 1,024 messages are four partitions for 16
+// workers and as many servers, and sixteen for 8 and 8, so these push each.
+TEST(Fidelity, WarnsWherePartitionsArePushedTogetherOverFullLinks) {
+  const auto warns = [](const std::string& workers, const std::string& schedule,
+                        const std::string& fidelity, const std::string& throughput) {
+    const Ended ended =
+        run_program({"run", "--platform", "gbe-32x1", "--model", "resnet50", "--throughput",
+                     throughput, "--workers", workers, "--schedule", schedule, "--servers", "0",
+                     "--fidelity", fidelity, "--iterations", "4"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return (ended.out + ended.err).find("several partitions of a bucket") != std::string::npos;
+  };
+  EXPECT_TRUE(warns("16", "asp", "flow", "250"));
+  EXPECT_TRUE(warns("16", "ssp", "flow", "250"));
+  EXPECT_FALSE(warns("16", "asp", "step", "250"));
+  EXPECT_FALSE(warns("8", "asp", "flow", "250"));
+  EXPECT_FALSE(warns("16", "bsp", "flow", "250"));
+  EXPECT_FALSE(warns("16", "asp", "flow", "5"));  // cards are a tenth full
+}
+
 TEST(Fidelity, OfACellIsInItsResultItsTableAndTheCsv) {
   const TemporaryFolder folder;
   const Ended ended =
