@@ -183,42 +183,54 @@ INSTANTIATE_TEST_SUITE_P(Reference, ReferenceOn, testing::ValuesIn(kinds_of_plat
                            return name;
                          });
 
+// Resnet50 on two sites, 0 to 100 ms apart.
+std::vector<Cell> over_two_sites(int near, int far, const std::string& what, const Words& words) {
+  std::vector<Cell> cells;
+  for (const double far_s : {0.0, 0.005, 0.02, 0.05, 0.1}) {
+    Words options = words;
+    options.insert({{"platform", two_sites(near, far, 1.25e9, 1e-5, far_s)},
+                    {"model", data_root() + "/models/resnet50.csv"},
+                    {"throughput", "250"},
+                    {"warmup", "0"}});
+    cells.push_back(
+        {what, "two sites", "far latency " + std::to_string(far_s), "resnet50", options});
+  }
+  return cells;
+}
+
+void expect_steps_agree(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    ASSERT_EQ(outcomes[i].error, "");
+    EXPECT_NEAR(outcomes[i].step_error(), 0, 0.005)
+        << described(cells[i], outcomes[i].step_error());
+  }
+}
+
+void expect_flows_agree(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    ASSERT_EQ(outcomes[i].error, "");
+    EXPECT_NEAR(outcomes[i].flow_error(), 0, 0.03) << described(cells[i], outcomes[i].flow_error());
+  }
+}
+
 TEST(Reference, RingsOfSixtyFourAgree) {
   std::vector<Cell> cells = long_rings();
   std::erase_if(cells, [](const Cell& cell) { return cell.size != "1 MB"; });
   ASSERT_EQ(cells.size(), 4u);
   const std::vector<Outcome> outcomes = outcomes_of(cells, 2);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    ASSERT_EQ(outcomes[i].error, "");
-    EXPECT_NEAR(outcomes[i].step_error(), 0, 0.005) << described(cells[i], 0);
-    EXPECT_NEAR(outcomes[i].flow_error(), 0, 0.03) << described(cells[i], 0);
-  }
+  expect_steps_agree(cells, outcomes);
+  expect_flows_agree(cells, outcomes);
 }
 
 // Two sites of four, whatever lies between them.
 TEST(Reference, StepPaysLatenciesAsOftenAsTheyArePaid) {
   for (const char* exchange : {"ps", "tree", "alltoall"}) {
-    std::vector<Cell> cells;
-    for (const double far_s : {0.0, 0.005, 0.02, 0.05, 0.1})
-      cells.push_back({exchange,
-                       "two sites",
-                       "far latency " + std::to_string(far_s),
-                       "resnet50",
-                       {{"platform", two_sites(4, 4, 1.25e9, 1e-5, far_s)},
-                        {"model", data_root() + "/models/resnet50.csv"},
-                        {"exchange", exchange},
-                        {"throughput", "250"},
-                        {"iterations", "2"},
-                        {"warmup", "0"}}});
+    const std::vector<Cell> cells =
+        over_two_sites(4, 4, exchange, {{"exchange", exchange}, {"iterations", "2"}});
     const std::vector<Outcome> outcomes = outcomes_of(cells, 2);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      ASSERT_EQ(outcomes[i].error, "");
-      EXPECT_NEAR(outcomes[i].step_error(), 0, 0.005)
-          << described(cells[i], outcomes[i].step_error());
-      if (i > 0) {
-        EXPECT_GE(outcomes[i].step_s, outcomes[i - 1].step_s) << cells[i].platform;
-      }
-    }
+    expect_steps_agree(cells, outcomes);
+    for (std::size_t i = 1; i < cells.size(); ++i)
+      EXPECT_GE(outcomes[i].step_s, outcomes[i - 1].step_s) << cells[i].platform;
   }
 }
 
@@ -257,30 +269,14 @@ TEST(Reference, PushesOfSixBucketsPayALatencyOnce) {
   }
 }
 
-// Several buckets, whatever lies between the sites. No worker is like another, so that none comes
-// at the same moment as another.
+// Several buckets, whatever lies between the sites. Workers begin one after another.
 TEST(Reference, PushesPayLatenciesAsOftenAsTheyArePaid) {
   for (const char* schedule : {"asp", "ssp"}) {
-    std::vector<Cell> cells;
-    for (const double far_s : {0.0, 0.005, 0.02, 0.05, 0.1})
-      cells.push_back({schedule,
-                       "two sites",
-                       "far latency " + std::to_string(far_s),
-                       "resnet50",
-                       {{"platform", two_sites(3, 2, 1.25e9, 1e-5, far_s)},
-                        {"model", data_root() + "/models/resnet50.csv"},
-                        {"schedule", schedule},
-                        {"throughput", "250"},
-                        {"iterations", "4"},
-                        {"warmup", "0"}}});
+    const std::vector<Cell> cells =
+        over_two_sites(3, 2, schedule, {{"schedule", schedule}, {"iterations", "4"}});
     const std::vector<Outcome> outcomes = outcomes_of(cells, 2);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      ASSERT_EQ(outcomes[i].error, "");
-      EXPECT_NEAR(outcomes[i].step_error(), 0, 0.005)
-          << described(cells[i], outcomes[i].step_error());
-      EXPECT_NEAR(outcomes[i].flow_error(), 0, 0.03)
-          << described(cells[i], outcomes[i].flow_error());
-    }
+    expect_steps_agree(cells, outcomes);
+    expect_flows_agree(cells, outcomes);
   }
 }
 

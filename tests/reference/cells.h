@@ -29,6 +29,7 @@ struct Outcome {
   bool warned = false;   // `flow` says that it may be far off
   std::string error;     // of anything else
 
+  bool has_ended() const { return !refused && error.empty(); }
   bool is_decided() const { return undecided <= 0.0025; }
   double step_error() const { return step_s / reference_s - 1; }
   double flow_error() const { return flow_s / reference_s - 1; }

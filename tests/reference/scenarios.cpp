@@ -145,22 +145,20 @@ std::vector<Cell> long_rings() {
   std::vector<Cell> cells;
   for (const char* kind : {"alike cards", "unequal cards", "two sites", "four on a bus"}) {
     const std::string_view is = kind;
+    const bool on_bus = is == "four on a bus";
     PlatformTree tree;
     const int between = tree.link(1e15, 0.02);
-    int bus = 0;
+    int card = 0;
     for (int i = 0; i < n; ++i) {
       const double part = is == "unequal cards" ? 0.3 + 0.7 * (i * 37 % n) / n : 1;
-      if (is == "four on a bus" && i % 4 > 0) {
-        tree.host("worker", i / 4, {tree.link(6e9, 2e-6), bus});
-        continue;
-      }
-      bus = tree.link(1.25e9 * part, 1e-5);
-      std::vector<int> up = {bus};
+      if (!on_bus || i % 4 == 0)
+        card = tree.link(1.25e9 * part, 1e-5);
+      std::vector<int> up = {card};
+      if (on_bus)
+        up.insert(up.begin(), tree.link(6e9, 2e-6));
       if (is == "two sites" && i >= n / 2)
         up.push_back(between);
-      if (is == "four on a bus")
-        up.insert(up.begin(), tree.link(6e9, 2e-6));
-      tree.host("worker", is == "four on a bus" ? i / 4 : i, up);
+      tree.host("worker", on_bus ? i / 4 : i, std::move(up));
     }
     const std::string platform = file_of(tree.xml(), ".xml");
     for (const auto& [size, parameters] : std::vector<std::pair<std::string, std::uint64_t>>{

@@ -16,8 +16,7 @@ std::vector<Cell> drawn_cells(const Drawn& drawn);
 // Models on the platforms that we ship, at default options with at most 16 workers.
 std::vector<Cell> shipped_cells();
 
-// Rings of 64, 1 KB to 1 GB: alike cards, unequal cards, two sites, and four workers on each
-// bus.
+// Rings of 64, 1 KB to 1 GB: alike cards, unequal cards, two sites, and four workers on each bus.
 std::vector<Cell> long_rings();
 
 }  // namespace syncline::reference

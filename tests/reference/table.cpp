@@ -103,7 +103,7 @@ std::string word(const Cell& cell, const std::string& option) {
 void print_rankings(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes) {
   std::map<std::vector<std::string>, std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    if (!outcomes[i].refused && outcomes[i].error.empty() && outcomes[i].is_decided())
+    if (outcomes[i].has_ended() && outcomes[i].is_decided())
       groups[{cells[i].platform, cells[i].size, word(cells[i], "schedule"), word(cells[i], "cache"),
               word(cells[i], "compressor")}]
           .push_back(i);
@@ -139,7 +139,7 @@ void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes)
                   cells[i].size.c_str(), outcome.error.c_str());
       ++failed;
     }
-    if (outcome.refused || !outcome.error.empty())
+    if (!outcome.has_ended())
       continue;
     if (!outcome.is_decided()) {
       ++undecided;
@@ -179,7 +179,7 @@ void write_csv(const std::string& path, const std::vector<Cell>& cells,
     const Outcome& outcome = outcomes[i];
     csv << '"' << cell.what << "\"," << cell.kind << ',' << cell.platform << ',' << cell.size
         << ',';
-    if (outcome.refused || !outcome.error.empty())
+    if (!outcome.has_ended())
       csv << ",,,,,," << (outcome.refused ? "refused" : "failed") << '\n';
     else
       csv << outcome.reference_s << ',' << outcome.undecided << ',' << outcome.step_s << ','
