@@ -185,13 +185,23 @@ double limit_near(double first, ExtraSeconds extra_s) {
   return 0;
 }
 
-// Whether ranks work inside the exchanges of several buckets and do not all end together.
+// Whether work inside the exchanges of several buckets begins at moments of each rank's own.
 bool drift_apart(const std::vector<ExchangeTime>& buckets) {
   return std::ranges::any_of(buckets, [&](const ExchangeTime& bucket) {
     return bucket.about ||
            (buckets.size() > 1 && bucket.between_s > 0 &&
             bucket.shared_fixed_s + bucket.shared_bytes_s > 1e-3 * bucket.exchange_s());
   });
+}
+
+// iteration_seconds(), or less: where ranks come to an exchange at times of their own, work inside
+// all but the last one may be hidden behind the next.
+double least_seconds(const Setup& setup, std::vector<ExchangeTime> buckets) {
+  for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+    buckets[i].between_s = 0;
+    buckets[i].works.clear();
+  }
+  return iteration_seconds(setup, buckets, 1);
 }
 
 double alone_s(const std::vector<ExchangeTime>& buckets) {
@@ -243,6 +253,18 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
   look_again(result.with_overlap, [&](const std::vector<ExchangeTime>& buckets) {
     return iteration_seconds(setup, buckets, 1);
   });
+  const auto pays = [&](double bandwidth, bool expected) {
+    const auto compressed = bucket_times(setup.traffic, routes, setup.buckets, bandwidth);
+    const auto dense = bucket_times(result.rival, routes, setup.buckets, bandwidth);
+    return expected ? iteration_seconds(setup, compressed, 1) < least_seconds(setup, dense)
+                    : least_seconds(setup, compressed) > iteration_seconds(setup, dense, 1);
+  };
+  constexpr double near = 1.05;
+  for (const auto& [from, to] : result.with_overlap) {
+    result.known =
+        result.known && (from == 0 || (pays(from / near, false) && pays(from * near, true)));
+    result.known = result.known && (to == 0 || (pays(to / near, true) && pays(to * near, false)));
+  }
   return result;
 }
 

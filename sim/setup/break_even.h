@@ -27,8 +27,9 @@ struct BandwidthRange {
 // fewer steps; between two if compressing them then takes longer than what is left of these.
 struct BreakEven {
   // Both are looked at again at the limits, with exchanges as long as they are there. False if a
-  // limit then moves by more than a factor of four; and where ranks of several buckets drift apart
-  // with work inside the exchange, which shares the core with other work on each of them.
+  // limit then moves by more than a factor of four; where ranks of several buckets drift apart with
+  // work inside the exchange, which shares the core with other work on each of them; and where it
+  // is not sure, 5 % beside a limit, which is faster, because such work may be hidden.
   bool known = true;
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket
