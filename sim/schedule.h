@@ -33,6 +33,8 @@ struct Schedule {
   Waiting (*waiting)(const Settings&) = nullptr;
   // Iterations after which what workers do repeats: runs are so many, or a multiple. Null: one.
   int (*round)(const Settings&) = nullptr;
+  // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.
+  bool settles_slowly = false;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node

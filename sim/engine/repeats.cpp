@@ -6,7 +6,8 @@ namespace syncline {
 namespace {
 
 constexpr int several = 5;
-constexpr double most_seconds = 2;  // that several take at least
+constexpr double most_seconds = 2;           // that several take at least,
+constexpr double most_seconds_if_slow = 30;  // and where one alone does not know
 
 bool chance_decides(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
@@ -22,8 +23,8 @@ bool chance_decides(const Setup& setup) {
 int runs_of(const Setup& setup, double seconds_of_a_run) {
   if (setup.scenario.repeats)
     return *setup.scenario.repeats;
-  return setup.lesson == nullptr && chance_decides(setup) &&
-                 several * seconds_of_a_run <= most_seconds
+  const double most = setup.scenario.schedule->settles_slowly ? most_seconds_if_slow : most_seconds;
+  return setup.lesson == nullptr && chance_decides(setup) && several * seconds_of_a_run <= most
              ? several
              : 1;
 }

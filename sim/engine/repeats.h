@@ -10,7 +10,8 @@ namespace syncline {
 // As many as the option `repeats` says. With `auto`, from the scenario alone: one, but five where
 // chance decides when workers meet (compute times or sizes are drawn, and not all wait for
 // all in every round, which would make its rounds independent) and five of the shortest runs, of so
-// many seconds of a core by the estimate, take at most two; one where something is learned.
+// many seconds of a core by the estimate, take at most two, or thirty with a schedule that settles
+// slowly, of which one run alone does not know; one where something is learned.
 int runs_of(const Setup& setup, double seconds_of_a_run);
 
 // Run 0 has the scenario's own; the others one each, which is drawn from it.

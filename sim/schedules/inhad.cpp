@@ -184,6 +184,7 @@ const Registered<Schedule> entry{{
                    pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,
+    .settles_slowly = true,
     .worker = worker,
     .server = server,
     .aggregator = aggregator,
