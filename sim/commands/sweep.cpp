@@ -87,8 +87,8 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
       simulate(setup, [&](const CurvePoint& point) { latest.say(point.seconds, point.loss); });
   Report report = make_report(trace, scenario.batch);
   take_means(report, other_runs);
-  if (const std::string doubt = doubt_of_flows(setup, report.fullest_link()); !doubt.empty())
-    report.warnings.push_back(doubt);
+  if (doubts_flows(setup, report.fullest_link()))
+    report.warnings.emplace_back(doubt_of_flows);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   Json result = to_json(scenario, written_options(scenario),
                         {.compute = setup.compute.source,

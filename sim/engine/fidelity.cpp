@@ -22,13 +22,10 @@ void settle_fidelity(Setup& setup) {
       setup.scenario.network->by_size || (messages(false) <= most && messages(true) <= most);
 }
 
-std::string doubt_of_flows(const Setup& setup, double fullest_link) {
+bool doubts_flows(const Setup& setup, double fullest_link) {
   constexpr double full = 0.7;
   const auto is_fused = [](const Cut& cut) { return cut.pieces < cut.partitions; };
-  return fullest_link >= full && std::ranges::any_of(setup.cuts(), is_fused)
-             ? "fidelity = flow: several partitions of a bucket are pushed as one, with which asp "
-               "and ssp were up to 7 % too fast; fidelity = step pushes each"
-             : "";
+  return fullest_link >= full && std::ranges::any_of(setup.cuts(), is_fused);
 }
 
 std::string fidelity_word(const Setup& setup) {

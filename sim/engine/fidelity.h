@@ -15,9 +15,9 @@ constexpr double most_messages_in_steps = 125'000;
 // every machine, and in every part of a sweep. A run that grows longer stays as it began.
 void settle_fidelity(Setup& setup);
 
-// Says so where flows are known to be more than 3 % away from steps (law 26): where a link is this
-// full, of 1, and pushes are fused. Else empty.
-std::string doubt_of_flows(const Setup& setup, double fullest_link);
+// Whether several partitions are pushed as one over a link that is this full, of 1: there flows are
+// known to be more than 3 % away from steps (law 26).
+bool doubts_flows(const Setup& setup, double fullest_link);
 
 // What it came to: `step` or `flow`.
 std::string fidelity_word(const Setup& setup);

@@ -55,18 +55,23 @@ double half_width_of(const Json& figures) {
   return std::max(part, rounding) * figures["throughput_samples_per_s"].get<double>();
 }
 
-// Where some of those that compete were simulated in steps and others as flows, these are known by
-// so much less.
-constexpr double error_of_flows = 0.03;
+double error_of_fidelity(const Json& result) {
+  if (fidelity_of(result) != "flow")
+    return 0;
+  const Json& warnings = result["figures"]["warnings"];
+  return std::ranges::find(warnings, doubt_of_flows) == warnings.end() ? error_of_flows
+                                                                       : error_of_doubted_flows;
+}
 
+// What was simulated as flows is known by so much less, unless all that competes was simulated
+// alike.
 void widen_flows(const std::vector<Json>& results, Contest& contest) {
-  const auto is_flow = [&](const RankedCell& cell) {
-    return fidelity_of(results[cell.result]) == "flow";
-  };
-  if (std::ranges::all_of(contest.cells, is_flow))
-    return;
+  std::set<double> errors;
+  for (const RankedCell& cell : contest.cells)
+    errors.insert(error_of_fidelity(results[cell.result]));
   for (RankedCell& cell : contest.cells)
-    cell.half_width += is_flow(cell) ? error_of_flows * cell.samples_per_s : 0;
+    if (errors.size() > 1)
+      cell.half_width += error_of_fidelity(results[cell.result]) * cell.samples_per_s;
 }
 
 std::string value_of(const Json& result, const std::string& option) {

@@ -55,7 +55,7 @@ std::string in_flows(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "flow"));
   const Trace trace = simulate(setup);
   const Report report = make_report(trace, setup.scenario.batch);
-  const bool warned = !doubt_of_flows(setup, report.fullest_link()).empty();
+  const bool warned = doubts_flows(setup, report.fullest_link());
   return exact(trace.end_s) + (warned ? "1" : "0");
 }
 
