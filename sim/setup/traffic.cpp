@@ -43,7 +43,9 @@ Cut Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
   const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
-  constexpr int few = few_messages / 2;  // runs that wait for nobody have more iterations
+  // Half, as runs that wait for nobody have more iterations; less where more are under way at once,
+  // each of which then takes SimGrid longer.
+  const int few = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);
   const int fused = static_cast<int>(std::max(2LL, few / std::max(cluster.topology.pairs(), 1LL)));
   return {.partitions = partitions,
           .pieces = every_step ? partitions : std::min(partitions, fused)};
