@@ -69,9 +69,10 @@ void widen_flows(const std::vector<Json>& results, Contest& contest) {
   std::set<double> errors;
   for (const RankedCell& cell : contest.cells)
     errors.insert(error_of_fidelity(results[cell.result]));
+  if (errors.size() == 1)
+    return;
   for (RankedCell& cell : contest.cells)
-    if (errors.size() > 1)
-      cell.half_width += error_of_fidelity(results[cell.result]) * cell.samples_per_s;
+    cell.half_width += error_of_fidelity(results[cell.result]) * cell.samples_per_s;
 }
 
 std::string value_of(const Json& result, const std::string& option) {

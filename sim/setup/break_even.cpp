@@ -250,14 +250,15 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
   if (!result.known)
     return result;
   look_again(result.without_overlap, alone_s);
-  look_again(result.with_overlap, [&](const std::vector<ExchangeTime>& buckets) {
+  const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
     return iteration_seconds(setup, buckets, 1);
-  });
+  };
+  look_again(result.with_overlap, overlapped_s);
   const auto pays = [&](double bandwidth, bool expected) {
     const auto compressed = bucket_times(setup.traffic, routes, setup.buckets, bandwidth);
     const auto dense = bucket_times(result.rival, routes, setup.buckets, bandwidth);
-    return expected ? iteration_seconds(setup, compressed, 1) < least_seconds(setup, dense)
-                    : least_seconds(setup, compressed) > iteration_seconds(setup, dense, 1);
+    return expected ? overlapped_s(compressed) < least_seconds(setup, dense)
+                    : least_seconds(setup, compressed) > overlapped_s(dense);
   };
   constexpr double near = 1.05;
   for (const auto& [from, to] : result.with_overlap) {

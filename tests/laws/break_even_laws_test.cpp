@@ -9,23 +9,19 @@
 namespace syncline {
 namespace {
 
-// Of one iteration that all begin together, with every bandwidth times this.
-double seconds_at(Options options, double bandwidth) {
+Options at_bandwidth(Options options, double times) {
   char factor[32];
-  std::snprintf(factor, sizeof factor, "%.9g", bandwidth);
+  std::snprintf(factor, sizeof factor, "%.9g", times);
   options["bandwidth-factor"] = factor;
+  return options;
+}
+
+// Of one iteration that all begin together.
+double seconds_of(Options options) {
   options["fidelity"] = "step";
   options["iterations"] = "1";
   options["warmup"] = "0";
   return simulated(options).trace.end_s;
-}
-
-// What the closed form says of it.
-double predicted_at(Options options, double bandwidth) {
-  char factor[32];
-  std::snprintf(factor, sizeof factor, "%.9g", bandwidth);
-  options["bandwidth-factor"] = factor;
-  return predicted(options).iteration_s;
 }
 
 // What `explain` compares with.
@@ -71,14 +67,14 @@ TEST(BreakEven, IsWithinFivePercentOfBisectionOrNotKnown) {
           continue;
         ++limits;
         for (const double factor : {0.95, 1.05}) {
-          const double compressed_s = seconds_at(options, limit * factor);
-          const double dense_s = seconds_at(dense(options), limit * factor);
+          const Options there = at_bandwidth(options, limit * factor);
+          const double compressed_s = seconds_of(there);
+          const double dense_s = seconds_of(dense(there));
           EXPECT_EQ(compressed_s < dense_s, (factor < 1) == pays_below)
               << seed << " " << options.at("exchange") << " of " << tensors.size() << ", overlap "
               << options.at("overlap") << ", at " << factor << " of " << limit << ": "
               << compressed_s << " and " << dense_s << " s; by closed form "
-              << predicted_at(options, limit * factor) << " and "
-              << predicted_at(dense(options), limit * factor);
+              << predicted(there).iteration_s << " and " << predicted(dense(there)).iteration_s;
         }
       }
   }
