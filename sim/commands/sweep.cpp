@@ -89,6 +89,8 @@ std::string simulate_cell(const SweepCell& cell, const Limits& limits, int at_on
   take_means(report, other_runs);
   if (doubts_flows(setup, report.fullest_link()))
     report.warnings.emplace_back(doubt_of_flows);
+  if (are_too_few(setup, needs.runs))
+    report.warnings.emplace_back(too_few_runs);
   report.warnings.insert(report.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   Json result = to_json(scenario, written_options(scenario),
                         {.compute = setup.compute.source,

@@ -22,7 +22,7 @@ int first_check_apart(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   int first = first_check;
   if (setup.traffic.cluster.topology.workers() > 1) {
-    if (scenario.jitter == 0)
+    if (!setup.has_chance())
       first = first_check_without_chance;
     else if (scenario.schedule->settles_slowly)
       first = first_check_if_slow;

@@ -6,16 +6,13 @@ namespace syncline {
 namespace {
 
 constexpr int several = 5;
-constexpr double most_seconds = 2;           // that several take at least,
-constexpr double most_seconds_if_slow = 30;  // and where one alone does not know
+constexpr double most_seconds = 2;            // that several take at least,
+constexpr double most_seconds_if_slow = 100;  // and where one alone does not know
 
 bool chance_decides(const Setup& setup) {
-  const Scenario& scenario = setup.scenario;
-  if (scenario.schedule->waits(scenario.schedule_settings) == Schedule::Waiting::for_all)
-    return false;
-  const bool draws_sizes = !setup.buckets.empty() &&
-                           !setup.traffic.payload_of(setup.buckets.front(), 0).messages.empty();
-  return setup.traffic.cluster.topology.workers() > 1 && (scenario.jitter > 0 || draws_sizes);
+  return setup.scenario.schedule->waits(setup.scenario.schedule_settings) !=
+             Schedule::Waiting::for_all &&
+         setup.traffic.cluster.topology.workers() > 1 && setup.has_chance();
 }
 
 }  // namespace
@@ -27,6 +24,11 @@ int runs_of(const Setup& setup, double seconds_of_a_run) {
   return setup.lesson == nullptr && chance_decides(setup) && several * seconds_of_a_run <= most
              ? several
              : 1;
+}
+
+bool are_too_few(const Setup& setup, int runs) {
+  return runs < several && !setup.scenario.repeats && setup.lesson == nullptr &&
+         setup.scenario.schedule->settles_slowly && chance_decides(setup);
 }
 
 std::uint64_t seed_of_run(std::uint64_t seed, int run) {

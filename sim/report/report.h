@@ -25,8 +25,7 @@ constexpr double error_of_flows = 0.03;
 constexpr double error_of_doubted_flows = 0.07;
 constexpr const char* doubt_of_flows =
     "fidelity = flow: several partitions of a bucket are pushed as one, with which asp and ssp "
-    "were "
-    "up to 7 % too fast; fidelity = step pushes each";
+    "were up to 7 % too fast; fidelity = step pushes each";
 
 struct Report {
   // The window that figures are about, unless they say that they are of the whole run.

@@ -77,8 +77,10 @@ void take_means(Report& report, const std::vector<Json>& other_runs) {
   for (const double value : values)
     squares += std::pow(value - report.throughput, 2);
   const auto count = static_cast<double>(values.size());
-  report.throughput_interval =
+  const double of_chance =
       student(values.size()) * std::sqrt(squares / (count - 1) / count) / report.throughput;
+  // Runs that all become slower, or faster, have not come to where longer ones end.
+  report.throughput_interval = std::hypot(of_chance, report.halves_differ);
 
   if (std::abs(report.halves_differ) <= agreeing_halves)  // of the mean
     std::erase_if(report.warnings,

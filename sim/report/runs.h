@@ -13,8 +13,9 @@ namespace syncline {
 nlohmann::ordered_json run_figures(const Report& report);
 
 // Makes the report of run 0 that of all runs: figures that are a mean over iterations become means
-// over runs. The interval of throughput is Student's over runs. Percentiles, histograms, links,
-// words, what is learned and what belongs to a picture stay those of run 0.
+// over runs. The interval of throughput is Student's over runs, and, as the root of the sum of
+// squares, what the second halves of their windows differ from the first in the mean. Percentiles,
+// histograms, links, words, what is learned and what belongs to a picture stay those of run 0.
 void take_means(Report& report, const std::vector<nlohmann::ordered_json>& other_runs);
 
 // How many runs a result is the mean of.

@@ -222,6 +222,11 @@ void Setup::reseed(std::uint64_t seed) {
   traffic.compression.reseed(seed);
 }
 
+bool Setup::has_chance() const {
+  return scenario.jitter > 0 ||
+         (!buckets.empty() && !traffic.payload_of(buckets.front(), 0).messages.empty());
+}
+
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }

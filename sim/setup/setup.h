@@ -46,6 +46,8 @@ struct Setup {
 
   // The same scenario with another seed. What is learned keeps its data and where it starts.
   void reseed(std::uint64_t seed);
+  // Whether the seed decides how long anything takes: compute times or sizes are drawn.
+  bool has_chance() const;
   // What is sent in one iteration, as one transfer each.
   std::vector<Bucket> sent_buckets() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.

@@ -38,6 +38,17 @@ TEST(Runs, HaveTheirMeanAndStudentsInterval) {
   EXPECT_NEAR(report.iteration_mean_s, (100 / 98.0 + 1 + 100 / 102.0) / 3, 1e-12);
 }
 
+TEST(Runs, ThatAllSlowDownAreKnownLessWell) {
+  std::vector<Report> runs{run(98), run(100), run(102)};
+  for (Report& one : runs)
+    one.halves_differ = -0.02;
+  EXPECT_NEAR(*all_of(runs).throughput_interval, std::hypot(4.303 * 2 / std::sqrt(3) / 100, 0.02),
+              1e-12);
+  runs[0].halves_differ = 0.02;
+  runs[1].halves_differ = 0;  // now they differ by chance
+  EXPECT_NEAR(*all_of(runs).throughput_interval, 4.303 * 2 / std::sqrt(3) / 100, 1e-12);
+}
+
 TEST(Runs, ThatAreOneStayAsTheyAre) {
   const Report report = all_of({run(98, 0.5)});
   EXPECT_DOUBLE_EQ(report.throughput, 98);
