@@ -218,10 +218,11 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   const int previous = phase.receives[0].peer;
   const double latency_s = run.routes.latency_s(previous, rank);
   const double carried_s = run.setup.scenario.network->latency_after_flow ? 0 : latency_s;
-  sg::Mailbox* next = mailbox_to(phase.sends[0].peer, true);
+  // All begin at once, so that no message has to wait to be asked for.
+  sg::Mailbox* next = mailbox_to(phase.sends[0].peer, false);
   sent.push_back(run.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
   const sg::CommPtr sending = next->put_async(new std::int64_t(sent.back()), phase.sends[0].bytes);
-  const std::unique_ptr<std::int64_t> message(mailbox_from(previous, true)->get<std::int64_t>());
+  const std::unique_ptr<std::int64_t> message(mailbox_from(previous, false)->get<std::int64_t>());
   run.message_arrived(*message, sg::Engine::get_clock() + run.latency_after_flow_s(previous, rank));
   received.push_back(*message);
   barrier.ring[previous] = {
