@@ -11,6 +11,7 @@
 #include "sim/report/maps.h"
 #include "sim/report/page_parts.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 #include "sim/report/shown.h"
 #include "sim/report/study.h"
 
@@ -120,7 +121,12 @@ Json table_of(const Study& study, const Ranking& ranking) {
                             format(" %.0f %%", 100 * links[0]["utilisation"].get<double>()));
     rows.push_back(std::move(row));
   }
-  return {{"columns", columns}, {"rows", rows}};
+  std::vector<Json> results;
+  for (const StudyCell& cell : study.cells)
+    results.push_back(cell.result);
+  return {{"columns", columns},
+          {"rows", rows},
+          {"note", "Simulated as " + how_simulated(results) + "."}};
 }
 
 // What the page begins with: who won, or what the only cell does.

@@ -8,6 +8,7 @@
 #include "sim/report/learning.h"
 #include "sim/report/page.h"
 #include "sim/report/result.h"
+#include "sim/report/runs.h"
 #include "sim/report/shown.h"
 #include "sim/report/study.h"
 #include "sim/report/svg.h"
@@ -87,6 +88,7 @@ std::string summary_of(const Findings& findings) {
             percent(f["waiting_s"].get<double>() / iteration_s) + " | " +
             plain(f["bottleneck"].get<std::string>()) + " |\n";
   }
+  text += "\nSimulated as " + plain(how_simulated(findings.results)) + ".\n";
   if (ranking.cells.size() > most_rows)
     text +=
         "\n" + std::to_string(ranking.cells.size() - most_rows) + " slower cells are not shown.\n";

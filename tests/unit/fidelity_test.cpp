@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 
 namespace syncline {
@@ -59,15 +60,18 @@ TEST(Fidelity, WarnsWherePartitionsArePushedTogetherOverFullLinks) {
   EXPECT_FALSE(warns("16", "asp", "flow", "5"));  // cards are a tenth full
 }
 
-TEST(Fidelity, OfACellIsInItsResultItsTableAndTheCsv) {
+TEST(Fidelity, OfACellIsInItsResultItsTablesAndTheCsv) {
   const TemporaryFolder folder;
-  const Ended ended =
-      run_program({"run", "--platform", "fat-tree-1024", "--model", "resnet50", "--throughput",
-                   "250", "--workers", "16,64", "--out", folder.path("out")});
+  const Ended ended = run_program({"run", "--platform", "fat-tree-1024", "--model", "resnet50",
+                                   "--throughput", "250", "--workers", "16,64", "--out",
+                                   folder.path("out"), "--html", folder.path("page.html")});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("simulated as flow, 1 run (1 cell); step, 1 run (1 cell)"),
-            std::string::npos)
-      << ended.out;
+  ASSERT_EQ(run_program({"report", "out", "--md", "summary.md"}, folder.path()).code, 0);
+  const std::string how = "imulated as flow, 1 run (1 cell); step, 1 run (1 cell)";
+  expect_mentions(ended.out, {how});
+  expect_mentions(text_of(folder.path("page.html")), {how});
+  expect_mentions(text_of(folder.path("summary.md")),
+                  {"Simulated as flow, 1 run \\(1 cell\\); step, 1 run \\(1 cell\\)."});
   for (const auto& [workers, word] :
        std::vector<std::pair<std::string, std::string>>{{"16", "step"}, {"64", "flow"}}) {
     const Json result = Json::parse(text_of(folder.path("out/workers-" + workers + ".json")));

@@ -190,7 +190,8 @@ function build(data) {
   main.append(after);
   if (data.table)
     main.append(element("section", { id: "cells" }, element("h2", {}, data.cells === 1 ? "The cell" : `All ${shown(data.cells, "")} cells`),
-      folded("Table, the fastest first", () => table(data.table.columns, data.table.rows, { sortable: true, caption: "All cells" }), data.cells <= 40)));
+      folded("Table, the fastest first", () => table(data.table.columns, data.table.rows, { sortable: true, caption: "All cells" }), data.cells <= 40),
+      element("p", { class: "small" }, data.table.note)));
   if (data.warnings.length)
     main.append(element("section", { id: "warnings" }, element("h2", {}, "Warnings"), element("ul", { class: "warnings" }, ...data.warnings.map((warning) => element("li", {}, warning)))));
   main.append(provenanceSection(data.provenance));
