@@ -88,9 +88,12 @@ inline void expect_refused(const Case& one) {
   EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
   expect_mentions(ended.err, {"syncline: ", "p.xml"});
   expect_mentions(ended.err, one.mentions);
+  std::string text = ended.err;  // without the folder, whose name has random letters
+  for (std::size_t at = 0; (at = text.find(folder.path())) != std::string::npos;)
+    text.erase(at, folder.path().size());
   for (const char* inside :
        {"sto", "bad_alloc", "Assertion", "Segmentation", "Impossible", "std::"})
-    EXPECT_EQ(ended.err.find(inside), std::string::npos) << ended.err;
+    EXPECT_EQ(text.find(inside), std::string::npos) << ended.err;
 }
 
 inline std::string name_of_case(const testing::TestParamInfo<Case>& about) {
