@@ -134,7 +134,7 @@ void print(const std::vector<Cell>& cells, const std::vector<Outcome>& outcomes)
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Outcome& outcome = outcomes[i];
     refused += outcome.refused ? 1 : 0;
-    if (!outcome.error.empty()) {
+    if (!outcome.error.empty() && !outcome.refused) {  // the reference refuses nothing
       std::printf("failed: %s, %s, %s: %s\n", cells[i].what.c_str(), cells[i].platform.c_str(),
                   cells[i].size.c_str(), outcome.error.c_str());
       ++failed;
