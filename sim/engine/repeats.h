@@ -14,7 +14,8 @@ namespace syncline {
 // settles slowly, of which one run alone does not know; one where something is learned.
 int runs_of(const Setup& setup, double seconds_of_a_run);
 
-// Whether it is so many runs only because five would take too long, though one alone does not know.
+// Whether a cell has so many runs only because five would take too long, though its schedule
+// settles slowly.
 bool are_too_few(const Setup& setup, int runs);
 constexpr const char* too_few_runs =
     "one run, because five would take long: chance decides in which of several ways this schedule "

@@ -62,7 +62,7 @@ std::string filled(const std::string& pattern, const std::vector<Filling>& filli
 }
 
 // A column per option that has two values, or figure.
-Json table_of(const Study& study, const Ranking& ranking) {
+Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
   struct Figure {
     const char* title;
     const char* name;
@@ -121,12 +121,9 @@ Json table_of(const Study& study, const Ranking& ranking) {
                             format(" %.0f %%", 100 * links[0]["utilisation"].get<double>()));
     rows.push_back(std::move(row));
   }
-  std::vector<Json> results;
-  for (const StudyCell& cell : study.cells)
-    results.push_back(cell.result);
   return {{"columns", columns},
           {"rows", rows},
-          {"note", "Simulated as " + how_simulated(results) + "."}};
+          {"note", "Simulated as " + how_simulated(findings.results) + "."}};
 }
 
 // What the page begins with: who won, or what the only cell does.
@@ -286,7 +283,7 @@ std::string page_of(const Findings& findings) {
             {"warnings", warnings_of(findings, study)},
             {"cases", std::move(cases)},
             {"maps", std::move(maps)},
-            {"table", findings.rows.empty() ? table_of(study, ranking) : Json()},
+            {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
             {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
             {"provenance", provenance_of(study)}};
   if (!ranking.cells.empty() && findings.rows.empty() &&

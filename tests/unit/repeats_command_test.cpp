@@ -140,8 +140,7 @@ TEST(Repeats, OfACheckAreThoseThatItWasBlessedWith) {
   EXPECT_NE(check({}).code, 0);
 }
 
-// Of one run alone nobody knows which way it went: the sanitizers leave out what begins with
-// Limits.
+// The estimate must be long for this, so the run takes seconds; CI's sanitizers leave Limits out.
 TEST(LimitsOfTime, LeaveOneRunOfInhadThatSaysSo) {
   const Arguments arguments{"run",          "--platform",   "gbe-32x1", "--model",   "resnet20",
                             "--throughput", "100000",       "--jitter", "0.2",       "--schedule",
