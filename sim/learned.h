@@ -45,6 +45,7 @@ struct ReadPiece {
 // What workers' messages of gradients lost, against what papers say that they may: means over these
 // messages. Where a paper says nothing of each of them, there is none.
 struct Compressed {
+  int iteration = -1;  // whose messages these are; -1: all
   std::int64_t messages = 0;
   double values = 0;       // that were compressed
   double sent_values = 0;  // that are not zero in what everybody sees of them
@@ -55,11 +56,6 @@ struct Compressed {
   std::optional<double> left_out_bound;
   std::optional<double> left_out_bound_squared;  // (1 - k/d)^2, where the other is 1 - k/d
   std::optional<double> bits_bound;              // per value
-};
-
-struct CompressedIteration {
-  int iteration = 0;
-  Compressed means;
 };
 
 // Of what a worker compressed in one iteration, the part whose distance from the mean is between
@@ -92,9 +88,9 @@ struct Learned {
   // mean over all values of all gradients; 0 where workers average.
   double effective_staleness = 0;
 
-  Compressed compressed;                             // all that workers compressed
-  std::vector<CompressedIteration> each_compressed;  // ascending
-  std::vector<HistogramBin> histogram;               // by iteration, then ascending
+  Compressed compressed;                    // all that workers compressed
+  std::vector<Compressed> each_compressed;  // by iteration, ascending
+  std::vector<HistogramBin> histogram;      // by iteration, then ascending
 };
 
 }  // namespace syncline

@@ -9,7 +9,7 @@
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/help.h"
-#include "sim/commands/process.h"
+#include "sim/sweep/process.h"
 
 namespace syncline {
 namespace {

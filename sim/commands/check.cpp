@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 #include "kernels/text.h"
@@ -8,10 +9,11 @@
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"
-#include "sim/commands/input_files.h"
+#include "sim/commands/results_json.h"
 #include "sim/options/given.h"
 #include "sim/setup/files.h"
 #include "sim/setup/inputs.h"
+#include "sim/sweep/input_files.h"
 
 namespace syncline {
 namespace {
@@ -33,9 +35,10 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
   simulate_all(cells, jobs_of(line), limits_of(line), [&](std::size_t i, CellResult simulated) {
     CheckedCell& cell = folder.cells[i];
     cell.error = std::move(simulated.error);
-    cell.result = std::move(simulated.result);
-    if (cell.error.empty())
+    if (simulated.result) {
+      cell.result = std::move(*simulated.result);
       cell.notes = notes_of(cell.result, cell.notes);
+    }
   });
 }
 

@@ -9,8 +9,8 @@
 #include "kernels/text.h"
 #include "sim/options/expand.h"
 #include "sim/report/learning.h"
-#include "sim/report/result.h"
-#include "sim/report/runs.h"
+#include "sim/report/result_json.h"
+#include "sim/study/study.h"
 
 namespace syncline {
 namespace {
@@ -71,11 +71,8 @@ void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
         (sweep.swept.empty() ? "" : "/" + cell_name(scenario.written, sweep.swept));
     if (as_blessed)
       simulate_as_blessed(scenario, folder.notes_before(name));
-    folder.cells.push_back({.name = name,
-                            .cell = {.scenario = scenario},
-                            .result = nullptr,
-                            .notes = {},
-                            .error = {}});
+    folder.cells.push_back(
+        {.name = name, .cell = {.scenario = scenario}, .result = {}, .notes = {}, .error = {}});
   }
   if (folder.cells.size() > most_cells)
     throw std::invalid_argument(brief_path(folder.path) + ": more than " +
@@ -181,7 +178,7 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
     if (!any)
       rows.push_back({.cell = cell.name,
                       .figure = new_figure,
-                      .expected = cell.result["figures"][new_figure].dump(),
+                      .expected = figure_text(*find_figure(new_figure), cell.result),
                       .tolerance = tolerance_of_new_rows,
                       .because = because});
     for (Expectation& row : rows) {
@@ -190,12 +187,11 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
       unbounded.at_most.reset();
       if (!row.tolerance || judge(unbounded, cell.result, {}, {}).kind == Verdict::Kind::met)
         continue;
-      const auto figure = figure_in(cell.result, row.figure);
-      if (!figure)
+      row.expected = figure_text(*find_figure(row.figure), cell.result);
+      if (row.expected.empty())
         throw std::runtime_error(cell.name + ": " + row.figure + ": " +
                                  why_unknown(cell.result, row.figure) +
                                  ": allowed are figures that the cell has");
-      row.expected = cell.result["figures"][row.figure].dump();
       row.because = because;
     }
     const bool noted =
@@ -205,10 +201,10 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
         if (std::ranges::find(rows, figure, &Expectation::figure) == rows.end())
           rows.push_back({.cell = cell.name, .figure = figure, .expected = value});
     const auto is_of_runs = [](const Expectation& row) { return row.figure == runs_note; };
-    if (runs_in(cell.result) > 1 && std::ranges::none_of(rows, is_of_runs))
+    if (cell.result.figures.runs > 1 && std::ranges::none_of(rows, is_of_runs))
       rows.push_back({.cell = cell.name,
                       .figure = runs_note,
-                      .expected = std::to_string(runs_in(cell.result))});
+                      .expected = std::to_string(cell.result.figures.runs)});
     file.rows.insert(file.rows.end(), rows.begin(), rows.end());
   }
   return file;

@@ -5,17 +5,17 @@
 #include <vector>
 
 #include "sim/commands/expected_csv.h"
-#include "sim/commands/sweep.h"
-#include "sim/report/expectation.h"
+#include "sim/study/expectation.h"
+#include "sim/sweep/sweep.h"
 
 namespace syncline {
 
 struct CheckedCell {
   std::string name;  // "ring" for ring.cfg, "ring/workers-8" where it is a sweep
   SweepCell cell;
-  nlohmann::ordered_json result;  // null: it could not be simulated
+  Result result;
   Notes notes;
-  std::string error;
+  std::string error;  // why there is no result
 };
 
 struct CheckFolder {

@@ -7,6 +7,7 @@
 
 #include "kernels/registry.h"
 #include "kernels/text.h"
+#include "sim/report/result_json.h"
 #include "sim/report/shown.h"
 #include "sim/setup/files.h"
 
@@ -144,7 +145,7 @@ std::string expected_text(const ExpectedFile& file) {
   for (const std::string& column : columns)
     text += column + (column == columns.back() ? "\n" : ",");
   const auto number = [](const std::optional<double>& value) {
-    return value ? nlohmann::ordered_json(*value).dump() : std::string();
+    return value ? exact_text(*value) : std::string();
   };
   const auto cell = [](const std::string& name) {  // in quotes a # begins no comment
     const std::string field = csv_field(name);

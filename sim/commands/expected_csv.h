@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/report/expectation.h"
+#include "sim/study/expectation.h"
 
 namespace syncline {
 

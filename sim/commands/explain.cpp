@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -7,10 +8,7 @@
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/explain_json.h"
-#include "sim/commands/gate.h"
-#include "sim/commands/limits.h"
-#include "sim/commands/process.h"
-#include "sim/commands/sweep.h"
+#include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/options/expand.h"
@@ -22,6 +20,9 @@
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
+#include "sim/sweep/limits.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/sweep.h"
 
 namespace syncline {
 namespace {

@@ -1,16 +1,18 @@
 #include "sim/commands/explain_json.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "kernels/text.h"
-#include "sim/commands/written.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
+#include "sim/report/result_json.h"
 #include "sim/schedule.h"
 #include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
+#include "sim/sweep/written.h"
 
 namespace syncline {
 namespace {
@@ -106,7 +108,7 @@ Json explained(const Setup& setup, Routes& routes) {
     model["forward_flop"] = setup.model.forward_flop();
   }
   model["compute_s"] = setup.compute.solo_s.front();
-  return {{"scenario", written_options(setup.scenario)},
+  return {{"scenario", to_json(written_options(setup.scenario))},
           {"warnings", setup.warnings},
           {"cluster",
            {{"workers", topology.workers()},

@@ -1,7 +1,7 @@
 // What `explain --json` says of a scenario.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"

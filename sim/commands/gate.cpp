@@ -1,16 +1,10 @@
 #include "sim/commands/gate.h"
 
-#include <cstdio>
 #include <stdexcept>
 
 #include "kernels/whole_file.h"
 
 namespace syncline {
-
-void print_json(const nlohmann::ordered_json& document) {
-  using Handler = nlohmann::ordered_json::error_handler_t;
-  std::puts(document.dump(2, ' ', false, Handler::replace).c_str());
-}
 
 std::vector<Flag> gate_flags() {
   return {{"junit", true}, {"md", true}, {"json", false}};

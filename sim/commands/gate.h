@@ -1,17 +1,13 @@
 // What commands that judge have in common: --json, --junit and --md.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "sim/options/given.h"
-#include "sim/report/verdict.h"
+#include "sim/study/verdict.h"
 
 namespace syncline {
-
-// One JSON document on stdout.
-void print_json(const nlohmann::ordered_json& document);
 
 std::vector<Flag> gate_flags();
 

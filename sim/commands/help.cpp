@@ -18,7 +18,6 @@
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/report/figures.h"
-#include "sim/report/learning.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
@@ -109,10 +108,9 @@ void add_options(Meanings& all) {
   for (const Parameter& parameter : own_parameters())
     own.insert(parameter.name);
   for (const Option& option : scenario_options()) {
-    const OptionHelp& help = option_help(option.name);
-    if (own.contains(option.name) && help.more.empty())
+    if (own.contains(option.name) && option.more.empty())
       continue;  // registered things explain theirs
-    std::vector<std::string> sentences{as_sentence(option.sentence), as_sentence(help.more)};
+    std::vector<std::string> sentences{as_sentence(option.sentence), as_sentence(option.more)};
     if (!option.allowed.empty())
       sentences.push_back(
           "Allowed are " + option.allowed +
@@ -120,7 +118,7 @@ void add_options(Meanings& all) {
     all[option.name].push_back({.kind = "an option",
                                 .sentences = std::move(sentences),
                                 .paper = "",
-                                .example = example_of("--" + option.name + " " + help.example)});
+                                .example = example_of("--" + option.name + " " + option.example)});
   }
 }
 
@@ -142,16 +140,15 @@ void add_commands(Meanings& all) {
 
 void add_figures(Meanings& all) {
   const auto add = [&](const Figure& figure, const std::string& word, const std::string& kind) {
-    const bool learned = std::ranges::find(learned_figures, figure.name) != learned_figures.end();
     all[word].push_back(
         {.kind = kind,
          .sentences = {as_sentence(figure.sentence), as_sentence(figure.more)},
          .paper = "",
          .example = std::string("syncline run --platform two-hosts --model resnet20 --throughput "
                                 "920") +
-                    (learned ? " --learn digits --until accuracy:0.8" : "")});
+                    (figure.roles.if_learned ? " --learn digits --until accuracy:0.8" : "")});
   };
-  for (const Figure& figure : figures()) {
+  for (const Figure& figure : figure_rows()) {
     add(figure, figure.name, "a figure of results");
     for (const std::string& title : figure.titles)
       add(figure, title, "in tables and reports (" + figure.name + " in JSON)");

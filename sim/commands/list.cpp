@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
 
@@ -8,7 +9,7 @@
 #include "kernels/cost_table.h"
 #include "kernels/text.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/gate.h"
+#include "sim/commands/results_json.h"
 #include "sim/options/given.h"
 #include "sim/plan.h"
 #include "sim/problem.h"

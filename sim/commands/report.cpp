@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/text.h"
@@ -8,22 +10,23 @@
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
-#include "sim/commands/sweep.h"
 #include "sim/options/given.h"
-#include "sim/report/ranking.h"
-#include "sim/report/study.h"
-#include "sim/report/tables.h"
+#include "sim/page/tables.h"
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
+#include "sim/study/ranking.h"
+#include "sim/study/study.h"
+#include "sim/sweep/sweep.h"
 
 namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr std::uintmax_t most_result_bytes = 20'000'000;
 
 struct Folder {
-  std::vector<Json> results;
+  std::vector<Result> results;
   std::vector<std::string> names;   // of their cells
   std::vector<std::string> others;  // names of files that hold no result of ours
 };
@@ -55,11 +58,11 @@ Folder read_folder(const std::string& path) {
     const std::string file = path + "/" + name;
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
-    Json result = error || bytes > most_result_bytes ? Json() : read_result(file);
-    if (result.is_null())
+    auto result = error || bytes > most_result_bytes ? std::nullopt : read_result(file);
+    if (!result)
       folder.others.push_back(name);
     else if (folder.results.size() < most_cells) {
-      folder.results.push_back(std::move(result));
+      folder.results.push_back(std::move(*result));
       folder.names.push_back(printable(fs::path(name).stem()));
     } else
       throw std::runtime_error(brief_path(path) + ": more than " + std::to_string(most_cells) +
@@ -93,20 +96,20 @@ int report_command(const std::vector<std::string>& arguments) {
         "--json");
   const std::string& path = line.arguments.front();
   const ReportFiles files = report_files(line);
-  const Folder folder = read_folder(path);
+  Folder folder = read_folder(path);
   const std::string others = folder.others.empty() ? std::string() : left_out(path, folder.others);
   if (folder.results.empty())
     throw std::runtime_error(others.empty() ? brief_path(path) + ": holds no result: allowed is " +
                                                   "the folder that run --out has written"
                                             : others);
   const Findings findings{
-      .results = folder.results,
+      .results = std::move(folder.results),
       .rows = {},
       .missing = others.empty() ? std::vector<std::string>{} : std::vector{others}};
   const std::string where = write_report(files, findings);
   const bool json = line.flags.contains("json");
   if (json)
-    print_json(results_json(folder.results, folder.names, {}, findings.missing));
+    print_json(results_json(findings.results, folder.names, {}, findings.missing));
   else if (findings.results.size() == 1)
     std::fputs(full_report(findings.results.front()).c_str(), stdout);
   else

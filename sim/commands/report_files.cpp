@@ -6,8 +6,8 @@
 
 #include "kernels/text.h"
 #include "kernels/whole_file.h"
-#include "sim/commands/out_folder.h"
-#include "sim/report/svg.h"
+#include "sim/page/svg.h"
+#include "sim/sweep/out_folder.h"
 
 namespace syncline {
 namespace {
@@ -70,7 +70,7 @@ ReportFiles report_files(const CommandLine& line) {
 std::string write_report(const ReportFiles& files, const Findings& findings) {
   std::string where;
   if (!files.svg.empty()) {
-    const std::vector<Drawing> figures = figures_of(findings);
+    const std::vector<Drawing> figures = drawings_of(findings);
     write_figures(files.svg, figures);
     where += "figures: " + std::to_string(figures.size()) + " in " + printable(files.svg) + "\n";
   }

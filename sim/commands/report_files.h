@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/options/given.h"
-#include "sim/report/page.h"
+#include "sim/page/page.h"
 
 namespace syncline {
 

@@ -1,17 +1,25 @@
-// What --json prints of results.
+// What --json prints.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "sim/result.h"
+#include "sim/study/verdict.h"
 
 namespace syncline {
 
 // {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}; one name for
 // each result.
-nlohmann::ordered_json results_json(const std::vector<nlohmann::ordered_json>& results,
+nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& names,
                                     const std::vector<std::string>& left_out,
                                     const std::vector<std::string>& missing);
+
+nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
+
+// One document on stdout.
+void print_json(const nlohmann::ordered_json& document);
 
 }  // namespace syncline

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -8,22 +10,23 @@
 #include "kernels/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"
-#include "sim/commands/out_folder.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
-#include "sim/commands/slurm.h"
-#include "sim/commands/sweep.h"
-#include "sim/commands/written.h"
 #include "sim/options/expand.h"
 #include "sim/options/given.h"
+#include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
-#include "sim/report/ranking.h"
-#include "sim/report/result.h"
-#include "sim/report/tables.h"
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
+#include "sim/study/ranking.h"
+#include "sim/study/study.h"
+#include "sim/sweep/out_folder.h"
+#include "sim/sweep/slurm.h"
+#include "sim/sweep/sweep.h"
+#include "sim/sweep/written.h"
 
 namespace syncline {
 
-using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 namespace {
@@ -73,7 +76,7 @@ int run_command(const std::vector<std::string>& arguments) {
   if (keep)
     out.require_ours("results.csv");
 
-  std::vector<Json> results(sweep.cells.size());
+  std::vector<std::optional<Result>> found(sweep.cells.size());
   std::vector<std::size_t> numbers;  // of the cells to simulate
   std::vector<SweepCell> cells;
   std::vector<std::string> names(sweep.cells.size());
@@ -95,14 +98,15 @@ int run_command(const std::vector<std::string>& arguments) {
     if (keep)
       cell.learned_path = path;
     if (keep && option_given(cell.scenario, "learn"))
-      for (const std::string& table : learned_tables)
-        files.push_back(path + "." + table + ".csv");
+      for (const LearnedTable& table : learned_tables())
+        files.push_back(path + "." + table.name + ".csv");
     for (const std::string& file : files)
       if (!file.empty())
         out.require_ours(fs::path(file).filename());
-    if (Json kept = resume ? read_result(cell.result_path) : Json(); is_finished(cell, kept)) {
-      keep_learned(cell, kept);
-      results[i] = std::move(kept);
+    if (auto kept = resume ? read_result(cell.result_path) : std::nullopt;
+        kept && is_finished(cell, *kept)) {
+      keep_learned(cell, *kept);
+      found[i] = std::move(kept);
       continue;
     }
     numbers.push_back(i);
@@ -116,23 +120,22 @@ int run_command(const std::vector<std::string>& arguments) {
   bool interrupted = false;
   try {
     simulate_all(cells, jobs, limits, [&](std::size_t i, CellResult cell) {
-      results[numbers[i]] = std::move(cell.result);
+      found[numbers[i]] = std::move(cell.result);
       errors[numbers[i]] = std::move(cell.error);
     });
   } catch (const Interrupted&) {
     interrupted = true;
     for (std::size_t i = 0; keep && i < cells.size(); ++i)  // written, and not yet said
-      if (Json kept = read_result(cells[i].result_path); is_finished(cells[i], kept))
-        results[numbers[i]] = std::move(kept);
+      if (auto kept = read_result(cells[i].result_path); kept && is_finished(cells[i], *kept))
+        found[numbers[i]] = std::move(kept);
   }
   std::erase_if(errors, [](const std::string& error) { return error.empty(); });
-  std::size_t kept = 0;  // those without a result go, with their names
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (!results[i].is_null()) {
-      std::swap(results[kept], results[i]);
-      std::swap(names[kept++], names[i]);
+  std::vector<Result> results;  // those without one go, with their names
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (found[i]) {
+      std::swap(names[results.size()], names[i]);
+      results.push_back(std::move(*found[i]));
     }
-  results.resize(kept);
   if (interrupted && results.empty())
     throw Interrupted();
   if (results.empty() && errors.empty()) {
@@ -172,8 +175,8 @@ int run_command(const std::vector<std::string>& arguments) {
   std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
   std::vector<std::string> warned;
   for (std::size_t i = 0; i < results.size(); ++i)
-    for (const Json& warning : results[i]["figures"]["warnings"])
-      if (std::ranges::find(warned, warning.get<std::string>()) == warned.end()) {
+    for (const std::string& warning : results[i].figures.warnings)
+      if (std::ranges::find(warned, warning) == warned.end()) {
         warned.push_back(warning);
         std::printf("warning (%s): %s\n", names[i].c_str(), warned.back().c_str());
       }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
@@ -9,6 +10,7 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
+#include "sim/commands/results_json.h"
 #include "sim/commands/validation_folder.h"
 #include "sim/options/given.h"
 #include "sim/report/shown.h"
@@ -180,14 +182,14 @@ int validate_command(const std::vector<std::string>& arguments) {
   std::size_t next = 0;
   for (ValidationFolder& folder : folders) {
     for (ValidationRow& row : folder.rows) {
-      const CellResult& cell = results[next++];
+      CellResult& cell = results[next++];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
-      const auto& figures = cell.result["figures"];
-      row.simulated = figures["throughput_samples_per_s"];
-      row.perfect = row.simulated / figures["scaling_efficiency"].get<double>();
+      const Figures& figures = cell.result->figures;
+      row.simulated = figures.throughput_samples_per_s;
+      row.perfect = row.simulated / figures.scaling_efficiency;
       row.folder = printable(fs::path(folder.path).filename().string());
-      findings.results.push_back(cell.result);
+      findings.results.push_back(std::move(*cell.result));
     }
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
   }

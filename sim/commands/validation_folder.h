@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/commands/sweep.h"
-#include "sim/report/validation.h"
+#include "sim/study/validation.h"
+#include "sim/sweep/sweep.h"
 
 namespace syncline {
 

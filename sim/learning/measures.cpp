@@ -174,10 +174,12 @@ Compressed Measures::all() const {
   return all_.means();
 }
 
-std::vector<CompressedIteration> Measures::iterations() const {
-  std::vector<CompressedIteration> rows;
-  for (const auto& [first, sums] : rows_)
-    rows.push_back({.iteration = first, .means = sums.means()});
+std::vector<Compressed> Measures::iterations() const {
+  std::vector<Compressed> rows;
+  for (const auto& [first, sums] : rows_) {
+    rows.push_back(sums.means());
+    rows.back().iteration = first;
+  }
   return rows;
 }
 

@@ -38,7 +38,7 @@ class Measures {
   void watch(int iteration, std::span<const float> values);
 
   Compressed all() const;
-  std::vector<CompressedIteration> iterations() const;
+  std::vector<Compressed> iterations() const;
   std::vector<HistogramBin> histogram() const;
 
  private:

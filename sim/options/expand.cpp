@@ -64,9 +64,9 @@ bool from_file(const Given& option) {
 // A parameter in a file that has no meaning any more, because a flag chose another schedule,
 // exchange or compressor.
 bool ignored_because_of_flag(const GivenOptions& given, const Misfit& misfit) {
-  return !is_choice(misfit.key) && from_file(given.at(misfit.key)) &&
+  return !find_option(misfit.key)->selects && from_file(given.at(misfit.key)) &&
          std::ranges::any_of(given, [](const auto& option) {
-           return is_choice(option.first) && !from_file(option.second);
+           return find_option(option.first)->selects && !from_file(option.second);
          });
 }
 
@@ -117,7 +117,7 @@ std::string refusal(const GivenOptions& given, const Misfit& misfit) {
 void add_section(const Section& section, bool one_of_many, Expansion& all) {
   const GivenOptions& given = section.options;
   const bool choices_swept = std::ranges::any_of(given, [&](const auto& option) {
-    return is_choice(option.first) && has_list(section, option.first);
+    return find_option(option.first)->selects && has_list(section, option.first);
   });
   std::string impossible;  // why, of a combination
   bool any = false;
@@ -130,7 +130,7 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
         all.note_once(given.at(misfit.key).where + ": " + misfit.why);
       } else if (choices_swept || one_of_many) {
         // A parameter of another choice is ignored here; an impossible choice drops the cell.
-        if (is_choice(misfit.key)) {
+        if (find_option(misfit.key)->selects) {
           possible = false;
           if (impossible.empty())
             impossible = section.name.value.empty() ? refusal(given, misfit) : misfit.why;

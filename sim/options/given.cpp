@@ -71,7 +71,7 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
         continue;
       }
       const std::string value = option.value.empty() ? "on" : option.value.front();
-      if (known_option(option.string_key)) {
+      if (find_option(option.string_key) != nullptr) {
         if (!line.options.emplace(option.string_key, Given{value, "--" + option.string_key}).second)
           throw std::invalid_argument("--" + option.string_key + " is given twice");
       } else if (!line.flags.emplace(option.string_key, value).second) {
@@ -125,7 +125,7 @@ std::vector<Section> parse_sections(const std::string& path) {
     if (equals == std::string::npos)
       refuse("'" + brief(line) + "' has no =: lines are `key = value`");
     const std::string key = trimmed(line.substr(0, equals));
-    if (!known_option(key))
+    if (find_option(key) == nullptr)
       refuse(unknown_option(key));
     if (!sections.back()
              .options.emplace(key, Given{trimmed(line.substr(equals + 1)), where})

@@ -59,4 +59,17 @@ Option number_or(const std::string& word, Parameter parameter, Assign assign) {
       assign);
 }
 
+inline Option explained(Option option, Role role, std::string more, std::string example) {
+  option.role = role;
+  option.more = std::move(more);
+  option.example = std::move(example);
+  return option;
+}
+
+// Other options mean something only with one of its values.
+inline Option selecting(Option option) {
+  option.selects = true;
+  return option;
+}
+
 }  // namespace syncline

@@ -12,6 +12,18 @@
 
 namespace syncline {
 
+// What cells that differ in an option are to each other. Where they have names, all but those of
+// other lessons compete: who names cells compares them.
+enum class Role {
+  choice,    // they compete: one may take either
+  question,  // each has its own contest and charts, unless nothing else differs: then they compete
+  subject,   // they never compete, and have charts of their own: other work, or another network
+             // model
+  lesson,    // the same, since they learn from other samples: nor do they with names
+  run,       // they never compete, but are drawn together: another way to simulate the same
+};
+
+// Everything about an option is in its row (sim/options/options.cpp and learning.cpp).
 struct Option {
   std::string name;
   std::string sentence;
@@ -21,23 +33,19 @@ struct Option {
   std::function<void(Scenario&, const std::string&)> set = nullptr;
   bool number = false;       // its values are numbers, maybe beside a word or two
   std::string allowed = {};  // "numbers from 0 to 1"; empty: names, which `list` knows
+  Role role = Role::choice;
+  std::string more = {};     // a second sentence; empty: registered things explain theirs
+  std::string example = {};  // a value, and options that it needs
+  bool selects = false;      // other options mean something only with one of its values
 };
-
-struct OptionHelp {
-  std::string more;     // a second sentence
-  std::string example;  // a value, and options that it needs
-};
-// Of an option of all scenarios; empty for the parameters of registered things.
-const OptionHelp& option_help(const std::string& name);
 
 // All options of scenarios, in the order of --help.
 const std::vector<Option>& scenario_options();
-bool known_option(const std::string& name);
+// None where there is no option of this name.
+const Option* find_option(const std::string& name);
+// Of an option that is not known, `choice`.
+Role role_of(const std::string& option);
 std::string unknown_option(const std::string& key);  // error message
-
-// Whether other options mean something only with one of its values: it chooses a schedule, an
-// exchange, a compressor or an optimizer.
-bool is_choice(const std::string& name);
 
 // The parameters of registered schedules, exchanges and compressors, each name once.
 std::vector<Parameter> own_parameters();

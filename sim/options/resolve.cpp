@@ -261,7 +261,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
   Scenario scenario;
   for (const auto& [name, option] : given)
     at(given, name, [&name = name, &option = option] {
-      if (!known_option(name))
+      if (find_option(name) == nullptr)
         throw std::invalid_argument(unknown_option(name));
       if (option.value.empty())
         throw std::invalid_argument(name + " is empty: allowed are values; without it, the " +
@@ -273,7 +273,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
       at(given, option.name, [&] { option.set(scenario, text); });
   };
   for (const Option& option : scenario_options())
-    if (option.set || is_choice(option.name)) {
+    if (option.set || option.selects) {
       const auto found = given.find(option.name);
       set(option, found == given.end() ? option.fallback : found->second.value);
     }

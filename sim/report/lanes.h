@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
+
+#include "sim/trace.h"
 
 namespace syncline {
 
@@ -23,5 +26,8 @@ class Lanes {
  private:
   std::vector<double> ends_s_;
 };
+
+// "communication", and of its next stages, or lanes, "communication-2" and so on.
+std::string name_of(Stream stream, int stage = 0);
 
 }  // namespace syncline

@@ -1,26 +1,40 @@
-// The tables in what a run has learned, `learning` of its result: objects of columns, arrays of one
-// length. Each is also a file beside the result, CELL.<name>.csv.
+// The tables in what a run has learned: rows of numbers. Each is an object of columns in its
+// result, and a file beside it, CELL.<name>.csv.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/learned.h"
+#include "sim/report/number_member.h"
+#include "sim/result.h"
 
 namespace syncline {
 
-// Their names, in the order of the JSON: curve, compression and histogram.
-extern const std::vector<std::string> learned_tables;
-// The table of this name. A number that is not finite, or is not there, is null in it.
-nlohmann::ordered_json learned_table(const std::string& name, const Learned& learned);
-// Whether any JSON is what the above makes.
-bool is_learned_table(const std::string& name, const nlohmann::ordered_json& table);
+struct LearnedColumn {
+  std::string name;
+  AllowedNumbers allowed;
+  // The number in this row; none where it is not finite or not there. And how it is set.
+  std::function<std::optional<double>(const Learned&, std::size_t row)> number;
+  std::function<void(Learned&, std::size_t row, std::optional<double>)> put;
+};
 
-// Of a result that learns, the text of the file. Each number reads back to the same double. Empty
-// where nothing was compressed, so that there is no such table.
-std::string table_csv(const nlohmann::ordered_json& result, const std::string& name);
-// How the text of such a file begins, of this version and of older ones.
-std::string table_csv_begin(const std::string& name);
+struct LearnedTable {
+  std::string name;
+  std::string begin;    // of the file's first line, by contract: other columns come after these
+  const char* nothing;  // in the file, where there is no number
+  bool always;          // has a file even without rows
+  std::vector<LearnedColumn> columns;
+  std::function<std::size_t(const Learned&)> rows;
+  std::function<void(Learned&, std::size_t rows)> resize;
+};
+
+// In the order of the JSON: curve, compression and histogram.
+const std::vector<LearnedTable>& learned_tables();
+
+// The text of the file. Each number reads back to the same double. Empty where nothing was
+// compressed, so that there is no such table.
+std::string table_csv(const Learned& learned, const LearnedTable& table);
 
 }  // namespace syncline

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "sim/report/learning.h"
+#include "sim/report/shown.h"
+#include "sim/report/staleness.h"
 #include "sim/report/worker_rows.h"
 #include "sim/window.h"
 
@@ -31,27 +32,21 @@ std::int64_t updates_in(const Trace& trace) {
   return updates > 0 ? updates : steps;
 }
 
-std::string percent(double fraction) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * fraction);
-  return text;
-}
-
 // What delays a run, with the figures of whatever else takes a tenth of an iteration or more. A
 // link that is busy for longer than the device is the first to make faster, even if most of its
 // bytes move while the device computes.
 std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
-                          const Report& report) {
+                          const Figures& figures) {
   struct Part {
     const char* name;
     double share;
   };
-  const double iteration_s = report.iteration_mean_s;
-  const Part compute{"computation", report.compute_s / iteration_s};
-  const Part compress{"compression", report.compress_s / iteration_s};
-  const Part exposed{"communication", report.exposed_s / iteration_s};
-  const Part waiting{"waiting", report.waiting_s / iteration_s};
-  const double link = report.busiest_links.empty() ? 0 : report.busiest_links.front().utilisation;
+  const double iteration_s = figures.iteration_mean_s;
+  const Part compute{"computation", figures.compute_s / iteration_s};
+  const Part compress{"compression", figures.compress_s / iteration_s};
+  const Part exposed{"communication", figures.exposed_communication_s / iteration_s};
+  const Part waiting{"waiting", figures.waiting_s / iteration_s};
+  const double link = figures.fullest_link();
   const double busy = compute.share + compress.share;
   const bool stands_still = exposed.share + waiting.share > busy;
   const Part& first = stands_still ? (exposed.share >= waiting.share ? exposed : waiting)
@@ -73,19 +68,17 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     double mean_s = 0;
     for (const WorkerRows& worker : workers)
       mean_s += iteration_compute_s(worker) / static_cast<double>(workers.size());
-    char factor[32];
-    std::snprintf(factor, sizeof factor, "%.2f", iteration_compute_s(*slowest) / mean_s);
     text += "; the slowest, " +
             trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
-            ", computes for " + factor + " times the mean";
+            format(", computes for %.2f times the mean", iteration_compute_s(*slowest) / mean_s);
   }
-  if (!report.busiest_links.empty())
-    text += "; the busiest link, " + report.busiest_links.front().name + ", is " + percent(link) +
+  if (!figures.busiest_links.empty())
+    text += "; the busiest link, " + figures.busiest_links.front().name + ", is " + percent(link) +
             " full";
   return text;
 }
 
-void add_links(const Trace& trace, double iterations, double all_iterations, Report& report) {
+void add_links(const Trace& trace, double iterations, double all_iterations, Figures& figures) {
   std::vector<LinkUse> links = trace.links;
   // Of what it can carry in the window. Flows between two ranks may overlap, so that what one flow
   // could carry is no limit to all of them.
@@ -100,64 +93,63 @@ void add_links(const Trace& trace, double iterations, double all_iterations, Rep
     return full(a) != full(b) ? full(a) > full(b) : a.name < b.name;
   });
   for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
-    report.busiest_links.push_back({.name = links[i].name,
-                                    .utilisation = full(links[i]),
-                                    .bytes_per_iteration = links[i].measured_bytes / iterations});
+    figures.busiest_links.push_back({.name = links[i].name,
+                                     .utilisation = full(links[i]),
+                                     .bytes_per_iteration = links[i].measured_bytes / iterations});
   for (const LinkUse& link : links)
     if (!link.fatpipe)
-      report.bound_link_s =
-          std::max(report.bound_link_s, link.bandwidth.seconds_for(link.bytes) / all_iterations);
+      figures.bound_link_s =
+          std::max(figures.bound_link_s, link.bandwidth.seconds_for(link.bytes) / all_iterations);
 }
 
 std::string samples_per_s(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g samples/s", value);
-  return text;
+  return format("%.4g samples/s", value);
 }
 
 // What is measured and how well it is known.
 void add_window(const Trace& trace, const std::vector<Progress>& progress, const Measured& measured,
-                int batch, Report& report) {
+                int batch, Figures& figures) {
   const Window& window = trace.window;
   const double seconds = window.to_s - window.from_s;
-  report.window_from_s = window.from_s;
-  report.window_to_s = window.to_s;
-  report.window_iterations = measured.iterations() / trace.workers;
+  figures.window_from_s = window.from_s;
+  figures.window_to_s = window.to_s;
+  figures.window_iterations = measured.iterations() / trace.workers;
   const Throughput rate = throughput_of(trace, progress);
-  report.throughput = batch * rate.iterations / seconds;
+  figures.throughput_samples_per_s = batch * rate.iterations / seconds;
+  figures.throughput_of_runs = {figures.throughput_samples_per_s};
   if (!window.warm)
-    report.warnings.emplace_back(
+    figures.warnings.emplace_back(
         "the fastest worker had ended before the slowest was warm: figures are from the start");
-  if (window.warm && !trace.in_step && report.window_iterations < 2)
-    report.warnings.emplace_back(
+  if (window.warm && !trace.in_step && figures.window_iterations < 2)
+    figures.warnings.emplace_back(
         "the window has fewer than two iterations per worker, whose ends decide what is in it: "
         "more "
         "iterations say more");
-  report.throughput_interval = rate.interval;
-  report.halves_differ = rate.halves_differ;
-  if (std::abs(report.halves_differ) > agreeing_halves)
-    report.warnings.push_back(
-        "not steady: " + samples_per_s(report.throughput * (1 - report.halves_differ / 2)) +
+  figures.throughput_interval = rate.interval;
+  figures.halves_differ = rate.halves_differ;
+  if (std::abs(figures.halves_differ) > agreeing_halves)
+    figures.warnings.push_back(
+        "not steady: " +
+        samples_per_s(figures.throughput_samples_per_s * (1 - figures.halves_differ / 2)) +
         " in the first half of the window, " +
-        samples_per_s(report.throughput * (1 + report.halves_differ / 2)) + " in the second");
+        samples_per_s(figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)) +
+        " in the second");
   if (trace.cut_short)
-    report.warnings.emplace_back(
+    figures.warnings.emplace_back(
         "max-iterations was reached before the run was steady and throughput known as interval "
         "asks");
   if (seconds < trace.profiles_s) {
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "the window has %.3g s, but the platform's profiles need %.3g s to show all "
-                  "that they do",
-                  seconds, trace.profiles_s);
-    report.warnings.emplace_back(text);
+    figures.warnings.push_back(
+        format("the window has %.3g s, but the platform's profiles need %.3g s to show all that "
+               "they do",
+               seconds, trace.profiles_s));
   }
 }
 
 }  // namespace
 
-Report make_report(const Trace& trace, int batch) {
-  Report report;
+Figures figures_of(const Trace& trace, int batch) {
+  Figures figures;
   const std::vector<Progress> progress = progress_of(trace);
   const Measured measured(trace, progress);
   std::vector<WorkerRows> workers = by_worker(trace, measured);
@@ -169,12 +161,12 @@ Report make_report(const Trace& trace, int batch) {
   for (const WorkerRows& worker : workers) {
     all_iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
     described += worker.described;
-    report.iteration_mean_s += worker.described_s;
+    figures.iteration_mean_s += worker.described_s;
   }
-  report.iteration_mean_s /= described;
-  report.workers = trace.workers;
-  report.simulated_s = trace.end_s;
-  report.flows = trace.flows;
+  figures.iteration_mean_s /= described;
+  figures.worker_count = trace.workers;
+  figures.simulated_s = trace.end_s;
+  figures.flows = static_cast<std::int64_t>(trace.flows);
 
   std::vector<double> durations;
   double alone = 0;  // samples/s
@@ -191,55 +183,79 @@ Report make_report(const Trace& trace, int batch) {
     std::vector<Interval> busy = worker.moving;
     busy.insert(busy.end(), worker.compression.begin(), worker.compression.end());
     const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
-    report.compute_s += worker.compute_s / described;
-    report.compress_s += (worker.compress_s + compressing_s) / described;
-    report.exposed_s += exposed_s / described;
+    figures.compute_s += worker.compute_s / described;
+    figures.compress_s += (worker.compress_s + compressing_s) / described;
+    figures.exposed_communication_s += exposed_s / described;
     const double waiting_s = blocked_s - exposed_s - compressing_s;
-    report.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / described : 0;  // else rounding
-    report.bound_compute_s =
-        std::max(report.bound_compute_s, worker.all_compute_s / all_iterations);
+    figures.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / described : 0;  // else rounding
+    figures.bound_compute_s =
+        std::max(figures.bound_compute_s, worker.all_compute_s / all_iterations);
   }
   std::ranges::sort(durations);
-  report.iteration_p50_s = percentile(durations, 0.5);
-  report.iteration_p99_s = percentile(durations, 0.99);
-  add_window(trace, progress, measured, batch, report);
+  figures.iteration_p50_s = percentile(durations, 0.5);
+  figures.iteration_p99_s = percentile(durations, 0.99);
+  add_window(trace, progress, measured, batch, figures);
   // What is applied in the window may have been computed before it.
-  report.scaling_efficiency = std::min(report.throughput / alone, 1.0);
+  figures.scaling_efficiency = std::min(figures.throughput_samples_per_s / alone, 1.0);
 
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
       const double part = measured.part(row) / measured.iterations();
-      report.bytes_sent += static_cast<double>(row.bytes_sent) * part;
-      report.bytes_received += static_cast<double>(row.bytes_received) * part;
+      figures.bytes_sent += static_cast<double>(row.bytes_sent) * part;
+      figures.bytes_received += static_cast<double>(row.bytes_received) * part;
     }
-  add_links(trace, report.window_iterations, all_iterations, report);
-  report.staleness = staleness_of(trace, trace.window.from_s, trace.window.to_s);
-  report.updates = updates_in(trace);
-  report.bottleneck = bottleneck_of(trace, workers, report);
+  add_links(trace, figures.window_iterations, all_iterations, figures);
+  Staleness staleness = staleness_of(trace, trace.window.from_s, trace.window.to_s);
+  figures.staleness_mean = staleness.gradients_mean;
+  figures.staleness_max = staleness.gradients_max;
+  figures.staleness_histogram = std::move(staleness.histogram);
+  figures.staleness_updates_mean = staleness.updates_mean;
+  figures.staleness_iterations_mean = staleness.iterations_mean;
+  figures.updates = updates_in(trace);
+  figures.bottleneck = bottleneck_of(trace, workers, figures);
 
-  report.learned = trace.learned;
-  if (report.learned && report.learned->diverged_s)
-    report.warnings.push_back(divergence_warning(*report.learned->diverged_s));
-  if (const int without = report.learned ? report.learned->workers_without_samples : 0; without > 0)
-    report.warnings.push_back(
+  if (trace.learned)
+    add_learned(*trace.learned, figures);
+  if (const int without = trace.learned ? trace.learned->workers_without_samples : 0; without > 0)
+    figures.warnings.push_back(
         "skew leaves " + std::to_string(without) + " of " + std::to_string(trace.workers) +
         " workers without samples: each computes all its gradients on one sample of another's");
-  report.run_iteration_s = trace.end_s / all_iterations;
-  const double bound_s = std::max(report.bound_compute_s, report.bound_link_s);
-  if (report.run_iteration_s < bound_s * (1 - 1e-6))
-    report.warnings.push_back("an iteration took " + std::to_string(report.run_iteration_s) +
-                              " s, less than its lower bound of " + std::to_string(bound_s) +
-                              " s: this is a bug, please report it");
+  figures.run_iteration_s = trace.end_s / all_iterations;
+  const double bound_s = std::max(figures.bound_compute_s, figures.bound_link_s);
+  if (figures.run_iteration_s < bound_s * (1 - 1e-6))
+    figures.warnings.push_back("an iteration took " + std::to_string(figures.run_iteration_s) +
+                               " s, less than its lower bound of " + std::to_string(bound_s) +
+                               " s: this is a bug, please report it");
   // What is shown beside figures of the window is of the window, too.
   double busiest = 0;
   for (const WorkerRows& worker : workers)
     if (worker.described_s > 0)
       busiest = std::max(busiest, worker.compute_s / worker.described_s);
-  report.bound_compute_s = busiest * report.iteration_mean_s;
-  const double fullest =
-      report.busiest_links.empty() ? 0 : report.busiest_links.front().utilisation;
-  report.bound_link_s = std::min(fullest, 1.0) * report.iteration_mean_s;
-  return report;
+  figures.bound_compute_s = busiest * figures.iteration_mean_s;
+  figures.bound_link_s = std::min(figures.fullest_link(), 1.0) * figures.iteration_mean_s;
+  return figures;
+}
+
+void add_learned(const Learned& learned, Figures& figures) {
+  if (learned.diverged_s)
+    figures.warnings.push_back(divergence_warning(*learned.diverged_s));
+  if (learned.diverged_s || learned.curve.empty())
+    return;
+  const auto finite = [](double number) {
+    return std::isfinite(number) ? std::optional(number) : std::nullopt;
+  };
+  figures.loss = finite(learned.curve.back().loss);
+  figures.accuracy = finite(learned.curve.back().accuracy);
+  figures.target_s = learned.target_s;
+}
+
+void add_epoch(const Scenario& scenario, Figures& figures) {
+  constexpr double samples_without_epoch = 1e6;
+  figures.epoch_s =
+      scenario.epoch_samples.value_or(samples_without_epoch) / figures.throughput_samples_per_s;
+  if (scenario.price)
+    figures.epoch_cost =
+        *scenario.price * static_cast<double>(figures.worker_count) * figures.epoch_s / 3600;
 }
 
 }  // namespace syncline

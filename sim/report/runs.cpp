@@ -5,23 +5,13 @@
 #include <map>
 #include <numeric>
 
-#include "sim/report/result.h"
+#include "sim/report/figures.h"
+#include "sim/report/report.h"
 #include "sim/report/shown.h"
 #include "sim/window.h"
 
 namespace syncline {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-constexpr double Report::*means[] = {
-    &Report::throughput,       &Report::halves_differ,   &Report::scaling_efficiency,
-    &Report::iteration_mean_s, &Report::compute_s,       &Report::compress_s,
-    &Report::exposed_s,        &Report::waiting_s,       &Report::bytes_sent,
-    &Report::bytes_received,   &Report::bound_compute_s, &Report::bound_link_s,
-    &Report::run_iteration_s};
-constexpr double Staleness::*stale_means[] = {&Staleness::gradients_mean, &Staleness::updates_mean,
-                                              &Staleness::iterations_mean};
 
 double mean_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
@@ -44,72 +34,61 @@ bool shows_modes(const std::vector<double>& values, const std::vector<double>& h
 
 }  // namespace
 
-Json run_figures(const Report& report) {
-  Json figures = Json::array();
-  for (const auto member : means)
-    figures.push_back(report.*member);
-  for (const auto member : stale_means)
-    figures.push_back(report.staleness.*member);
-  figures.push_back(report.throughput_interval.value_or(-1));
-  return figures;
-}
-
-void take_means(Report& report, const std::vector<Json>& other_runs) {
+void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   if (other_runs.empty())
     return;
-  std::vector<Json> runs{run_figures(report)};
+  std::vector<Figures> runs{figures};
   runs.insert(runs.end(), other_runs.begin(), other_runs.end());
-  const auto column = [&](std::size_t figure) {
+  const auto column = [&](double Figures::*member) {
     std::vector<double> values;
-    for (const Json& run : runs)
-      values.push_back(run[figure]);
+    for (const Figures& run : runs)
+      values.push_back(run.*member);
     return values;
   };
-  std::size_t figure = 0;
-  for (const auto member : means)
-    report.*member = mean_of(column(figure++));
-  for (const auto member : stale_means)
-    report.staleness.*member = mean_of(column(figure++));
+  for (const Figure& figure : figure_rows())
+    if (figure.roles.mean) {
+      const auto member = std::get<double Figures::*>(std::get<0>(figure.member));
+      figures.*member = mean_of(column(member));
+    }
 
-  report.throughput_of_runs = column(0);
-  const std::vector<double>& values = report.throughput_of_runs;
+  figures.runs = static_cast<std::int64_t>(runs.size());
+  figures.throughput_of_runs = column(&Figures::throughput_samples_per_s);
+  const std::vector<double>& values = figures.throughput_of_runs;
   double squares = 0;
   for (const double value : values)
-    squares += std::pow(value - report.throughput, 2);
+    squares += std::pow(value - figures.throughput_samples_per_s, 2);
   const auto count = static_cast<double>(values.size());
-  const double of_chance =
-      student(values.size()) * std::sqrt(squares / (count - 1) / count) / report.throughput;
+  const double of_chance = student(values.size()) * std::sqrt(squares / (count - 1) / count) /
+                           figures.throughput_samples_per_s;
   // Runs that all become slower, or faster, have not come to where longer ones end.
-  report.throughput_interval = std::hypot(of_chance, report.halves_differ);
+  figures.throughput_interval = std::hypot(of_chance, figures.halves_differ);
 
-  if (std::abs(report.halves_differ) <= agreeing_halves)  // of the mean
-    std::erase_if(report.warnings,
+  if (std::abs(figures.halves_differ) <= agreeing_halves)  // of the mean
+    std::erase_if(figures.warnings,
                   [](const std::string& warning) { return warning.starts_with("not steady"); });
-  const std::vector<double> own = column(figure);
+  std::vector<double> own;
+  for (const Figures& run : runs)
+    own.push_back(run.throughput_interval.value_or(-1));
   if (std::ranges::min(own) < 0 || !shows_modes(values, own))
     return;
   std::string text;
   for (const double value : values)
     text += (text.empty() ? "" : ", ") + count_shown(value);
-  report.warnings.push_back(
+  figures.warnings.push_back(
       "modes: runs that differ in their seed alone have " + text +
       " samples/s, further apart than each by itself says: they keep to ways "
       "of their own, or are too short to leave them; the interval is of their "
       "mean, and a run of yours has one of them");
 }
 
-int runs_in(const Json& result) {
-  return result["figures"].value("runs", 1);
-}
-
-std::string runs_shown(int runs) {
+std::string runs_shown(std::int64_t runs) {
   return std::to_string(runs) + (runs == 1 ? " run" : " runs");
 }
 
-std::string how_simulated(const std::vector<Json>& results) {
+std::string how_simulated(const std::vector<Result>& results) {
   std::map<std::string, int> cells;  // by fidelity and runs
-  for (const Json& result : results)
-    ++cells[fidelity_of(result) + ", " + runs_shown(runs_in(result))];
+  for (const Result& result : results)
+    ++cells[result.provenance.fidelity + ", " + runs_shown(result.figures.runs)];
   if (cells.size() == 1)
     return cells.begin()->first;
   std::string text;

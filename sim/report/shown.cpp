@@ -7,6 +7,10 @@
 
 namespace syncline {
 
+std::string percent(double part, int digits) {
+  return format("%.*f %%", digits, 100 * part);
+}
+
 std::string seconds_shown(double s) {
   if (s == 0)
     return "0 s";

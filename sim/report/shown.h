@@ -14,6 +14,8 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+// "12 %", of a part; with more digits "12.3 %".
+std::string percent(double part, int digits = 0);
 // "12.3 ms": three digits and a suitable unit.
 std::string seconds_shown(double s);
 // "4 min 12 s": what a person waits for.

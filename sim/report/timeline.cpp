@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "sim/report/lanes.h"
-#include "sim/report/trace_csv.h"
 
 namespace syncline {
 namespace {
@@ -154,7 +153,7 @@ void fill(std::vector<Slice>& slices, std::string_view verb, double from_s, doub
   double now_s = from_s;
   const auto until = [&](double s) {
     if (s > now_s)
-      filled.push_back({.start_s = now_s, .end_s = s, .verb = verb});
+      filled.push_back({.start_s = now_s, .end_s = s, .verb = std::string(verb)});
   };
   for (const Slice& slice : slices) {
     until(slice.start_s);
@@ -199,6 +198,24 @@ void merge(std::vector<Track>& tracks, double seconds) {
       merge(track.slices, visible_s, false);
 }
 
+// To a power of ten, so that times have few digits.
+void round_times(Timeline& timeline) {
+  const double seconds = timeline.to_s - timeline.from_s;
+  const double steps_per_s =
+      seconds > 0 ? std::pow(10, 6 + std::max(0.0, std::ceil(-std::log10(seconds)))) : 1;
+  const auto round = [&](double& s) { s = std::round(s * steps_per_s) / steps_per_s; };
+  round(timeline.from_s);
+  round(timeline.to_s);
+  for (Track& track : timeline.tracks) {
+    for (Slice& slice : track.slices) {
+      round(slice.start_s);
+      round(slice.end_s);
+    }
+    std::erase_if(track.slices, [](const Slice& slice) { return slice.start_s >= slice.end_s; });
+  }
+  std::erase_if(timeline.tracks, [](const Track& track) { return track.slices.empty(); });
+}
+
 }  // namespace
 
 int iteration_in_the_middle(const Trace& trace) {
@@ -231,7 +248,7 @@ Timeline timeline_of(const Trace& trace) {
     if (const auto shown = place_of.find(row.rank); shown != place_of.end() && end_s > start_s)
       streams[{shown->second, row.stream, row.stage}].push_back({.start_s = start_s,
                                                                  .end_s = end_s,
-                                                                 .verb = row.verb,
+                                                                 .verb = std::string(row.verb),
                                                                  .bucket = row.bucket,
                                                                  .iteration = row.iteration});
   }
@@ -252,30 +269,8 @@ Timeline timeline_of(const Trace& trace) {
                                  .slices = std::move(lanes[lane])});
   }
   merge(timeline.tracks, timeline.to_s - timeline.from_s);
+  round_times(timeline);
   return timeline;
-}
-
-nlohmann::ordered_json to_json(const Timeline& timeline) {
-  // A power of ten, so that what is rounded has few digits.
-  const double seconds = timeline.to_s - timeline.from_s;
-  const double steps_per_s =
-      seconds > 0 ? std::pow(10, 6 + std::max(0.0, std::ceil(-std::log10(seconds)))) : 1;
-  const auto rounded = [&](double s) { return std::round(s * steps_per_s) / steps_per_s; };
-  nlohmann::ordered_json tracks = nlohmann::ordered_json::array();
-  for (const Track& track : timeline.tracks) {
-    nlohmann::ordered_json slices = nlohmann::ordered_json::array();
-    for (const Slice& slice : track.slices)
-      if (rounded(slice.start_s) < rounded(slice.end_s))
-        slices.push_back({rounded(slice.start_s), rounded(slice.end_s), slice.verb, slice.bucket,
-                          slice.iteration});
-    tracks.push_back({{"name", track.name},
-                      {"kind", track.kind},
-                      {"stream", track.stream},
-                      {"slices", std::move(slices)}});
-  }
-  return {{"from_s", rounded(timeline.from_s)},
-          {"to_s", rounded(timeline.to_s)},
-          {"tracks", std::move(tracks)}};
 }
 
 }  // namespace syncline

@@ -34,7 +34,7 @@ struct PlatformLink {
 
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
 // process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
-// process (sim/commands/process.h), which turns that into one line.
+// process (sim/sweep/process.h), which turns that into one line.
 std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles);
 
 std::string simgrid_version();

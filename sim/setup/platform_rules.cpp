@@ -117,8 +117,8 @@ const std::map<std::string, ElementRule>& platform_rules() {
 std::string why_not(const std::string& element) {
   static const std::map<std::string, std::string> reasons{
       {"config",
-       "a platform describes hosts and links and sets nothing; allowed are the options network, "
-       "bandwidth-factor and latency-factor"},
+       "a platform describes hosts and links and sets nothing; allowed are options of the scenario "
+       "(see `syncline help network`)"},
       {"actor", "a platform starts no programs"},
       {"process", "a platform starts no programs"},
       {"argument", "a platform starts no programs"},

@@ -1,15 +1,15 @@
 // What --resume finds in the folder of --out: a result of ours is shown, nothing else is.
-#include "sim/report/result.h"
-
-#include "sim/commands/sweep.h"
-#include "sim/commands/written.h"
 #include "sim/options/resolve.h"
+#include "sim/page/page.h"
+#include "sim/page/page_parts.h"
+#include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
-#include "sim/report/page.h"
-#include "sim/report/page_parts.h"
-#include "sim/report/ranking.h"
-#include "sim/report/tables.h"
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
+#include "sim/study/ranking.h"
+#include "sim/sweep/sweep.h"
+#include "sim/sweep/written.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {
@@ -20,32 +20,35 @@ void read(Bytes bytes) {
                                                    {"model", {"resnet20", "--model"}},
                                                    {"throughput", {"100", "--throughput"}}})};
   const std::string path = file_of(bytes, "result.json");
-  nlohmann::ordered_json result;
+  std::optional<Result> found;
   reads(bytes, [&] {
-    result = read_result(path);
-    is_finished(cell, result);
+    found = read_result(path);
+    if (found)
+      is_finished(cell, *found);
   });
-  if (!result.is_null())
-    reads(bytes, [&] {
-      for (const std::string& shown :
-           {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
-            results_csv({result, result}, option_names())})
-        require_plain_text(bytes, shown);
-      if (learns(result))
-        for (const std::string& table : learned_tables)
-          require_plain_text(bytes, table_csv(result, table));
-      for (const std::string& sentence : rank({result, result}).sentences)
-        require_plain_text(bytes, sentence);
-      nlohmann::ordered_json other = result;
-      other["scenario"]["schedule"] = "other";
-      other["figures"]["worker_count"] = 7;
-      const Findings findings{.results = {result, other}, .rows = {}, .missing = {}};
-      require_plain_text(bytes, summary_of(findings));
-      for (const Drawing& figure : figures_of(findings))
-        require_plain_text(bytes, figure.svg);
-      if (!page_parts::chart_js.empty())
-        page_of(findings);
-    });
+  if (!found)
+    return;
+  const Result& result = *found;
+  reads(bytes, [&] {
+    for (const std::string& shown :
+         {full_report(result), comparison_table({result, result}, {"workers", "schedule"}),
+          results_csv({result, result}, option_names())})
+      require_plain_text(bytes, shown);
+    if (result.learned)
+      for (const LearnedTable& table : learned_tables())
+        require_plain_text(bytes, table_csv(*result.learned, table));
+    for (const std::string& sentence : rank({result, result}).sentences)
+      require_plain_text(bytes, sentence);
+    Result other = result;
+    other.options.push_back({.name = "schedule", .value = "other"});
+    other.figures.worker_count = 7;
+    const Findings findings{.results = {result, other}, .rows = {}, .missing = {}};
+    require_plain_text(bytes, summary_of(findings));
+    for (const Drawing& figure : drawings_of(findings))
+      require_plain_text(bytes, figure.svg);
+    if (!page_parts::chart_js.empty())
+      page_of(findings);
+  });
 }
 
 const Registered<Reader> entry{{.name = "result", .read = read}};

@@ -4,11 +4,11 @@
 #include <regex>
 #include <stdexcept>
 
-#include "sim/commands/process.h"
-#include "sim/commands/sweep.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/platform_check.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/sweep.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -72,7 +72,7 @@ double accuracy(const Simulated& run) {
 
 double card_bytes(const Simulated& run) {
   double most = 0;
-  for (const auto& link : run.report.busiest_links)
+  for (const auto& link : run.figures.busiest_links)
     most = std::max(most, link.bytes_per_iteration);
   return most;
 }
@@ -92,17 +92,17 @@ TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStaleness) {
   const Simulated all_reduce = simulated(four_nodes("bsp"));
   const Simulated asp = simulated(four_nodes("asp"));
   const Simulated inhad = simulated(four_nodes("inhad"));
-  EXPECT_GT(inhad.report.throughput, 3 * asp.report.throughput);
+  EXPECT_GT(inhad.figures.throughput_samples_per_s, 3 * asp.figures.throughput_samples_per_s);
   EXPECT_LT(seconds_to(inhad, 0.1), 0.4 * seconds_to(asp, 0.1));
   EXPECT_GT(accuracy(all_reduce), 0.88);
   EXPECT_NEAR(accuracy(inhad), accuracy(all_reduce), 0.02);
   EXPECT_NEAR(card_bytes(inhad) / card_bytes(asp), 0.25, 0.01);
-  EXPECT_LE(inhad.report.staleness.gradients_max, 16);
-  EXPECT_GT(asp.report.staleness.gradients_max, 18);
-  EXPECT_GT(inhad.report.staleness.gradients_mean, asp.report.staleness.gradients_mean);
+  EXPECT_LE(inhad.figures.staleness_max, 16);
+  EXPECT_GT(asp.figures.staleness_max, 18);
+  EXPECT_GT(inhad.figures.staleness_mean, asp.figures.staleness_mean);
   Options tight = four_nodes("inhad");
   tight["staleness"] = "0";
-  EXPECT_EQ(simulated(tight).report.staleness.gradients_max, 0);
+  EXPECT_EQ(simulated(tight).figures.staleness_max, 0);
 }
 
 // Contradicted: where one GPU has a quarter of the speed, staleness is not limited. Only a worker's
@@ -115,9 +115,9 @@ TEST(Claims, OfInhadThatStalenessIsLimitedFailsWithASlowGpu) {
   };
   const Simulated asp = on_slow(four_nodes("asp"));
   const Simulated inhad = on_slow(four_nodes("inhad"));
-  EXPECT_GT(inhad.report.staleness.gradients_max, 36);
-  EXPECT_GT(inhad.report.staleness.gradients_max, asp.report.staleness.gradients_max);
-  EXPECT_GT(inhad.report.throughput, 2 * asp.report.throughput);
+  EXPECT_GT(inhad.figures.staleness_max, 36);
+  EXPECT_GT(inhad.figures.staleness_max, asp.figures.staleness_max);
+  EXPECT_GT(inhad.figures.throughput_samples_per_s, 2 * asp.figures.throughput_samples_per_s);
 }
 
 }  // namespace

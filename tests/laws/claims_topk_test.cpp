@@ -43,8 +43,8 @@ Shape shape(const Learned& run, int iteration) {
 template <class Holds>
 double part(const Learned& run, const Holds& holds) {
   double count = 0;
-  for (const CompressedIteration& row : run.each_compressed)
-    count += holds(row.means) ? 1 : 0;
+  for (const Compressed& row : run.each_compressed)
+    count += holds(row) ? 1 : 0;
   return count / static_cast<double>(run.each_compressed.size());
 }
 

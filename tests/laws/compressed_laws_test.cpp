@@ -40,10 +40,11 @@ TEST(Measured, ContractionOfTheLargestIsAtMostItsBoundInEveryIteration) {
     for (const char* density : {"0.02", "0.3", "1"}) {
       const Learned run = learned(lesson(schedule, "topk"), {{"density", density}});
       ASSERT_GE(run.each_compressed.size(), 20U) << schedule;
-      for (const auto& [iteration, row] : run.each_compressed) {
+      for (const Compressed& row : run.each_compressed) {
         ASSERT_TRUE(row.left_out_bound && row.target_values) << schedule;
-        EXPECT_LE(row.left_out, *row.left_out_bound + 1e-12) << schedule << density << iteration;
-        EXPECT_LE(row.sent_values, *row.target_values) << schedule << density << iteration;
+        EXPECT_LE(row.left_out, *row.left_out_bound + 1e-12)
+            << schedule << density << row.iteration;
+        EXPECT_LE(row.sent_values, *row.target_values) << schedule << density << row.iteration;
         EXPECT_LE(row.left_out, 1);
       }
       if (std::string(density) == "1") {
@@ -62,9 +63,9 @@ TEST(Measured, MeansOfAllAreThoseOfTheIterations) {
                  {"exchange", schedule == std::string("local-sgd") ? "allgather" : ""}});
     Compressed sums{.target_values = 0, .left_out_bound = 0, .left_out_bound_squared = 0};
     int last = -1;
-    for (const auto& [iteration, row] : run.each_compressed) {
-      EXPECT_GT(iteration, last);
-      last = iteration;
+    for (const Compressed& row : run.each_compressed) {
+      EXPECT_GT(row.iteration, last);
+      last = row.iteration;
       const auto count = static_cast<double>(row.messages);
       sums.messages += row.messages;
       sums.values += count * row.values;

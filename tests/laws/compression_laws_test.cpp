@@ -145,7 +145,7 @@ TEST(Law6, EveryExchangeSendsWhatItsPaperCounts) {
             {"hierarchical",
              2 * (m - 1) / m * dense + (sums ? 2 * (nodes - 1) / nodes : nodes - 1) * b / m}};
         if (const auto known = expected.find(options.at("exchange")); known != expected.end()) {
-          EXPECT_NEAR(simulated(options).report.bytes_sent, known->second, 1e-6) << title(options);
+          EXPECT_NEAR(simulated(options).figures.bytes_sent, known->second, 1e-6) << title(options);
         }
       }
     }
@@ -201,7 +201,9 @@ TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
     const Simulated dense = simulated(options);
     EXPECT_EQ(transfers(sparse), transfers(dense)) << title(options);
     EXPECT_NEAR(sparse.trace.end_s, dense.trace.end_s, precise) << title(options);
-    EXPECT_NEAR(sparse.report.exposed_s, dense.report.exposed_s, precise) << title(options);
+    EXPECT_NEAR(sparse.figures.exposed_communication_s, dense.figures.exposed_communication_s,
+                precise)
+        << title(options);
   }
 }
 
@@ -343,10 +345,10 @@ TEST(TopKSgd, TakesTheSumOfItsPartsWithoutOverlap) {
           const double decode_s = n * parameters * 1e-10;
           EXPECT_NEAR(run.iteration_s(), 0.1 + parameters * 1e-9 + gather_s + decode_s, 1e-8)
               << n << fidelity << overlap << cores;
-          EXPECT_NEAR(run.report.compute_s, 0.1, 1e-8);
-          EXPECT_NEAR(run.report.compress_s, parameters * 1e-9 + decode_s, 1e-8);
-          EXPECT_NEAR(run.report.exposed_s, gather_s, 1e-8);
-          EXPECT_NEAR(run.report.waiting_s, 0, 1e-8);
+          EXPECT_NEAR(run.figures.compute_s, 0.1, 1e-8);
+          EXPECT_NEAR(run.figures.compress_s, parameters * 1e-9 + decode_s, 1e-8);
+          EXPECT_NEAR(run.figures.exposed_communication_s, gather_s, 1e-8);
+          EXPECT_NEAR(run.figures.waiting_s, 0, 1e-8);
         }
 }
 
@@ -365,10 +367,11 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
   const auto same_but_for_bytes = [](const Simulated& a, const Simulated& b,
                                      const std::string& about) {
     EXPECT_NEAR(a.trace.end_s / b.trace.end_s, 1, precise) << about;
-    EXPECT_NEAR(a.report.throughput / b.report.throughput, 1, precise) << about;
-    EXPECT_EQ(a.report.updates, b.report.updates) << about;
-    EXPECT_EQ(a.report.staleness.histogram, b.report.staleness.histogram) << about;
-    EXPECT_NE(a.report.bytes_sent, b.report.bytes_sent) << about;
+    EXPECT_NEAR(a.figures.throughput_samples_per_s / b.figures.throughput_samples_per_s, 1, precise)
+        << about;
+    EXPECT_EQ(a.figures.updates, b.figures.updates) << about;
+    EXPECT_EQ(a.figures.staleness_histogram, b.figures.staleness_histogram) << about;
+    EXPECT_NE(a.figures.bytes_sent, b.figures.bytes_sent) << about;
   };
   for (const char* compressor : {"topk", "qsgd", "randomk"})
     for (Options options : everywhere(base, compressor)) {
@@ -408,9 +411,9 @@ TEST(Law14, AtDensityOneTopKSgdTakesTheStepsOfBsp) {
     return all;
   };
   EXPECT_EQ(steps(sparse), steps(dense));
-  EXPECT_EQ(sparse.report.updates, 11);
+  EXPECT_EQ(sparse.figures.updates, 11);
   EXPECT_NEAR(sparse.iteration_s() / dense.iteration_s(), 1, 1e-9);
-  EXPECT_NEAR(sparse.report.bytes_sent / dense.report.bytes_sent, 3 * 2 / 1.5, 1e-5);
+  EXPECT_NEAR(sparse.figures.bytes_sent / dense.figures.bytes_sent, 3 * 2 / 1.5, 1e-5);
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ TEST(LeastSquares, OfAspAreStableBelowARateThatFallsWithStaleness) {
                                       {"evaluate-every", std::to_string(problem.count)}}));
     };
     const Simulated any = run_with(1e-3);
-    const auto tau = static_cast<double>(any.report.staleness.gradients_max);
-    EXPECT_EQ(any.report.staleness.gradients_mean, tau) << workers;
+    const auto tau = static_cast<double>(any.figures.staleness_max);
+    EXPECT_EQ(any.figures.staleness_mean, tau) << workers;
     EXPECT_EQ(tau, workers - 1);
     const double bound = 2 * std::sin(std::numbers::pi / (4 * tau + 2)) / problem.greatest;
     const auto growth = [&](double part) {

@@ -137,7 +137,7 @@ TEST(Law3, WithoutCommunicationBspTakesTheSlowestWorkersCompute) {
         star_platform({.nodes = 4, .nic_Bps = 1e18, .nic_latency_s = 0, .slow_speed = 0.25})},
        {"model", model_of({1000, 1000, 1000})}});
   EXPECT_NEAR(run.iteration_s(), 0.4, precise);
-  EXPECT_NEAR(run.report.waiting_s, 0.75 * 0.3, 1e-6);  // three of four wait for 0.3 s
+  EXPECT_NEAR(run.figures.waiting_s, 0.75 * 0.3, 1e-6);  // three of four wait for 0.3 s
 }
 
 TEST(Law3, EveryExchangeSeparatesWaitingFromTransferring) {
@@ -153,8 +153,9 @@ TEST(Law3, EveryExchangeSeparatesWaitingFromTransferring) {
            {"exchange", name},
            {"fidelity", fidelity}});
       const double early_s = name == "ps" ? 0.5 * 1e8 / 1e9 : 0;
-      EXPECT_NEAR(run.report.exposed_s, 1e8 / 1e9 + early_s / 2, 2e-3) << name << fidelity;
-      EXPECT_NEAR(run.report.waiting_s, (0.2 - 0.1 - early_s) / 2, 2e-3) << name << fidelity;
+      EXPECT_NEAR(run.figures.exposed_communication_s, 1e8 / 1e9 + early_s / 2, 2e-3)
+          << name << fidelity;
+      EXPECT_NEAR(run.figures.waiting_s, (0.2 - 0.1 - early_s) / 2, 2e-3) << name << fidelity;
     }
 }
 
@@ -165,7 +166,7 @@ TEST(Law3, OneWorkerDoesNotCommunicate) {
                                      {"exchange", name}});
     EXPECT_NEAR(run.iteration_s(), 0.1, precise) << name;
     EXPECT_EQ(run.trace.flows, 0u) << name;
-    EXPECT_EQ(run.report.bytes_sent, 0) << name;
+    EXPECT_EQ(run.figures.bytes_sent, 0) << name;
   }
 }
 
@@ -232,26 +233,27 @@ TEST(Law8, HoldsForThoseWhoDoNotWaitWithinTheirIntervals) {
         options["interval"] = "0.05";
         options["max-iterations"] = "100";
         options["jitter"] = jitter;
-        return simulated(options).report;
+        return simulated(options).figures;
       };
-      const auto expect_no_slower = [&](const Report& better, const Report& worse,
+      const auto expect_no_slower = [&](const Figures& better, const Figures& worse,
                                         const std::string& than) {
         const double interval =
             better.throughput_interval.value_or(0) + worse.throughput_interval.value_or(0);
-        EXPECT_GE(better.throughput, worse.throughput * (1 - interval - 1e-9))
+        EXPECT_GE(better.throughput_samples_per_s,
+                  worse.throughput_samples_per_s * (1 - interval - 1e-9))
             << schedule << ", jitter " << jitter << ", " << than;
       };
-      Report before = of(1e7, 1e-5);
+      Figures before = of(1e7, 1e-5);
       for (const double nic_Bps : {1e8, 1e11}) {
-        const Report report = of(nic_Bps, 1e-5);
-        expect_no_slower(report, before, "more than at " + std::to_string(nic_Bps));
-        before = report;
+        const Figures figures = of(nic_Bps, 1e-5);
+        expect_no_slower(figures, before, "more than at " + std::to_string(nic_Bps));
+        before = figures;
       }
       before = of(1e9, 0);
       for (const double latency_s : {1e-4, 1e-2}) {
-        const Report report = of(1e9, latency_s);
-        expect_no_slower(before, report, "less than " + std::to_string(latency_s));
-        before = report;
+        const Figures figures = of(1e9, latency_s);
+        expect_no_slower(before, figures, "less than " + std::to_string(latency_s));
+        before = figures;
       }
     }
 }

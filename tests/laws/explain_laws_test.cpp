@@ -60,10 +60,10 @@ TEST(Law25, ALinkIsAsFullAsItsProfileLetsItBe) {
     const double rest = bytes - whole * 6e8;
     const double seconds = 4 * whole + (rest < 3e8 ? rest / 1e8 : 3 + (rest - 3e8) / 3e8);
     EXPECT_NEAR(run.trace.end_s, seconds, 1e-3) << iterations;
-    ASSERT_FALSE(run.report.busiest_links.empty());
-    EXPECT_EQ(run.report.busiest_links.front().name, "there");
-    EXPECT_NEAR(run.report.busiest_links.front().utilisation, 1, 1e-3) << iterations;
-    EXPECT_NEAR(run.report.bound_link_s * std::atof(iterations), seconds, 1e-3) << iterations;
+    ASSERT_FALSE(run.figures.busiest_links.empty());
+    EXPECT_EQ(run.figures.busiest_links.front().name, "there");
+    EXPECT_NEAR(run.figures.busiest_links.front().utilisation, 1, 1e-3) << iterations;
+    EXPECT_NEAR(run.figures.bound_link_s * std::atof(iterations), seconds, 1e-3) << iterations;
     EXPECT_FALSE(run.below_its_bound()) << iterations;
     for (const LinkUse& link : run.trace.links)
       for (std::size_t i = 0; i < link.sampled_bytes.size(); ++i)
@@ -89,8 +89,8 @@ TEST(Law25, AProfileBeginsLateAndEnds) {
                  {"warmup", "0"},
                  {"iterations", "10"}});
   EXPECT_NEAR(run.trace.end_s, 2 + 1 + 4e8 / 2e8, 1e-3);
-  EXPECT_NEAR(run.report.busiest_links.front().utilisation, 1, 1e-3);
-  EXPECT_NEAR(run.report.bound_link_s, 0.5, 1e-3);
+  EXPECT_NEAR(run.figures.busiest_links.front().utilisation, 1, 1e-3);
+  EXPECT_NEAR(run.figures.bound_link_s, 0.5, 1e-3);
 }
 
 // Four hosts, of which each sends 2 · 3/4 of 1e8 bytes to the next: 1.5 s of a core that lets each
@@ -116,10 +116,10 @@ TEST(Law25, AFatpipeCoreIsTheBusiestLinkWhereItLimitsFlows) {
                         {"fidelity", "step"}};
   const Simulated run = simulated(options);
   EXPECT_NEAR(run.iteration_s(), 0.5 + 1.5, 1e-6);
-  EXPECT_EQ(run.report.busiest_links.front().name, "core");
-  EXPECT_NEAR(run.report.busiest_links.front().utilisation, 1.5 / 2, 1e-6);
-  EXPECT_NE(run.report.bottleneck.find("core, is 75 % full"), std::string::npos)
-      << run.report.bottleneck;
+  EXPECT_EQ(run.figures.busiest_links.front().name, "core");
+  EXPECT_NEAR(run.figures.busiest_links.front().utilisation, 1.5 / 2, 1e-6);
+  EXPECT_NE(run.figures.bottleneck.find("core, is 75 % full"), std::string::npos)
+      << run.figures.bottleneck;
   EXPECT_EQ(predicted(options).busiest_link, "core");
   EXPECT_NEAR(predicted(options).bound_s, 1.5, 1e-9);
 }
@@ -194,19 +194,19 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
     for (const auto& [name, value] : options)
       about += " " + name + "=" + value;
     const Simulated run = simulated(options);
-    EXPECT_FALSE(run.below_its_bound()) << about << run.report.warnings.back();
+    EXPECT_FALSE(run.below_its_bound()) << about << run.figures.warnings.back();
     // Of a short window whose ends are within iterations, or within rounds, bytes are known
     // roughly.
     if (run.trace.in_step && options.at("schedule") != "local-sgd") {
-      for (const BusyLink& link : run.report.busiest_links)
+      for (const BusyLink& link : run.figures.busiest_links)
         EXPECT_LE(link.utilisation, 1.05) << about << " " << link.name;
     }
     ++looked_at;
     if (jitter)
       continue;  // which has iterations that are shorter than their mean
     const double bound_s = predicted(options).bound_s;
-    EXPECT_GE(run.report.run_iteration_s, bound_s * (1 - 1e-6)) << about;
-    near += run.report.run_iteration_s < 2 * bound_s ? 1 : 0;
+    EXPECT_GE(run.figures.run_iteration_s, bound_s * (1 - 1e-6)) << about;
+    near += run.figures.run_iteration_s < 2 * bound_s ? 1 : 0;
   }
   EXPECT_EQ(looked_at, count);
   EXPECT_GT(near, count / 10);  // it says something

@@ -40,8 +40,8 @@ TEST(Law12, InhadWithOneWorkerPerNodeAndThresholdOneIsAsp) {
   options["staleness"] = "0";
   const Simulated inhad = simulated(options);
   EXPECT_NEAR(inhad.trace.end_s, asp.trace.end_s, 1e-5);
-  EXPECT_EQ(inhad.report.updates, asp.report.updates);
-  EXPECT_EQ(inhad.report.staleness.histogram, asp.report.staleness.histogram);
+  EXPECT_EQ(inhad.figures.updates, asp.figures.updates);
+  EXPECT_EQ(inhad.figures.staleness_histogram, asp.figures.staleness_histogram);
 }
 
 TEST(Law12, InhadWithThresholdOfAllWorkersAndNoStalenessMakesOneUpdatePerRound) {
@@ -54,8 +54,8 @@ TEST(Law12, InhadWithThresholdOfAllWorkersAndNoStalenessMakesOneUpdatePerRound) 
                                    {"jitter", "0.3"},
                                    {"warmup", "0"},
                                    {"iterations", std::to_string(iterations)}});
-  EXPECT_EQ(run.report.updates, iterations);
-  EXPECT_EQ(run.report.staleness.gradients_max, 0);
+  EXPECT_EQ(run.figures.updates, iterations);
+  EXPECT_EQ(run.figures.staleness_max, 0);
   std::map<std::pair<int, std::int64_t>, int> gradients;  // by server and update
   for (const Row& row : run.rows("apply"))
     ++gradients[{row.rank, row.version}];
@@ -142,7 +142,8 @@ TEST(Inhad, NoSettingsMakeItWaitForEver) {
 TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
   Options options = five_workers();
   options["threshold"] = "10";
-  EXPECT_GT(simulated(options).report.throughput, 0);  // staleness 1, so two gradients of each
+  EXPECT_GT(simulated(options).figures.throughput_samples_per_s,
+            0);  // staleness 1, so two gradients of each
   options["threshold"] = "11";
   try {
     simulated(options);
@@ -152,7 +153,7 @@ TEST(Inhad, RefusesAThresholdThatIsNeverMet) {
         << error.what();
   }
   options["staleness"] = "none";
-  EXPECT_GT(simulated(options).report.throughput, 0);
+  EXPECT_GT(simulated(options).figures.throughput_samples_per_s, 0);
 }
 
 // Four nodes of two workers that compute 0.1 s; 20 MB of gradients.
@@ -171,16 +172,16 @@ TEST(Inhad, ASlowNetworkSlowsItToTheSecondsOfItsBytes) {
   for (const double nic_Bps : {1.25e6, 1e7, 1e8, 3e8, 1e10}) {
     Options options = eight_workers(nic_Bps);
     options["schedule"] = "inhad";
-    const Report report = simulated(options).report;
-    EXPECT_GT(report.throughput, before) << nic_Bps;
+    const Figures figures = simulated(options).figures;
+    EXPECT_GT(figures.throughput_samples_per_s, before) << nic_Bps;
     const double bound = 8 * 10 / (bytes / nic_Bps);
-    EXPECT_LE(report.throughput, 1.005 * bound) << nic_Bps;
+    EXPECT_LE(figures.throughput_samples_per_s, 1.005 * bound) << nic_Bps;
     if (nic_Bps <= 1e8) {  // the bound, but for updates of seven gradients, which move as much
-      EXPECT_GE(report.throughput, 0.95 * bound) << nic_Bps;
-      EXPECT_GT(report.exposed_s, 10 * report.waiting_s) << nic_Bps;
-      EXPECT_EQ(report.bottleneck.find("communication"), 0u) << report.bottleneck;
+      EXPECT_GE(figures.throughput_samples_per_s, 0.95 * bound) << nic_Bps;
+      EXPECT_GT(figures.exposed_communication_s, 10 * figures.waiting_s) << nic_Bps;
+      EXPECT_EQ(figures.bottleneck.find("communication"), 0u) << figures.bottleneck;
     }
-    before = report.throughput;
+    before = figures.throughput_samples_per_s;
   }
 }
 
@@ -191,27 +192,27 @@ TEST(Inhad, HidingATransferCostsARoundOfStaleness) {
   for (const double nic_Bps : {1e8, 1e10}) {
     Options options = eight_workers(nic_Bps);
     options["schedule"] = "asp";
-    const double asp = simulated(options).report.staleness.gradients_mean;
+    const double asp = simulated(options).figures.staleness_mean;
     EXPECT_NEAR(asp, 7, 0.2);
     options["schedule"] = "inhad";
     options["staleness"] = "0";
     for (const char* threshold : {"1", "2", "4", "8"}) {
       options["threshold"] = threshold;
-      EXPECT_LT(simulated(options).report.staleness.gradients_mean, asp) << threshold;
+      EXPECT_LT(simulated(options).figures.staleness_mean, asp) << threshold;
     }
-    EXPECT_EQ(simulated(options).report.staleness.gradients_max, 0);  // threshold 8: rounds
+    EXPECT_EQ(simulated(options).figures.staleness_max, 0);  // threshold 8: rounds
   }
   Options options = eight_workers(1e7);
   options["schedule"] = "inhad";
   for (const int s : {1, 2, 3}) {
     options["staleness"] = std::to_string(s);
     options.erase("host-memory-bandwidth");
-    EXPECT_LT(simulated(options).report.staleness.gradients_mean, 8.4 * s);
+    EXPECT_LT(simulated(options).figures.staleness_mean, 8.4 * s);
     options["host-memory-bandwidth"] = "1e15";  // so that nodes stay in step
-    const Staleness staleness = simulated(options).report.staleness;
-    EXPECT_NEAR(staleness.gradients_mean, 8 * s, 0.8 * s);  // the first rounds have less
-    EXPECT_NEAR(staleness.updates_mean, s, 0.1 * s);
-    EXPECT_NEAR(staleness.iterations_mean, s, 0.1 * s);
+    const Figures figures = simulated(options).figures;
+    EXPECT_NEAR(figures.staleness_mean, 8 * s, 0.8 * s);  // the first rounds have less
+    EXPECT_NEAR(figures.staleness_updates_mean, s, 0.1 * s);
+    EXPECT_NEAR(figures.staleness_iterations_mean, s, 0.1 * s);
   }
 }
 
@@ -234,9 +235,9 @@ TEST(Inhad, StalenessDoesNotGrowWithTheLengthOfTheRun) {
                     {"schedule", "inhad"},
                     {"staleness", staleness}};
     options["iterations"] = "20";
-    const double short_run = simulated(options).report.staleness.gradients_mean;
+    const double short_run = simulated(options).figures.staleness_mean;
     options["iterations"] = "200";
-    EXPECT_LT(simulated(options).report.staleness.gradients_mean, 2 * short_run + 1) << staleness;
+    EXPECT_LT(simulated(options).figures.staleness_mean, 2 * short_run + 1) << staleness;
   }
 }
 
@@ -247,9 +248,9 @@ TEST(Inhad, ReportingByRoundKeepsPullingUnderJitter) {
                   {"schedule", "inhad"},
                   {"jitter", "0.3"},
                   {"iterations", "100"}};
-  const auto by_gradient = simulated(options).report.updates;
+  const auto by_gradient = simulated(options).figures.updates;
   options["report"] = "round";
-  EXPECT_GT(simulated(options).report.updates, by_gradient / 2);
+  EXPECT_GT(simulated(options).figures.updates, by_gradient / 2);
 }
 
 }  // namespace

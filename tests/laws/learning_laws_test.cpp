@@ -270,7 +270,8 @@ TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
     const Simulated run = simulated(options);
     ASSERT_TRUE(run.trace.learned->target_s) << until;
     EXPECT_EQ((run.rows("forward").back().iteration + 1) % 5, 0) << until;
-    EXPECT_NEAR(run.report.throughput, whole.report.throughput, 1e-6 * whole.report.throughput)
+    EXPECT_NEAR(run.figures.throughput_samples_per_s, whole.figures.throughput_samples_per_s,
+                1e-6 * whole.figures.throughput_samples_per_s)
         << until;
   }
 }
@@ -278,7 +279,7 @@ TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
 TEST(Learning, WarnsOfWorkersWithoutSamples) {
   Options options = on({.nodes = 4, .workers_per_node = 2}, lesson("bsp"));
   const auto warned = [&] {
-    return std::ranges::any_of(simulated(options).report.warnings, [](const std::string& line) {
+    return std::ranges::any_of(simulated(options).figures.warnings, [](const std::string& line) {
       return line.starts_with("skew leaves ") && line.find(" of 8 workers") != std::string::npos;
     });
   };
@@ -325,11 +326,10 @@ TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
     const Simulated run = simulated(options);
     const Learned& learned = *run.trace.learned;
     ASSERT_GE(learned.each_compressed.size(), 70u);
-    for (const CompressedIteration& one : learned.each_compressed) {
+    for (const Compressed& one : learned.each_compressed) {
       const int stage = one.iteration / epoch;
       const double density = std::max(stage < 4 ? std::pow(0.25, stage + 1) : 0.0, 0.01);
-      EXPECT_EQ(one.means.target_values, std::floor(density * one.means.values))
-          << given << one.iteration;
+      EXPECT_EQ(one.target_values, std::floor(density * one.values)) << given << one.iteration;
     }
   }
 }

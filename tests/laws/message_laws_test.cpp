@@ -7,10 +7,10 @@
 #include <queue>
 #include <sstream>
 
-#include "sim/report/chakra.h"
-#include "sim/report/goal.h"
-#include "sim/report/perfetto.h"
 #include "sim/report/timeline.h"
+#include "sim/traces/chakra.h"
+#include "sim/traces/goal.h"
+#include "sim/traces/perfetto.h"
 #include "tests/laws/every_schedule.h"
 
 namespace syncline {

@@ -37,8 +37,8 @@ TEST(Law3, AnOptimizersStepIsAPartOfTheMeasuredIteration) {
     const Simulated run = simulated(scenario_with(optimizer, star_platform({.nodes = 1})));
     const auto iterations = static_cast<double>(run.rows("step").size());
     EXPECT_NEAR(run.iteration_s(), 0.1, precise) << optimizer;
-    EXPECT_NEAR(run.report.compute_s, 0.1, precise) << optimizer;
-    EXPECT_NEAR(run.report.scaling_efficiency, 1, precise) << optimizer;
+    EXPECT_NEAR(run.figures.compute_s, 0.1, precise) << optimizer;
+    EXPECT_NEAR(run.figures.scaling_efficiency, 1, precise) << optimizer;
     EXPECT_NEAR(sum_s(run.rows("step")) / iterations, step_s(values), precise) << optimizer;
     EXPECT_NEAR(sum_s(run.rows("forward")) / iterations, (0.1 - step_s(values)) / 3, precise)
         << optimizer;
@@ -92,7 +92,7 @@ TEST(Law4, LaunchingTheOptimizersStepHidesNoCommunication) {
     options["optimizer-overhead"] = "0.01";
     const Simulated run = simulated(options);
     EXPECT_NEAR(run.iteration_s() - without_s, nodes == 1 ? 0 : 4 * 0.01, precise);
-    EXPECT_NEAR(run.report.scaling_efficiency * run.iteration_s(), 0.1, precise);  // 0.1 s alone
+    EXPECT_NEAR(run.figures.scaling_efficiency * run.iteration_s(), 0.1, precise);  // 0.1 s alone
   }
 }
 
@@ -104,7 +104,7 @@ TEST(Law4, WorkersTakeNoStepWhereServersApply) {
     options["optimizer-overhead"] = "0.01";
     const Simulated run = simulated(options);
     EXPECT_EQ(sum_s(run.rows("step")), 0) << schedule;
-    EXPECT_NEAR(run.report.compute_s, 0.1 - step_s(7), precise) << schedule;
+    EXPECT_NEAR(run.figures.compute_s, 0.1 - step_s(7), precise) << schedule;
   }
 }
 

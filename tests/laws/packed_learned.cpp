@@ -43,9 +43,9 @@ void pack(const Learned& learned, std::ostream& out) {
       << learned.each_compressed.size() << ' ' << learned.histogram.size() << ' '
       << learned.workers_without_samples << '\n';
   pack(learned.compressed, out);
-  for (const CompressedIteration& row : learned.each_compressed) {
+  for (const Compressed& row : learned.each_compressed) {
     out << row.iteration << ' ';
-    pack(row.means, out);
+    pack(row, out);
   }
   for (const HistogramBin& bin : learned.histogram)
     out << bin.iteration << ' ' << bin.from.value_or(no_end) << ' ' << bin.to.value_or(no_end)
@@ -80,9 +80,11 @@ std::optional<Learned> unpack_learned(std::istream& in) {
     return std::nullopt;
   learned.compressed = unpack_compressed(in);
   learned.each_compressed.resize(iterations);
-  for (CompressedIteration& row : learned.each_compressed) {
-    in >> row.iteration;
-    row.means = unpack_compressed(in);
+  for (Compressed& row : learned.each_compressed) {
+    int iteration = 0;
+    in >> iteration;
+    row = unpack_compressed(in);
+    row.iteration = iteration;
   }
   learned.histogram.resize(bins);
   for (HistogramBin& bin : learned.histogram) {

@@ -21,10 +21,10 @@ TEST(Law16, LocalSgdWithoutChanceIsKnownAfterTwoRounds) {
   const double round_s = 0.8 + 14 * (2e-5 + 40e6 / 8 / 1e9);
   for (const char* fidelity : {"flow", "step"}) {
     const Simulated run = simulated(local_sgd(fidelity));
-    EXPECT_NEAR(run.report.throughput, 8 * 10 * 8 / round_s, 1e-6 * 800) << fidelity;
-    EXPECT_EQ(run.report.window_iterations, 16) << fidelity;
-    EXPECT_NEAR(run.report.halves_differ, 0, 1e-9) << fidelity;
-    EXPECT_TRUE(run.report.warnings.empty()) << fidelity;
+    EXPECT_NEAR(run.figures.throughput_samples_per_s, 8 * 10 * 8 / round_s, 1e-6 * 800) << fidelity;
+    EXPECT_EQ(run.figures.window_iterations, 16) << fidelity;
+    EXPECT_NEAR(run.figures.halves_differ, 0, 1e-9) << fidelity;
+    EXPECT_TRUE(run.figures.warnings.empty()) << fidelity;
   }
 }
 
@@ -32,10 +32,10 @@ TEST(Law16, LocalSgdWithFewRoundsIsSteadyWithAnIntervalOfNothing) {
   Options options = local_sgd("flow");
   for (const auto& [iterations, known] : {std::pair("24", false), {"40", true}}) {
     options["iterations"] = iterations;
-    const Report report = simulated(options).report;
-    EXPECT_NEAR(report.halves_differ, 0, 1e-9);
-    EXPECT_EQ(report.throughput_interval.has_value(), known);
-    EXPECT_NEAR(report.throughput_interval.value_or(0), 0, 1e-9);
+    const Figures figures = simulated(options).figures;
+    EXPECT_NEAR(figures.halves_differ, 0, 1e-9);
+    EXPECT_EQ(figures.throughput_interval.has_value(), known);
+    EXPECT_NEAR(figures.throughput_interval.value_or(0), 0, 1e-9);
   }
 }
 
@@ -45,9 +45,10 @@ TEST(Law16, WindowsOfLocalSgdAreWholeRounds) {
       Options options = local_sgd(fidelity);
       options["jitter"] = jitter;
       options["max-iterations"] = "200";
-      const Report report = simulated(options).report;
-      EXPECT_EQ(std::fmod(report.window_iterations, 8), 0) << jitter << fidelity;
-      EXPECT_NEAR(report.throughput * report.iteration_mean_s, 8 * 10, 1e-6) << jitter << fidelity;
+      const Figures figures = simulated(options).figures;
+      EXPECT_EQ(std::fmod(figures.window_iterations, 8), 0) << jitter << fidelity;
+      EXPECT_NEAR(figures.throughput_samples_per_s * figures.iteration_mean_s, 8 * 10, 1e-6)
+          << jitter << fidelity;
     }
 }
 
@@ -66,19 +67,21 @@ TEST(Law16, IterationTimesThroughputIsTheSamplesOfAllWorkers) {
             {"iterations", "40"}};
         if (schedule == std::string("topk-sgd"))
           options["compressor"] = "topk";
-        const Report report = simulated(options).report;
+        const Figures figures = simulated(options).figures;
         const bool in_step = schedule == std::string("bsp") ||
                              schedule == std::string("topk-sgd") ||
                              schedule == std::string("local-sgd");
-        EXPECT_NEAR(report.throughput * report.iteration_mean_s / (8 * 10), 1,
-                    in_step ? 1e-9 : 1.5 / report.window_iterations)
+        EXPECT_NEAR(figures.throughput_samples_per_s * figures.iteration_mean_s / (8 * 10), 1,
+                    in_step ? 1e-9 : 1.5 / figures.window_iterations)
             << schedule << jitter << slow;
-        EXPECT_GE(report.iteration_mean_s * (1 + 1e-9), report.bound_compute_s) << schedule;
-        EXPECT_GE(report.iteration_mean_s * (1 + 1e-9), report.bound_link_s) << schedule;
-        EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
-                    report.iteration_mean_s, 1e-9 * report.iteration_mean_s)
+        EXPECT_GE(figures.iteration_mean_s * (1 + 1e-9), figures.bound_compute_s) << schedule;
+        EXPECT_GE(figures.iteration_mean_s * (1 + 1e-9), figures.bound_link_s) << schedule;
+        EXPECT_NEAR(figures.compute_s + figures.compress_s + figures.exposed_communication_s +
+                        figures.waiting_s,
+                    figures.iteration_mean_s, 1e-9 * figures.iteration_mean_s)
             << schedule << jitter << slow;
-        EXPECT_FALSE(report.warnings.size() == 1 && report.warnings[0].starts_with("an iteration"));
+        EXPECT_FALSE(figures.warnings.size() == 1 &&
+                     figures.warnings[0].starts_with("an iteration"));
       }
 }
 

@@ -118,9 +118,9 @@ TEST(Law9, PermutingTheHostsOfASymmetricPlatformChangesNoReport) {
       options["platform"] =
           star_platform({.nodes = 3, .workers_per_node = 2, .nic_Bps = 2e8, .prefix = prefix});
       const Simulated run = simulated(options);
-      seconds.push_back(run.report.throughput);
-      seconds.push_back(run.report.exposed_s);
-      seconds.push_back(run.report.staleness.gradients_mean);
+      seconds.push_back(run.figures.throughput_samples_per_s);
+      seconds.push_back(run.figures.exposed_communication_s);
+      seconds.push_back(run.figures.staleness_mean);
     }
     for (int i = 0; i < 3; ++i)
       EXPECT_DOUBLE_EQ(seconds[static_cast<std::size_t>(i)],
@@ -221,9 +221,10 @@ TEST(Law11, EveryServerAppliesEveryGradientOnce) {
 TEST(Law11, PartsOfAnIterationAddUpToIt) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Simulated run = simulated(options);
-    const Report& report = run.report;
-    EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
-                report.iteration_mean_s, 1e-9)
+    const Figures& figures = run.figures;
+    EXPECT_NEAR(figures.compute_s + figures.compress_s + figures.exposed_communication_s +
+                    figures.waiting_s,
+                figures.iteration_mean_s, 1e-9)
         << options.at("schedule");
     EXPECT_FALSE(run.below_its_bound()) << options.at("schedule");
   }
@@ -236,16 +237,16 @@ TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
   const std::string model = model_of({1000});
   for (const char* schedule : {"bsp", "asp", "ssp", "inhad"})
     for (const char* seed : {"1", "2", "3", "4", "5", "6"}) {
-      const Report report = simulated({{"platform", platform},
-                                       {"model", model},
-                                       {"schedule", schedule},
-                                       {"iterations", "10"},
-                                       {"jitter", "0.5"},
-                                       {"seed", seed}})
-                                .report;
-      EXPECT_LE(report.scaling_efficiency, 1) << schedule << " " << seed;
+      const Figures figures = simulated({{"platform", platform},
+                                         {"model", model},
+                                         {"schedule", schedule},
+                                         {"iterations", "10"},
+                                         {"jitter", "0.5"},
+                                         {"seed", seed}})
+                                  .figures;
+      EXPECT_LE(figures.scaling_efficiency, 1) << schedule << " " << seed;
       if (schedule == std::string("asp")) {
-        EXPECT_GT(report.scaling_efficiency, 0.999) << "it only computes";
+        EXPECT_GT(figures.scaling_efficiency, 0.999) << "it only computes";
       }
     }
 }
@@ -253,10 +254,10 @@ TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
 TEST(EverySchedule, RunsOnItsOwn) {
   // Tests a new file in sim/schedules/ without an edit here; so do laws 9 to 11.
   for (const Options& options : all_schedules_and_exchanges()) {
-    const Report report = simulated(options).report;
-    EXPECT_GT(report.throughput, 0) << options.at("schedule");
-    EXPECT_LE(report.scaling_efficiency, 1) << options.at("schedule");
-    EXPECT_FALSE(report.bottleneck.empty());
+    const Figures figures = simulated(options).figures;
+    EXPECT_GT(figures.throughput_samples_per_s, 0) << options.at("schedule");
+    EXPECT_LE(figures.scaling_efficiency, 1) << options.at("schedule");
+    EXPECT_FALSE(figures.bottleneck.empty());
   }
 }
 

@@ -170,7 +170,7 @@ TEST(Law5, SspWithLargeStalenessIsAtLeastAsFastAsAsp) {
   options["staleness"] = "1000000";
   const Simulated ssp = simulated(options);
   EXPECT_LT(ssp.trace.end_s, asp.trace.end_s);
-  EXPECT_GT(ssp.report.throughput, asp.report.throughput);
+  EXPECT_GT(ssp.figures.throughput_samples_per_s, asp.figures.throughput_samples_per_s);
   EXPECT_LT(ssp.iteration_s(), 0.9 * asp.iteration_s()) << "pushes and pulls hide";
 }
 
@@ -226,8 +226,10 @@ TEST(AlikeServers, AreSimulatedAsOneInTheSameSeconds) {
     EXPECT_EQ(one.trace.servers, 1);
     EXPECT_LT(one.trace.flows, all.trace.flows / 7);
     EXPECT_NEAR(one.trace.end_s / all.trace.end_s, 1, 1e-6) << schedule;
-    EXPECT_NEAR(one.report.throughput / all.report.throughput, 1, 1e-3) << schedule;
-    EXPECT_NEAR(one.report.staleness.gradients_mean, all.report.staleness.gradients_mean, 0.1);
+    EXPECT_NEAR(one.figures.throughput_samples_per_s / all.figures.throughput_samples_per_s, 1,
+                1e-3)
+        << schedule;
+    EXPECT_NEAR(one.figures.staleness_mean, all.figures.staleness_mean, 0.1);
     ASSERT_EQ(one.trace.links.size(), all.trace.links.size());
     for (const LinkUse& link : all.trace.links) {
       const auto same = std::ranges::find(one.trace.links, link.name, &LinkUse::name);
@@ -279,10 +281,12 @@ TEST(AlikeServers, OnManyNodesAreAsFastAsItsCardsLetThemBe) {
                      {"partition-bytes", "4e6"},
                      {"jitter", "0.1"}});
       EXPECT_EQ(run.trace.servers, 1) << schedule;
-      EXPECT_NEAR(run.report.bytes_sent / (40e6 * 63 / 64), 1, 0.08) << schedule;
+      EXPECT_NEAR(run.figures.bytes_sent / (40e6 * 63 / 64), 1, 0.08) << schedule;
       const double bound = std::min(64 * 10 / (2 * 40e6 * 63 / 64 / nic_Bps), 64 * 100.0);
-      EXPECT_LE(run.report.throughput, 1.03 * bound) << schedule << " at " << nic_Bps;
-      EXPECT_GE(run.report.throughput, 0.85 * bound) << schedule << " at " << nic_Bps;
+      EXPECT_LE(run.figures.throughput_samples_per_s, 1.03 * bound)
+          << schedule << " at " << nic_Bps;
+      EXPECT_GE(run.figures.throughput_samples_per_s, 0.85 * bound)
+          << schedule << " at " << nic_Bps;
     }
 }
 

@@ -11,16 +11,16 @@
 #include <utility>
 
 #include "kernels/compressor.h"
-#include "sim/commands/process.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
 #include "sim/plan.h"
-#include "sim/report/trace_csv.h"
 #include "sim/schedule.h"
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
+#include "sim/sweep/process.h"
+#include "sim/traces/trace_csv.h"
 #include "tests/laws/packed_learned.h"
 
 namespace syncline {
@@ -192,7 +192,7 @@ std::vector<Row> Simulated::rows(const std::string& verb) const {
 }
 
 bool Simulated::below_its_bound() const {
-  return std::ranges::any_of(report.warnings, [](const std::string& warning) {
+  return std::ranges::any_of(figures.warnings, [](const std::string& warning) {
     return warning.find("lower bound") != std::string::npos;
   });
 }
@@ -347,7 +347,7 @@ Simulated simulated(Options options) {
     setup.keep_messages = true;
     return packed(simulate(setup));
   }));
-  result.report = make_report(result.trace, scenario.batch);
+  result.figures = figures_of(result.trace, scenario.batch);
   return result;
 }
 

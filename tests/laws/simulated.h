@@ -17,11 +17,11 @@ using Options = std::map<std::string, std::string>;  // an empty value is the de
 
 struct Simulated {
   Trace trace;
-  Report report;
+  Figures figures;
 
   // Rows of a verb, in the trace's order.
   std::vector<Row> rows(const std::string& verb) const;
-  double iteration_s() const { return report.iteration_mean_s; }
+  double iteration_s() const { return figures.iteration_mean_s; }
   // Whether it was faster than its lower bound; a short run may warn of other things.
   bool below_its_bound() const;
 };

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
 #include "sim/report/timeline.h"
 #include "tests/laws/every_schedule.h"
 
@@ -53,7 +55,7 @@ TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
   const Simulated run = simulated({{"platform", star_platform({.nodes = 4, .slow_speed = 0.5})},
                                    {"model", model_of({40'000'000})}});
   const Timeline timeline = timeline_of(run.trace);
-  EXPECT_NEAR(timeline.to_s - timeline.from_s, run.report.iteration_mean_s, 1e-9);
+  EXPECT_NEAR(timeline.to_s - timeline.from_s, run.figures.iteration_mean_s, 1e-9);
   double compute_s = 0;
   double wait_s = 0;
   for (const Track& track : timeline.tracks)
@@ -61,8 +63,8 @@ TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
       compute_s += seconds_of(track, {"forward", "backward", "step"}) / 4;
       wait_s += seconds_of(track, {"wait"}) / 4;
     }
-  EXPECT_NEAR(compute_s, run.report.compute_s, 1e-9);
-  EXPECT_NEAR(wait_s, run.report.exposed_s + run.report.waiting_s, 1e-9);
+  EXPECT_NEAR(compute_s, run.figures.compute_s, 1e-9);
+  EXPECT_NEAR(wait_s, run.figures.exposed_communication_s + run.figures.waiting_s, 1e-9);
 }
 
 // What a student should see. The slow worker computes for 0.2 s, others for 0.1 s: they stand still
@@ -147,7 +149,7 @@ TEST(Law18, ATimelineIsSmallHoweverMuchHappens) {
     slices += track.slices.size();
   EXPECT_LE(slices, 1500U);
   EXPECT_GT(slices, 150U);
-  EXPECT_LT(to_json(timeline).dump().size(), 100'000U);
+  EXPECT_LT(text_of(Result{.timeline = timeline}).size(), 100'000U);
 }
 
 }  // namespace

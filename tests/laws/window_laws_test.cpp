@@ -53,11 +53,12 @@ TEST(Law16, AspByDefaultIsTheClosedNetworkOfItsStations) {
     for (const char* jitter : {"0.05", "0.2", "0.5"}) {
       Options options = asp_at_one_server(compute_s);
       options["jitter"] = jitter;
-      EXPECT_NEAR(simulated(options).report.throughput, expected, 0.03 * expected)
+      EXPECT_NEAR(simulated(options).figures.throughput_samples_per_s, expected, 0.03 * expected)
           << compute_s << " s, jitter " << jitter;
     }
     // Without chance, workers that began at different times meet less often, never more.
-    EXPECT_GT(simulated(asp_at_one_server(compute_s)).report.throughput, expected) << compute_s;
+    EXPECT_GT(simulated(asp_at_one_server(compute_s)).figures.throughput_samples_per_s, expected)
+        << compute_s;
   }
 }
 
@@ -69,7 +70,7 @@ TEST(Law16, PartitionsMakeAspFasterThanAClosedNetworkOfWholeBuckets) {
       Options options = asp_at_one_server(compute_s);
       options.erase("partition-bytes");
       options["jitter"] = jitter;
-      const double throughput = simulated(options).report.throughput;
+      const double throughput = simulated(options).figures.throughput_samples_per_s;
       EXPECT_GT(throughput, 32 * visits_per_s(8, compute_s, {0.1, 0.1})) << jitter;
       EXPECT_LT(throughput, 1.001 * 32 * std::min(8 / (compute_s + 0.104), 1 / 0.1)) << jitter;
     }
@@ -90,10 +91,10 @@ TEST(Law16, SspByDefaultWaitsForTheSlowHostAsInALongRun) {
     for (const char* jitter : {"0", "0.1"}) {
       Options options = ssp_with_a_slow_host(staleness);
       options["jitter"] = jitter;
-      const double by_default = simulated(options).report.throughput;
+      const double by_default = simulated(options).figures.throughput_samples_per_s;
       options["iterations"] = "500";
       options["warmup"] = "70";  // until the lead is as long as it may be
-      const double long_run = simulated(options).report.throughput;
+      const double long_run = simulated(options).figures.throughput_samples_per_s;
       EXPECT_NEAR(by_default, long_run, 0.02 * long_run) << staleness << ", jitter " << jitter;
       EXPECT_NEAR(long_run, 8 * 80, 0.05 * 8 * 80);  // eight times the slow host
     }
@@ -107,18 +108,18 @@ TEST(Law16, ARunNoticesASlowSpellInItsSecondHalf) {
         {"model", model_of({100'000})},
         {"schedule", schedule},
         {"iterations", "30"}};
-    const Report report = simulated(options).report;
-    EXPECT_LT(report.halves_differ, -0.03) << schedule;
-    ASSERT_FALSE(report.warnings.empty()) << schedule;
-    EXPECT_NE(report.warnings[0].find("not steady"), std::string::npos) << report.warnings[0];
+    const Figures figures = simulated(options).figures;
+    EXPECT_LT(figures.halves_differ, -0.03) << schedule;
+    ASSERT_FALSE(figures.warnings.empty()) << schedule;
+    EXPECT_NE(figures.warnings[0].find("not steady"), std::string::npos) << figures.warnings[0];
     // A run that is over before the slow spell says that there is one.
     options["iterations"] = "10";
-    const Report early = simulated(options).report;
+    const Figures early = simulated(options).figures;
     ASSERT_FALSE(early.warnings.empty()) << schedule;
     EXPECT_NE(early.warnings[0].find("profiles need 2 s"), std::string::npos) << early.warnings[0];
     // By default the run goes on until it has seen enough of it.
     options["iterations"] = "auto";
-    EXPECT_GT(simulated(options).report.window_to_s, 2) << schedule;
+    EXPECT_GT(simulated(options).figures.window_to_s, 2) << schedule;
   }
 }
 
@@ -134,11 +135,12 @@ TEST(Law16, ARunOfWholePeriodsIsAsFastAsTheAverageHost) {
                       {"schedule", schedule},
                       {"iterations", "auto"},
                       {"jitter", jitter}};
-      const Report report = simulated(options).report;
+      const Figures figures = simulated(options).figures;
       const double expected = 100 * (schedule == std::string("asp") ? 7.76 : 8 * 0.76);
-      EXPECT_NEAR(report.throughput / expected, 1, 0.015) << schedule << ", jitter " << jitter;
-      EXPECT_LE(report.throughput_interval.value_or(1), 0.01) << schedule << ", jitter " << jitter;
-      for (const std::string& warning : report.warnings)
+      EXPECT_NEAR(figures.throughput_samples_per_s / expected, 1, 0.015)
+          << schedule << ", jitter " << jitter;
+      EXPECT_LE(figures.throughput_interval.value_or(1), 0.01) << schedule << ", jitter " << jitter;
+      for (const std::string& warning : figures.warnings)
         EXPECT_EQ(warning.find("max-iterations"), std::string::npos) << schedule << warning;
     }
 }
@@ -148,8 +150,8 @@ TEST(Law16, TheDefaultLengthOfEqualIterationsIsTen) {
                                    {"model", model_of({100'000})},
                                    {"iterations", "auto"}});
   EXPECT_EQ(run.rows("step").size(), 4u * 11);
-  EXPECT_EQ(run.report.window_iterations, 10);
-  EXPECT_NEAR(run.report.halves_differ, 0, 1e-9);
+  EXPECT_EQ(run.figures.window_iterations, 10);
+  EXPECT_NEAR(run.figures.halves_differ, 0, 1e-9);
 }
 
 TEST(Law16, ByDefaultTheIntervalIsMetOrTheReportSaysNot) {
@@ -159,12 +161,12 @@ TEST(Law16, ByDefaultTheIntervalIsMetOrTheReportSaysNot) {
                     {"schedule", schedule},
                     {"iterations", "auto"},
                     {"jitter", "0.1"}};
-    const Report met = simulated(options).report;
+    const Figures met = simulated(options).figures;
     ASSERT_TRUE(met.throughput_interval) << schedule;
     EXPECT_GE(met.window_iterations, 20) << schedule;
     options["max-iterations"] = "20";
     options["interval"] = "0.0001";
-    const Report cut = simulated(options).report;
+    const Figures cut = simulated(options).figures;
     EXPECT_NE(cut.warnings, met.warnings) << schedule;
     EXPECT_NE(cut.warnings.back().find("max-iterations"), std::string::npos) << schedule;
   }
@@ -200,11 +202,13 @@ TEST(Law16, FiguresAreOfTheWindow) {
         {"model", model_of({4'000'000})},
         {"schedule", schedule},
         {"iterations", "120"}};
-    const Report once = simulated(options).report;
+    const Figures once = simulated(options).figures;
     options["iterations"] = "480";
-    const Report longer = simulated(options).report;
+    const Figures longer = simulated(options).figures;
     EXPECT_NEAR(once.bytes_sent, longer.bytes_sent, 0.03 * longer.bytes_sent) << schedule;
-    EXPECT_NEAR(once.throughput, longer.throughput, 0.03 * longer.throughput) << schedule;
+    EXPECT_NEAR(once.throughput_samples_per_s, longer.throughput_samples_per_s,
+                0.03 * longer.throughput_samples_per_s)
+        << schedule;
     EXPECT_LE(longer.busiest_links[0].utilisation, 1.01) << schedule;
   }
 }

@@ -9,11 +9,11 @@
 #include <sstream>
 #include <unistd.h>
 
-#include "sim/commands/process.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
 #include "sim/report/report.h"
+#include "sim/sweep/process.h"
 #include "tests/reference/iterations.h"
 
 namespace syncline::reference {
@@ -54,8 +54,8 @@ std::string in_steps(const Cell& cell) {
 std::string in_flows(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "flow"));
   const Trace trace = simulate(setup);
-  const Report report = make_report(trace, setup.scenario.batch);
-  const bool warned = doubts_flows(setup, report.fullest_link());
+  const Figures figures = figures_of(trace, setup.scenario.batch);
+  const bool warned = doubts_flows(setup, figures.fullest_link());
   return exact(trace.end_s) + (warned ? "1" : "0");
 }
 

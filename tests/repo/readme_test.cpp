@@ -106,9 +106,23 @@ TEST(Readme, ValidationTableIsWhatValidatePrints) {
   EXPECT_GT(folders, 1);
 }
 
-// Follows the recipe in a copy of the tree: four commands of the README, then a build. With ccache
-// it takes seconds; without, as long as a new build.
-TEST(Readme, RecipeForAScheduleOrAProblemNeedsNoOtherEdit) {
+// The text of CONTRIBUTING between these fences.
+std::string patch_for_a_figure() {
+  std::string patch;
+  bool inside = false;
+  for (const std::string& line : lines_of(root / "CONTRIBUTING.md")) {
+    if (inside && line == "```")
+      return patch;
+    if (inside)
+      patch += line + "\n";
+    inside = inside || line == "```diff";
+  }
+  return {};
+}
+
+// Follows the recipes in a copy of the tree: four commands of the README and the patch of
+// CONTRIBUTING, then a build. With ccache it takes seconds; without, as long as a new build.
+TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   const std::vector<std::string> recipe = commands_under("## Add a schedule, or a problem");
   ASSERT_EQ(recipe.size(), 6u);
   EXPECT_EQ(recipe[4], "./run.sh list schedules");
@@ -124,6 +138,8 @@ TEST(Readme, RecipeForAScheduleOrAProblemNeedsNoOtherEdit) {
            " && cp -r CMakeLists.txt sim kernels tests models platforms experiments " +
            copy.string());
   succeeds(in_copy + recipe[0] + " && " + recipe[1] + " && " + recipe[2] + " && " + recipe[3]);
+  std::ofstream(copy / "figure.patch") << patch_for_a_figure();
+  succeeds(in_copy + "git apply figure.patch");
   succeeds(in_copy +
            "cmake -S . -B build/release -G Ninja "
            "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND "
@@ -139,6 +155,20 @@ TEST(Readme, RecipeForAScheduleOrAProblemNeedsNoOtherEdit) {
   succeeds(in_copy +
            "build/release/syncline run --platform two-hosts --model resnet50 "
            "--throughput 100 --schedule patient --learn riddle --iterations 3");
+  // The figure is in JSON, CSV, tables, help and the gate, of which only its row knows.
+  const std::string table = succeeds(in_copy +
+                                     "build/release/syncline run --platform two-hosts --model "
+                                     "resnet50 --throughput 100 --workers 1,2 --out out");
+  EXPECT_NE(table.find("sent/sample"), std::string::npos) << table;
+  EXPECT_NE(succeeds(in_copy + "cat out/workers-2.json").find("\"bytes_per_sample\": "),
+            std::string::npos);
+  EXPECT_NE(succeeds(in_copy + "head -1 out/results.csv").find(",bytes_per_sample,"),
+            std::string::npos);
+  succeeds(in_copy + "build/release/syncline help bytes_per_sample");
+  succeeds(in_copy +
+           "mkdir gate && printf 'platform = two-hosts\\nmodel = resnet50\\nthroughput = 100\\n' "
+           "> gate/ring.cfg && printf 'cell,figure,at_least\\nring,bytes_per_sample,1e6\\n' "
+           "> gate/expected.csv && build/release/syncline check gate");
   fs::remove_all(copy);
 }
 

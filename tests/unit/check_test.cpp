@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/report/verdict.h"
+#include "sim/study/verdict.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 

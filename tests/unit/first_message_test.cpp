@@ -1,7 +1,7 @@
 // The message of a SimGrid that aborts, made readable for a user.
 #include <gtest/gtest.h>
 
-#include "sim/commands/process.h"
+#include "sim/sweep/process.h"
 
 namespace syncline {
 namespace {

@@ -10,8 +10,8 @@
 #include "sim/commands/commands.h"
 #include "sim/options/expand.h"
 #include "sim/options/options.h"
-#include "sim/report/result.h"
-#include "sim/report/tables.h"
+#include "sim/page/tables.h"
+#include "sim/report/result_json.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
@@ -34,13 +34,11 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 // A result with every column of the tables.
-Json some_result() {
-  Scenario scenario;
-  scenario.price = 1;
-  Report report;
-  report.iteration_mean_s = 1;
-  report.compress_s = 0.1;
-  return to_json(scenario, {}, {}, report, {});
+Result some_result() {
+  Result result;
+  result.figures.epoch_cost = 1;
+  result.figures.compress_s = 0.1;
+  return result;
 }
 
 // Each word with where it is from, by ways that know nothing of help.
@@ -64,8 +62,9 @@ std::map<std::string, std::string> words() {
   const Csv throughputs = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : throughputs.rows)
     all[row.fields[throughputs.column("device")]] = "throughput.csv";
-  const Json result = some_result();
-  for (const auto& [name, value] : result["figures"].items())
+  const Result result = some_result();
+  const Json json = to_json(result);
+  for (const auto& [name, value] : json["figures"].items())
     all[name] = "figures";
   const std::string table = comparison_table({result}, {});
   const std::string header = table.substr(0, table.find('\n'));
@@ -73,11 +72,12 @@ std::map<std::string, std::string> words() {
   add({std::sregex_token_iterator(header.begin(), header.end(), two_blanks, -1), {}}, "the table");
   // What commands say that they take: {"out", true} or {"trace", false}.
   const std::regex flag("\\{\"([a-z-]+)\", (true|false)\\}");
-  for (const auto& file : fs::directory_iterator(SYNCLINE_SOURCE_DIR "/sim/commands")) {
-    const std::string text = text_of(file.path().string());
-    for (std::sregex_iterator found(text.begin(), text.end(), flag), end; found != end; ++found)
-      all[(*found)[1]] = file.path().filename().string();
-  }
+  for (const char* folder : {"/sim/commands", "/sim/sweep"})
+    for (const auto& file : fs::directory_iterator(SYNCLINE_SOURCE_DIR + std::string(folder))) {
+      const std::string text = text_of(file.path().string());
+      for (std::sregex_iterator found(text.begin(), text.end(), flag), end; found != end; ++found)
+        all[(*found)[1]] = file.path().filename().string();
+    }
   for (const char* header_file : {"commands.h"}) {
     const std::string text =
         text_of(std::string(SYNCLINE_SOURCE_DIR "/sim/commands/") + header_file);

@@ -1,10 +1,10 @@
 // Learning curves in a report: what is drawn, and how much of it.
 #include <gtest/gtest.h>
 
-#include "sim/report/charts.h"
-#include "sim/report/page.h"
-#include "sim/report/page_parts.h"
-#include "sim/report/svg.h"
+#include "sim/page/page.h"
+#include "sim/page/page_parts.h"
+#include "sim/page/svg.h"
+#include "sim/study/charts.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 
@@ -13,14 +13,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json cell(const std::string& schedule, const Learned& learned,
-          std::optional<double> target_s = {}) {
+Result cell(const std::string& schedule, const Learned& learned,
+            std::optional<double> target_s = {}) {
   Learned own = learned;
   own.target_s = target_s;
   return made_result({{"schedule", schedule}, {"until", "accuracy:0.8"}}, 100, 4, own);
 }
 
-std::vector<Chart> charts(const std::vector<Json>& results) {
+std::vector<Chart> charts(const std::vector<Result>& results) {
   return learning_charts(study_of(results), 0);
 }
 
@@ -81,17 +81,17 @@ TEST(LearningCharts, AreFiguresAndInTheSummary) {
       .rows = {},
       .missing = {}};
   std::vector<std::string> names;
-  for (const Drawing& figure : figures_of(findings)) {
+  for (const Drawing& figure : drawings_of(findings)) {
     names.push_back(figure.name);
     EXPECT_TRUE(figure.svg.starts_with(svg_begin) && figure.svg.ends_with("</svg>\n"));
     EXPECT_EQ(figure.svg.find("nan"), std::string::npos) << figure.name;
   }
   EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 2),
             (std::vector<std::string>{"loss.svg", "accuracy.svg"}));
-  expect_mentions(
-      summary_of(findings),
-      {"**reached accuracy 0.8 first: bsp, 8 s; 1 did not reach it.**",
-       "| cell | loss | accuracy | target | samples/s |", "| bsp | 0.5 | 90.0 % | 8 s | 100"});
+  expect_mentions(summary_of(findings),
+                  {"**reached accuracy 0.8 first: bsp, 8 s; 1 did not reach it.**",
+                   "| cell | samples/s | scaling | loss | accuracy | target |",
+                   "| bsp | 100.0 | 80.0 % | 0.5 | 90.0 % | 8 s |"});
 }
 
 class LearningPage : public testing::Test {
@@ -101,7 +101,7 @@ class LearningPage : public testing::Test {
   }
 
  protected:
-  static Json data_of(const std::vector<Json>& results, std::size_t& bytes) {
+  static Json data_of(const std::vector<Result>& results, std::size_t& bytes) {
     const std::string page = page_of({.results = results, .rows = {}, .missing = {}});
     bytes = page.size();
     const std::string begin = "<script type=\"application/json\" id=\"data\">";
@@ -137,7 +137,7 @@ TEST_F(LearningPage, OfOnlyDivergencesHasNoBest) {
 }
 
 TEST_F(LearningPage, OfFiveHundredCellsIsBelowTwoMegabytes) {
-  std::vector<Json> results;
+  std::vector<Result> results;
   const Learned learned = made_learned(0.123456789, 0.987654321, 400);
   for (int i = 0; i < 500; ++i)
     results.push_back(made_result({{"density", "0." + std::to_string(100 + i / 25)},

@@ -1,22 +1,19 @@
 // What a sweep says of cells that learn: who reached the target first, or ended with the least
 // loss.
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
-#include "sim/report/ranking.h"
+#include "sim/study/ranking.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 class LearningRanking : public testing::Test {
  protected:
-  static Json cell(const std::string& schedule, double samples_per_s, const Learned& learned,
-                   std::optional<double> target_s = {}, const std::string& until = "accuracy:0.95",
-                   const std::string& workers = "2") {
+  static Result cell(const std::string& schedule, double samples_per_s, const Learned& learned,
+                     std::optional<double> target_s = {},
+                     const std::string& until = "accuracy:0.95", const std::string& workers = "2") {
     return learned_result({{"schedule", schedule}, {"until", until}, {"workers", workers}},
                           samples_per_s, learned, target_s);
   }
@@ -110,7 +107,7 @@ TEST_F(LearningRanking, ComparesWithinANumberOfWorkers) {
 }
 
 TEST_F(LearningRanking, CountsWhereMoreDiffers) {
-  std::vector<Json> results;
+  std::vector<Result> results;
   for (const char* seed : {"1", "2", "3"})
     for (const std::string schedule : {"asp", "bsp"})
       results.push_back(learned_result(

@@ -1,14 +1,17 @@
 // What a run has learned, in its result: JSON, the curve's file, tables, check.
 #include <charconv>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "sim/commands/out_folder.h"
-#include "sim/commands/sweep.h"
-#include "sim/report/expectation.h"
+#include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
-#include "sim/report/tables.h"
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
+#include "sim/study/expectation.h"
+#include "sim/sweep/out_folder.h"
+#include "sim/sweep/sweep.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/made_results.h"
@@ -17,6 +20,20 @@ namespace syncline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
+
+bool is_whole(const Json& json) {
+  return from_json(json).has_value();
+}
+
+const LearnedTable& table_named(const std::string& name) {
+  return *std::ranges::find(learned_tables(), name, &LearnedTable::name);
+}
+
+std::string csv_of(const Result& result, const std::string& table) {
+  return result.learned ? table_csv(*result.learned, table_named(table)) : "";
+}
 
 Learned compressing() {
   Learned learned = made_learned(0.5, 0.9);
@@ -33,8 +50,8 @@ std::size_t lines_of(const std::string& text) {
 TEST(LearningResult, HasFiguresAndACurve) {
   Learned learned = compressing();
   learned.target_s = 7.5;
-  const Json result = made_result({}, 100, 4, learned);
-  EXPECT_TRUE(is_result(result));
+  const Json result = to_json(made_result({}, 100, 4, learned));
+  EXPECT_TRUE(is_whole(result));
   EXPECT_EQ(result["figures"]["loss"], 0.5);
   EXPECT_EQ(result["figures"]["accuracy"], 0.9);
   EXPECT_EQ(result["figures"]["target_s"], 7.5);
@@ -48,42 +65,58 @@ TEST(LearningResult, HasFiguresAndACurve) {
 }
 
 TEST(LearningResult, OfWhatDoesNotLearnHasNothingOfIt) {
-  const Json result = made_result({}, 100);
-  EXPECT_FALSE(learns(result));
-  EXPECT_FALSE(result.contains("learning"));
+  const Result result = made_result({}, 100);
+  const Json json = to_json(result);
+  EXPECT_FALSE(json.contains("learning"));
   for (const std::string& figure : learned_figures)
-    EXPECT_FALSE(result["figures"].contains(figure)) << figure;
+    EXPECT_FALSE(json["figures"].contains(figure)) << figure;
   EXPECT_EQ(full_report(result).find("held out"), std::string::npos);
   EXPECT_EQ(comparison_table({result}, {}).find("loss"), std::string::npos);
 }
 
 // The same text as before, and a line for each column whatever its length.
 TEST(LearningResult, IsStoredWithALineForEachColumn) {
-  const Json few = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 2)));
-  const Json many = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 500)));
-  EXPECT_EQ(Json::parse(result_text(many)), many);
-  EXPECT_EQ(Json::parse(result_text(few)), few);
-  EXPECT_EQ(lines_of(result_text(many)), lines_of(result_text(few)));
-  Json odd = few;  // what the text is put together by, as data
-  odd["learning"]["data"] = "\"curve\": {\n  \"timeline\": { \"tracks\": [ \"seconds\": [";
-  EXPECT_EQ(Json::parse(result_text(odd)), odd);
+  const Result few = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 2)));
+  const Result many = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9, 500)));
+  EXPECT_EQ(Json::parse(text_of(many)), to_json(many));
+  EXPECT_EQ(Json::parse(text_of(few)), to_json(few));
+  EXPECT_EQ(lines_of(text_of(many)), lines_of(text_of(few)));
+  Result odd = few;  // what the text is put together by, as data
+  odd.learned->data = "\"curve\": {\n  \"timeline\": { \"tracks\": [ \"seconds\": [";
+  EXPECT_EQ(Json::parse(text_of(odd)), to_json(odd));
+}
+
+// What is read and written again is the same text: no number loses a bit.
+TEST(LearningResult, SurvivesBeingReadAndWritten) {
+  Learned learned = made_compressed(made_learned(1.0 / 3, 0.1 + 0.2, 7));
+  learned.target_s = 5e-324;
+  learned.least_loss = -1e300;
+  for (const Result& result :
+       {made_result({{"jitter", "0.1"}, {"until", "loss:0.3"}}, 100.0 / 3, 5, learned),
+        made_result({{"name", "7"}}, 1e-7), made_result({}, 100, 4, made_divergence(2.25))}) {
+    const auto again = result_in(text_of(result));
+    ASSERT_TRUE(again);
+    EXPECT_EQ(text_of(*again), text_of(result));
+    EXPECT_EQ(again->options, result.options);
+  }
 }
 
 TEST(LearningResult, OfADivergenceHasNoFigures) {
-  const Json result = made_result({{"until", "accuracy:0.9"}}, 100, 4, made_divergence(2.25));
-  EXPECT_TRUE(is_result(result));
+  const Result result = made_result({{"until", "accuracy:0.9"}}, 100, 4, made_divergence(2.25));
+  const Json json = to_json(result);
+  EXPECT_TRUE(is_whole(json));
   for (const std::string& figure : learned_figures)
-    EXPECT_TRUE(result["figures"][figure].is_null()) << figure;
-  EXPECT_TRUE(result["learning"]["curve"]["loss"][2].is_null());
+    EXPECT_TRUE(json["figures"][figure].is_null()) << figure;
+  EXPECT_TRUE(json["learning"]["curve"]["loss"][2].is_null());
   EXPECT_EQ(loss_shown(result), "diverged");
   EXPECT_EQ(target_shown(result), "-");
   expect_mentions(full_report(result), {"diverged at 2.25 s"});
-  EXPECT_TRUE(table_csv(result, "curve").find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
-      << table_csv(result, "curve");
+  EXPECT_TRUE(csv_of(result, "curve").find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
+      << csv_of(result, "curve");
 }
 
 TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
-  const Json whole = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
+  const Json whole = to_json(made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9))));
   std::vector<Json> broken;
   for (const std::string& figure : learned_figures) {
     broken.push_back(whole);
@@ -93,10 +126,8 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
   }
   broken.push_back(whole);
   broken.back().erase("learning");
-  broken.push_back(made_result({}, 100));
+  broken.push_back(to_json(made_result({}, 100)));
   broken.back()["learning"] = whole["learning"];
-  broken.push_back(whole);
-  broken.back()["learning"]["more"] = 1;
   broken.push_back(whole);
   broken.back()["figures"]["accuracy"] = 1.5;
   for (const auto& [name, value] : whole["learning"].items()) {
@@ -105,7 +136,7 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
     broken.push_back(whole);
     broken.back()["learning"][name] = true;
   }
-  for (const std::string& table : learned_tables)
+  for (const char* table : {"curve", "compression", "histogram"})
     for (const auto& [name, value] : whole["learning"][table].items()) {
       broken.push_back(whole);
       broken.back()["learning"][table].erase(name);
@@ -126,15 +157,18 @@ TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {
   broken.back()["learning"]["curve"]["seconds"][3] = nullptr;
   broken.push_back(whole);
   broken.back()["learning"]["curve"]["accuracy"][3] = -0.1;
-  EXPECT_TRUE(is_result(whole));
+  EXPECT_TRUE(is_whole(whole));
   for (const Json& result : broken)
-    EXPECT_FALSE(is_result(result)) << Json::diff(Json(whole), result);
+    EXPECT_FALSE(is_whole(result)) << Json::diff(Json(whole), result);
+  Json newer = whole;  // what is not known does not matter
+  newer["learning"]["more"] = newer["more"] = newer["figures"]["more"] = 1;
+  EXPECT_TRUE(is_whole(newer));
 }
 
 // Just before it is no number, a loss is as large as numbers are.
 TEST(LearningResult, MayHaveAnyFiniteLoss) {
-  const Json result = made_result({}, 100, 4, made_learned(1e300, 0.1));
-  EXPECT_TRUE(is_result(result));
+  const Result result = made_result({}, 100, 4, made_learned(1e300, 0.1));
+  EXPECT_TRUE(is_whole(to_json(result)));
   expect_mentions(comparison_table({result}, {}), {"1e+300"});
 }
 
@@ -144,8 +178,8 @@ TEST(CurveFile, ReadsBackToTheSameNumbers) {
   learned.curve[2].seconds = 1.0 / 3;
   learned.curve[3].bytes = 123456789012345678.0;
   learned.curve[3].loss = 5e-324;
-  const Json result = Json::parse(result_text(made_result({}, 100, 4, learned)));
-  std::istringstream lines(table_csv(result, "curve"));
+  const Result result = result_in(text_of(made_result({}, 100, 4, learned))).value();
+  std::istringstream lines(csv_of(result, "curve"));
   std::string line;
   std::getline(lines, line);
   EXPECT_EQ(line, "seconds,samples,bytes,loss,accuracy,iterations,train_accuracy,heldout_loss");
@@ -168,7 +202,7 @@ TEST(CurveFile, ReadsBackToTheSameNumbers) {
 TEST(CompressionFile, HasEmptyCellsWhereAPaperSaysNothing) {
   Learned learned = made_compressed(made_learned(0.5, 0.9));
   const auto csv = [&](const char* table) {
-    return table_csv(made_result({}, 100, 4, learned), table);
+    return csv_of(made_result({}, 100, 4, learned), table);
   };
   EXPECT_EQ(
       csv("compression"),
@@ -193,19 +227,19 @@ class LearnedFiles : public testing::Test {
   }
   const TemporaryFolder folder_;
   const SweepCell cell_{.scenario = {}, .learned_path = folder_.path("a")};
-  const Json learns_ = made_result({}, 100, 4, made_learned(0.5, 0.9));
-  const Json compresses_ = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
+  const Result learns_ = made_result({}, 100, 4, made_learned(0.5, 0.9));
+  const Result compresses_ = made_result({}, 100, 4, made_compressed(made_learned(0.5, 0.9)));
 };
 
 // --resume makes a lost or changed file again from the result, and leaves a whole one alone.
 TEST_F(LearnedFiles, AreKeptAsTheResultSays) {
-  for (const std::string& table : learned_tables) {
+  for (const std::string table : {"curve", "compression", "histogram"}) {
     const std::string path = folder_.path("a." + table + ".csv");
     const auto inode = [&] {
       struct stat about = {};
       return stat(path.c_str(), &about) == 0 ? about.st_ino : 0;
     };
-    const std::string whole = table_csv(compresses_, table);
+    const std::string whole = csv_of(compresses_, table);
     keep_learned(cell_, compresses_);
     EXPECT_EQ(text(table), whole);
     const auto first = inode();
@@ -224,29 +258,29 @@ TEST_F(LearnedFiles, AreKeptAsTheResultSays) {
 // A folder that is used again has no file of a cell that learns, or compresses, no longer.
 TEST_F(LearnedFiles, GoWhereThereIsNothingToSayAnyMore) {
   keep_learned(cell_, made_result({}, 100));
-  for (const std::string& table : learned_tables)
+  for (const std::string table : {"curve", "compression", "histogram"})
     EXPECT_EQ(text(table), "none") << "what does not learn has no " << table;
   keep_learned(cell_, compresses_);
   keep_learned(cell_, learns_);
-  EXPECT_EQ(text("curve"), table_csv(learns_, "curve"));
+  EXPECT_EQ(text("curve"), csv_of(learns_, "curve"));
   EXPECT_EQ(text("compression"), "none");
   EXPECT_EQ(text("histogram"), "none");
   keep_learned(cell_, compresses_);
   keep_learned(cell_, made_result({}, 100));
-  for (const std::string& table : learned_tables)
+  for (const std::string table : {"curve", "compression", "histogram"})
     EXPECT_EQ(text(table), "none");
 }
 
 TEST_F(LearnedFiles, OfSomebodyElseStay) {
-  for (const std::string& table : learned_tables)
+  for (const std::string table : {"curve", "compression", "histogram"})
     folder_.write("a." + table + ".csv", "seconds,samples\n1,2\n");
   keep_learned(cell_, made_result({}, 100));
-  for (const std::string& table : learned_tables) {
+  for (const std::string table : {"curve", "compression", "histogram"}) {
     EXPECT_EQ(text(table), "seconds,samples\n1,2\n");
     const OutFolder out(folder_.path());
     expect_mentions(error_of([&] { out.require_ours("a." + table + ".csv"); }),
                     {"a." + table + ".csv", "was not written by syncline"});
-    folder_.write("a." + table + ".csv", table_csv(compresses_, table));
+    folder_.write("a." + table + ".csv", csv_of(compresses_, table));
     out.require_ours("a." + table + ".csv");
   }
 }
@@ -262,7 +296,7 @@ TEST(LearningTables, SayWhatWasLearned) {
                    "accuracy                90.0 % held out, 50.0 % of what it learned from\n",
                    "target                  accuracy 0.85: after 9.5", "made up; 650 parameters",
                    "12 compressed: 75.0 % left out (of squares), 0.5 bits per value"});
-  learned.compressed = made_compressed({}).each_compressed.front().means;
+  learned.compressed = made_compressed({}).each_compressed.front();
   learned.compressed.bits_bound = 0.75;
   expect_mentions(full_report(learned_result({}, 100, learned)),
                   {"4 compressed: 75.0 % left out (of squares; bound 99.0 %, of a bell curve "
@@ -289,21 +323,21 @@ TEST(LearningTables, HaveTheSameColumnsInEveryCsv) {
   const std::string with =
       results_csv({learned_result({{"until", "loss:0.6"}}, 100, made_learned(0.5, 0.9), 9)}, {});
   EXPECT_EQ("schedule," + header(with), header(without));
-  EXPECT_TRUE(header(with).ends_with(",loss,accuracy,target_s"));
-  EXPECT_TRUE(with.ends_with(",0.5,0.9,9.0\n")) << with;
-  EXPECT_TRUE(without.ends_with(",,,\n")) << without;
+  expect_mentions(header(with), {",loss,accuracy,target_s,epoch_s,"});
+  expect_mentions(with, {",0.5,0.9,9.0,"});
+  expect_mentions(without, {",0.8,,,,10000.0,"});
 }
 
 TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {
-  const Json learned =
+  const Result learned =
       learned_result({{"until", "accuracy:0.85"}}, 100, made_learned(0.5, 0.9), 9.0);
-  const auto judged = [](const Json& result, const std::string& figure, double at_most) {
+  const auto judged = [](const Result& result, const std::string& figure, double at_most) {
     return judge({.cell = "a", .figure = figure, .at_most = at_most}, result, {}, {});
   };
   EXPECT_EQ(judged(learned, "loss", 0.6).kind, Verdict::Kind::met);
   EXPECT_EQ(judged(learned, "loss", 0.4).kind, Verdict::Kind::moved);
   EXPECT_EQ(judged(learned, "target_s", 10).kind, Verdict::Kind::met);
-  for (const auto& [result, words] : std::vector<std::pair<Json, std::string>>{
+  for (const auto& [result, words] : std::vector<std::pair<Result, std::string>>{
            {made_result({}, 100), "unknown: the cell learns nothing"},
            {learned_result({}, 100, made_learned(0.5, 0.9)),
             "unknown: the option until asks for nothing"},

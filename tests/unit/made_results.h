@@ -2,38 +2,64 @@
 #pragma once
 
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/report/result.h"
+#include "sim/report/report.h"
+#include "sim/result.h"
+#include "sim/study/study.h"
 
 namespace syncline {
 
-inline nlohmann::ordered_json made_result(const std::map<std::string, std::string>& options,
-                                          double samples_per_s, int slices = 4,
-                                          const std::optional<Learned>& learned = {}) {
-  nlohmann::ordered_json written{{"model", "resnet50"}, {"platform", "two-hosts"}, {"workers", "2"},
-                                 {"schedule", "bsp"},   {"exchange", "ring"},      {"batch", "32"}};
+// Of these options; those that are numbers are written as such.
+inline Result result_with(const std::map<std::string, std::string>& options, double samples_per_s) {
+  Result result{.tool = "syncline 0.3.0", .build = "b", .simgrid = "3.32", .inputs = "i"};
+  for (const auto& [name, value] : options)
+    result.options.push_back({.name = name,
+                              .value = value,
+                              .is_number = number_of(value).has_value() && name != "name"});
+  Figures& figures = result.figures;
+  figures.worker_count = static_cast<std::int64_t>(number_of(result.option("workers")).value_or(8));
+  figures.throughput_samples_per_s = samples_per_s;
+  figures.throughput_of_runs = {samples_per_s};
+  figures.scaling_efficiency = 0.8;
+  figures.iteration_mean_s = 1;
+  Scenario scenario;
+  scenario.epoch_samples = number_of(result.option("epoch-samples"));
+  scenario.price = number_of(result.option("price"));
+  add_epoch(scenario, figures);
+  return result;
+}
+
+inline Result made_result(const std::map<std::string, std::string>& options, double samples_per_s,
+                          int slices = 4, const std::optional<Learned>& learned = {}) {
+  std::map<std::string, std::string> written{{"model", "resnet50"}, {"platform", "two-hosts"},
+                                             {"workers", "2"},      {"schedule", "bsp"},
+                                             {"exchange", "ring"},  {"batch", "32"}};
   for (const auto& [option, value] : options)
     written[option] = value;
-  Report report;
-  report.workers = std::stoi(written["workers"].get<std::string>());
-  report.throughput = samples_per_s;
-  report.throughput_interval = 0.01;
-  report.scaling_efficiency = 0.8;
-  report.iteration_mean_s = report.iteration_p50_s = report.iteration_p99_s = 0.25;
-  report.compute_s = 0.2;
-  report.exposed_s = 0.04;
-  report.waiting_s = 0.01;
-  report.busiest_links = {{.name = "node0-nic_UP", .utilisation = 0.5}};
-  report.bottleneck = "computation";
-  report.staleness.gradients_mean = 3;
-  report.staleness.gradients_max = 4;
-  report.staleness.histogram = {{2, 10}, {4, 10}};
-  report.warnings = {"a warning"};
-  report.learned = learned;
-  Timeline timeline{.from_s = 1, .to_s = 2, .tracks = {}};
+  Result result = result_with(written, samples_per_s);
+  result.provenance = {.compute = "given", .network = "latency + bytes / bandwidth"};
+  Figures& figures = result.figures;
+  figures.throughput_interval = 0.01;
+  figures.iteration_mean_s = figures.iteration_p50_s = figures.iteration_p99_s = 0.25;
+  figures.compute_s = 0.2;
+  figures.exposed_communication_s = 0.04;
+  figures.waiting_s = 0.01;
+  figures.busiest_links = {{.name = "node0-nic_UP", .utilisation = 0.5}};
+  figures.bottleneck = "computation";
+  figures.staleness_mean = 3;
+  figures.staleness_max = 4;
+  figures.staleness_histogram = {{2, 10}, {4, 10}};
+  figures.warnings = {"a warning"};
+  if (learned) {
+    result.learned = learned;
+    add_learned(*learned, figures);
+    figures.warnings = {"a warning"};
+  }
+  result.timeline = {.from_s = 1, .to_s = 2, .tracks = {}};
   for (const char* kind : {"worker", "server"}) {
     Track track{.name = std::string(kind) + " 0", .kind = kind, .stream = "compute", .slices = {}};
     for (int i = 0; i < slices; ++i)
@@ -42,17 +68,9 @@ inline nlohmann::ordered_json made_result(const std::map<std::string, std::strin
                               .verb = i % 2 == 0 ? "forward" : "wait",
                               .bucket = i,
                               .iteration = 7});
-    timeline.tracks.push_back(track);
+    result.timeline.tracks.push_back(track);
   }
-  return to_json(Scenario{}, written,
-                 {.compute = "given",
-                  .compression = "",
-                  .adding = "",
-                  .network = "latency + bytes / bandwidth",
-                  .simgrid = "3.32",
-                  .build = "b",
-                  .inputs = "i"},
-                 report, timeline);
+  return result;
 }
 
 // Straight lines from loss 2 and accuracy 0.1 at the start to these, in `points` - 1 steps of 1 s.
@@ -74,7 +92,8 @@ inline Learned made_learned(double loss, double accuracy, int points = 11) {
 
 // The same, of what was compressed: two iterations, and a histogram of two bins.
 inline Learned made_compressed(Learned learned) {
-  const Compressed largest{.messages = 4,
+  const Compressed largest{.iteration = 0,
+                           .messages = 4,
                            .values = 1000,
                            .sent_values = 12.5,
                            .least_sent_values = 9,
@@ -84,13 +103,14 @@ inline Learned made_compressed(Learned learned) {
                            .target_values = 10,
                            .left_out_bound = 0.99,
                            .left_out_bound_squared = 0.9801};
-  const Compressed code{.messages = 3,
+  const Compressed code{.iteration = 1,
+                        .messages = 3,
                         .values = 1000,
                         .sent_values = 12.5,
                         .left_out = 0.75,
                         .bits_per_value = 0.5,
                         .bits_bound = 0.625};
-  learned.each_compressed = {{0, largest}, {1, code}};
+  learned.each_compressed = {largest, code};
   learned.histogram = {{.from = {},
                         .to = 0.25,
                         .share = 0.5,
@@ -113,8 +133,8 @@ inline Learned made_divergence(double diverged_s) {
   return learned;
 }
 
-inline std::vector<nlohmann::ordered_json> made_sweep() {
-  std::vector<nlohmann::ordered_json> results;
+inline std::vector<Result> made_sweep() {
+  std::vector<Result> results;
   for (const int workers : {1, 2, 4, 8})
     for (const std::string schedule : {"bsp", "asp"})
       results.push_back(made_result({{"workers", std::to_string(workers)},
@@ -125,9 +145,9 @@ inline std::vector<nlohmann::ordered_json> made_sweep() {
 }
 
 // `target_s`: when the target of the option until was met.
-inline nlohmann::ordered_json learned_result(const std::map<std::string, std::string>& options,
-                                             double samples_per_s, Learned learned,
-                                             std::optional<double> target_s = {}) {
+inline Result learned_result(const std::map<std::string, std::string>& options,
+                             double samples_per_s, Learned learned,
+                             std::optional<double> target_s = {}) {
   learned.target_s = target_s;
   return made_result(options, samples_per_s, 4, learned);
 }

@@ -89,9 +89,9 @@ TEST(Measures, KnowTheLeastAndTheMostOfOneMessage) {
   }
   EXPECT_EQ(measures.all().least_sent_values, 3);
   EXPECT_EQ(measures.all().most_sent_values, 9);
-  EXPECT_EQ(measures.iterations()[0].means.least_sent_values, 3);
-  EXPECT_EQ(measures.iterations()[0].means.most_sent_values, 7);
-  EXPECT_EQ(measures.iterations()[1].means.least_sent_values, 9);
+  EXPECT_EQ(measures.iterations()[0].least_sent_values, 3);
+  EXPECT_EQ(measures.iterations()[0].most_sent_values, 7);
+  EXPECT_EQ(measures.iterations()[1].least_sent_values, 9);
 }
 
 TEST(Measures, AreMeansOfIterationsAndOfAll) {
@@ -103,11 +103,11 @@ TEST(Measures, AreMeansOfIterationsAndOfAll) {
   const auto rows = measures.iterations();
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_EQ(rows[0].iteration, 1);
-  EXPECT_EQ(rows[0].means.left_out_bound, 0.75);
+  EXPECT_EQ(rows[0].left_out_bound, 0.75);
   EXPECT_EQ(rows[1].iteration, 3);
-  EXPECT_EQ(rows[1].means.messages, 2);
-  EXPECT_EQ(rows[1].means.left_out, 0.375);
-  EXPECT_FALSE(rows[1].means.left_out_bound) << "not of both";
+  EXPECT_EQ(rows[1].messages, 2);
+  EXPECT_EQ(rows[1].left_out, 0.375);
+  EXPECT_FALSE(rows[1].left_out_bound) << "not of both";
   const Compressed all = measures.all();
   EXPECT_EQ(all.messages, 3);
   EXPECT_EQ(all.values, 10);
@@ -130,10 +130,10 @@ TEST(Measures, OfLongRunsHaveRowsOfSeveralIterations) {
   EXPECT_EQ(rows.size(), iterations / 4U);
   double left_out = 0;
   std::int64_t messages = 0;
-  for (const CompressedIteration& row : rows) {
+  for (const Compressed& row : rows) {
     EXPECT_EQ(row.iteration % 4, 0);
-    messages += row.means.messages;
-    left_out += row.means.left_out * static_cast<double>(row.means.messages);
+    messages += row.messages;
+    left_out += row.left_out * static_cast<double>(row.messages);
   }
   EXPECT_EQ(messages, 2 * iterations);
   EXPECT_NEAR(left_out / static_cast<double>(messages), measures.all().left_out, 1e-6);

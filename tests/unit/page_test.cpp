@@ -1,16 +1,16 @@
 // The page, the summary and the figures of made results: what they say, and that nothing in a
 // result becomes markup.
-#include "sim/report/page.h"
+#include "sim/page/page.h"
 
 #include <expat.h>
 #include <gtest/gtest.h>
 #include <regex>
 
-#include "sim/report/charts.h"
-#include "sim/report/drawn_timeline.h"
-#include "sim/report/maps.h"
-#include "sim/report/page_parts.h"
-#include "sim/report/study.h"
+#include "sim/page/drawn_timeline.h"
+#include "sim/page/page_parts.h"
+#include "sim/study/charts.h"
+#include "sim/study/maps.h"
+#include "sim/study/study.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string script = "<script>alert(1)</script>";
 
-Findings findings_of(std::vector<Json> results) {
+Findings findings_of(std::vector<Result> results) {
   return {.results = std::move(results), .rows = {}, .missing = {}};
 }
 
@@ -69,12 +69,12 @@ TEST_F(Page, StringsOfResultsAreNeverMarkup) {
   const std::string plain_page = page_of(findings_of({made_result({{"model", "m"}}, 100)}));
   for (const std::string& bad : {script, std::string("</script>"), std::string("<!--<script>"),
                                  std::string("\xE2\x80\xA8&amp;\xE2\x80\xA9")}) {
-    Json result = made_result({{"model", bad}, {"schedule", bad}}, 100);
-    result["figures"]["bottleneck"] = bad;
-    result["figures"]["warnings"] = {bad};
-    result["figures"]["busiest_links"][0]["name"] = bad;
-    result["provenance"]["compute"] = bad;
-    result["timeline"]["tracks"][0]["name"] = bad;
+    Result result = made_result({{"model", bad}, {"schedule", bad}}, 100);
+    result.figures.bottleneck = bad;
+    result.figures.warnings = {bad};
+    result.figures.busiest_links[0].name = bad;
+    result.provenance.compute = bad;
+    result.timeline.tracks[0].name = bad;
     const std::string page = page_of(findings_of({result, made_result({{"model", "m"}}, 90)}));
     const std::string text = data_text_of(page);
     EXPECT_EQ(text.find_first_of("<>&"), std::string::npos);
@@ -95,7 +95,7 @@ TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
 }
 
 TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
-  std::vector<Json> results;
+  std::vector<Result> results;
   for (int i = 0; i < 500; ++i)
     results.push_back(made_result(
         {{"workers", std::to_string(1 + i % 20)}, {"density", "0." + std::to_string(100 + i / 20)}},
@@ -124,7 +124,8 @@ TEST_F(Page, OfAValidationHasItsRows) {
 }
 
 TEST(Study, NamesCellsByWhatTellsThemApart) {
-  const Study study = study_of(made_sweep());
+  const std::vector<Result> results = made_sweep();
+  const Study study = study_of(results);
   EXPECT_EQ(study.x_option, "workers");
   EXPECT_EQ(study.cells[0].name, "bsp, 1 worker");
   EXPECT_EQ(study.cells[3].name, "asp, 2 workers");
@@ -133,7 +134,7 @@ TEST(Study, NamesCellsByWhatTellsThemApart) {
 }
 
 TEST(Study, DoesNotCompareModels) {
-  std::vector<Json> results;
+  std::vector<Result> results;
   for (const std::string model : {"resnet50", "vgg16"})
     for (const std::string schedule : {"bsp", "asp"})
       results.push_back(made_result({{"model", model}, {"schedule", schedule}}, 100));
@@ -143,7 +144,8 @@ TEST(Study, DoesNotCompareModels) {
 }
 
 TEST(Charts, SayWhatTheyShow) {
-  const Study study = study_of(made_sweep());
+  const std::vector<Result> results = made_sweep();
+  const Study study = study_of(results);
   const auto charts = charts_of(study, 0);
   EXPECT_EQ(charts[0].sentence,
             "With 8 workers bsp reaches 800 samples/s, 8 times what it does with 1 worker; asp, "
@@ -151,14 +153,15 @@ TEST(Charts, SayWhatTheyShow) {
   EXPECT_EQ(charts[0].series.back().name, "ideal");  // throughput / efficiency
   EXPECT_DOUBLE_EQ(charts[0].series.back().y.back(), (800 + 640) / 2 / 0.8);
   EXPECT_EQ(charts[2].id, "breakdown");
-  EXPECT_EQ(charts[2].sentence,
-            "An iteration of bsp takes 250 ms: 80 % computation, 16 % communication that nothing "
-            "hides and 4 % waiting for others.");
+  EXPECT_EQ(
+      charts[2].sentence,
+      "An iteration of bsp takes 250 ms: 80 % computation, 16 % exposed communication and 4 % "
+      "waiting.");
 }
 
 TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
   // bsp takes 1 + w, asp 2 + w/2, by bandwidth b and workers w: as fast at w = 2.
-  std::vector<Json> results;
+  std::vector<Result> results;
   for (const int workers : {1, 2, 4, 8})
     for (const std::string bandwidth : {"1", "10"})
       for (const std::string schedule : {"bsp", "asp"})
@@ -195,7 +198,7 @@ TEST(Summary, HasNoMarkupOfResults) {
 TEST(Figures, AreWellFormedXml) {
   auto results = made_sweep();
   results[0] = made_result({{"workers", "1"}, {"schedule", script + "&\"'"}}, 100);
-  const auto figures = figures_of(findings_of(results));
+  const auto figures = drawings_of(findings_of(results));
   std::vector<std::string> names;
   for (const Drawing& figure : figures) {
     names.push_back(figure.name);
@@ -210,20 +213,21 @@ TEST(Figures, AreWellFormedXml) {
 }
 
 TEST(DrawnTimelines, TrustNoNumber) {
-  Json result = made_result({}, 100);
-  Json& slices = result["timeline"]["tracks"][0]["slices"];
-  slices =
-      Json::parse(R"([[9,8,"back in time",0,0],[1.5,1.2,"ends first",0,0],[-5,1.25,"early",0,0],
-                           [1.1,1.5,"overlaps",0,0],[1.5,99,"late",-3,1e300]])");
-  const auto drawn = drawn_timeline(result);
+  Timeline timeline = made_result({}, 100).timeline;
+  timeline.tracks[0].slices = {{9, 8, "back in time", 0, 0},
+                               {1.5, 1.2, "ends first", 0, 0},
+                               {-5, 1.25, "early", 0, 0},
+                               {1.1, 1.5, "overlaps", 0, 0},
+                               {1.5, 99, "late", -3, std::numeric_limits<std::int64_t>::max()}};
+  const auto drawn = drawn_timeline(timeline);
   ASSERT_TRUE(drawn);
   ASSERT_EQ(drawn->tracks[0].slices.size(), 3U);
   EXPECT_EQ(drawn->tracks[0].slices[1].verb, "overlaps");
   EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[1].start_s, 0.25);
   EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[2].end_s, 1);
   EXPECT_EQ(drawn->tracks[0].slices[2].iteration, -1);
-  result["timeline"]["to_s"] = 0;
-  EXPECT_FALSE(drawn_timeline(result));
+  timeline.to_s = 0;
+  EXPECT_FALSE(drawn_timeline(timeline));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sim/commands/process.h"
+#include "sim/sweep/process.h"
 
 #include <algorithm>
 #include <array>

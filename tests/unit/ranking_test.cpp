@@ -1,52 +1,46 @@
 // What won, by how much, over what; what an epoch takes and costs.
-#include "sim/report/ranking.h"
+#include "sim/study/ranking.h"
 
 #include <gtest/gtest.h>
 
-#include "sim/report/report.h"
-#include "sim/report/result.h"
-#include "sim/report/tables.h"
+#include "sim/page/tables.h"
+#include "sim/report/shown.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/made_results.h"
 #include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Options = std::map<std::string, std::string>;
 
 struct Cell {
-  Json written;
+  Options options;
   double throughput;
   double interval = 0;  // 95 %, as a part of it
   double price = 0;     // none
   double staleness = 0;
 };
 
-Json result_of(const Cell& cell) {
-  Report report;
-  report.workers = cell.written.value("workers", 8);
-  report.throughput = cell.throughput;
-  report.throughput_interval = cell.interval;
-  report.iteration_mean_s = 1;
-  report.scaling_efficiency = 0.8;
-  report.staleness.gradients_mean = cell.staleness;
-  Scenario scenario;
+Result result_of(const Cell& cell) {
+  Options options = cell.options;
   if (cell.price > 0)
-    scenario.price = cell.price;
-  if (cell.written.contains("epoch-samples"))
-    scenario.epoch_samples = cell.written["epoch-samples"].get<double>();
-  return to_json(scenario, cell.written, {}, report, {});
+    options["price"] = std::to_string(cell.price);
+  Result result = result_with(options, cell.throughput);
+  result.figures.throughput_interval = cell.interval;
+  result.figures.staleness_mean = cell.staleness;
+  return result;
 }
 
 Ranking ranking_of(const std::vector<Cell>& cells) {
-  std::vector<Json> results;
+  std::vector<Result> results;
   for (const Cell& cell : cells)
     results.push_back(result_of(cell));
   return rank(results);
 }
 
-Json of(const char* schedule, const char* exchange, int workers = 8) {
-  return {{"schedule", schedule}, {"exchange", exchange}, {"workers", workers}};
+Options of(const char* schedule, const char* exchange, int workers = 8) {
+  return {{"schedule", schedule}, {"exchange", exchange}, {"workers", std::to_string(workers)}};
 }
 
 TEST(Ranking, SaysWhatWonByHowMuchOverWhat) {
@@ -81,36 +75,36 @@ TEST(Ranking, CallsATieWhatIsWithinTheIntervals) {
 
 // Runs whose halves differ do not know their throughput as their interval says.
 TEST(Ranking, CallsATieWhatIsNotSteady) {
-  Json unsteady = result_of({of("bsp", "ring"), 100, 0.001});
-  Json other = result_of({of("bsp", "tree"), 98, 0.001});
+  Result unsteady = result_of({of("bsp", "ring"), 100, 0.001});
+  Result other = result_of({of("bsp", "tree"), 98, 0.001});
   EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 1U);
-  unsteady["figures"]["halves_differ"] = -0.05;
+  unsteady.figures.halves_differ = -0.05;
   EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
-  other["figures"]["throughput_interval"] = nullptr;  // too few iterations to know
-  unsteady["figures"]["halves_differ"] = 0.0;
-  other["figures"]["halves_differ"] = 0.025;
+  other.figures.throughput_interval.reset();  // too few iterations to know
+  unsteady.figures.halves_differ = 0.0;
+  other.figures.halves_differ = 0.025;
   EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
 }
 
 // Where both are flows their errors are alike; a flow against steps is known by 3 % less.
 TEST(Ranking, CallsATieWhatIsWithinTheErrorOfFlows) {
-  Json first = result_of({of("bsp", "ring"), 100, 0.001});
-  Json second = result_of({of("bsp", "tree"), 98, 0.001});
+  Result first = result_of({of("bsp", "ring"), 100, 0.001});
+  Result second = result_of({of("bsp", "tree"), 98, 0.001});
   const auto tied_as = [&](const char* ring, const char* tree) {
-    first["provenance"]["fidelity"] = ring;
-    second["provenance"]["fidelity"] = tree;
+    first.provenance.fidelity = ring;
+    second.provenance.fidelity = tree;
     return rank({first, second}).contests.front().tied;
   };
   EXPECT_EQ(tied_as("step", "step"), 1U);
   EXPECT_EQ(tied_as("flow", "flow"), 1U);
   EXPECT_EQ(tied_as("step", "flow"), 2U);
   EXPECT_EQ(tied_as("flow", "step"), 2U);
-  second["figures"]["throughput_samples_per_s"] = 96.0;
+  second.figures.throughput_samples_per_s = 96.0;
   EXPECT_EQ(tied_as("flow", "step"), 1U);
-  first["figures"]["warnings"] = {doubt_of_flows};
+  first.figures.warnings = {doubt_of_flows};
   EXPECT_EQ(tied_as("flow", "step"), 2U);
   EXPECT_EQ(tied_as("flow", "flow"), 2U);
-  second["figures"]["warnings"] = first["figures"]["warnings"];
+  second.figures.warnings = first.figures.warnings;
   EXPECT_EQ(tied_as("flow", "flow"), 1U);
 }
 
@@ -130,7 +124,7 @@ TEST(Ranking, ComparesWithinANumberOfWorkers) {
 }
 
 TEST(Ranking, OfWorkersAloneIsAboutScaling) {
-  EXPECT_EQ(ranking_of({{{{"workers", 1}}, 100}, {{{"workers", 8}}, 640}}).sentences.front(),
+  EXPECT_EQ(ranking_of({{{{"workers", "1"}}, 100}, {{{"workers", "8"}}, 640}}).sentences.front(),
             "8 workers: 640 samples/s, 6.4 x 1 worker, at a scaling efficiency of 80 %.");
 }
 
@@ -138,7 +132,7 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   std::vector<Cell> cells;
   for (const double factor : {0.1, 1.0, 10.0})
     for (const char* compressor : {"none", "topk"})
-      cells.push_back({{{"bandwidth-factor", factor}, {"compressor", compressor}},
+      cells.push_back({{{"bandwidth-factor", format("%g", factor)}, {"compressor", compressor}},
                        std::string(compressor) == "topk" ? 100.0 : 100 * factor});
   const Ranking ranking = ranking_of(cells);
   ASSERT_EQ(ranking.sentences.size(), 2U);
@@ -151,22 +145,22 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
 // A model with fewer flop is no choice, and seeds are the same run again.
 TEST(Ranking, SaysNothingWhereNothingIsChosen) {
   EXPECT_TRUE(ranking_of({{{{"model", "a"}}, 1}, {{{"model", "b"}}, 2}}).sentences.empty());
-  EXPECT_TRUE(ranking_of({{{{"seed", 1}}, 1}, {{{"seed", 2}}, 2}}).sentences.empty());
-  EXPECT_TRUE(ranking_of({{{{"seed", 1}}, 1}}).sentences.empty());
+  EXPECT_TRUE(ranking_of({{{{"seed", "1"}}, 1}, {{{"seed", "2"}}, 2}}).sentences.empty());
+  EXPECT_TRUE(ranking_of({{{{"seed", "1"}}, 1}}).sentences.empty());
   EXPECT_TRUE(ranking_of({}).sentences.empty());
 }
 
 TEST(Ranking, TellsWhatNobodyWroteButDiffers) {
   const Ranking ranking =
       ranking_of({{{{"compressor", "none"}, {"exchange", "ring"}}, 100},
-                  {{{"compressor", "topk"}, {"exchange", "allgather"}, {"density", 0.1}}, 200}});
+                  {{{"compressor", "topk"}, {"exchange", "allgather"}, {"density", "0.1"}}, 200}});
   expect_mentions(ranking.sentences.front(),
                   {"topk over allgather is the fastest", "no compressor over ring"});
 }
 
 TEST(Ranking, ComparesNamedCellsWithAllThatTheyAre) {
   const auto named = [](const char* name, const char* platform, int workers) {
-    return Json{{"name", name}, {"platform", platform}, {"workers", workers}};
+    return Options{{"name", name}, {"platform", platform}, {"workers", std::to_string(workers)}};
   };
   EXPECT_EQ(
       ranking_of({{named("cheap", "a", 8), 100}, {named("fast", "b", 4), 300}}).sentences.front(),
@@ -185,7 +179,7 @@ TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
             "cheapest is 4 workers: 1.60 in 2 min 40 s.");
   std::vector<Cell> epochs = cells;
   for (Cell& cell : epochs)
-    cell.written["epoch-samples"] = 2'500'000;
+    cell.options["epoch-samples"] = "2500000";
   expect_mentions(ranking_of(epochs).sentences.back(),
                   {"An epoch of 2,500,000 samples takes 4 min 10 s", "costs 5.00"});
   epochs[0].throughput = 5000;
@@ -197,9 +191,9 @@ TEST(Ranking, SaysWhatAnEpochTakesAndCosts) {
 }
 
 TEST(Tables, HaveAColumnForWhatDiffersThoughNobodySweptIt) {
-  const std::vector<Json> results{
-      result_of({{{"compressor", "none"}, {"exchange", "ring"}, {"batch", 32}}, 1}),
-      result_of({{{"compressor", "topk"}, {"exchange", "allgather"}, {"batch", 32}}, 1})};
+  const std::vector<Result> results{
+      result_of({{{"compressor", "none"}, {"exchange", "ring"}, {"batch", "32"}}, 1}),
+      result_of({{{"compressor", "topk"}, {"exchange", "allgather"}, {"batch", "32"}}, 1})};
   const std::string table = comparison_table(results, {"compressor"});
   expect_mentions(table, {"compressor  exchange   samples/s", "topk        allgather"});
   EXPECT_EQ(table.find("batch"), std::string::npos);

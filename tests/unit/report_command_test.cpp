@@ -2,8 +2,10 @@
 // are in the way.
 #include <gtest/gtest.h>
 
-#include "sim/report/page.h"
-#include "sim/report/page_parts.h"
+#include "sim/page/page.h"
+#include "sim/page/page_parts.h"
+#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
 #include "tests/unit/made_results.h"
 #include "tests/unit/program.h"
 
@@ -13,7 +15,7 @@ namespace {
 void write_sweep(const TemporaryFolder& folder) {
   int number = 0;
   for (const auto& result : made_sweep())
-    folder.write("out/cell-" + std::to_string(++number) + ".json", result_text(result));
+    folder.write("out/cell-" + std::to_string(++number) + ".json", text_of(result));
 }
 
 void expect_refused(const Ended& ended, const std::string& why) {

@@ -69,12 +69,12 @@ class TraceBuilder {
     return *this;
   }
   Trace& trace() { return trace_; }
-  Report report(int batch, int warmup) {
+  Figures report(int batch, int warmup) {
     const std::vector<Progress> progress = progress_of(trace_);
     trace_.window = trace_.in_step
                         ? window_after({pace_of(progress, trace_.round)}, warmup / trace_.round)
                         : window_after(progress, warmup);
-    return make_report(trace_, batch);
+    return figures_of(trace_, batch);
   }
 
  private:
@@ -86,29 +86,28 @@ class TraceBuilder {
 TEST(Throughput, IsSamplesOverSeconds) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 2).iterates(0, 1, 2);
-  EXPECT_DOUBLE_EQ(builder.report(10, 0).throughput, 5);
+  EXPECT_DOUBLE_EQ(builder.report(10, 0).throughput_samples_per_s, 5);
 }
 
-TEST(Report, WarnsOfADivergenceAndSaysWhatToTry) {
+TEST(Figures, WarnsOfADivergenceAndSaysWhatToTry) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 2).iterates(0, 1, 2);
-  EXPECT_FALSE(builder.report(10, 0).learned);
   builder.trace().learned.emplace();
   EXPECT_TRUE(builder.report(10, 0).warnings.empty());
   builder.trace().learned->diverged_s = 3.5;
-  const Report report = builder.report(10, 0);
-  ASSERT_EQ(report.warnings.size(), 1U);
+  const Figures figures = builder.report(10, 0);
+  ASSERT_EQ(figures.warnings.size(), 1U);
   expect_mentions(
-      report.warnings[0],
+      figures.warnings[0],
       {"diverged at 3.5 s: the loss is no number, or above 1,000 times that of the start",
        "learning-rate"});
-  EXPECT_EQ(report.learned->diverged_s, 3.5);
+  EXPECT_FALSE(figures.loss);
 }
 
 TEST(Throughput, LeavesWarmUpOut) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 100).iterates(0, 1, 2).iterates(0, 2, 2);
-  EXPECT_DOUBLE_EQ(builder.report(10, 1).throughput, 5);
+  EXPECT_DOUBLE_EQ(builder.report(10, 1).throughput_samples_per_s, 5);
   EXPECT_DOUBLE_EQ(builder.report(10, 1).iteration_mean_s, 2);
 }
 
@@ -120,10 +119,10 @@ TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
     builder.apart();
     for (int i = 0; i < 4; ++i)
       builder.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
-    const Report report = builder.report(10, 1);
-    EXPECT_DOUBLE_EQ(report.throughput, 10 * 1.5) << "worker " << slow << " is slow";
-    ASSERT_EQ(report.warnings.size(), 1U);  // and of nothing else
-    expect_mentions(report.warnings[0], {"fewer than two iterations"});
+    const Figures figures = builder.report(10, 1);
+    EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 1.5) << "worker " << slow << " is slow";
+    ASSERT_EQ(figures.warnings.size(), 1U);  // and of nothing else
+    expect_mentions(figures.warnings[0], {"fewer than two iterations"});
   }
 }
 
@@ -133,7 +132,7 @@ TEST(Throughput, CountsTheInnerPartOfACutIteration) {
   builder.apart();
   for (int i = 0; i < 4; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 3);
-  EXPECT_NEAR(builder.report(12, 1).throughput, 12 * (1 + 1.0 / 3), 1e-9);
+  EXPECT_NEAR(builder.report(12, 1).throughput_samples_per_s, 12 * (1 + 1.0 / 3), 1e-9);
 }
 
 TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
@@ -141,10 +140,10 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   builder.apart();
   for (int i = 0; i < 2; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 10);
-  const Report report = builder.report(10, 1);
+  const Figures figures = builder.report(10, 1);
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
-  EXPECT_NEAR(report.throughput, 10 * 2.2 / 2, 1e-9);
-  ASSERT_EQ(report.warnings.size(), 1U);
+  EXPECT_NEAR(figures.throughput_samples_per_s, 10 * 2.2 / 2, 1e-9);
+  ASSERT_EQ(figures.warnings.size(), 1U);
 }
 
 TEST(ScalingEfficiency, DividesByEachWorkersOwnSpeed) {
@@ -157,10 +156,10 @@ TEST(Iterations, HaveNearestRankPercentiles) {
   TraceBuilder builder(1);
   for (int i = 0; i < 200; ++i)
     builder.iterates(0, i, 200 - i);
-  const Report report = builder.report(1, 0);
-  EXPECT_NEAR(report.iteration_p50_s, 100, 1e-9);
-  EXPECT_NEAR(report.iteration_p99_s, 198, 1e-9);
-  EXPECT_NEAR(report.iteration_mean_s, 100.5, 1e-9);
+  const Figures figures = builder.report(1, 0);
+  EXPECT_NEAR(figures.iteration_p50_s, 100, 1e-9);
+  EXPECT_NEAR(figures.iteration_p99_s, 198, 1e-9);
+  EXPECT_NEAR(figures.iteration_mean_s, 100.5, 1e-9);
   TraceBuilder five(1);
   int next = 0;
   for (const int seconds : {4, 1, 5, 2, 3})
@@ -173,24 +172,24 @@ TEST(Breakdown, SeparatesExposedFromWaiting) {
   // 4 s of computation, then 3 s of waiting; bytes move from 3 to 6 s.
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 3).moves(0, 0, 3, 6);
-  const Report report = builder.report(1, 0);
-  EXPECT_DOUBLE_EQ(report.compute_s, 4);
-  EXPECT_DOUBLE_EQ(report.exposed_s, 2);
-  EXPECT_DOUBLE_EQ(report.waiting_s, 1);
+  const Figures figures = builder.report(1, 0);
+  EXPECT_DOUBLE_EQ(figures.compute_s, 4);
+  EXPECT_DOUBLE_EQ(figures.exposed_communication_s, 2);
+  EXPECT_DOUBLE_EQ(figures.waiting_s, 1);
 }
 
 TEST(Breakdown, CountsOverlappingTransfersOnce) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 4).moves(0, 0, 5, 6).moves(0, 0, 5.5, 6.5).moves(0, 0, 7.5, 9);
-  EXPECT_DOUBLE_EQ(builder.report(1, 0).exposed_s, 2);
+  EXPECT_DOUBLE_EQ(builder.report(1, 0).exposed_communication_s, 2);
 }
 
 TEST(Breakdown, DoesNotCountAWaitingStreamAsMoving) {
   TraceBuilder builder(1);
   builder.iterates(0, 0, 4, 3).moves(0, 0, 4, 6, 0, "wait").moves(0, 0, 6, 7);
-  const Report report = builder.report(1, 0);
-  EXPECT_DOUBLE_EQ(report.exposed_s, 1);
-  EXPECT_DOUBLE_EQ(report.waiting_s, 2);
+  const Figures figures = builder.report(1, 0);
+  EXPECT_DOUBLE_EQ(figures.exposed_communication_s, 1);
+  EXPECT_DOUBLE_EQ(figures.waiting_s, 2);
 }
 
 TEST(Breakdown, AddsUpToTheMeanIteration) {
@@ -205,11 +204,12 @@ TEST(Breakdown, AddsUpToTheMeanIteration) {
           .computes(rank, i, "step", 0);
       builder.moves(rank, i, 4.0 * i, 4.0 * i + 3.6);
     }
-  const Report report = builder.report(1, 1);
-  EXPECT_NEAR(report.compute_s + report.compress_s + report.exposed_s + report.waiting_s,
-              report.iteration_mean_s, 1e-12);
-  EXPECT_DOUBLE_EQ(report.compress_s, 0.625);
-  EXPECT_DOUBLE_EQ(report.compute_s, 3.5);
+  const Figures figures = builder.report(1, 1);
+  EXPECT_NEAR(
+      figures.compute_s + figures.compress_s + figures.exposed_communication_s + figures.waiting_s,
+      figures.iteration_mean_s, 1e-12);
+  EXPECT_DOUBLE_EQ(figures.compress_s, 0.625);
+  EXPECT_DOUBLE_EQ(figures.compute_s, 3.5);
 }
 
 TEST(Bytes, ArePerWorkerAndIteration) {
@@ -219,17 +219,17 @@ TEST(Bytes, ArePerWorkerAndIteration) {
         .iterates(1, i, 1)
         .moves(0, i, i, i + 1, 300)
         .moves(1, i, i, i + 1, 100);
-  Report report = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
-  EXPECT_DOUBLE_EQ(report.bytes_received, 400);
+  Figures figures = builder.report(1, 1);
+  EXPECT_DOUBLE_EQ(figures.bytes_sent, 200);
+  EXPECT_DOUBLE_EQ(figures.bytes_received, 400);
   // A server's bytes are not the workers', a node aggregator's are.
   builder.trace().servers = 1;
   builder.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
-  report = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(report.bytes_sent, 200);
+  figures = builder.report(1, 1);
+  EXPECT_DOUBLE_EQ(figures.bytes_sent, 200);
   builder.trace().rows.push_back({.rank = 3, .iteration = 1, .bytes_sent = 400});
-  report = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(report.bytes_sent, 300);
+  figures = builder.report(1, 1);
+  EXPECT_DOUBLE_EQ(figures.bytes_sent, 300);
 }
 
 TEST(Links, AreTheThreeBusiestInOrder) {
@@ -237,14 +237,14 @@ TEST(Links, AreTheThreeBusiestInOrder) {
   builder.iterates(0, 0, 5).iterates(0, 1, 5);
   builder.trace().links = {
       {"a", 100, 100, 50}, {"b", 10, 80, 40}, {"d", 10, 50, 25}, {"c", 10, 50, 25}};
-  const Report report = builder.report(1, 1);
-  ASSERT_EQ(report.busiest_links.size(), 3U);
-  EXPECT_EQ(report.busiest_links[0].name, "b");
-  EXPECT_EQ(report.busiest_links[1].name, "c");
-  EXPECT_EQ(report.busiest_links[2].name, "d");
-  EXPECT_DOUBLE_EQ(report.busiest_links[0].utilisation, 0.8);  // 4 s of the 5
-  EXPECT_DOUBLE_EQ(report.busiest_links[0].bytes_per_iteration, 40);
-  EXPECT_DOUBLE_EQ(report.bound_link_s, 4);
+  const Figures figures = builder.report(1, 1);
+  ASSERT_EQ(figures.busiest_links.size(), 3U);
+  EXPECT_EQ(figures.busiest_links[0].name, "b");
+  EXPECT_EQ(figures.busiest_links[1].name, "c");
+  EXPECT_EQ(figures.busiest_links[2].name, "d");
+  EXPECT_DOUBLE_EQ(figures.busiest_links[0].utilisation, 0.8);  // 4 s of the 5
+  EXPECT_DOUBLE_EQ(figures.busiest_links[0].bytes_per_iteration, 40);
+  EXPECT_DOUBLE_EQ(figures.bound_link_s, 4);
 }
 
 TEST(Bound, WarnsIfARunIsFaster) {
@@ -253,9 +253,9 @@ TEST(Bound, WarnsIfARunIsFaster) {
   builder.trace().links = {{"wire", 10, 20}};  // 2 s for two iterations: exactly the bound
   EXPECT_TRUE(builder.report(1, 0).warnings.empty());
   builder.trace().links = {{"wire", 10, 30}};
-  const Report report = builder.report(1, 0);
-  ASSERT_EQ(report.warnings.size(), 1U);
-  expect_mentions(report.warnings[0], {"bound", "1.5"});
+  const Figures figures = builder.report(1, 0);
+  ASSERT_EQ(figures.warnings.size(), 1U);
+  expect_mentions(figures.warnings[0], {"bound", "1.5"});
 }
 
 TEST(Bound, OfComputationIsTheSlowestWorkers) {
@@ -272,10 +272,10 @@ TEST(Bound, IsOfTheWindowThatTheIterationIsOf) {
     builder.iterates(0, i, 1, 1);
   for (int i = 1; i < 6; ++i)
     builder.iterates(1, i, 1, 1);
-  const Report report = builder.report(10, 1);
-  EXPECT_DOUBLE_EQ(report.iteration_mean_s, 2);
-  EXPECT_DOUBLE_EQ(report.bound_compute_s, 1);
-  EXPECT_DOUBLE_EQ(report.throughput * report.iteration_mean_s, 2 * 10);
+  const Figures figures = builder.report(10, 1);
+  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2);
+  EXPECT_DOUBLE_EQ(figures.bound_compute_s, 1);
+  EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s * figures.iteration_mean_s, 2 * 10);
 }
 
 TEST(Rounds, AreCountedWholeAndAtTheirOwnPace) {
@@ -287,12 +287,12 @@ TEST(Rounds, AreCountedWholeAndAtTheirOwnPace) {
     builder.iterates(0, i, 1, i % 2 == 0 ? 0 : 2);
     builder.iterates(1, i, 1, i % 2 == 0 ? 0 : i == 1 ? 2.5 : 2);
   }
-  const Report report = builder.report(10, 2);
-  EXPECT_DOUBLE_EQ(report.window_iterations, 8);
-  EXPECT_DOUBLE_EQ(report.throughput, 2 * 10 / 2.0);
-  EXPECT_DOUBLE_EQ(report.iteration_mean_s, 2);
-  EXPECT_NEAR(report.halves_differ, 0, 1e-12);
-  EXPECT_FALSE(report.throughput_interval);  // of four rounds
+  const Figures figures = builder.report(10, 2);
+  EXPECT_DOUBLE_EQ(figures.window_iterations, 8);
+  EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 2 * 10 / 2.0);
+  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2);
+  EXPECT_NEAR(figures.halves_differ, 0, 1e-12);
+  EXPECT_FALSE(figures.throughput_interval);  // of four rounds
   builder.iterates(0, 10, 1).iterates(1, 10, 1).iterates(0, 11, 1, 2).iterates(1, 11, 1, 2);
   EXPECT_NEAR(builder.report(10, 2).throughput_interval.value_or(1), 0, 1e-12);
 }
@@ -317,13 +317,13 @@ TEST(Staleness, OfOneGradientPerUpdateIsTheSameInGradientsAndUpdates) {
   builder.trace().rows.push_back(applied(0, 2, 0, 1, 0));  // the first
   builder.trace().rows.push_back(applied(0, 3, 1, 0, 1));  // of worker 1's iterations it knew none
   builder.trace().rows.push_back(applied(1, 1, 0, 0, 0));  // of another bucket
-  const Report report = builder.report(1, 0);
-  EXPECT_EQ(report.staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 2}}));
-  EXPECT_EQ(report.staleness.gradients_max, 1);
-  EXPECT_DOUBLE_EQ(report.staleness.gradients_mean, 2.0 / 4);
-  EXPECT_DOUBLE_EQ(report.staleness.updates_mean, 2.0 / 4);
-  EXPECT_DOUBLE_EQ(report.staleness.iterations_mean, 1.0 / 4);
-  EXPECT_EQ(report.updates, 3);  // of the parameters, not of every bucket
+  const Figures figures = builder.report(1, 0);
+  EXPECT_EQ(figures.staleness_histogram, (std::map<std::int64_t, std::int64_t>{{0, 2}, {1, 2}}));
+  EXPECT_EQ(figures.staleness_max, 1);
+  EXPECT_DOUBLE_EQ(figures.staleness_mean, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(figures.staleness_updates_mean, 2.0 / 4);
+  EXPECT_DOUBLE_EQ(figures.staleness_iterations_mean, 1.0 / 4);
+  EXPECT_EQ(figures.updates, 3);  // of the parameters, not of every bucket
 }
 
 TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
@@ -333,13 +333,14 @@ TEST(Staleness, CountsTheGradientsOfTheUpdatesInBetween) {
   for (const Row& row : {applied(-1, 1, 0, 0, 0), applied(-1, 1, 0, 1, 0), applied(-1, 1, 0, 0, 1),
                          applied(-1, 2, 0, 0, 2), applied(-1, 2, 1, 1, 1), applied(-1, 3, 0, 1, 2)})
     builder.trace().rows.push_back(row);
-  const Staleness staleness = builder.report(1, 0).staleness;
-  EXPECT_EQ(staleness.histogram, (std::map<std::int64_t, std::int64_t>{{0, 4}, {3, 1}, {5, 1}}));
-  EXPECT_EQ(staleness.gradients_max, 5);
-  EXPECT_DOUBLE_EQ(staleness.gradients_mean, (3.0 + 5) / 6);
-  EXPECT_DOUBLE_EQ(staleness.updates_mean, (1.0 + 2) / 6);
+  const Figures figures = builder.report(1, 0);
+  EXPECT_EQ(figures.staleness_histogram,
+            (std::map<std::int64_t, std::int64_t>{{0, 4}, {3, 1}, {5, 1}}));
+  EXPECT_EQ(figures.staleness_max, 5);
+  EXPECT_DOUBLE_EQ(figures.staleness_mean, (3.0 + 5) / 6);
+  EXPECT_DOUBLE_EQ(figures.staleness_updates_mean, (1.0 + 2) / 6);
   // Clocks: version 0 has no iterations, version 1 has one of the slower worker.
-  EXPECT_DOUBLE_EQ(staleness.iterations_mean, (0.0 + 0 + 1 + 2 + 0 + 2) / 6);
+  EXPECT_DOUBLE_EQ(figures.staleness_iterations_mean, (0.0 + 0 + 1 + 2 + 0 + 2) / 6);
 }
 
 TEST(Bottleneck, NamesTheLargestPart) {

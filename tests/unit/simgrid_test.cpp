@@ -1,10 +1,10 @@
 // What is checked about SimGrid itself before its figures are believed.
 #include <gtest/gtest.h>
 
-#include "sim/commands/process.h"
-#include "sim/commands/sweep.h"
 #include "sim/engine/self_test.h"
 #include "sim/setup/platform.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/sweep.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/program.h"
 

@@ -1,5 +1,5 @@
 // Shares of a sweep, and what is said to sbatch; a real Slurm is tested by tests/slurm.
-#include "sim/commands/slurm.h"
+#include "sim/sweep/slurm.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

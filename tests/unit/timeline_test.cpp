@@ -2,6 +2,9 @@
 #include "sim/report/timeline.h"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/result_json.h"
 
 namespace syncline {
 namespace {
@@ -21,7 +24,7 @@ Trace one_iteration() {
 TEST(Timeline, FillsWhatStandsStillWithWaiting) {
   const Timeline timeline = timeline_of(one_iteration());
   ASSERT_EQ(timeline.tracks.size(), 1U);
-  EXPECT_EQ(to_json(timeline).dump(),
+  EXPECT_EQ(to_json(Result{.timeline = timeline})["timeline"].dump(),
             R"({"from_s":0.0,"to_s":1.0,"tracks":[{"name":"worker 0","kind":"worker",)"
             R"("stream":"compute","slices":[[0.0,0.25,"forward",-1,0],[0.25,0.5,"backward",0,0],)"
             R"([0.5,0.75,"wait",-1,-1],[0.75,1.0,"step",-1,0]]}]})");

@@ -2,9 +2,10 @@
 #include <sstream>
 #include <vector>
 
-#include "sim/report/result.h"
-#include "sim/report/trace_csv.h"
+#include "sim/report/lanes.h"
 #include "sim/setup/files.h"
+#include "sim/study/study.h"
+#include "sim/traces/trace_csv.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

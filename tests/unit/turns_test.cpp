@@ -1,12 +1,12 @@
 // Which cell of a sweep begins next, and what is said of how far it is.
-#include "sim/commands/turns.h"
+#include "sim/sweep/turns.h"
 
 #include <gtest/gtest.h>
 #include <map>
 #include <vector>
 
-#include "sim/commands/process.h"
-#include "sim/commands/progress.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/progress.h"
 
 namespace syncline {
 namespace {

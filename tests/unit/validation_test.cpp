@@ -1,4 +1,4 @@
-#include "sim/report/validation.h"
+#include "sim/study/validation.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -1,0 +1,16 @@
+# Writes the files of the page as strings of C++ (sim/page/page_parts.h):
+# cmake -DOUT=... -DPAGE=folder -DCHART_JS=... -P embed.cmake
+set(text "#include \"sim/page/page_parts.h\"\n\nnamespace syncline::page_parts {\n\n")
+function(add name)
+  set(all "")
+  foreach(file ${ARGN})
+    file(READ "${file}" content)
+    string(APPEND all "${content}")
+  endforeach()
+  set(text "${text}const std::string ${name} = R\"~~page~~(${all})~~page~~\";\n\n" PARENT_SCOPE)
+endfunction()
+add(html ${PAGE}/page.html)
+add(css ${PAGE}/page.css)
+add(js ${PAGE}/elements.js ${PAGE}/charts.js ${PAGE}/timeline.js ${PAGE}/map.js ${PAGE}/page.js)
+add(chart_js ${CHART_JS})
+file(WRITE ${OUT} "${text}}  // namespace syncline::page_parts\n")

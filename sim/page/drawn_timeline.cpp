@@ -1,0 +1,113 @@
+#include "sim/page/drawn_timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sim/report/shown.h"
+
+namespace syncline {
+namespace {
+
+constexpr double least_seconds = 1e-12;
+constexpr std::size_t most_tracks = 400;
+constexpr std::size_t most_slices = 20'000;
+
+std::int64_t number_or_none(std::int64_t number) {
+  return number >= 0 && number < 1'000'000'000'000'000 ? number : -1;
+}
+
+Doing doing_of(const std::string& kind, const std::string& stream, const std::string& verb) {
+  if (verb == "wait")
+    return Doing::wait;
+  if (verb == "compress" || verb == "decompress")
+    return Doing::compress;
+  if (stream != "compute")
+    return kind != "worker" && verb == "sum" && stream.starts_with("communication")
+               ? Doing::serve  // on `messages` a sum is on its way
+               : Doing::communicate;
+  if (kind != "worker")
+    return Doing::serve;
+  return verb == "forward" ? Doing::forward : Doing::backward;
+}
+
+DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::size_t& left) {
+  DrawnTrack drawn{track.name, track.stream, {}};
+  double now_s = 0;
+  for (const Slice& one : track.slices) {
+    DrawnSlice slice{.start_s = std::max(one.start_s - from_s, now_s),
+                     .end_s = std::min(one.end_s - from_s, seconds),
+                     .verb = one.verb,
+                     .doing = doing_of(track.kind, track.stream, one.verb),
+                     .bucket = number_or_none(one.bucket),
+                     .iteration = number_or_none(one.iteration)};
+    if (left == 0 || !(slice.end_s > slice.start_s))
+      continue;
+    now_s = slice.end_s;
+    drawn.slices.push_back(std::move(slice));
+    --left;
+  }
+  return drawn;
+}
+
+double seconds_of(const DrawnTrack& track, bool waiting) {
+  double seconds = 0;
+  for (const DrawnSlice& slice : track.slices)
+    if ((slice.doing == Doing::wait) == waiting)
+      seconds += slice.end_s - slice.start_s;
+  return seconds;
+}
+
+// "Workers stand still for 59 % of these 615 ms; worker 5, which computes longest, least. server 2
+// is busy for 20 %."
+std::string sentence_of(const std::vector<DrawnTrack>& workers,
+                        const std::vector<DrawnTrack>& servers, double seconds) {
+  if (workers.empty())
+    return "One iteration of " + seconds_shown(seconds) + ".";
+  double waiting = 0;
+  for (const DrawnTrack& track : workers)
+    waiting += seconds_of(track, true) / seconds / static_cast<double>(workers.size());
+  const auto waits = [](const DrawnTrack& track) { return seconds_of(track, true); };
+  const auto computes = [](const DrawnTrack& track) { return seconds_of(track, false); };
+  const DrawnTrack& longest = *std::ranges::max_element(workers, {}, computes);
+  const auto [least, most] = std::ranges::minmax_element(workers, {}, waits);
+  std::string sentence =
+      waiting < 0.005
+          ? "No worker stands still in these " + seconds_shown(seconds)
+          : "Workers stand still for " + percent(waiting) + " of these " + seconds_shown(seconds);
+  if (waits(*most) - waits(*least) > 0.02 * seconds)
+    sentence += ", from " + percent(waits(*least) / seconds) + " (" + least->name + ") to " +
+                percent(waits(*most) / seconds) + " (" + most->name + ")";
+  if (workers.size() > 1 && least->name == longest.name &&
+      waits(*most) - waits(*least) > 0.02 * seconds)
+    sentence += ": who computes longest waits least";
+  if (!servers.empty()) {
+    const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, computes);
+    sentence += "; " + busiest.name + " adds and updates for " +
+                percent(computes(busiest) / seconds) + " of the time";
+  }
+  return sentence + ".";
+}
+
+}  // namespace
+
+std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline) {
+  DrawnTimeline drawn{.sentence = "", .seconds = timeline.to_s - timeline.from_s, .tracks = {}};
+  if (!(drawn.seconds >= least_seconds))
+    return std::nullopt;
+  std::vector<DrawnTrack> workers, servers;
+  std::size_t left = most_slices;
+  for (const Track& one : timeline.tracks) {
+    if (drawn.tracks.size() == most_tracks)
+      break;
+    DrawnTrack track = drawn_track(one, timeline.from_s, drawn.seconds, left);
+    if (track.stream == "compute" && !track.slices.empty())
+      (one.kind == "worker" ? workers : servers).push_back(track);
+    drawn.tracks.push_back(std::move(track));
+  }
+  if (drawn.tracks.empty())
+    return std::nullopt;
+  drawn.sentence = sentence_of(workers, servers, drawn.seconds);
+  return drawn;
+}
+
+}  // namespace syncline

@@ -1,0 +1,38 @@
+// The timeline of a result (sim/report/timeline.h) as it is drawn: what reads it trusts no number
+// in it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/result.h"
+
+namespace syncline {
+
+// What a slice is to a reader: its colour.
+enum class Doing { forward, backward, compress, communicate, serve, wait };
+
+struct DrawnSlice {
+  double start_s = 0, end_s = 0;  // from the timeline's start
+  std::string verb;
+  Doing doing = Doing::communicate;
+  std::int64_t bucket = -1, iteration = -1;  // -1: all of them, or none
+};
+
+struct DrawnTrack {
+  std::string name;
+  std::string stream;
+  std::vector<DrawnSlice> slices;  // in order, without overlap, within the timeline
+};
+
+struct DrawnTimeline {
+  std::string sentence;
+  double seconds = 0;
+  std::vector<DrawnTrack> tracks;
+};
+
+// None where there is nothing that can be drawn.
+std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline);
+
+}  // namespace syncline

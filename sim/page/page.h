@@ -1,0 +1,39 @@
+// A report as one file that a browser opens without a network.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/result.h"
+#include "sim/study/validation.h"
+
+namespace syncline {
+
+// What a report is about.
+struct Findings {
+  std::vector<Result> results;       // of a validation, too
+  std::vector<ValidationRow> rows;   // of a validation; otherwise none
+  std::vector<std::string> missing;  // a line for each thing that is not in it
+};
+
+// Every page and summary of ours begins with this, and nothing of anybody else's does.
+extern const std::string page_begin;
+
+// Throws std::runtime_error where the program was built without Chart.js.
+void require_page_parts();
+
+// Strings of the findings are data in it, never markup.
+std::string page_of(const Findings& findings);
+
+// The same in short, for a pull request.
+extern const std::string summary_begin;
+std::string summary_of(const Findings& findings);
+
+// The figures of a paper: the name of a file and its SVG.
+struct Drawing {
+  std::string name;
+  std::string svg;
+};
+std::vector<Drawing> drawings_of(const Findings& findings);
+
+}  // namespace syncline

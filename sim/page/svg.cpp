@@ -1,0 +1,327 @@
+#include "sim/page/svg.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "sim/report/shown.h"
+
+namespace syncline {
+
+const std::string svg_begin =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- syncline figure -->\n";
+
+namespace {
+
+constexpr double width = 640;
+constexpr const char* ink = "#1b1c1f";
+constexpr const char* grey = "#6b6f76";
+constexpr const char* pale = "#e3e4e6";
+constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
+                             "#e69f00", "#56b4e9", "#000000"};
+constexpr std::array dashes{"", "7 4", "2 3", "9 3 2 3"};
+
+std::string colour_of(int index) {
+  return index < 0 ? "#a4a8af" : colours[static_cast<std::size_t>(index) % colours.size()];
+}
+
+std::string number(double value) {
+  return format("%.5g", value);
+}
+
+struct Canvas {
+  double height = 0;
+  std::string body;
+
+  void line(double x1, double y1, double x2, double y2, const std::string& colour, double thick = 1,
+            const std::string& dash = "") {
+    body += "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
+            "\" y2=\"" + number(y2) + "\" stroke=\"" + colour + "\" stroke-width=\"" +
+            number(thick) + "\"" + (dash.empty() ? "" : " stroke-dasharray=\"" + dash + "\"") +
+            "/>\n";
+  }
+  void box(double x, double y, double w, double h, const std::string& fill) {
+    body += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
+            number(std::max(w, 0.0)) + "\" height=\"" + number(h) + "\" fill=\"" + fill + "\"/>\n";
+  }
+  void text(double x, double y, const std::string& words, const char* anchor = "start",
+            const std::string& colour = ink, const std::string& more = "") {
+    body += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor +
+            "\" fill=\"" + colour + "\"" + more + ">" + in_xml(words) + "</text>\n";
+  }
+  std::string whole(const std::string& title) const {
+    return svg_begin + "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) +
+           " " + number(height) + "\" width=\"" + number(width) + "\" height=\"" + number(height) +
+           "\" role=\"img\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" " +
+           "font-size=\"12\">\n<title>" + in_xml(title) + "</title>\n" +
+           "<defs><pattern id=\"waiting\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+           "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#f7f7f5\"/>"
+           "<rect width=\"1.5\" height=\"6\" fill=\"#c0c4ca\"/></pattern></defs>\n" +
+           "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + body + "</svg>\n";
+  }
+};
+
+// In characters of about this width.
+double width_of(const std::string& text) {
+  return 6.6 * static_cast<double>(
+                   std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most)
+    return text;
+  std::size_t end = most - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
+    --end;
+  return text.substr(0, end) + "\xE2\x80\xA6";
+}
+
+std::string tick_text(double value, const std::string& unit) {
+  if (unit == "%")
+    return format("%.4g %%", 100 * value);
+  return unit == "s" ? seconds_shown(value) : count_shown(value);
+}
+
+// 1, 2 and 5 of a decade; on a linear axis whole steps.
+std::vector<double> ticks_of(double least, double most, Scale scale) {
+  std::vector<double> ticks;
+  if (!(most > least) || most - least < 1e-100)  // steps would be none
+    return {least};
+  if (scale == Scale::linear) {
+    const double rough = (most - least) / 6;
+    const double decade = std::pow(10, std::floor(std::log10(rough)));
+    double step = 10 * decade;
+    for (const double times : {5.0, 2.0, 1.0})
+      if (times * decade >= rough)
+        step = times * decade;
+    for (double i = std::ceil(least / step - 1e-9); i * step <= most * (1 + 1e-9); ++i)
+      ticks.push_back(i * step + 0.0);  // without a sign where it is none
+    return ticks;
+  }
+  const bool many = std::log10(most / least) > 3;
+  for (double decade = std::floor(std::log10(least)); decade <= std::log10(most); ++decade)
+    for (const double times : {1.0, 2.0, 5.0})
+      if (const double tick = times * std::pow(10, decade);
+          (times == 1.0 || !many) && tick >= least * 0.999 && tick <= most * 1.001)
+        ticks.push_back(tick);
+  return ticks;
+}
+
+// Where a value lies between two.
+struct Ruler {
+  double least = 0, most = 1;
+  Scale scale = Scale::linear;
+  double from = 0, to = 1;
+
+  double at(double value) const {
+    const auto into = [this](double x) { return scale == Scale::linear ? x : std::log(x); };
+    const double span = into(most) - into(least);
+    return span > 0 ? from + (to - from) * (into(value) - into(least)) / span : (from + to) / 2;
+  }
+};
+
+void marker(Canvas& canvas, int kind, double x, double y, const std::string& colour) {
+  const auto polygon = [&](const std::string& points) {
+    canvas.body += "<polygon points=\"" + points + "\" fill=\"" + colour + "\"/>\n";
+  };
+  const auto at = [&](double dx, double dy) { return number(x + dx) + "," + number(y + dy) + " "; };
+  switch (kind % 4) {
+    case 0:
+      canvas.body += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"3.6\" fill=\"" +
+                     colour + "\"/>\n";
+      break;
+    case 1:
+      polygon(at(0, -4.6) + at(4.6, 0) + at(0, 4.6) + at(-4.6, 0));
+      break;
+    case 2:
+      polygon(at(0, -4.6) + at(4.4, 3.4) + at(-4.4, 3.4));
+      break;
+    default:
+      polygon(at(-3.4, -3.4) + at(3.4, -3.4) + at(3.4, 3.4) + at(-3.4, 3.4));
+  }
+}
+
+bool drawable(double x, double y, const Chart& chart) {
+  return std::isfinite(x) && std::isfinite(y) && (chart.x.scale == Scale::linear || x > 0) &&
+         (chart.y.scale == Scale::linear || y > 0);
+}
+
+std::string lines_svg(const Chart& chart) {
+  Canvas canvas{.height = 400, .body = ""};
+  std::vector<double> xs, ys;
+  double names = 0;
+  for (const Series& series : chart.series) {
+    names = std::max(names, width_of(shortened(series.name, 26)));
+    for (std::size_t i = 0; i < series.x.size(); ++i)
+      if (drawable(series.x[i], series.y[i], chart)) {
+        xs.push_back(series.x[i]);
+        ys.push_back(series.y[i]);
+      }
+  }
+  if (xs.empty())
+    return canvas.whole(chart.title);
+  std::ranges::sort(xs);
+  xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
+  const bool parts = chart.y.unit == "%";
+  const double right = width - names - 26;
+  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, right};
+  const auto [least, most_y] = std::ranges::minmax(ys);
+  const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
+                parts ? std::max(1.0, most_y) : most_y + 0.15 * std::abs(most_y), chart.y.scale,
+                344, 20};
+  for (const double tick : ticks_of(y.least, y.most, y.scale)) {
+    canvas.line(66, y.at(tick), right, y.at(tick), pale);
+    canvas.text(60, y.at(tick) + 4, tick_text(tick, parts ? "%" : ""), "end", grey);
+  }
+  const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
+  for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
+    canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
+    canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
+  }
+  canvas.text((72 + right) / 2, 388, chart.x.title, "middle");
+  canvas.text(0, 0, chart.y.title, "middle", ink, " transform=\"translate(14 182) rotate(-90)\"");
+
+  struct End {
+    std::string name;
+    std::string colour;
+    double x = 0, from = 0, y = 0;
+  };
+  std::vector<End> ends;
+  for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series) {
+    const std::string colour = colour_of(series->colour);
+    const bool bound = series->colour < 0;
+    std::string path;
+    End end{shortened(series->name, 26), colour};
+    for (std::size_t i = 0; i < series->x.size(); ++i)
+      if (drawable(series->x[i], series->y[i], chart)) {
+        end.x = x.at(series->x[i]);
+        end.from = end.y = y.at(series->y[i]);
+        path += (path.empty() ? "M" : " L") + number(end.x) + " " + number(end.y);
+        if (!bound && chart.kind == Chart::Kind::lines)
+          marker(canvas, series->colour, end.x, end.y, colour);
+      }
+    const std::string dash =
+        bound ? "4 4" : dashes[static_cast<std::size_t>(series->dash) % dashes.size()];
+    canvas.body += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour +
+                   "\" stroke-width=\"" + (bound ? "1.4" : "2") + "\"" +
+                   (dash.empty() ? "" : " stroke-dasharray=\"" + dash + "\"") + "/>\n";
+    if (!path.empty())
+      ends.push_back(end);
+  }
+  std::ranges::sort(ends, {}, &End::y);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    ends[i].y = std::max(ends[i].y, ends[i - 1].y + 15);
+  double most = 348;
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end, most -= 15)
+    end->y = most = std::min(end->y, most);
+  for (const End& end : ends) {
+    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8,
+                chart.kind == Chart::Kind::lines ? "" : "1 4");  // or it looks like data
+    canvas.text(right + 16, end.y + 4, end.name, "start", end.colour == "#a4a8af" ? grey : ink);
+  }
+  return canvas.whole(chart.title + ": " + chart.sentence);
+}
+
+std::string part_colour(const std::string& part) {
+  return part == "computation"             ? "#65717f"
+         : part == "compression"           ? "#d9b900"
+         : part == "exposed communication" ? "#56b4e9"
+                                           : "url(#waiting)";
+}
+
+std::string bars_svg(const Chart& chart) {
+  constexpr double row = 30;
+  const double rows = static_cast<double>(chart.categories.size());
+  Canvas canvas{.height = 40 + row * rows + 50, .body = ""};
+  double names = 60, most = chart.x.unit == "%" ? 1 : 0;
+  for (std::size_t i = 0; i < chart.categories.size(); ++i) {
+    names = std::max(names, width_of(shortened(chart.categories[i], 30)) + 24);
+    double sum = 0;
+    for (const Series& series : chart.series)
+      sum += series.y[i];
+    most = std::max(most, sum);
+  }
+  const Ruler x{0, most, Scale::linear, names, width - 24};
+  const double bottom = 40 + row * rows;
+  for (const double tick : ticks_of(0, most, Scale::linear)) {
+    canvas.line(x.at(tick), 36, x.at(tick), bottom, pale);
+    canvas.text(x.at(tick), bottom + 16, tick_text(tick, chart.x.unit), "middle", grey);
+  }
+  canvas.text((names + width - 24) / 2, bottom + 38, chart.x.title, "middle");
+  double legend = names;
+  if (chart.kind == Chart::Kind::stack)
+    for (const Series& series : chart.series) {
+      canvas.box(legend, 10, 12, 12, part_colour(series.name));
+      canvas.text(legend + 18, 20, series.name);
+      legend += width_of(series.name) + 40;
+    }
+  for (std::size_t i = 0; i < chart.categories.size(); ++i) {
+    const double top = 40 + row * static_cast<double>(i);
+    canvas.box(names - 10, top + 8, 4, 14, colour_of(chart.colours[i]));
+    canvas.text(names - 16, top + 19, shortened(chart.categories[i], 30), "end");
+    double sum = 0;
+    for (const Series& series : chart.series) {
+      const bool stack = chart.kind == Chart::Kind::stack;
+      canvas.box(x.at(sum), top + 4, x.at(sum + series.y[i]) - x.at(sum), row - 8,
+                 stack ? part_colour(series.name) : colour_of(chart.colours[i]));
+      sum += series.y[i];
+    }
+  }
+  return canvas.whole(chart.title + ": " + chart.sentence);
+}
+
+}  // namespace
+
+std::string svg_of(const Chart& chart) {
+  return chart.kind == Chart::Kind::lines || chart.kind == Chart::Kind::curves ? lines_svg(chart)
+                                                                               : bars_svg(chart);
+}
+
+std::string svg_of(const DrawnTimeline& timeline) {
+  static constexpr std::array fills{"#97a3b2", "#65717f", "#d9b900",
+                                    "#56b4e9", "#1b1c1f", "url(#waiting)"};
+  static constexpr std::array names{"forward",  "backward and step", "compress",
+                                    "messages", "adding, updating",  "stands still"};
+  std::array<bool, fills.size()> used{};
+  for (const DrawnTrack& track : timeline.tracks)
+    for (const DrawnSlice& slice : track.slices)
+      used[static_cast<std::size_t>(slice.doing)] = true;
+  Canvas canvas;
+  constexpr double left = 110;
+  const Ruler x{0, timeline.seconds, Scale::linear, left, width - 24};
+  double legend = left;
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i]) {
+      canvas.box(legend, 10, 12, 12, fills[i]);
+      canvas.text(legend + 17, 20, names[i]);
+      legend += width_of(names[i]) + 30;
+    }
+  double y = 34;
+  std::string last;
+  std::string boxes;
+  for (const DrawnTrack& track : timeline.tracks) {
+    const double tall = track.stream == "compute" ? 14 : 5;
+    if (track.name != last) {
+      y += last.empty() ? 0 : 7;
+      canvas.text(left - 10, y + 11, shortened(track.name, 14), "end");
+    }
+    last = track.name;
+    Canvas slices;
+    for (const DrawnSlice& slice : track.slices)
+      slices.box(x.at(slice.start_s), y, std::max(0.4, x.at(slice.end_s) - x.at(slice.start_s)),
+                 tall, fills[static_cast<std::size_t>(slice.doing)]);
+    boxes += slices.body;
+    y += tall + 1.5;
+  }
+  for (const double tick : ticks_of(0, timeline.seconds, Scale::linear)) {
+    canvas.line(x.at(tick), 30, x.at(tick), y + 2, pale);
+    canvas.text(x.at(tick), y + 18, tick_text(tick, "s"), "middle", grey);
+  }
+  canvas.body += boxes;
+  canvas.text((left + width - 24) / 2, y + 38, "seconds of one iteration", "middle");
+  canvas.height = y + 50;
+  return canvas.whole(timeline.sentence);
+}
+
+}  // namespace syncline

@@ -1,0 +1,69 @@
+// Numbers that are members of a value, so that a row can say where its number is; and which numbers
+// a result may have: whoever reads one prints them, and must not print nonsense.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <type_traits>
+#include <variant>
+
+namespace syncline {
+
+template <class Value>
+using NumberMember = std::variant<double Value::*, std::optional<double> Value::*, int Value::*,
+                                  std::int64_t Value::*, std::uint64_t Value::*>;
+
+// None where it is not there, or not finite.
+template <class Value>
+std::optional<double> number_in(const Value& value, const NumberMember<Value>& member) {
+  const std::optional<double> number = std::visit(
+      [&](auto pointer) -> std::optional<double> {
+        if constexpr (std::is_same_v<decltype(pointer), std::optional<double> Value::*>)
+          return value.*pointer;
+        else
+          return static_cast<double>(value.*pointer);
+      },
+      member);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+template <class Value>
+void put_number(Value& value, const NumberMember<Value>& member, std::optional<double> number) {
+  std::visit(
+      [&](auto pointer) {
+        auto& place = value.*pointer;
+        using Number = std::remove_reference_t<decltype(place)>;
+        if constexpr (std::is_same_v<Number, std::optional<double>>)
+          place = number;
+        else
+          place = static_cast<Number>(number.value_or(std::nan("")));
+      },
+      member);
+}
+
+// Whether it is written without a point.
+template <class Value>
+bool is_whole(const NumberMember<Value>& member) {
+  return member.index() > 1;
+}
+
+// A null is a number that is not finite, or is not there.
+struct AllowedNumbers {
+  double least = 0;
+  double most = 1e18;  // so that each can be printed as a count
+  bool null = false;
+
+  constexpr AllowedNumbers or_null() const { return {least, most, true}; }
+};
+
+inline constexpr AllowedNumbers any_count{};
+inline constexpr AllowedNumbers any_printable{.least = -1e18};
+inline constexpr AllowedNumbers any_share{.most = 1};
+inline constexpr AllowedNumbers any_amount{.most = std::numeric_limits<double>::max()};
+inline constexpr AllowedNumbers any_loss{.least = std::numeric_limits<double>::lowest(),
+                                         .most = std::numeric_limits<double>::max(),
+                                         .null = true};
+
+}  // namespace syncline

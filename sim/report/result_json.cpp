@@ -1,0 +1,377 @@
+#include "sim/report/result_json.h"
+
+#include <algorithm>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "sim/report/learned_tables.h"
+
+namespace syncline {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double least_iteration_s = 1e-12;
+constexpr std::size_t most_rows = 1'000'000;
+
+// What is missing or of another kind: from_json answers with none.
+class NotOurs {};
+
+void require(bool holds) {
+  if (!holds)
+    throw NotOurs();
+}
+
+const Json& member_of(const Json& json, const char* name) {
+  const auto found = json.find(name);
+  require(found != json.end());
+  return *found;
+}
+
+std::string text_in(const Json& json) {
+  require(json.is_string());
+  return json.get<std::string>();
+}
+
+std::optional<double> number_in(const Json& json, const AllowedNumbers& allowed) {
+  if (json.is_null() && allowed.null)
+    return std::nullopt;
+  require(json.is_number());
+  const double number = json.get<double>();
+  require(number >= allowed.least && number <= allowed.most);
+  return number;
+}
+
+double any_number_in(const Json& json) {
+  return *number_in(json, any_printable);
+}
+
+std::int64_t count_in(const Json& json) {
+  return static_cast<std::int64_t>(any_number_in(json));
+}
+
+const Json& array_in(const Json& json) {
+  require(json.is_array());
+  return json;
+}
+
+Json number_or_null(std::optional<double> number) {
+  return number ? Json(*number) : Json(nullptr);
+}
+
+template <class Value>
+Json to_json(const Value& value, const NumberMember<Value>& member) {
+  const auto number = syncline::number_in(value, member);
+  return number && is_whole(member) ? Json(static_cast<std::int64_t>(*number))
+                                    : number_or_null(number);
+}
+
+// Numbers of what was learned, beside the tables.
+template <class Value>
+struct Row {
+  const char* name;
+  AllowedNumbers allowed;
+  NumberMember<Value> member;
+};
+const std::vector<Row<Learned>> of_learned{
+    {"parameters", any_count, &Learned::parameters},
+    {"epoch_samples", any_count, &Learned::epoch_samples},
+    {"least_loss", any_loss, &Learned::least_loss},
+    {"diverged_s", any_count.or_null(), &Learned::diverged_s},
+    {"effective_staleness", any_count, &Learned::effective_staleness}};
+const std::vector<Row<Compressed>> of_compressed{
+    {"messages", any_count, &Compressed::messages},
+    {"values", any_count, &Compressed::values},
+    {"sent_values", any_count, &Compressed::sent_values},
+    {"least_sent_values", any_count, &Compressed::least_sent_values},
+    {"most_sent_values", any_count, &Compressed::most_sent_values},
+    {"target_values", any_count.or_null(), &Compressed::target_values},
+    {"left_out", any_count.or_null(), &Compressed::left_out},
+    {"left_out_bound", any_count.or_null(), &Compressed::left_out_bound},
+    {"left_out_bound_squared", any_count.or_null(), &Compressed::left_out_bound_squared},
+    {"bits_per_value", any_count.or_null(), &Compressed::bits_per_value},
+    {"bits_bound", any_count.or_null(), &Compressed::bits_bound}};
+
+Json to_json(const Learned& learned) {
+  Json json{{"data", learned.data}};
+  for (const auto& row : of_learned)
+    json[row.name] = to_json(learned, row.member);
+  for (const auto& row : of_compressed)
+    json[row.name] = to_json(learned.compressed, row.member);
+  for (const LearnedTable& table : learned_tables()) {
+    Json& columns = json[table.name] = Json::object();
+    for (const LearnedColumn& column : table.columns) {
+      Json& values = columns[column.name] = Json::array();
+      for (std::size_t row = 0; row < table.rows(learned); ++row)
+        values.push_back(number_or_null(column.number(learned, row)));
+    }
+  }
+  return json;
+}
+
+Learned learned_in(const Json& json) {
+  require(json.is_object());
+  Learned learned{.data = text_in(member_of(json, "data"))};
+  for (const auto& row : of_learned)
+    put_number(learned, row.member, number_in(member_of(json, row.name), row.allowed));
+  for (const auto& row : of_compressed)
+    put_number(learned.compressed, row.member, number_in(member_of(json, row.name), row.allowed));
+  for (const LearnedTable& table : learned_tables()) {
+    const Json& columns = member_of(json, table.name.c_str());
+    require(columns.is_object());
+    const auto column_in = [&](const LearnedColumn& column) -> const Json& {
+      return array_in(member_of(columns, column.name.c_str()));
+    };
+    const std::size_t rows = column_in(table.columns.front()).size();
+    require(rows <= most_rows);
+    table.resize(learned, rows);
+    for (const LearnedColumn& column : table.columns) {
+      const Json& values = column_in(column);
+      require(values.size() == rows);
+      for (std::size_t row = 0; row < rows; ++row)
+        column.put(learned, row, number_in(values[row], column.allowed));
+    }
+  }
+  return learned;
+}
+
+// How members of figures that are no single number stand in JSON.
+Json to_json(const std::vector<BusyLink>& links) {
+  Json json = Json::array();
+  for (const BusyLink& link : links)
+    json.push_back({{"name", link.name},
+                    {"utilisation", link.utilisation},
+                    {"bytes_per_iteration", link.bytes_per_iteration}});
+  return json;
+}
+Json to_json(const std::map<std::int64_t, std::int64_t>& histogram) {
+  Json json = Json::object();
+  for (const auto& [value, count] : histogram)
+    json[std::to_string(value)] = count;
+  return json;
+}
+template <class Plain>
+Json to_json(const Plain& plain) {
+  return plain;
+}
+
+void read(const Json& json, std::string& text) {
+  text = text_in(json);
+}
+void read(const Json& json, double& number) {
+  number = any_number_in(json);
+}
+void read(const Json& json, BusyLink& link) {
+  require(json.is_object());
+  link = {.name = text_in(member_of(json, "name")),
+          .utilisation = any_number_in(member_of(json, "utilisation")),
+          .bytes_per_iteration = any_number_in(member_of(json, "bytes_per_iteration"))};
+}
+template <class One>
+void read(const Json& json, std::vector<One>& all) {
+  for (const Json& one : array_in(json))
+    read(one, all.emplace_back());
+}
+void read(const Json& json, std::map<std::int64_t, std::int64_t>& histogram) {
+  require(json.is_object());
+  for (const auto& [name, count] : json.items()) {
+    std::int64_t value = 0;
+    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+    require(error == std::errc() && rest == name.data() + name.size());
+    histogram[value] = count_in(count);
+  }
+}
+
+Json figures_json(const Result& result) {
+  Json json = Json::object();
+  for (const Figure& figure : figure_rows())
+    if (!figure.roles.if_learned || result.learns())
+      json[figure.name] = std::visit(
+          [&](const auto& member) -> Json {
+            if constexpr (std::is_same_v<decltype(member), const NumberMember<Figures>&>)
+              return to_json(result.figures, member);
+            else
+              return to_json(result.figures.*member);
+          },
+          figure.member);
+  return json;
+}
+
+// Results of before had one run, and did not say so.
+bool may_be_missing(const Figure& figure) {
+  return figure.name == "runs" || figure.name == "throughput_of_runs";
+}
+
+// Rounding may leave a figure a little below what it can be.
+AllowedNumbers allowed_in_file(const Figure& figure) {
+  return figure.roles.if_learned ? figure.allowed
+         : figure.allowed.null   ? any_printable.or_null()
+                                 : any_printable;
+}
+
+Figures figures_in(const Json& json, bool learns) {
+  require(json.is_object());
+  Figures figures;
+  for (const Figure& figure : figure_rows()) {
+    const auto found = json.find(figure.name);
+    if (figure.roles.if_learned && !learns) {
+      require(found == json.end());
+      continue;
+    }
+    if (found == json.end() && may_be_missing(figure))
+      continue;
+    require(found != json.end());
+    std::visit(
+        [&](const auto& member) {
+          if constexpr (std::is_same_v<decltype(member), const NumberMember<Figures>&>)
+            put_number(figures, member, number_in(*found, allowed_in_file(figure)));
+          else
+            read(*found, figures.*member);
+        },
+        figure.member);
+  }
+  if (figures.throughput_of_runs.empty())
+    figures.throughput_of_runs = {figures.throughput_samples_per_s};
+  require(figures.runs == static_cast<std::int64_t>(figures.throughput_of_runs.size()));
+  require(figures.throughput_samples_per_s > 0 && figures.iteration_mean_s >= least_iteration_s);
+  return figures;
+}
+
+Json to_json(const Timeline& timeline) {
+  Json tracks = Json::array();
+  for (const Track& track : timeline.tracks) {
+    Json slices = Json::array();
+    for (const Slice& slice : track.slices)
+      slices.push_back({slice.start_s, slice.end_s, slice.verb, slice.bucket, slice.iteration});
+    tracks.push_back({{"name", track.name},
+                      {"kind", track.kind},
+                      {"stream", track.stream},
+                      {"slices", std::move(slices)}});
+  }
+  return {{"from_s", timeline.from_s}, {"to_s", timeline.to_s}, {"tracks", std::move(tracks)}};
+}
+
+Timeline timeline_in(const Json& json) {
+  require(json.is_object());
+  Timeline timeline{.from_s = any_number_in(member_of(json, "from_s")),
+                    .to_s = any_number_in(member_of(json, "to_s")),
+                    .tracks = {}};
+  for (const Json& one : array_in(member_of(json, "tracks"))) {
+    require(one.is_object());
+    Track track{.name = text_in(member_of(one, "name")),
+                .kind = text_in(member_of(one, "kind")),
+                .stream = text_in(member_of(one, "stream")),
+                .slices = {}};
+    for (const Json& slice : array_in(member_of(one, "slices"))) {
+      require(slice.is_array() && slice.size() == 5);
+      track.slices.push_back({.start_s = any_number_in(slice[0]),
+                              .end_s = any_number_in(slice[1]),
+                              .verb = text_in(slice[2]),
+                              .bucket = count_in(slice[3]),
+                              .iteration = count_in(slice[4])});
+    }
+    timeline.tracks.push_back(std::move(track));
+  }
+  return timeline;
+}
+
+// Options have no parts of their own.
+std::vector<WrittenOption> options_in(const Json& json) {
+  require(json.is_object());
+  std::vector<WrittenOption> options;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_number())
+      any_number_in(value);
+    else
+      require(value.is_string());
+    options.push_back({.name = name,
+                       .value = value.is_string() ? value.get<std::string>() : value.dump(),
+                       .is_number = value.is_number()});
+  }
+  return options;
+}
+
+Provenance provenance_in(const Json& json) {
+  require(json.is_object());
+  const auto text = [&](const char* name) { return text_in(member_of(json, name)); };
+  return {.compute = text("compute"),
+          .compression = text("compression"),
+          .adding = text("adding"),
+          .network = text("network"),
+          // Results of before were all of flows.
+          .fidelity = json.contains("fidelity") ? text("fidelity") : "flow"};
+}
+
+Result whole_result_in(const Json& json) {
+  require(json.is_object());
+  const bool learns = json.contains("learning");
+  Result result{.schema = static_cast<int>(std::clamp<std::int64_t>(
+                    count_in(member_of(json, "schema")), 0, result_schema + 1)),
+                .tool = text_in(member_of(json, "tool")),
+                .build = text_in(member_of(json, "build")),
+                .simgrid = text_in(member_of(json, "simgrid")),
+                .inputs = text_in(member_of(json, "inputs")),
+                .options = options_in(member_of(json, "scenario")),
+                .provenance = provenance_in(member_of(json, "provenance")),
+                .figures = figures_in(member_of(json, "figures"), learns),
+                .learned = {},
+                .timeline = timeline_in(member_of(json, "timeline")),
+                .trace = json.contains("trace") ? text_in(json["trace"]) : ""};
+  if (learns) {
+    result.learned = learned_in(json["learning"]);
+    result.learned->target_s = result.figures.target_s;
+  }
+  return result;
+}
+
+}  // namespace
+
+Json to_json(const std::vector<WrittenOption>& options) {
+  Json json = Json::object();
+  for (const WrittenOption& option : options)
+    json[option.name] = option.is_number ? Json::parse(option.value) : Json(option.value);
+  return json;
+}
+
+Json to_json(const Result& result) {
+  Json json{{"schema", result.schema},
+            {"tool", result.tool},
+            {"build", result.build},
+            {"simgrid", result.simgrid},
+            {"inputs", result.inputs},
+            {"scenario", to_json(result.options)},
+            {"provenance",
+             {{"compute", result.provenance.compute},
+              {"compression", result.provenance.compression},
+              {"adding", result.provenance.adding},
+              {"network", result.provenance.network},
+              {"fidelity", result.provenance.fidelity}}},
+            {"figures", figures_json(result)}};
+  if (result.learned)
+    json["learning"] = to_json(*result.learned);
+  json["timeline"] = to_json(result.timeline);
+  if (!result.trace.empty())
+    json["trace"] = result.trace;
+  return json;
+}
+
+std::optional<Result> from_json(const Json& json) {
+  try {
+    return whole_result_in(json);
+  } catch (const NotOurs&) {
+    return std::nullopt;
+  }
+}
+
+std::string figure_text(const Figure& figure, const Result& result) {
+  const auto* member = std::get_if<NumberMember<Figures>>(&figure.member);
+  return member != nullptr && value_of(figure, result) ? to_json(result.figures, *member).dump()
+                                                       : "";
+}
+
+std::string exact_text(double number) {
+  const std::string text = Json(number).dump();
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
+}  // namespace syncline

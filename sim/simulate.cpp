@@ -1,0 +1,95 @@
+#include "sim/simulate.h"
+
+#include <stdexcept>
+
+#include "sim/engine/estimate.h"
+#include "sim/engine/fidelity.h"
+#include "sim/engine/repeats.h"
+#include "sim/engine/simulation.h"
+#include "sim/report/report.h"
+#include "sim/report/result_file.h"
+#include "sim/report/runs.h"
+#include "sim/report/timeline.h"
+#include "sim/setup/network.h"
+#include "sim/setup/platform.h"
+#include "sim/sweep/input_files.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/written.h"
+
+namespace syncline {
+namespace {
+
+constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
+
+Setup prepare_cell(const SweepCell& cell, const Limits& limits) {
+  const MemoryLimit limit(limits.memory_bytes);
+  Setup setup = prepare(cell.scenario);
+  settle_fidelity(setup);
+  setup.keep_messages = cell.keeps_messages();
+  return setup;
+}
+
+// Figures of runs 1, 2, ..., one after another, each in a process of its own.
+std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
+  std::vector<Figures> figures;
+  for (int run = 1; run < runs; ++run) {
+    const auto other = result_in(run_child([&] {
+      Setup reseeded = setup;
+      reseeded.reseed(seed_of_run(setup.scenario.seed, run));
+      reseeded.keep_messages = false;
+      return text_of({.figures = figures_of(simulate(reseeded), setup.scenario.batch)});
+    }));
+    figures.push_back(other.value().figures);
+  }
+  return figures;
+}
+
+}  // namespace
+
+Simulated simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
+                        const std::function<void(const CurvePoint&)>& evaluated) {
+  const std::string inputs = inputs_of(cell.scenario);  // before they are read: they may change
+  const Setup setup = prepare_cell(cell, limits);
+  const Estimate needs = estimate(setup);
+  require_room(needs, limits, at_once);
+  if (may_wait && needs.most.seconds > short_s)
+    return {.waits_s = needs.most.seconds};
+  const std::vector<Figures> other_runs = runs_but_the_first(setup, needs.runs);
+  const Trace trace = simulate(setup, evaluated);
+  Result result = result_of(setup, trace, other_runs, inputs);
+  try {
+    write_files(cell, setup, trace, result);
+  } catch (const std::runtime_error& error) {
+    return {.not_written = error.what()};
+  }
+  return {.result = std::move(result)};
+}
+
+Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figures>& other_runs,
+                 const std::string& inputs) {
+  const Scenario& scenario = setup.scenario;
+  Result result{.tool = tool_version(),
+                .build = build_of_program(),
+                .simgrid = simgrid_version(),
+                .inputs = inputs,
+                .options = written_options(scenario),
+                .provenance = {.compute = setup.compute.source,
+                               .compression = setup.traffic.compression.provenance(),
+                               .adding = setup.adding,
+                               .network = scenario.network->sentence,
+                               .fidelity = fidelity_word(setup)},
+                .figures = figures_of(trace, scenario.batch),
+                .learned = trace.learned,
+                .timeline = timeline_of(trace)};
+  Figures& figures = result.figures;
+  take_means(figures, other_runs);
+  add_epoch(scenario, figures);
+  if (doubts_flows(setup, figures.fullest_link()))
+    figures.warnings.emplace_back(doubt_of_flows);
+  if (are_too_few(setup, static_cast<int>(figures.runs)))
+    figures.warnings.emplace_back(too_few_runs);
+  figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
+  return result;
+}
+
+}  // namespace syncline

@@ -1,0 +1,356 @@
+#include "sim/study/charts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "sim/report/figure_columns.h"
+#include "sim/report/shown.h"
+
+namespace syncline {
+namespace {
+
+using Cells = std::vector<const StudyCell*>;
+
+constexpr std::size_t most_series = 12;  // that a reader can tell apart in a chart
+constexpr std::size_t most_bars = 16;    // the page's table has all
+constexpr std::size_t most_variants = 16;
+constexpr double full_link = 0.95;
+
+double throughput(const StudyCell& cell) {
+  return cell.result->figures.throughput_samples_per_s;
+}
+double efficiency(const StudyCell& cell) {
+  return cell.result->figures.scaling_efficiency;
+}
+std::string samples(double per_s) {
+  return count_shown(per_s) + " samples/s";
+}
+
+// "bsp", or "bsp at 32 workers" where nothing else tells cells apart.
+std::string subject(const StudyCell& cell) {
+  return cell.series;
+}
+
+struct Curve {
+  std::string name;
+  Cells cells;  // by x
+};
+
+// The series of a case, best at their end first.
+std::vector<Curve> curves_of(const Cells& cells) {
+  std::vector<Curve> curves;
+  std::map<std::string, std::size_t> place;
+  for (const StudyCell* cell : cells) {
+    const auto [found, is_new] = place.try_emplace(cell->series, curves.size());
+    if (is_new)
+      curves.push_back({cell->series, {}});
+    curves[found->second].cells.push_back(cell);
+  }
+  for (Curve& curve : curves)
+    std::ranges::stable_sort(curve.cells, {}, &StudyCell::x);
+  std::ranges::stable_sort(curves, [](const Curve& a, const Curve& b) {
+    const StudyCell &last_a = *a.cells.back(), &last_b = *b.cells.back();
+    return last_a.x != last_b.x ? last_a.x > last_b.x : throughput(last_a) > throughput(last_b);
+  });
+  return curves;
+}
+
+template <class Value>
+std::vector<Series> lines_of(const std::vector<Curve>& curves, const Value& value) {
+  std::vector<Series> all;
+  for (std::size_t i = 0; i < std::min(curves.size(), most_series); ++i) {
+    const Curve& curve = curves[i];
+    Series line{.name = curve.name,
+                .colour = curve.cells.front()->colour,
+                .dash = curve.cells.front()->dash};
+    for (const StudyCell* cell : curve.cells) {
+      line.x.push_back(cell->x);
+      line.y.push_back(value(*cell));
+    }
+    all.push_back(std::move(line));
+  }
+  return all;
+}
+
+// What the workers would do alone: of all cells with so many workers, the mean.
+Series ideal_of(const Cells& cells) {
+  std::map<double, std::pair<double, int>> sums;
+  for (const StudyCell* cell : cells)
+    if (efficiency(*cell) > 0) {
+      sums[cell->x].first += throughput(*cell) / efficiency(*cell);
+      ++sums[cell->x].second;
+    }
+  Series ideal{.name = "ideal"};
+  for (const auto& [x, sum] : sums) {
+    ideal.x.push_back(x);
+    ideal.y.push_back(sum.first / sum.second);
+  }
+  return ideal;
+}
+
+Scale scale_of(const Study& study, const Cells& cells) {
+  if (study.x_option == "workers")
+    return Scale::log2;
+  const auto [least, most] = std::ranges::minmax_element(cells, {}, &StudyCell::x);
+  return (*most)->x / (*least)->x >= 8 ? Scale::log10 : Scale::linear;
+}
+
+std::string at(const Study& study, double x) {
+  return said(study.x_option, count_shown(x));
+}
+
+// "; the 12 best of 60 are drawn".
+std::string of_more(std::size_t all, std::size_t most) {
+  return all > most
+             ? "; the " + std::to_string(most) + " best of " + std::to_string(all) + " are drawn"
+             : "";
+}
+
+Chart throughput_chart(const Study& study, const Cells& cells, const std::vector<Curve>& curves) {
+  const StudyCell &best = *curves.front().cells.back(), &last = *curves.back().cells.back();
+  const StudyCell& first = *curves.front().cells.front();
+  std::string sentence =
+      "With " + at(study, best.x) + " " + subject(best) + " reaches " + samples(throughput(best));
+  if (first.x < best.x && throughput(first) > 0)
+    sentence += format(", %.3g times what it does with ", throughput(best) / throughput(first)) +
+                at(study, first.x);
+  if (curves.size() > 1 && last.x == best.x)
+    sentence += "; " + subject(last) + ", the slowest, " + samples(throughput(last));
+  Chart chart{.kind = Chart::Kind::lines,
+              .id = "throughput",
+              .title = "Throughput",
+              .sentence = sentence + of_more(curves.size(), most_series) + ".",
+              .x = {study.x_option, "", scale_of(study, cells)},
+              .y = {"samples/s", "samples/s", Scale::log10},
+              .series = lines_of(curves, throughput)};
+  if (study.x_option == "workers")
+    chart.series.push_back(ideal_of(cells));
+  return chart;
+}
+
+// "; asp falls below half from 16 workers on, where node3-nic_DOWN is full".
+std::string where_it_falls(const Study& study, const Curve& curve) {
+  for (const StudyCell* cell : curve.cells)
+    if (efficiency(*cell) < 0.5) {
+      const Figures& figures = cell->result->figures;
+      return "; " + curve.name + " keeps less than half from " + at(study, cell->x) + " on" +
+             (figures.fullest_link() >= full_link
+                  ? ", where " + figures.busiest_links[0].name + " is full"
+                  : "");
+    }
+  return "";
+}
+
+Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector<Curve>& curves) {
+  std::vector<const StudyCell*> ends;
+  for (const Curve& curve : curves)
+    if (curve.cells.back()->x == curves.front().cells.back()->x)
+      ends.push_back(curve.cells.back());
+  const StudyCell& best =
+      **std::ranges::max_element(ends, {}, [](const StudyCell* cell) { return efficiency(*cell); });
+  return {.kind = Chart::Kind::lines,
+          .id = "efficiency",
+          .title = "Scaling efficiency",
+          .sentence = subject(best) + " keeps " + percent(efficiency(best)) + " with " +
+                      at(study, best.x) +
+                      (curves.size() > 1 ? where_it_falls(study, curves.back()) : "") + ".",
+          .x = {study.x_option, "", scale_of(study, cells)},
+          .y = {"of what the workers would do alone", "%", Scale::linear},
+          .series = lines_of(curves, efficiency)};
+}
+
+// Cells to compare side by side: those of each x, best first, the largest x last.
+struct Variant {
+  std::string name;
+  Cells cells;
+};
+std::vector<Variant> variants_of(const Study& study, const Cells& cells) {
+  std::map<double, Cells> by_x;
+  for (const StudyCell* cell : cells)
+    by_x[cell->x].push_back(cell);
+  while (by_x.size() > most_variants)  // the largest are what a study is about
+    by_x.erase(by_x.begin());
+  std::vector<Variant> variants;
+  for (auto& [x, of_x] : by_x) {
+    std::ranges::stable_sort(of_x, [](const StudyCell* a, const StudyCell* b) {
+      return throughput(*a) > throughput(*b);
+    });
+    variants.push_back({study.x_option.empty() ? "" : at(study, x), of_x});
+  }
+  return variants;
+}
+
+Chart breakdown_chart(const Variant& variant) {
+  const Cells& cells = variant.cells;
+  const auto still = [](const StudyCell* cell) {
+    return cell->result->figures.standing_still_s() / cell->result->figures.iteration_mean_s;
+  };
+  const StudyCell& best = *cells.front();
+  std::string sentence = "An iteration of " + subject(best) + " takes " +
+                         seconds_shown(best.result->figures.iteration_mean_s) + ": ";
+  Chart chart{.kind = Chart::Kind::stack,
+              .id = "breakdown",
+              .title = "Where an iteration goes",
+              .variant = variant.name,
+              .x = {"seconds of an iteration", "s", Scale::linear}};
+  std::vector<std::string> parts;
+  for (const Figure& figure : figure_rows()) {
+    if (!figure.roles.part)
+      continue;
+    if (const auto part = column_value(figure, *best.result); part >= 0.005)
+      parts.push_back(percent(*part) + " " + figure.words);
+    Series series{.name = figure.words};
+    bool matters = figure.matters == nullptr;
+    for (std::size_t i = 0; i < std::min(cells.size(), most_bars); ++i) {
+      series.y.push_back(value_of(figure, *cells[i]->result).value_or(0));
+      matters = matters || figure.matters(*cells[i]->result);
+    }
+    if (matters)
+      chart.series.push_back(std::move(series));
+  }
+  sentence += and_listed(parts);
+  if (cells.size() > 1) {
+    const StudyCell& worst = **std::ranges::max_element(cells, {}, still);
+    if (&worst != &best && still(&worst) > still(&best) + 0.02)
+      sentence += "; workers of " + subject(worst) + " stand still for " + percent(still(&worst)) +
+                  " of theirs";
+  }
+  chart.sentence = sentence + of_more(cells.size(), most_bars) + ".";
+  for (std::size_t i = 0; i < std::min(cells.size(), most_bars); ++i) {
+    chart.categories.push_back(cells[i]->series);
+    chart.colours.push_back(cells[i]->colour);
+  }
+  return chart;
+}
+
+Chart links_chart(const Variant& variant) {
+  Chart chart{.kind = Chart::Kind::bars,
+              .id = "links",
+              .title = "The busiest link",
+              .variant = variant.name,
+              .x = {"of its bandwidth, in the window", "%", Scale::linear},
+              .series = {{.name = "in use"}}};
+  Cells cells;
+  for (const StudyCell* cell : variant.cells)
+    if (!cell->result->figures.busiest_links.empty() && cells.size() < most_bars)
+      cells.push_back(cell);
+  std::vector<std::string> full;
+  const StudyCell* most = nullptr;
+  double most_used = -1;
+  for (const StudyCell* cell : cells) {
+    const double used = cell->result->figures.fullest_link();
+    if (used > most_used) {
+      most = cell;
+      most_used = used;
+    }
+    if (used >= full_link)
+      full.push_back(cell->series);
+    chart.categories.push_back(cell->series);
+    chart.colours.push_back(cell->colour);
+    chart.series[0].y.push_back(used);
+    std::vector<std::string> names;
+    for (const BusyLink& link : cell->result->figures.busiest_links)
+      names.push_back(link.name + " " + percent(link.utilisation));
+    chart.series[0].notes.push_back(and_listed(names));
+  }
+  if (most == nullptr)
+    return chart;
+  const std::string& link = most->result->figures.busiest_links[0].name;
+  if (full.empty())
+    chart.sentence = "No link is full: the busiest, " + link + ", has " + percent(most_used) +
+                     " of its bandwidth in use with " + subject(*most) + ".";
+  else if (full.size() > 4)
+    chart.sentence = "A link is full with " + std::to_string(full.size()) + " of " +
+                     std::to_string(cells.size()) + ": they run at its speed.";
+  else
+    chart.sentence =
+        "A link is full with " + and_listed(full) + " (" + link +
+        (full.size() == 1 ? "): it runs at its speed." : " first): they run at its speed.");
+  return chart;
+}
+
+// At most so many columns, each of a whole number of staleness values.
+Series histogram_of(const StudyCell& cell) {
+  constexpr double most_columns = 40;
+  std::map<double, double> counts;
+  double total = 0;
+  for (const auto& [staleness, count] : cell.result->figures.staleness_histogram)
+    if (staleness >= 0 && count > 0) {
+      counts[static_cast<double>(staleness)] += static_cast<double>(count);
+      total += static_cast<double>(count);
+    }
+  Series series{.name = cell.series, .colour = cell.colour, .dash = cell.dash};
+  if (counts.empty())
+    return series;
+  const double least = counts.begin()->first, most = counts.rbegin()->first;
+  const double width = std::ceil((most - least + 1) / most_columns);
+  std::map<double, double> columns;
+  for (const auto& [staleness, count] : counts)
+    columns[least + width * std::floor((staleness - least) / width)] += count / total;
+  for (const auto& [staleness, share] : columns) {
+    series.x.push_back(staleness);
+    series.y.push_back(share);
+    series.notes.push_back(width > 1 ? count_shown(staleness) + " to " +
+                                           count_shown(staleness + width - 1) + " gradients"
+                                     : count_shown(staleness) + " gradients");
+  }
+  return series;
+}
+
+Chart staleness_chart(const Variant& variant) {
+  Chart chart{.kind = Chart::Kind::columns,
+              .id = "staleness",
+              .title = "How old gradients are",
+              .variant = variant.name,
+              .x = {"staleness, in gradients of single workers", "", Scale::linear},
+              .y = {"of all gradients", "%", Scale::linear}};
+  Cells stale;
+  std::vector<std::string> fresh;
+  for (const StudyCell* cell : variant.cells)
+    if (cell->result->figures.staleness_max > 0)
+      stale.push_back(cell);
+    else
+      fresh.push_back(cell->series);
+  if (stale.empty())
+    return chart;
+  const auto staleness = [](const StudyCell* cell) { return cell->result->figures.staleness_mean; };
+  std::ranges::stable_sort(stale, {}, staleness);
+  const auto mean = [&](const StudyCell& cell) { return format("%.3g", staleness(&cell)); };
+  chart.sentence =
+      "A gradient of " + subject(*stale.back()) + " misses " + mean(*stale.back()) +
+      " others on average" +
+      (stale.size() > 1 ? ", one of " + subject(*stale.front()) + " " + mean(*stale.front()) : "") +
+      (fresh.empty() || fresh.size() > 3 ? "" : "; " + and_listed(fresh) + " none") + ".";
+  for (std::size_t i = 0; i < std::min(stale.size(), most_series); ++i)
+    chart.series.push_back(histogram_of(*stale[i]));
+  return chart;
+}
+
+}  // namespace
+
+std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
+  Cells cells;
+  for (const StudyCell& cell : study.cells)
+    if (cell.in_case == in_case)
+      cells.push_back(&cell);
+  std::vector<Chart> charts;
+  const std::vector<Curve> curves = curves_of(cells);
+  if (!study.x_option.empty() &&
+      std::ranges::any_of(curves, [](const Curve& curve) { return curve.cells.size() > 1; })) {
+    charts.push_back(throughput_chart(study, cells, curves));
+    charts.push_back(efficiency_chart(study, cells, curves));
+  }
+  std::ranges::move(learning_charts(study, in_case), std::back_inserter(charts));
+  const std::vector<Variant> variants = variants_of(study, cells);
+  for (const auto& chart_of : {breakdown_chart, staleness_chart, links_chart})
+    for (const Variant& variant : variants)
+      if (Chart chart = chart_of(variant); !chart.sentence.empty())
+        charts.push_back(std::move(chart));
+  return charts;
+}
+
+}  // namespace syncline

@@ -1,0 +1,46 @@
+// What figures of cells are expected to be (expected.csv of `syncline check`), whether they are,
+// and what moved them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/result.h"
+#include "sim/study/verdict.h"
+
+namespace syncline {
+
+struct Expectation {
+  std::string cell;
+  std::string figure;
+  std::string expected;             // as written; empty: only bounds
+  std::optional<double> tolerance;  // a part of what is expected; none: a note that explains others
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+  std::string because;
+
+  bool is_judged() const { return tolerance || at_least || at_most; }
+};
+
+constexpr double tolerance_of_new_rows = 0.001;
+
+// What explains a move, by name: parts of an iteration, and what the scenario reads.
+using Notes = std::map<std::string, std::string>;
+
+// The names of notes that are no figures: `options`, and files.
+extern const std::vector<std::string> noted_inputs;
+Notes notes_of(const Result& result, const Notes& inputs);
+
+// The figures that can be judged: those that are numbers.
+std::vector<std::string> judged_figures();
+
+// `before` are the notes of the cell in expected.csv, empty if there are none.
+Verdict judge(const Expectation& expectation, const Result& result, const Notes& before,
+              const Notes& now);
+
+// Which part of an iteration moved, what of the traffic, and which inputs: sentences.
+std::vector<std::string> explanation(const Notes& before, const Notes& now);
+
+}  // namespace syncline

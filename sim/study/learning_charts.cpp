@@ -1,0 +1,213 @@
+// Learning curves: loss and held-out accuracy against simulated seconds, samples and bytes.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "sim/report/learning.h"
+#include "sim/report/shown.h"
+#include "sim/study/charts.h"
+
+namespace syncline {
+namespace {
+
+using Cells = std::vector<const StudyCell*>;
+
+constexpr std::size_t most_curves = 12;  // that a reader can tell apart in a chart
+constexpr std::size_t most_points = 200;
+constexpr std::size_t fewest_points = 6;
+constexpr std::size_t most_points_of_page = 24'000;
+constexpr double most_of_a_loss = 1e18;  // beyond, a scale shows nothing else
+constexpr double wide = 5;               // of losses: from there on their scale is one of ratios
+
+struct Against {
+  const char* name;
+  double CurvePoint::*column;
+  const char* title;
+  const char* unit;
+  std::string (*shown)(double);
+};
+std::string samples_shown(double samples) {
+  return count_shown(samples) + " samples";
+}
+constexpr std::array<Against, 3> all_against{
+    {{"bytes", &CurvePoint::bytes, "bytes that all have sent", "B", bytes_shown},
+     {"samples", &CurvePoint::samples, "samples", "samples", samples_shown},
+     {"seconds", &CurvePoint::seconds, "simulated seconds", "s", seconds_shown}}};
+
+struct Measure {
+  const char* id;
+  std::optional<double> Figures::*figure;
+  double CurvePoint::*column;
+  const char* title;
+  const char* axis;
+  const char* unit;
+  std::string (*shown)(const Result&);
+};
+constexpr std::array<Measure, 2> measures{
+    {{"loss", &Figures::loss, &CurvePoint::loss, "Loss", "loss over the training data", "",
+      loss_shown},
+     {"accuracy", &Figures::accuracy, &CurvePoint::accuracy, "Accuracy",
+      "of the held-out samples, right", "%", accuracy_shown}}};
+
+// So many of a curve that all curves of the page have room.
+std::size_t points_of(const Study& study) {
+  std::map<std::size_t, std::size_t> curves;  // by case
+  std::size_t all = 0;
+  for (const StudyCell& cell : study.cells)
+    if (cell.result->learns() && ++curves[cell.in_case] <= most_curves)
+      ++all;
+  const std::size_t drawn = std::max<std::size_t>(all, 1) * all_against.size() * measures.size();
+  return std::clamp(most_points_of_page / drawn, fewest_points, most_points);
+}
+
+// Evenly taken from them; the first and the last always.
+std::vector<std::size_t> places_in(std::size_t points, std::size_t most) {
+  const std::size_t count = std::min(points, most);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < count; ++i)
+    places.push_back(count == 1 ? 0 : i * (points - 1) / (count - 1));
+  return places;
+}
+
+std::string name_of(const Study& study, const StudyCell& cell) {
+  return cell.series +
+         (study.x_option.empty() ? "" : ", " + said(study.x_option, count_shown(cell.x)));
+}
+
+// What it took until the target was met: at the evaluation that found it so.
+std::optional<double> needed(const StudyCell& cell, const Against& against) {
+  const auto target_s = cell.result->figures.target_s;
+  if (!target_s || against.unit == std::string("s"))
+    return target_s;
+  const std::vector<double> seconds = curve_in(*cell.result, &CurvePoint::seconds);
+  const std::vector<double> taken = curve_in(*cell.result, against.column);
+  for (std::size_t i = 0; i < seconds.size(); ++i)
+    if (seconds[i] >= *target_s)
+      return taken[i];
+  return {};
+}
+
+// "bsp reaches accuracy 0.95 after 2.1 s, asp after 3.4 s; 2 miss it".
+std::string target_sentence(const Study& study, const Cells& cells, const Against& against,
+                            const std::string& target) {
+  std::vector<std::pair<double, const StudyCell*>> reached;
+  for (const StudyCell* cell : cells)
+    if (const auto taken = needed(*cell, against))
+      reached.emplace_back(*taken, cell);
+  if (reached.empty())
+    return "None reaches " + target;
+  std::ranges::stable_sort(reached, {}, [](const auto& one) { return one.first; });
+  std::string text = name_of(study, *reached[0].second) + " reaches " + target + " after " +
+                     against.shown(reached[0].first);
+  if (reached.size() > 1)
+    text += ", " + name_of(study, *reached.back().second) + " after " +
+            against.shown(reached.back().first);
+  const auto lost =
+      std::ranges::count_if(cells, [](const auto* c) { return c->result->diverged(); });
+  const std::size_t missed = cells.size() - reached.size() - static_cast<std::size_t>(lost);
+  return text + (missed == 0
+                     ? ""
+                     : "; " + std::to_string(missed) + (missed == 1 ? " misses it" : " miss it"));
+}
+
+// "bsp ends with loss 0.0123 after 12.3 s, asp with 0.4 after 10 s".
+std::string end_sentence(const Study& study, const Cells& cells, const Against& against,
+                         const Measure& measure) {
+  Cells known;
+  for (const StudyCell* cell : cells)
+    if (cell->result->figures.*measure.figure && !cell->result->learned->curve.empty())
+      known.push_back(cell);
+  if (known.empty())
+    return cells.size() == 1 ? "It diverges" : "All diverge";
+  const double sign = measure.id == std::string("loss") ? 1 : -1;
+  const auto badness = [&](const StudyCell* cell) {
+    return sign * *(cell->result->figures.*measure.figure);
+  };
+  const auto ends = [&](const StudyCell& cell) {
+    return measure.shown(*cell.result) + " after " +
+           against.shown(curve_in(*cell.result, against.column).back());
+  };
+  const auto [best, worst] = std::ranges::minmax_element(known, {}, badness);
+  std::string text = name_of(study, **best) + " ends with " +
+                     (measure.id == std::string("loss") ? "loss " : "accuracy ") + ends(**best);
+  if (badness(*best) < badness(*worst))
+    text += ", " + name_of(study, **worst) + " with " + ends(**worst);
+  const std::size_t lost = cells.size() - known.size();
+  return text +
+         (lost == 0 ? "" : "; " + std::to_string(lost) + (lost == 1 ? " diverges" : " diverge"));
+}
+
+Chart chart_of(const Study& study, const Cells& cells, const Against& against,
+               const Measure& measure) {
+  Chart chart{.kind = Chart::Kind::curves,
+              .id = measure.id,
+              .title = measure.title,
+              .sentence = end_sentence(study, cells, against, measure),
+              .variant = against.name,
+              .x = {against.title, against.unit, Scale::linear},
+              .y = {measure.axis, measure.unit, Scale::linear}};
+  const std::size_t most = points_of(study);
+  std::map<int, int> of_colour;
+  std::vector<double> xs, ys;
+  std::optional<LearningTarget> target;
+  for (std::size_t i = 0; i < std::min(cells.size(), most_curves); ++i) {
+    const StudyCell& cell = *cells[i];
+    Series line{
+        .name = name_of(study, cell), .colour = cell.colour, .dash = of_colour[cell.colour]++};
+    const std::vector<double> x = curve_in(*cell.result, against.column);
+    const std::vector<double> y = curve_in(*cell.result, measure.column);
+    for (const std::size_t place : places_in(x.size(), most))
+      if (std::abs(y[place]) <= most_of_a_loss) {  // and a number
+        line.x.push_back(x[place]);
+        line.y.push_back(y[place]);
+      }
+    xs.insert(xs.end(), line.x.begin(), line.x.end());
+    ys.insert(ys.end(), line.y.begin(), line.y.end());
+    if (const auto own = target_in(*cell.result);
+        own && own->figure == measure.id && std::abs(own->value) <= most_of_a_loss)
+      target = own;
+    chart.series.push_back(std::move(line));
+  }
+  if (xs.empty() || *std::ranges::min_element(xs) == *std::ranges::max_element(xs))
+    return {};  // nothing moved: there is no curve
+  if (target) {
+    chart.sentence = target_sentence(study, cells, against, target->shown) + "; " + chart.sentence;
+    chart.series.push_back({.name = target->shown,
+                            .x = {*std::ranges::min_element(xs), *std::ranges::max_element(xs)},
+                            .y = {target->value, target->value}});
+    ys.push_back(target->value);
+  }
+  const double least = *std::ranges::min_element(ys), greatest = *std::ranges::max_element(ys);
+  if (measure.unit != std::string("%")) {
+    if (least == 0 && greatest == 0)
+      return {};
+    if (least > 0 && greatest / least >= wide)
+      chart.y.scale = Scale::log10;
+  }
+  if (cells.size() > most_curves)
+    chart.sentence += "; the " + std::to_string(most_curves) + " best of " +
+                      std::to_string(cells.size()) + " are drawn";
+  chart.sentence += ".";
+  return chart;
+}
+
+}  // namespace
+
+std::vector<Chart> learning_charts(const Study& study, std::size_t in_case) {
+  Cells cells;
+  for (const StudyCell& cell : study.cells)
+    if (cell.in_case == in_case && cell.result->learns())
+      cells.push_back(&cell);
+  std::ranges::stable_sort(cells, [](const StudyCell* a, const StudyCell* b) {
+    return learned_before(*a->result, *b->result);
+  });
+  std::vector<Chart> charts;
+  for (const Measure& measure : measures)
+    for (const Against& against : all_against)
+      if (Chart chart = chart_of(study, cells, against, measure); !chart.sentence.empty())
+        charts.push_back(std::move(chart));
+  return charts;
+}
+
+}  // namespace syncline

@@ -1,0 +1,228 @@
+#include "sim/study/learning_ranking.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/report/learning.h"
+#include "sim/report/shown.h"
+#include "sim/study/study.h"
+
+namespace syncline {
+namespace {
+
+using Results = std::vector<Result>;
+using Words = std::vector<std::string>;
+using Cells = std::vector<const RankedCell*>;
+
+constexpr std::size_t most_sentences = 3;
+
+double last_of(const Result& result, double CurvePoint::*column) {
+  const std::vector<double> values = curve_in(result, column);
+  return values.empty() ? 0 : values.back();
+}
+
+// "0.0123 (96.1 % held out, after 12.3 s)"; with samples, "after 12.3 s and 5,000 samples".
+std::string end_shown(const Result& result, bool with_samples) {
+  return loss_shown(result) + " (" + accuracy_shown(result) + " held out, after " +
+         seconds_shown(last_of(result, &CurvePoint::seconds)) +
+         (with_samples ? " and " + count_shown(last_of(result, &CurvePoint::samples)) + " samples"
+                       : "") +
+         ")";
+}
+
+// Whether it may have met its target by then, between two points of its curve.
+bool may_have_met_by(const Result& result, double seconds) {
+  const double target_s = *result.figures.target_s;
+  double before_s = 0;
+  for (const double point_s : curve_in(result, &CurvePoint::seconds))
+    if (point_s < target_s)
+      before_s = point_s;
+  return before_s < seconds;
+}
+
+Words choices_of(const Cells& cells) {
+  constexpr std::size_t most = 3;
+  Words words;
+  for (const RankedCell* cell : cells)
+    words.push_back(cell->choice);
+  if (words.size() > most + 1) {
+    const std::string more = std::to_string(words.size() - most) + " more";
+    words.resize(most);
+    words.push_back(more);
+  }
+  return words;
+}
+
+// What the cells of a contest came to. Those that are as good as the first are `first`.
+struct Outcome {
+  Cells order;  // the best first
+  std::size_t first = 0;
+  std::size_t reached = 0;  // the target: these are the first in the order
+  std::string target;       // empty: there is none
+
+  Cells winners() const { return {order.begin(), order.begin() + static_cast<long>(first)}; }
+};
+
+Outcome outcome_of(const Results& results, const Contest& contest) {
+  Outcome outcome;
+  for (const RankedCell& cell : contest.cells)
+    if (results[cell.result].learns())
+      outcome.order.push_back(&cell);
+  const auto before = [&](const RankedCell* a, const RankedCell* b) {
+    return learned_before(results[a->result], results[b->result]);
+  };
+  std::ranges::stable_sort(outcome.order, before);
+  for (const RankedCell* cell : outcome.order) {
+    const Result& result = results[cell->result];
+    const auto target = target_in(result);
+    if (target && outcome.target.empty())
+      outcome.target = target->shown;
+    else if (target && target->shown != outcome.target)
+      outcome.target = "its target";
+    if (result.figures.target_s)
+      ++outcome.reached;
+    // Of two that reach the target at one moment neither was first, whatever their loss.
+    const Figures& best = results[outcome.order.front()->result].figures;
+    const auto figure = best.target_s ? &Figures::target_s : &Figures::loss;
+    if (result.figures.*figure == best.*figure)
+      ++outcome.first;
+  }
+  return outcome;
+}
+
+// "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it".
+std::string sentence_of(const Results& results, const Outcome& outcome) {
+  const Cells& order = outcome.order;
+  const auto of = [&](std::size_t place) -> const Result& { return results[order[place]->result]; };
+  const std::string winners = and_listed(choices_of(outcome.winners()));
+  if (!outcome.target.empty() && outcome.reached > 0) {
+    const std::size_t missed = order.size() - outcome.reached;
+    std::string others;
+    if (outcome.first < outcome.reached) {
+      const Result& next = of(outcome.first);
+      others = " against " + target_shown(next) + " of " + order[outcome.first]->choice;
+      if (may_have_met_by(next, *of(0).figures.target_s))
+        others += " (a smaller evaluate-every may say otherwise)";
+    }
+    return "reached " + outcome.target + " first: " + winners + ", " + target_shown(of(0)) +
+           others + (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
+  }
+  const std::string least = outcome.first > 1
+                                ? and_listed(choices_of(outcome.winners())) + " end with one loss, "
+                                : winners + " ends with the least loss, ";
+  const std::size_t last = order.size() - 1;
+  const bool unequal =
+      last_of(of(0), &CurvePoint::samples) != last_of(of(last), &CurvePoint::samples);
+  return (outcome.target.empty() ? "" : "none reached " + outcome.target + ": ") + least +
+         end_shown(of(0), unequal) +
+         (outcome.first < order.size()
+              ? "; " + order.back()->choice + " with the most, " + end_shown(of(last), unequal)
+              : "");
+}
+
+std::string settings_shown(const Contest& contest) {
+  Words words;
+  for (const auto& [option, value] : contest.setting)
+    words.push_back(said(option, value));
+  return and_listed(words);
+}
+
+// Who was first in how many of several contests.
+std::string counted(const Results& results, const std::vector<Contest>& contests) {
+  std::vector<std::pair<std::string, int>> first_in;
+  int nobody = 0;
+  bool targets = false;
+  for (const Contest& contest : contests) {
+    const Outcome outcome = outcome_of(results, contest);
+    targets = targets || !outcome.target.empty();
+    if (outcome.order.empty() || (!outcome.target.empty() && outcome.reached == 0)) {
+      ++nobody;
+      continue;
+    }
+    const std::string who = and_listed(choices_of(outcome.winners()));
+    auto found = std::ranges::find(first_in, who, &std::pair<std::string, int>::first);
+    if (found == first_in.end())
+      found = first_in.insert(found, {who, 0});
+    ++found->second;
+  }
+  std::ranges::stable_sort(first_in,
+                           [](const auto& a, const auto& b) { return a.second > b.second; });
+  Words parts;
+  for (const auto& [who, count] : first_in)
+    parts.push_back(who + " in " + std::to_string(count));
+  if (parts.size() > 4) {
+    parts.resize(4);
+    parts.emplace_back("others");
+  }
+  if (nobody > 0)
+    parts.push_back("nobody in " + std::to_string(nobody));
+  return "of " + std::to_string(contests.size()) + " combinations, " +
+         (targets ? "the target was reached first by " : "the least loss at the end is of ") +
+         and_listed(parts);
+}
+
+// Empty where nothing competes.
+std::string learned_sentence(const Results& results, const Ranking& ranking) {
+  std::vector<Contest> contests;
+  for (const Contest& contest : ranking.contests)
+    if (outcome_of(results, contest).order.size() > 1)
+      contests.push_back(contest);
+  if (contests.empty())
+    return {};
+  const Contest& largest = *std::ranges::max_element(contests, {}, &Contest::workers);
+  const bool by_workers = largest.setting.size() == 1 && largest.setting[0].first == "workers";
+  if (contests.size() == 1 || by_workers)
+    return (by_workers ? "at " + settings_shown(largest) + " " : "") +
+           sentence_of(results, outcome_of(results, largest));
+  return counted(results, contests);
+}
+
+}  // namespace
+
+Ranking with_learning(const Results& results, Ranking (*by_throughput)(const Results&)) {
+  if (std::ranges::none_of(results, &Result::learns))
+    return by_throughput(results);
+  std::vector<std::size_t> places;  // of what did not diverge
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (!results[i].diverged())
+      places.push_back(i);
+  const std::size_t lost = results.size() - places.size();
+  Ranking ranking;
+  if (lost == 0) {
+    ranking = by_throughput(results);
+  } else {
+    Results kept;
+    for (const std::size_t place : places)
+      kept.push_back(results[place]);
+    ranking = by_throughput(kept);
+    for (RankedCell& cell : ranking.cells)
+      cell.result = places[cell.result];
+    for (Contest& contest : ranking.contests)
+      for (RankedCell& cell : contest.cells)
+        cell.result = places[cell.result];
+    for (const RankedCell& cell : by_throughput(results).cells)
+      if (results[cell.result].diverged())
+        ranking.cells.push_back(cell);
+  }
+  const bool targets = std::ranges::any_of(
+      results, [](const Result& result) { return target_in(result).has_value(); });
+  if (targets)
+    std::ranges::stable_sort(ranking.cells, [&](const RankedCell& a, const RankedCell& b) {
+      return learned_before(results[a.result], results[b.result]);
+    });
+
+  std::string learned = learned_sentence(results, ranking);
+  if (lost > 0 && results.size() > 1)
+    learned += (learned.empty() ? "" : "; ") + std::to_string(lost) + " of " +
+               std::to_string(results.size()) + " cells diverged";
+  if (!learned.empty()) {
+    auto& sentences = ranking.sentences;
+    sentences.insert(targets ? sentences.begin() : sentences.begin() + (sentences.empty() ? 0 : 1),
+                     learned + ".");
+    if (sentences.size() > most_sentences)
+      sentences.resize(most_sentences);
+  }
+  return ranking;
+}
+
+}  // namespace syncline

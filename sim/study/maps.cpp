@@ -1,0 +1,211 @@
+#include "sim/study/maps.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "sim/report/shown.h"
+
+namespace syncline {
+namespace {
+
+// The cells of one map, and what they are told apart by.
+struct Grid {
+  std::vector<double> xs, ys;
+  std::map<std::pair<std::size_t, std::size_t>, std::map<std::string, const StudyCell*>> at;
+};
+
+double throughput(const StudyCell& cell) {
+  return cell.result->figures.throughput_samples_per_s;
+}
+
+bool is_among(const std::string& option, const std::vector<std::string>& options) {
+  return std::ranges::find(options, option) != options.end();
+}
+
+// Options whose values are all numbers, at least two of them: at most the first two.
+std::vector<std::string> axes_of(const Study& study) {
+  std::vector<std::string> axes;
+  const auto consider = [&](const std::string& option) {
+    std::set<double> values;
+    const bool numbers = std::ranges::all_of(study.cells, [&](const StudyCell& cell) {
+      const auto number = number_of(cell.result->setting(option));
+      values.insert(number.value_or(0));
+      return number.has_value();
+    });
+    if (numbers && values.size() > 1 && !is_among(option, axes) && option != "seed")
+      axes.push_back(option);
+  };
+  if (!study.x_option.empty())
+    consider(study.x_option);
+  for (const bool choices : {false, true})  // a bandwidth rather than a density
+    for (const std::string& option : study.telling_options)
+      if (is_among(option, study.series_options) == choices)
+        consider(option);
+  axes.resize(std::min<std::size_t>(axes.size(), 2));
+  return axes;
+}
+
+struct Place {
+  double x = 0, y = 0;
+};
+
+// Where the winners of two neighbours are as fast, between them: in logarithms throughput is nearly
+// a line.
+std::optional<Place> crossing(
+    const Grid& grid, const std::array<std::size_t, 2>& a, const std::array<std::size_t, 2>& b,
+    const std::map<std::pair<std::size_t, std::size_t>, std::string>& winner) {
+  const std::pair at_a{a[0], a[1]}, at_b{b[0], b[1]};
+  if (!winner.contains(at_a) || !winner.contains(at_b) || winner.at(at_a) == winner.at(at_b))
+    return std::nullopt;
+  const std::string &one = winner.at(at_a), &other = winner.at(at_b);
+  const auto lead = [&](const std::pair<std::size_t, std::size_t>& at) -> std::optional<double> {
+    const auto& cells = grid.at.at(at);
+    if (!cells.contains(one) || !cells.contains(other))
+      return std::nullopt;
+    return std::log(throughput(*cells.at(one)) / throughput(*cells.at(other)));
+  };
+  const auto from = lead(at_a), to = lead(at_b);
+  if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to) || *from == *to)
+    return std::nullopt;
+  const double part = std::clamp(*from / (*from - *to), 0.0, 1.0);
+  const auto between = [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    return static_cast<double>(a[at]) +
+           part * (static_cast<double>(b[at]) - static_cast<double>(a[at]));
+  };
+  return Place{between(0), between(1)};
+}
+
+// In each square of four neighbours the crossings on its sides are joined: two directly, more in
+// the middle of them.
+std::vector<Crossing> crossings_of(
+    const Grid& grid, const std::map<std::pair<std::size_t, std::size_t>, std::string>& winner) {
+  std::vector<Crossing> all;
+  for (std::size_t y = 0; y + 1 < grid.ys.size(); ++y)
+    for (std::size_t x = 0; x + 1 < grid.xs.size(); ++x) {
+      std::vector<Place> places;
+      const std::array<std::array<std::size_t, 2>, 5> round{
+          {{x, y}, {x + 1, y}, {x + 1, y + 1}, {x, y + 1}, {x, y}}};
+      for (std::size_t side = 0; side < 4; ++side)
+        if (const auto place = crossing(grid, round[side], round[side + 1], winner))
+          places.push_back(*place);
+      if (places.size() == 2) {
+        all.push_back({places[0].x, places[0].y, places[1].x, places[1].y});
+      } else if (places.size() > 2) {
+        Place middle;
+        for (const Place& place : places) {
+          middle.x += place.x / static_cast<double>(places.size());
+          middle.y += place.y / static_cast<double>(places.size());
+        }
+        for (const Place& place : places)
+          all.push_back({place.x, place.y, middle.x, middle.y});
+      }
+    }
+  return all;
+}
+
+std::string sentence_of(const Map& map) {
+  std::vector<std::size_t> won(map.choices.size());
+  for (const Tile& tile : map.tiles)
+    ++won[tile.winner];
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < won.size(); ++i)
+    parts.push_back(map.choices[i].name + " wins in " + std::to_string(won[i]));
+  const auto [least, most] = std::ranges::minmax_element(map.tiles, {}, &Tile::margin);
+  if (won.size() == 1)
+    return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
+           format(" places, with %.3g to %.3g times", least->margin, most->margin) +
+           " the throughput of the next.";
+  return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
+         "; the largest lead is that of " + map.choices[most->winner].name +
+         format(", %.3g times the next, at ", most->margin) +
+         said(map.x.title, count_shown(map.xs[most->x])) + " and " +
+         said(map.y.title, count_shown(map.ys[most->y])) + ".";
+}
+
+Map map_of(const std::string& name, const Grid& grid, const std::vector<std::string>& axes) {
+  Map map{.name = name, .xs = grid.xs, .ys = grid.ys};
+  map.x.title = axes[0];
+  map.y.title = axes[1];
+  std::map<std::pair<std::size_t, std::size_t>, std::string> winner;
+  for (const auto& [at, cells] : grid.at) {
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [choice, cell] : cells)
+      order.emplace_back(throughput(*cell), choice);
+    std::ranges::sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+    const std::string& best = order.front().second;
+    auto choice = std::ranges::find(map.choices, best, &Series::name);
+    if (choice == map.choices.end()) {
+      map.choices.push_back(
+          {.name = best, .colour = cells.at(best)->colour, .dash = cells.at(best)->dash});
+      choice = map.choices.end() - 1;
+    }
+    winner[at] = best;
+    Tile tile{.x = at.first,
+              .y = at.second,
+              .winner = static_cast<std::size_t>(choice - map.choices.begin()),
+              .samples_per_s = order.front().first};
+    if (order.size() > 1) {
+      tile.runner_up = order[1].second;
+      tile.margin = order[1].first > 0 ? order[0].first / order[1].first : 1;
+    }
+    map.tiles.push_back(std::move(tile));
+  }
+  map.crossings = crossings_of(grid, winner);
+  map.sentence = sentence_of(map);
+  return map;
+}
+
+}  // namespace
+
+std::vector<Map> maps_of(const Study& study) {
+  const std::vector<std::string> axes = axes_of(study);
+  if (axes.size() < 2)
+    return {};
+  struct Found {
+    double x = 0, y = 0;
+    std::string choice;
+    const StudyCell* cell = nullptr;
+  };
+  const auto without_axes = [&](bool choices) {
+    std::vector<std::string> options;
+    for (const std::string& option : study.telling_options)
+      if (is_among(option, study.series_options) == choices && !is_among(option, axes))
+        options.push_back(option);
+    return options;
+  };
+  const auto choice = names_of(*study.results, without_axes(true), " ");
+  const auto shared = names_of(*study.results, without_axes(false), ", ");
+  const std::set<std::string> choices(choice.begin(), choice.end());
+  std::map<std::string, std::vector<Found>> by_name;
+  for (std::size_t i = 0; i < study.cells.size(); ++i)
+    by_name[shared[i]].push_back({*number_of(study.cells[i].result->setting(axes[0])),
+                                  *number_of(study.cells[i].result->setting(axes[1])), choice[i],
+                                  &study.cells[i]});
+  if (choices.size() < 2)
+    return {};
+  std::vector<Map> maps;
+  for (const auto& [name, found] : by_name) {
+    std::set<double> xs, ys;
+    for (const Found& one : found) {
+      xs.insert(one.x);
+      ys.insert(one.y);
+    }
+    if (xs.size() < 2 || ys.size() < 2)
+      continue;
+    Grid grid{{xs.begin(), xs.end()}, {ys.begin(), ys.end()}, {}};
+    const auto place = [](const std::vector<double>& values, double value) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
+    };
+    for (const Found& one : found)
+      grid.at[{place(grid.xs, one.x), place(grid.ys, one.y)}][one.choice] = one.cell;
+    maps.push_back(map_of(name, grid, axes));
+  }
+  return maps;
+}
+
+}  // namespace syncline

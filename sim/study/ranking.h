@@ -1,0 +1,42 @@
+// What won, by how much, over what; what an epoch takes and costs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/result.h"
+
+namespace syncline {
+
+struct RankedCell {
+  std::size_t result = 0;  // which of the results
+  std::string choice;      // "bsp over ring with topk": what tells it from the others
+  double samples_per_s = 0;
+  double half_width = 0;             // of the 95 % interval of that, in samples/s
+  double epoch_s = 0;                // of epoch-samples, or of a million samples
+  std::optional<double> epoch_cost;  // where there is a price
+};
+
+// Cells among which one may choose: they differ in schedule, exchange, compressor and the like, and
+// have the same workers, model and network.
+struct Contest {
+  std::vector<std::pair<std::string, std::string>> setting;  // what tells it from other contests
+  std::int64_t workers = 0;
+  std::vector<RankedCell> cells;  // the fastest first
+  // So many of the first are as fast as the very first: their intervals overlap. 1: it won.
+  std::size_t tied = 1;
+};
+
+struct Ranking {
+  std::vector<Contest> contests;  // in the order of the results
+  // Of all contests, the fastest first; where there is a target of learning, who reached it first.
+  // What diverged comes last, and is in no contest.
+  std::vector<RankedCell> cells;
+  std::vector<std::string> sentences;  // at most three; none where there is nothing to compare
+};
+
+Ranking rank(const std::vector<Result>& results);
+
+}  // namespace syncline

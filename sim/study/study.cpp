@@ -1,0 +1,232 @@
+#include "sim/study/study.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "sim/options/options.h"
+#include "sim/report/shown.h"
+
+namespace syncline {
+namespace {
+
+using Results = std::vector<Result>;
+
+// Of these a reader compares cells first.
+const std::vector<std::string> first_options{"name",     "model",      "platform", "workers",
+                                             "schedule", "compressor", "exchange"};
+constexpr int dashes = 4;
+
+bool is_among(const std::string& option, const std::vector<std::string>& options) {
+  return std::ranges::find(options, option) != options.end();
+}
+
+// Whether cells that differ in it have charts of their own.
+bool makes_cases(const std::string& option) {
+  const Role role = role_of(option);
+  return role == Role::question || role == Role::subject || role == Role::lesson;
+}
+
+std::vector<std::string> all_options(const Results& results) {
+  std::set<std::string> found;
+  for (const Result& result : results)
+    for (const WrittenOption& option : result.options)
+      found.insert(option.name);
+  std::vector<std::string> options = first_options;
+  for (const std::string& option : found)
+    if (!is_among(option, first_options))
+      options.push_back(option);
+  return options;
+}
+
+// What curves are drawn against: the workers, or else a number with three values and more.
+std::string x_option_of(const Results& results, const std::vector<std::string>& telling) {
+  std::vector<std::string> candidates{"workers"};
+  std::ranges::copy_if(telling, std::back_inserter(candidates), makes_cases);
+  candidates.insert(candidates.end(), telling.begin(), telling.end());
+  for (const std::string& option : candidates) {
+    if (!is_among(option, telling) || option == "name" || option == "seed")
+      continue;
+    std::set<double> values;
+    const bool numbers = std::ranges::all_of(results, [&](const Result& result) {
+      const auto number = number_of(result.setting(option));
+      values.insert(number.value_or(0));
+      return number && *number > 0;
+    });
+    if (numbers && values.size() >= (option == "workers" ? 2u : 3u))
+      return option;
+  }
+  return "";
+}
+
+// Escaped as in URLs, so that different values give different names.
+std::string in_file_name(const std::string& value) {
+  std::string name;
+  for (const char c : value) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '+')
+      name += c;
+    else
+      name += format("%%%02X", static_cast<unsigned char>(c));
+  }
+  return name;
+}
+
+std::size_t place_in(std::vector<std::string>& all, const std::string& one) {
+  const auto found = std::ranges::find(all, one);
+  if (found != all.end())
+    return static_cast<std::size_t>(found - all.begin());
+  all.push_back(one);
+  return all.size() - 1;
+}
+
+// One per value of the first of these that differs: the schedule, if it does.
+std::string colour_option_of(const std::vector<std::string>& series_options) {
+  if (is_among("schedule", series_options))
+    return "schedule";
+  return series_options.empty() ? "schedule" : series_options.front();
+}
+
+}  // namespace
+
+std::optional<double> number_of(const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || !std::isfinite(number))
+    return std::nullopt;
+  return number;
+}
+
+std::string said(const std::string& option, const std::string& value) {
+  if (option == "workers")
+    return value + (value == "1" ? " worker" : " workers");
+  static const std::vector<std::string> names{"name",     "model",      "platform", "schedule",
+                                              "exchange", "compressor", "precision"};
+  if (!is_among(option, names))
+    return option + " " + value;
+  if (option == "compressor" && value == "none")
+    return "no compressor";
+  const std::size_t folder = value.rfind('/');  // the path of a platform or a model
+  const std::size_t ending = value.rfind('.');
+  if (folder == std::string::npos || folder + 1 == value.size())
+    return value;
+  return value.substr(folder + 1, ending != std::string::npos && ending > folder + 1
+                                      ? ending - folder - 1
+                                      : std::string::npos);
+}
+
+std::vector<std::string> names_of(const Results& results, const std::vector<std::string>& options,
+                                  const char* between) {
+  std::vector<std::string> names(results.size());
+  std::vector<std::string> keys(results.size());
+  for (const std::string& option : options) {
+    std::map<std::string, std::set<std::string>> values;  // by what is alike so far
+    for (std::size_t i = 0; i < results.size(); ++i)
+      values[keys[i]].insert(results[i].setting(option));
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const std::string value = results[i].setting(option);
+      if (values[keys[i]].size() > 1 && !value.empty())
+        names[i] += (names[i].empty() ? "" : between) + said(option, value);
+      keys[i] += value + '\n';
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> telling_options(const Results& results) {
+  std::vector<std::string> telling;
+  std::vector<std::string> keys(results.size());
+  for (const std::string& option : all_options(results)) {
+    std::map<std::string, std::set<std::string>> values;
+    for (std::size_t i = 0; i < results.size(); ++i)
+      values[keys[i]].insert(results[i].setting(option));
+    if (std::ranges::any_of(values, [](const auto& same) { return same.second.size() > 1; }))
+      telling.push_back(option);
+    for (std::size_t i = 0; i < results.size(); ++i)
+      keys[i] += results[i].setting(option) + '\n';
+  }
+  return telling;
+}
+
+Study study_of(const Results& results) {
+  Study study{.results = &results};
+  study.telling_options = telling_options(results);
+  study.x_option = x_option_of(results, study.telling_options);
+  // Who names cells compares them, whatever they differ in but the lesson.
+  const bool named = is_among("name", study.telling_options);
+  std::vector<std::string> cases;
+  const auto split = [&](const auto& apart) {
+    std::vector<std::string> case_options;
+    study.series_options.clear();
+    for (const std::string& option : study.telling_options)
+      if (option != study.x_option)
+        (apart(option) && (!named || role_of(option) == Role::lesson) ? case_options
+                                                                      : study.series_options)
+            .push_back(option);
+    cases = names_of(results, case_options, ", ");
+  };
+  split(makes_cases);
+  if (study.series_options.empty())  // nothing is chosen: then what is asked about is compared
+    split([](const std::string& option) {
+      return makes_cases(option) && role_of(option) != Role::question;
+    });
+  const auto series = names_of(results, study.series_options, " ");
+  const std::string colour_option = colour_option_of(study.series_options);
+  std::set<std::string> of_option;
+  for (const Result& result : results)
+    of_option.insert(result.setting(colour_option));
+  std::vector<std::string> colours(of_option.begin(), of_option.end());  // whatever came first
+  std::vector<std::vector<std::string>> of_colour(colours.size());
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    StudyCell cell{.result = &results[i], .series = series[i]};
+    if (!study.x_option.empty())
+      cell.x = number_of(results[i].setting(study.x_option)).value_or(0);
+    cell.in_case = place_in(study.cases, cases[i]);
+    cell.colour = static_cast<int>(place_in(colours, results[i].setting(colour_option)));
+    cell.dash = static_cast<int>(
+        place_in(of_colour[static_cast<std::size_t>(cell.colour)], series[i]) % dashes);
+    const std::string at =
+        study.x_option.empty() ? "" : said(study.x_option, results[i].setting(study.x_option));
+    for (const std::string& part : {series[i], at, cases[i]})
+      if (!part.empty())
+        cell.name += (cell.name.empty() ? "" : ", ") + part;
+    if (series[i].empty())
+      cell.series = results[i].setting("schedule") + " " + results[i].setting("exchange");
+    if (cell.name.empty())
+      cell.name = cell.series;
+    study.cells.push_back(std::move(cell));
+  }
+  return study;
+}
+
+std::string cell_name(const std::map<std::string, std::string>& written,
+                      const std::vector<std::string>& swept) {
+  std::string name;
+  for (const std::string& option : swept) {
+    const auto found = written.find(option);
+    if (found == written.end() || found->second.empty())
+      continue;
+    name += name.empty() ? "" : "_";
+    name += option;
+    name += "-";
+    name += in_file_name(found->second);
+  }
+  return name.empty() ? "result" : name;
+}
+
+std::vector<std::string> differing_options(const Results& results) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const Result& result : results)
+    for (const WrittenOption& option : result.options)
+      values[option.name].insert(option.value);
+  std::vector<std::string> differing;
+  for (const auto& [option, different] : values)
+    if (different.size() > 1)
+      differing.push_back(option);
+  return differing;
+}
+
+}  // namespace syncline

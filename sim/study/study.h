@@ -1,0 +1,61 @@
+// The cells of a sweep as a reader compares them: what tells them apart, what belongs into one
+// chart, and which colour each has on the whole page.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/result.h"
+
+namespace syncline {
+
+struct StudyCell {
+  const Result* result = nullptr;
+  double x = 0;             // value of Study::x_option; 0 where there is none
+  std::size_t in_case = 0;  // of Study::cases
+  std::string series;       // "bsp ring": the choices, as short as tells series of a case apart
+  std::string name;         // "bsp ring, 32 workers": tells it apart from all others
+  int colour = 0;           // one per schedule, where schedules differ
+  int dash = 0;             // tells series of one colour apart
+};
+
+struct Study {
+  std::string x_option;                      // what curves are drawn against; empty: nothing
+  std::vector<std::string> telling_options;  // see telling_options()
+  std::vector<std::string> series_options;   // those of them that are choices
+  std::vector<std::string> cases;            // "resnet50, gbe-32x1": what is not a choice
+  std::vector<StudyCell> cells;              // in the order of the results
+  const std::vector<Result>* results = nullptr;
+};
+
+// Its cells are of these results, which have to live as long.
+Study study_of(const std::vector<Result>& results);
+Study study_of(std::vector<Result>&&) = delete;
+
+// The options whose values differ although those before them are the same: a parameter that only
+// one schedule has is not among them.
+std::vector<std::string> telling_options(const std::vector<Result>& results);
+
+// The values of these options that tell results apart, and no others: where all that are alike so
+// far have one value of the next option, it says nothing.
+std::vector<std::string> names_of(const std::vector<Result>& results,
+                                  const std::vector<std::string>& options, const char* between);
+
+// The value as a finite number; none if it is not one.
+std::optional<double> number_of(const std::string& value);
+
+// "32 workers", "density 0.01", "asp": a value as people say it.
+std::string said(const std::string& option, const std::string& value);
+
+// "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
+std::string cell_name(const std::map<std::string, std::string>& written,
+                      const std::vector<std::string>& swept);
+
+// The options that two of the results have with different values, in alphabetical order: also those
+// that nobody wrote, as the exchange that a compressor needs. Not those that mean something to some
+// of them only.
+std::vector<std::string> differing_options(const std::vector<Result>& results);
+
+}  // namespace syncline

@@ -1,0 +1,104 @@
+#include "sim/sweep/exports.h"
+
+#include <cstdint>
+#include <ostream>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/text.h"
+#include "kernels/whole_file.h"
+#include "sim/schedule.h"
+#include "sim/traces/chakra.h"
+#include "sim/traces/goal.h"
+#include "sim/traces/perfetto.h"
+
+namespace syncline {
+namespace {
+
+std::string of_rank(const std::string& chakra, int rank) {
+  return chakra + "." + std::to_string(rank) + ".json";
+}
+
+// Those that one of the formats can tell.
+std::string schedules(bool (*can)(const Schedule&)) {
+  std::vector<std::string> names;
+  for (const auto& [name, schedule] : Registered<Schedule>::all())
+    if (can(schedule))
+      names.push_back(name);
+  return listed(names);
+}
+
+// Whether one iteration, which is what is written, has the messages of all others.
+bool has_iterations(const Schedule& schedule) {
+  return schedule.aggregator == nullptr && schedule.round == nullptr;
+}
+
+bool averages(const Schedule& schedule) {
+  return schedule.partners() == Schedule::Partners::each_other && has_iterations(schedule) &&
+         !schedule.sparsifiers_only;
+}
+
+}  // namespace
+
+Exports exports_of(const CommandLine& line, const Sweep& sweep) {
+  const auto value = [&](const char* flag) {
+    const auto given = line.flags.find(flag);
+    return given == line.flags.end() ? std::string() : given->second;
+  };
+  Exports exports{.trace = value("trace"), .goal = value("goal"), .chakra = value("chakra")};
+  if (exports.trace == "on")
+    exports.trace.clear();
+  for (const auto& [flag, path] :
+       {std::pair("trace", exports.trace), {"goal", exports.goal}, {"chakra", exports.chakra}}) {
+    if (line.flags.contains(flag) && value(flag).empty())
+      throw std::invalid_argument("--" + std::string(flag) + " is empty: allowed is a path");
+    if (!path.empty() && sweep.cells.size() != 1)
+      throw std::invalid_argument("--" + std::string(flag) + "=" + brief_path(path) +
+                                  " is for one cell, and this is a sweep of " +
+                                  std::to_string(sweep.cells.size()) +
+                                  ": allowed is one value for each option");
+  }
+  if (!exports.any())
+    return exports;
+  const Scenario& scenario = sweep.cells.front();
+  if (!exports.trace.empty() && !exports.trace.ends_with(".json"))
+    throw std::invalid_argument("--trace=" + brief_path(exports.trace) +
+                                ": allowed are --trace=FILE.json, and --trace with --out DIR");
+  if (!exports.goal.empty() && !has_iterations(*scenario.schedule))
+    throw std::invalid_argument(
+        "--goal: in " + scenario.schedule->name +
+        " an iteration does not have the messages of all others: allowed are " +
+        schedules(has_iterations));
+  if (!exports.chakra.empty() && !averages(*scenario.schedule))
+    throw std::invalid_argument("--chakra: " + scenario.schedule->name +
+                                " does not average gradients in every iteration: allowed are " +
+                                schedules(averages));
+  if (!exports.chakra.empty() && scenario.compresses())
+    throw std::invalid_argument(
+        "--chakra: it has no word for compressed gradients: allowed is compressor = none, or "
+        "--goal");
+  for (const std::string& path :
+       {exports.trace, exports.goal, exports.chakra.empty() ? "" : of_rank(exports.chakra, 0)})
+    if (!path.empty())
+      check_place(path);
+  return exports;
+}
+
+void write_exports(const Exports& exports, const Setup& setup, const Trace& trace) {
+  if (!exports.trace.empty())
+    write_atomically(exports.trace, [&](std::ostream& out) { write_perfetto(trace, out); });
+  if (!exports.goal.empty())
+    write_atomically(exports.goal,
+                     [&](std::ostream& out) { write_goal(trace, setup.scenario.overlap, out); });
+  if (exports.chakra.empty())
+    return;
+  std::vector<std::uint64_t> bytes;
+  for (const Bucket& bucket : setup.buckets)
+    bytes.push_back(setup.traffic.bytes_of(bucket));
+  for (int rank = 0; rank < trace.workers; ++rank)
+    write_atomically(of_rank(exports.chakra, rank), [&](std::ostream& out) {
+      write_chakra(trace, rank, bytes, setup.scenario.overlap, out);
+    });
+}
+
+}  // namespace syncline

@@ -1,0 +1,29 @@
+// A cell's trace for other programs: where they are wanted.
+#pragma once
+
+#include <string>
+
+#include "sim/options/expand.h"
+#include "sim/options/given.h"
+#include "sim/setup/setup.h"
+#include "sim/trace.h"
+
+namespace syncline {
+
+// Paths; empty: not wanted.
+struct Exports {
+  std::string trace;   // sim/traces/perfetto.h
+  std::string goal;    // one iteration, sim/traces/goal.h
+  std::string chakra;  // one iteration, sim/traces/chakra.h: PATH.RANK.json for each worker
+
+  bool any() const { return !trace.empty() || !goal.empty() || !chakra.empty(); }
+};
+
+// The flags `trace`, `goal` and `chakra`; a `trace` without a file is not among them. Throws if
+// there are several cells, one that a format has no words for, or a place that cannot be written.
+Exports exports_of(const CommandLine& line, const Sweep& sweep);
+
+// Each file is whole or absent.
+void write_exports(const Exports& exports, const Setup& setup, const Trace& trace);
+
+}  // namespace syncline

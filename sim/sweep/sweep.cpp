@@ -1,0 +1,132 @@
+#include "sim/sweep/sweep.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <regex>
+#include <stdexcept>
+#include <unistd.h>
+
+#include "kernels/text.h"
+#include "sim/engine/self_test.h"
+#include "sim/report/result_file.h"
+#include "sim/setup/network.h"
+#include "sim/setup/platform.h"
+#include "sim/simulate.h"
+#include "sim/sweep/process.h"
+#include "sim/sweep/progress.h"
+#include "sim/sweep/turns.h"
+
+namespace syncline {
+namespace {
+
+// The answer of a process that has not simulated its cell, with the estimated seconds.
+const std::string is_long = "long ";
+// The answer of one that could not write its files, with the reason.
+const std::string is_unwritten = "unwritten ";
+
+std::string answer_of(const Simulated& cell) {
+  if (!cell.not_written.empty())
+    return is_unwritten + cell.not_written;
+  return cell.result ? text_of(*cell.result) : is_long + std::to_string(cell.waits_s);
+}
+
+void test_simgrid() {
+  std::string wrong;
+  try {
+    wrong = run_child([] { return self_test(find_network("exact")); });
+  } catch (const std::runtime_error& error) {
+    wrong = "this SimGrid (" + simgrid_version() + ") fails its self-test: " + error.what();
+  }
+  if (!wrong.empty())
+    throw std::runtime_error(wrong);
+}
+
+}  // namespace
+
+void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
+                  const std::function<void(std::size_t, CellResult)>& ended) {
+  if (cells.empty())
+    return;
+  test_simgrid();
+  build_of_program();  // once, and not in each process
+  const int together = std::min(at_once, static_cast<int>(cells.size()));
+  Turns turns(cells.size(), together);
+  std::vector<bool> looks(cells.size());
+  LatestLoss latest;
+  const auto next = [&]() -> std::optional<NumberedJob> {
+    const auto turn = turns.next();
+    if (!turn)
+      return {};
+    looks[turn->cell] = turn->may_wait;
+    return NumberedJob{
+        .number = turn->cell,
+        .job = [&cell = cells[turn->cell], &limits, &latest, together, may_wait = turn->may_wait] {
+          const auto say = [&](const CurvePoint& point) { latest.say(point.seconds, point.loss); };
+          return answer_of(simulate_cell(cell, limits, together, may_wait, say));
+        }};
+  };
+
+  const auto began = std::chrono::steady_clock::now();
+  ProgressLine progress(cells.size(), isatty(STDERR_FILENO) == 1);
+  std::size_t done = 0;
+  const auto show = [&] {
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - began;
+    std::fputs(progress.text(done, elapsed.count(), latest.text()).c_str(), stderr);
+  };
+  const auto note = [&](std::size_t i, const Outcome& outcome) {
+    if (looks[i])
+      turns.looked();
+    if (outcome.ok && outcome.output.starts_with(is_long)) {
+      turns.found_long(i, std::stod(outcome.output.substr(is_long.size())));
+      return true;
+    }
+    if (outcome.ok && outcome.output.starts_with(is_unwritten))
+      throw std::runtime_error(outcome.output.substr(is_unwritten.size()));
+    ++done;
+    CellResult result;
+    if (!outcome.ok)
+      result.error = error_of(cells[i].scenario, outcome);
+    else if (result.result = result_in(outcome.output); !result.result)
+      result.error = "a figure of the result is no number: this is a bug, please report it";
+    ended(i, std::move(result));
+    show();
+    return true;
+  };
+  try {
+    run_children(next, at_once, note, show);
+  } catch (...) {
+    std::fputs(progress.clearing().c_str(), stderr);
+    throw;
+  }
+  std::fputs(progress.clearing().c_str(), stderr);
+}
+
+std::string error_of(const Scenario& scenario, const Outcome& outcome) {
+  // What SimGrid says where a message is sent, which may be after all that we have looked at.
+  static const std::regex no_path(
+      "(?:You're trying to send data|No route|Bad gateways for route) from '?(.*?)'? to "
+      "'?(.*?)'?(?: but there is no .*|[.]|)");
+  if (std::smatch ends; std::regex_match(outcome.error, ends, no_path))
+    return "platform " + scenario.platform + ": hosts " + ends[1].str() + " and " + ends[2].str() +
+           " have no route between them: allowed are platforms with one for each message";
+  // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
+  if (!outcome.aborted)
+    return outcome.error;
+  const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
+  return "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error +
+         (crashed ? " If it has a <cluster> with a topology, SimGrid 4.1 needs a <zone "
+                    "routing=\"Full\"> around that"
+                  : "");
+}
+
+int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors) {
+  for (const std::string& note : sweep.left_out)
+    std::fprintf(stderr, "left out: %s\n", printable(note).c_str());
+  for (auto error = errors.begin(); error != errors.end(); ++error)
+    if (std::find(errors.begin(), error, *error) == error)  // cells of one platform have the same
+      std::fprintf(stderr, "syncline: cells left out: %s\n", printable(*error).c_str());
+  return errors.empty() ? 0 : 2;
+}
+
+}  // namespace syncline

@@ -1,0 +1,37 @@
+// Cells of a sweep, each simulated in a process of its own.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/options/expand.h"
+#include "sim/result.h"
+#include "sim/scenario.h"
+#include "sim/sweep/cell.h"
+#include "sim/sweep/limits.h"
+#include "sim/sweep/process.h"
+
+namespace syncline {
+
+struct CellResult {
+  std::optional<Result> result;
+  std::string error;  // a line, when there is no result
+};
+
+// Simulates all cells, `at_once` at a time and the longest first (sim/sweep/turns.h), and shows
+// how far it is. Calls `ended` with each result or error as soon as it is there. Throws if SimGrid
+// fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be written; and
+// Interrupted.
+void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
+                  const std::function<void(std::size_t, CellResult)>& ended);
+
+// The error of a cell's process, in one line.
+std::string error_of(const Scenario& scenario, const Outcome& outcome);
+
+// Prints which cells a sweep leaves out, and each of these errors of others once. Returns the exit
+// code.
+int print_left_out(const Sweep& sweep, const std::vector<std::string>& errors);
+
+}  // namespace syncline

@@ -1,0 +1,32 @@
+#include "sim/sweep/turns.h"
+
+namespace syncline {
+
+Turns::Turns(std::size_t cells, int at_once)
+    : cells_(cells), by_length_(at_once > 1 && cells > static_cast<std::size_t>(at_once)) {}
+
+std::optional<Turns::Turn> Turns::next() {
+  const bool all_begun = begun_ == cells_;
+  if (!waiting_.empty() && (looking_ > 0 || all_begun)) {
+    const std::size_t cell = waiting_.top().second;
+    waiting_.pop();
+    return Turn{.cell = cell, .may_wait = false};
+  }
+  if (all_begun)
+    return {};
+  ++begun_;
+  if (!by_length_)
+    return Turn{.cell = begun_ - 1, .may_wait = false};
+  ++looking_;
+  return Turn{.cell = cells_ - begun_, .may_wait = true};
+}
+
+void Turns::looked() {
+  --looking_;
+}
+
+void Turns::found_long(std::size_t cell, double seconds) {
+  waiting_.emplace(seconds, cell);
+}
+
+}  // namespace syncline

@@ -1,0 +1,78 @@
+// What an option is to cells that differ in it has one place, its row: the ranking and the page say
+// the same.
+#include <gtest/gtest.h>
+#include <set>
+
+#include "sim/options/options.h"
+#include "sim/study/ranking.h"
+#include "sim/study/study.h"
+#include "tests/unit/made_results.h"
+
+namespace syncline {
+namespace {
+
+// Cells of two schedules, each with two values of this option.
+std::vector<Result> crossed(const std::string& option) {
+  std::vector<Result> results;
+  for (const char* schedule : {"bsp", "asp"})
+    for (const char* value : {"1", "2"})
+      results.push_back(made_result({{"schedule", schedule}, {option, value}}, 100));
+  return results;
+}
+
+std::vector<Result> alone(const std::string& option) {
+  return {made_result({{option, "1"}}, 100), made_result({{option, "2"}}, 200)};
+}
+
+TEST(Roles, DecideWhetherCellsCompeteAndShareCharts) {
+  std::set<Role> seen;
+  for (const Option& option : scenario_options()) {
+    if (option.name == "schedule")
+      continue;
+    seen.insert(option.role);
+    const std::vector<Result> results = crossed(option.name);
+    EXPECT_EQ(rank(results).contests.size(), option.role == Role::choice ? 1U : 2U) << option.name;
+    const bool share = option.role == Role::choice || option.role == Role::run;
+    const Study study = study_of(results);
+    if (study.x_option != option.name) {  // curves are drawn against it
+      EXPECT_EQ(study.cases.size(), share ? 1U : 2U) << option.name;
+    }
+  }
+  EXPECT_EQ(seen.size(), 5U);
+}
+
+TEST(Roles, LetWhatIsAskedAboutCompeteWhereNothingElseDiffers) {
+  for (const Option& option : scenario_options()) {
+    const std::vector<Result> results = alone(option.name);
+    const bool competes = option.role == Role::choice || option.role == Role::question;
+    EXPECT_EQ(rank(results).contests.size(), competes ? 1U : 2U) << option.name;
+    EXPECT_EQ(rank(results).sentences.empty(), !competes) << option.name;
+    const bool share = competes || option.role == Role::run;
+    EXPECT_EQ(study_of(results).cases.size(), share ? 1U : 2U) << option.name;
+  }
+}
+
+// With names all compete, whatever they differ in, but not those of other lessons.
+TEST(Roles, AreOfNoMatterToNamedCells) {
+  for (const Option& option : scenario_options()) {
+    std::vector<Result> results{made_result({{"name", "one"}, {option.name, "1"}}, 100),
+                                made_result({{"name", "two"}, {option.name, "2"}}, 200)};
+    EXPECT_EQ(rank(results).contests.size(), option.role == Role::lesson ? 2U : 1U) << option.name;
+    EXPECT_EQ(study_of(results).cases.size(), 1U) << option.name;
+  }
+}
+
+TEST(Roles, OfBatchIsAChoiceAndOfTheNetworkModelIsNot) {
+  EXPECT_EQ(role_of("batch"), Role::choice);
+  EXPECT_EQ(role_of("precision"), Role::choice);
+  EXPECT_EQ(role_of("servers"), Role::choice);
+  EXPECT_EQ(role_of("network"), Role::subject);
+  EXPECT_EQ(role_of("jitter"), Role::question);
+  EXPECT_EQ(role_of("skew"), Role::question);
+  EXPECT_EQ(role_of("hidden"), Role::lesson) << "a parameter of a problem";
+  EXPECT_EQ(role_of("density"), Role::choice);
+  EXPECT_EQ(role_of("of a newer version"), Role::choice);
+}
+
+}  // namespace
+}  // namespace syncline
