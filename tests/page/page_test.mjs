@@ -65,7 +65,7 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   assert.ok(said.includes("workers 8: ") && said.endsWith(" %"), said);
   await tab.focus("#breakdown canvas");
   await tab.keyboard.press("ArrowRight");
-  assert.match((await texts(tab, "#breakdown [aria-live]"))[0], /compute: .* ms \(/);
+  assert.match((await texts(tab, "#breakdown [aria-live]"))[0], /computation: .* ms \(/);
 
   // The worker counts of the breakdown are one choice; the sentence follows.
   const before = (await texts(tab, "#breakdown figcaption"))[0];

@@ -25,7 +25,7 @@ const std::vector<Case> effects{
     {"ALogFile", setting("log", "root.app:file:precious.txt"), {"p.xml:4", "log"}},
     {"ANetworkOfItsOwn",
      setting("network/bandwidth-factor", "2"),
-     {"p.xml:4", "network/bandwidth-factor", "options network, bandwidth-factor"}},
+     {"p.xml:4", "network/bandwidth-factor", "options of the scenario"}},
     {"AnEmptySetting", platform({.before = "<config/>\n"}), {"p.xml:4", "<config>", "options"}},
     {"AProgram",
      platform({.after = "<actor host=\"a\" function=\"f\"/>\n"}),
