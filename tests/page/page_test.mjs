@@ -124,7 +124,7 @@ await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
   const tiles = await tab.$$("#map .scroll rect");
   assert.equal(tiles.length, 4);
   await tiles[0].hover();
-  assert.match((await texts(tab, ".tip"))[0], /^workers \d+, batch \d+\n(ring|ps): [\d,]+ samples\/s\n[\d.]+ × (ring|ps)$/);
+  assert.match((await texts(tab, ".tip"))[0], /^workers \d+, bandwidth-factor [\d.]+\n(ring|ps): [\d,]+ samples\/s\n[\d.]+ × (ring|ps)$/);
   await tab.select(".case select", "1");
   assert.ok((await chart(tab, "throughput", "chart.width")) > 280);
 });
