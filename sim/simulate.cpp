@@ -46,8 +46,8 @@ std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
 
 }  // namespace
 
-Simulated simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
-                        const std::function<void(const CurvePoint&)>& evaluated) {
+SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
+                            const std::function<void(const CurvePoint&)>& evaluated) {
   const std::string inputs = inputs_of(cell.scenario);  // before they are read: they may change
   const Setup setup = prepare_cell(cell, limits);
   const Estimate needs = estimate(setup);

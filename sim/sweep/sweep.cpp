@@ -25,7 +25,7 @@ const std::string is_long = "long ";
 // The answer of one that could not write its files, with the reason.
 const std::string is_unwritten = "unwritten ";
 
-std::string answer_of(const Simulated& cell) {
+std::string answer_of(const SimulatedCell& cell) {
   if (!cell.not_written.empty())
     return is_unwritten + cell.not_written;
   return cell.result ? text_of(*cell.result) : is_long + std::to_string(cell.waits_s);
