@@ -66,11 +66,7 @@ std::string summary_of(const Findings& findings) {
     text += (&sentence == &ranking.sentences.front() ? "**" + plain(sentence) + "**"
                                                      : plain(sentence)) +
             "\n";
-  std::vector<const Figure*> columns;
-  for (const Figure& figure : figure_rows())
-    if (figure.roles.summary &&
-        (figure.matters == nullptr || std::ranges::any_of(findings.results, figure.matters)))
-      columns.push_back(&figure);
+  const std::vector<const Figure*> columns = columns_of(findings.results, &Figure::Roles::summary);
   text += "\n| cell |";
   for (const Figure* figure : columns)
     text += " " + title_of(*figure, findings.results) + " |";

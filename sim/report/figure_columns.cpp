@@ -1,9 +1,7 @@
 #include "sim/report/figure_columns.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "sim/report/report.h"
 #include "sim/report/shown.h"
 
 namespace syncline {
@@ -12,7 +10,7 @@ namespace {
 std::string shown_in(Unit unit, double value) {
   switch (unit) {
     case Unit::share:
-      return format("%.1f %%", 100 * value);
+      return percent(value, 1);
     case Unit::seconds:
       return seconds_shown(value);
     case Unit::duration:
@@ -41,7 +39,7 @@ std::string shown_in_table(const Figure& figure, const Result& result) {
   const auto value = column_value(figure, result);
   if (!value)
     return "";
-  return figure.roles.part ? format("%.0f %%", 100 * *value) : shown_in(figure.unit, *value);
+  return figure.roles.part ? percent(*value) : shown_in(figure.unit, *value);
 }
 
 std::string title_of(const Figure& figure, const std::vector<Result>& results) {
@@ -50,10 +48,11 @@ std::string title_of(const Figure& figure, const std::vector<Result>& results) {
   return figure.titles.empty() ? figure.name : figure.titles.front();
 }
 
-std::vector<const Figure*> columns_of(const std::vector<Result>& results) {
+std::vector<const Figure*> columns_of(const std::vector<Result>& results,
+                                      bool Figure::Roles::*role) {
   std::vector<const Figure*> columns;
   for (const Figure& figure : figure_rows())
-    if (figure.roles.column &&
+    if (figure.roles.*role &&
         (figure.matters == nullptr || std::ranges::any_of(results, figure.matters)))
       columns.push_back(&figure);
   return columns;
@@ -61,11 +60,7 @@ std::vector<const Figure*> columns_of(const std::vector<Result>& results) {
 
 std::string busiest_link_shown(const Result& result) {
   const std::vector<BusyLink>& links = result.figures.busiest_links;
-  return links.empty() ? "-" : links[0].name + format(" %.0f %%", 100 * links[0].utilisation);
-}
-
-bool is_unsteady(const Figures& figures) {
-  return std::abs(figures.halves_differ) > agreeing_halves;
+  return links.empty() ? "-" : links[0].name + " " + percent(links[0].utilisation);
 }
 
 }  // namespace syncline

@@ -16,13 +16,12 @@ std::optional<double> column_value(const Figure& figure, const Result& result);
 std::string shown_in_table(const Figure& figure, const Result& result);
 std::string title_of(const Figure& figure, const std::vector<Result>& results);
 
-// The columns of a table of these results, in their order.
-std::vector<const Figure*> columns_of(const std::vector<Result>& results);
+// The columns of a table of these results, in their order: of a pull request those with the role
+// `summary`.
+std::vector<const Figure*> columns_of(const std::vector<Result>& results,
+                                      bool Figure::Roles::*role = &Figure::Roles::column);
 
 // "node0-nic_UP 97 %"; "-" where none is used.
 std::string busiest_link_shown(const Result& result);
-
-// As its warning says (sim/report/report.cpp).
-bool is_unsteady(const Figures& figures);
 
 }  // namespace syncline

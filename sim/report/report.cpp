@@ -127,7 +127,7 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
         "iterations say more");
   figures.throughput_interval = rate.interval;
   figures.halves_differ = rate.halves_differ;
-  if (std::abs(figures.halves_differ) > agreeing_halves)
+  if (is_unsteady(figures))
     figures.warnings.push_back(
         "not steady: " +
         samples_per_s(figures.throughput_samples_per_s * (1 - figures.halves_differ / 2)) +
@@ -147,6 +147,11 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
 }
 
 }  // namespace
+
+bool is_unsteady(const Figures& figures) {
+  constexpr double agreeing_halves = 0.03;
+  return std::abs(figures.halves_differ) > agreeing_halves;
+}
 
 Figures figures_of(const Trace& trace, int batch) {
   Figures figures;

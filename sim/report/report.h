@@ -8,7 +8,8 @@
 
 namespace syncline {
 
-constexpr double agreeing_halves = 0.03;  // if they differ by more, a warning says so
+// Whether the halves of the window differ by more than 3 %, as a warning then says.
+bool is_unsteady(const Figures& figures);
 
 // Throughput of flows is so near that of steps; where this warning is, so near (law 26).
 constexpr double error_of_flows = 0.03;

@@ -63,7 +63,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   // Runs that all become slower, or faster, have not come to where longer ones end.
   figures.throughput_interval = std::hypot(of_chance, figures.halves_differ);
 
-  if (std::abs(figures.halves_differ) <= agreeing_halves)  // of the mean
+  if (!is_unsteady(figures))  // the mean of them
     std::erase_if(figures.warnings,
                   [](const std::string& warning) { return warning.starts_with("not steady"); });
   std::vector<double> own;
