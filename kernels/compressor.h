@@ -173,6 +173,14 @@ struct Promise {
   std::optional<double> bits = {};  // the mean length is at most so much
 };
 
+// Momentum of gradients that a compressor keeps itself. Null: it has none.
+struct OwnMomentum {
+  double (*of)(const Settings&) = nullptr;
+  Settings (*with)(const Settings&, double momentum) = nullptr;
+  // For gradients that workers have clipped as a whole.
+  Settings (*unclipped)(const Settings&) = nullptr;
+};
+
 struct Compressor {
   static constexpr const char* kind = "compressor";
   std::string name = {};
@@ -186,7 +194,14 @@ struct Compressor {
   bool sparse = false;       // the message is (index, value) pairs
   bool shared_draw = false;  // all workers must encode with the same Draw
   bool unbiased = false;     // the decoded gradient has the gradient as its expectation
-  bool feedback = false;     // keeps a residual (error feedback), with its settings at default
+
+  // Whether what is not sent joins the next message (error feedback), with these settings. Null:
+  // never.
+  bool (*feedback)(const Settings&) = nullptr;
+  bool keeps_residual(const Settings& settings) const {
+    return feedback != nullptr && feedback(settings);
+  }
+  OwnMomentum momentum = {};
 
   std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
 
@@ -223,5 +238,22 @@ struct Compressor {
   // The parameter that counts the steps of a warm-up of its own, which no simulation follows.
   std::string own_warm_up = {};
 };
+
+// Of what does not depend on settings.
+inline bool always(const Settings&) {
+  return true;
+}
+
+// What sparsifiers have in common: a parameter for the part of the values that is sent.
+inline constexpr const char* density_name = "density";
+inline bool has_density(const Compressor& compressor) {
+  return declares(compressor.parameters, density_name);
+}
+inline double density_of(const Settings& settings) {
+  return settings.number(density_name);
+}
+inline Settings with_density(const Settings& settings, double density) {
+  return settings.with(density_name, density);
+}
 
 }  // namespace syncline

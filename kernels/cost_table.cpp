@@ -48,7 +48,7 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
     if (equals == std::string::npos || parameter == nullptr)
       return false;
     const std::string value = word.substr(equals + 1);
-    if (parameter->name == "density") {
+    if (parameter->name == density_name) {
       density = std::strtod(value.c_str(), nullptr);
       continue;
     }
@@ -108,12 +108,12 @@ std::string command_for(const CostTable& table, const std::vector<CostQuestion>&
     sizes.push_back(number_text(size));
   std::string command =
       "syncline-calibrate --compressors " + joined(compressors) + " --sizes " + joined(sizes);
-  for (const char* own : {"density", "bits"})
+  for (const std::string own : {density_name, "bits"})
     if (const auto found = values.find(own); found != values.end())
-      command += (found->first == "density" ? " --densities " : " --bits ") + joined(found->second);
+      command += (own == density_name ? " --densities " : " --bits ") + joined(found->second);
   std::vector<std::string> others;
   for (const std::string& name : unusual)
-    if (name != "density" && name != "bits")
+    if (name != density_name && name != "bits")
       for (const std::string& value : values[name])
         others.push_back(name + "=" + value);
   if (!others.empty())
@@ -156,8 +156,8 @@ Answer answer(const CostTable& table, const CostQuestion& question) {
   const Settings& settings = question.settings;
   const std::string& operation = question.operation;
   const double elements = question.elements;
-  const bool sparsifies = parameter_of(compressor, "density") != nullptr;
-  const double wanted = sparsifies ? settings.number("density") : 0;
+  const bool sparsifies = has_density(compressor);
+  const double wanted = sparsifies ? density_of(settings) : 0;
   std::map<double, Curve> curves;  // by density
   const CostRow* first = nullptr;
   for (const CostRow& row : table.rows) {

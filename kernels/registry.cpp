@@ -99,11 +99,6 @@ Settings::Settings(const std::vector<Parameter>& parameters,
   }
 }
 
-bool Settings::says(const std::string& name, const std::string& word) const {
-  const auto found = words_.find(name);
-  return found != words_.end() && found->second == word;
-}
-
 Settings Settings::with(const std::string& name, double number) const {
   Settings changed = *this;
   changed.numbers_.at(name) = number;

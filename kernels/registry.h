@@ -80,8 +80,6 @@ class Settings {
 
   double number(const std::string& name) const { return numbers_.at(name); }
   const std::string& word(const std::string& name) const { return words_.at(name); }
-  // Whether there is such a word and it is this one: for what only some of a kind declare.
-  bool says(const std::string& name, const std::string& word) const;
 
   // The same with one number or word changed, which must be there; it is not checked.
   Settings with(const std::string& name, double number) const;

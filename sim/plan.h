@@ -153,6 +153,11 @@ struct Topology {
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers);
 
+struct Pushing {
+  double partition_bytes = 0;  // that are pushed at a time, over all servers
+  int in_flight = 0;           // buckets that a worker has under way; 0: all
+};
+
 struct Exchange {
   static constexpr const char* kind = "exchange";
   std::string name;
@@ -164,6 +169,11 @@ struct Exchange {
   // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.
   // `sparse`: lists of (index, value), which it merges on the way.
   enum class Carries { sums, any, sparse } carries = Carries::sums;
+  // The setting, as an option is written, by which it adds messages though it carries any; empty:
+  // it does not. Null: never.
+  std::string (*adds_by)(const Settings&) = nullptr;
+  // How a bucket's gradient goes to servers that answer each push. Null: it has no servers.
+  Pushing (*pushing)(const Settings&) = nullptr;
   // The part of `rank` in averaging the payload over all workers. Throws std::invalid_argument
   // if the exchange does not support this topology. Empty if there is nothing to do. The plan of an
   // exchange that does not carry sums also has the work on messages; the worker's communication

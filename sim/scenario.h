@@ -89,6 +89,7 @@ struct Scenario {
   // Values of 4 bytes that the optimiser's step reads and writes per parameter; 0: the step takes
   // no time of its own, but is in the measured throughput as if it were a part of backward.
   int optimizer_values = 0;
+  bool optimizer_adapts = false;     // takes no steps of SGD
   std::optional<double> memory_Bps;  // of the device: what the step moves its values at
   double optimizer_overhead_s = 0;   // of software per tensor of the step
 
@@ -105,7 +106,7 @@ struct Scenario {
   const Compressor* read_as = nullptr;    // decoding takes the seconds of this one's rows
   bool network_prices = false;            // its cost model uses the simulated network's costs
   std::vector<double> warm_up_densities;  // of the first epochs
-  int epoch_iterations = 1;               // of these
+  std::optional<int> epoch_iterations;    // of these; none: the data that are learned say it
   bool compressed_pulls = false;          // servers answer with compressed differences
   std::uint64_t dense_below = 0;          // tensors of fewer values are sent as they are
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@ namespace syncline {
 class Worker;
 class Server;
 class Aggregator;
+
+// Densities of the first epochs.
+struct WarmUp {
+  std::string option;                   // that chooses them, and
+  std::string compressor;               // whose authors' they are
+  std::optional<int> epoch_iterations;  // none: the data that are learned say it
+};
 
 struct Schedule {
   static constexpr const char* kind = "schedule";
@@ -35,6 +43,12 @@ struct Schedule {
   int (*round)(const Settings&) = nullptr;
   // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.
   bool settles_slowly = false;
+  // Whether servers answer with compressed differences, with these settings. Null: never.
+  bool (*pulls_compressed)(const Settings&) = nullptr;
+  // Of a worker's own gradients, how many may be in no parameters that it has. Null: none.
+  double (*gradients_ahead)(const Settings&) = nullptr;
+  // Whose densities the first epochs have, and how long these are. Null: densities do not warm up.
+  WarmUp (*warm_up)(const Settings&) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node
@@ -56,9 +70,13 @@ struct Schedule {
   }
 };
 
-// Parameters of schedules with servers.
+// What schedules with servers have in common.
+inline constexpr const char* pull_name = "pull";
+inline bool pulls_compressed(const Settings& settings) {
+  return settings.word(pull_name) == "compressed";
+}
 inline Parameter pull_parameter() {
-  return {.name = "pull",
+  return {.name = pull_name,
           .sentence = "servers answer with dense parameters or with compressed differences",
           .fallback = "dense",
           .choices = {"dense", "compressed"}};

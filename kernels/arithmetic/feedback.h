@@ -12,15 +12,16 @@
 namespace syncline {
 
 // The parameter of every method that can run both ways.
+inline constexpr const char* feedback_name = "error-feedback";
 inline Parameter feedback_parameter(const std::string& fallback) {
-  return {.name = "error-feedback",
+  return {.name = feedback_name,
           .sentence = "add what was not sent to the next gradient",
           .fallback = fallback,
           .choices = {"on", "off"}};
 }
 
 inline bool with_feedback(const Settings& settings) {
-  return settings.word("error-feedback") == "on";
+  return settings.word(feedback_name) == "on";
 }
 
 // Sizes a per-element memory at its first use, and refuses a tensor that changed its size.

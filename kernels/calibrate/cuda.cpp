@@ -79,8 +79,8 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
 // How many elements this cell sends, or its rank: what a baseline is told of its settings.
 std::size_t size_of(const Cell& cell, std::size_t elements) {
   for (const Parameter& parameter : cell.compressor->parameters) {
-    if (parameter.name == "density")
-      return wanted(cell.settings.number("density"), elements);
+    if (parameter.name == density_name)
+      return wanted(density_of(cell.settings), elements);
     if (parameter.name == "rank")
       return static_cast<std::size_t>(cell.settings.number("rank"));
   }

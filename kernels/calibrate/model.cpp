@@ -2,6 +2,7 @@
 // formula stands in the header of every table, and the provenance says `modelled`.
 #include <algorithm>
 
+#include "kernels/arithmetic/feedback.h"
 #include "kernels/calibrate/calibrate.h"
 
 namespace syncline {
@@ -34,7 +35,7 @@ double wire_bytes(const Compressor& compressor, const Settings& settings, std::s
 // default: switched on, the residual is read and written; switched off, it is no longer read.
 double feedback_bytes(const Compressor& compressor, const Settings& settings) {
   for (const Parameter& parameter : compressor.parameters)
-    if (parameter.name == "error-feedback" && settings.word(parameter.name) != parameter.fallback)
+    if (parameter.name == feedback_name && settings.word(parameter.name) != parameter.fallback)
       return parameter.fallback == "off" ? 8 : -4;
   return 0;
 }
@@ -43,7 +44,7 @@ double feedback_bytes(const Compressor& compressor, const Settings& settings) {
 
 double encode_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
-  const Settings usual(compressor.parameters, {{"density", "0.01"}});  // those of `traffic`
+  const Settings usual(compressor.parameters, {{density_name, "0.01"}});  // those of `traffic`
   return static_cast<double>(elements) * (compressor.traffic.encode_bytes_per_element +
                                           feedback_bytes(compressor, cell.settings)) +
          wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);

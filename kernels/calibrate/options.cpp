@@ -111,7 +111,7 @@ void check_set(const CalibrateOptions& options) {
   std::set<std::string> known;
   for (const std::string& name : options.compressors)
     for (const Parameter& parameter : Registered<Compressor>::find(name).parameters)
-      if (parameter.name != "density" && parameter.name != "bits")
+      if (parameter.name != density_name && parameter.name != "bits")
         known.insert(parameter.name);
   for (const auto& [name, values] : options.set)
     if (!known.contains(name))
@@ -222,7 +222,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   if (options.out.empty() == options.append.empty())
     throw std::invalid_argument("give one of --out FILE and --append FILE");
   check_set(options);
-  check_values("density", options.densities);
+  check_values(density_name, options.densities);
   check_values("bits", options.bits);
   cells_of(options);  // bad values are refused before anything runs
   return options;
@@ -230,7 +230,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
 
 std::vector<Cell> cells_of(const CalibrateOptions& options) {
   std::map<std::string, std::vector<std::string>> asked = options.set;
-  asked["density"] = options.densities;
+  asked[density_name] = options.densities;
   asked["bits"] = options.bits;
   std::vector<Cell> cells;
   for (const std::string& name : options.compressors) {

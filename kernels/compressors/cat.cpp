@@ -235,7 +235,7 @@ const Registered<Compressor> entry{{
                     .changes_cost = false},
                    feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = keeps_residual,
     .wire_bytes = bytes,
     .promise = promise,
     .reference = {encode_plainly, decode},

@@ -169,7 +169,12 @@ const Registered<Compressor> entry{{
                     .fallback = "0",
                     .minimum = 0}},
     .sparse = true,
-    .feedback = true,
+    .feedback = always,
+    .momentum = {
+        .of = [](const Settings& settings) { return settings.number("momentum"); },
+        .with = [](const Settings& settings,
+                   double momentum) { return settings.with("momentum", momentum); },
+        .unclipped = [](const Settings& settings) { return settings.with("clip-norm", 0); }},
     .wire_bytes = bytes,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},

@@ -21,7 +21,7 @@ struct Dgc {
 // The paper's warm-up: a quarter, a sixteenth, ... is sent, four times for as many steps each,
 // until the density is reached.
 inline double warm_density(const Settings& settings, std::uint32_t step) {
-  const double density = settings.number("density");
+  const double density = density_of(settings);
   const double steps = settings.number("warm-up");
   if (!(density > 0) || step >= steps)
     return density;

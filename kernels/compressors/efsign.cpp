@@ -15,7 +15,7 @@ const Registered<Compressor> entry{{
                      "feedback contract.",
              .paper = "Karimireddy et al., ICML 2019"},
     .parameters = {feedback_parameter("on")},
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = sign_bytes<1>,
     .reference = signs_plainly(format),
     .cpu = signs(format),

@@ -17,7 +17,7 @@ namespace syncline {
 namespace {
 
 double quantile(const Settings& settings) {
-  const double density = settings.number("density");
+  const double density = density_of(settings);
   return normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
 }
 
@@ -25,7 +25,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
                     Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
   const Values& u = state.residual;
-  const std::size_t k = wanted(settings.number("density"), u.size());
+  const std::size_t k = wanted(density_of(settings), u.size());
   double t = gaussian_threshold(moments_of(u), quantile(settings));
   std::vector<std::uint32_t> chosen;
   for (int pass = 0; pass < gaussian_passes && k > 0; ++pass) {
@@ -43,7 +43,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
-  const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
+  const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   const bool feedback = with_feedback(settings);
   Picks picks = room_for_picks(n, state.scratch);
   std::vector<Moments> tiles(tiles_of(n));
@@ -80,7 +80,7 @@ const Registered<Compressor> entry{{
                     .choices = {"two", "one"}},
                    feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes_near_density<3>,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},

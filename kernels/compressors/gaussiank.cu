@@ -41,7 +41,7 @@ __global__ void decide_kernel(Selection* selection, std::size_t k) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const double density = settings.number("density");
+  const double density = density_of(settings);
   const double quantile =
       normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
   const SelectionRoom room = selection_room(workspace, input.elements);

@@ -18,7 +18,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
                     State& state, Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
   const Values& u = state.residual;
-  const std::size_t k = wanted(settings.number("density"), u.size());
+  const std::size_t k = wanted(density_of(settings), u.size());
   const auto count = [&](std::uint32_t key) {
     return static_cast<std::size_t>(
         std::count_if(u.begin(), u.end(), [&](float x) { return magnitude_key(x) >= key; }));
@@ -75,7 +75,7 @@ void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
-  const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
+  const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   const bool feedback = with_feedback(settings);
   std::vector<Moments> tiles(tiles_of(n));
   add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
@@ -107,7 +107,7 @@ const Registered<Compressor> entry{{
                     .whole = true},
                    feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},

@@ -38,7 +38,7 @@ __global__ void offset_kernel(Selection* selection, std::size_t k, Draw draw) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t n = input.elements, k = wanted(settings.number("density"), n);
+  const std::size_t n = input.elements, k = wanted(density_of(settings), n);
   const SelectionRoom room = selection_room(workspace, n);
   const std::size_t message_room = sparse_room(settings, n);
   add_sum_and_count(input, with_feedback(settings), room, stream);

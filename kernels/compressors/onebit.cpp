@@ -17,7 +17,7 @@ const Registered<Compressor> entry{{
                      "that converge.",
              .paper = "Seide et al., Interspeech 2014"},
     .parameters = {feedback_parameter("on")},
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = sign_bytes<2>,
     .reference = signs_plainly(format),
     .cpu = signs(format),

@@ -255,7 +255,7 @@ const Registered<Compressor> entry{{
                    feedback_parameter("on")},
     .reducible = true,
     .shared_draw = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},

@@ -320,6 +320,7 @@ const Registered<Compressor> entry{{
                     .choices = {"fixed", "sparse", "dense"}},
                    feedback_parameter("off")},
     .unbiased = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},

@@ -16,7 +16,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
                     State& state, Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
   const std::size_t n = gradient.elements(), width = value_bytes(gradient.precision());
-  message.resize(wanted(settings.number("density"), n) * width);
+  message.resize(wanted(density_of(settings), n) * width);
   for (std::size_t i = 0; i * width < message.size(); ++i) {
     float& u = state.residual[permuted(permutation(draw, n), i)];
     put_value(u, gradient.precision(), message.data() + width * i);
@@ -27,7 +27,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements(), width = value_bytes(gradient.precision());
-  const std::size_t k = wanted(settings.number("density"), n);
+  const std::size_t k = wanted(density_of(settings), n);
   const bool feedback = with_feedback(settings);
   const Precision precision = gradient.precision();
   const Permutation order = permutation(draw, n);
@@ -46,7 +46,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
 void decode(const Settings& settings, std::span<const std::byte> message, Precision precision,
             const Draw& draw, std::span<float> sum) {
   const std::size_t width = value_bytes(precision);
-  const std::size_t k = wanted(settings.number("density"), sum.size());
+  const std::size_t k = wanted(density_of(settings), sum.size());
   expect_bytes("randomk", message.size(), k * width);
   const Permutation order = permutation(draw, sum.size());
   for_each_tile(k, [&](std::size_t, std::size_t begin, std::size_t count) {
@@ -56,7 +56,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
 }
 
 WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
-  const std::size_t k = wanted(settings.number("density"), elements);
+  const std::size_t k = wanted(density_of(settings), elements);
   return {static_cast<double>(k * value_bytes(precision)), true};
 }
 
@@ -78,7 +78,7 @@ const Registered<Compressor> entry{{
     .parameters = {density_parameter(), feedback_parameter("on")},
     .reducible = true,
     .shared_draw = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,
     .reference = {encode_plainly, decode},

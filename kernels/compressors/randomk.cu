@@ -32,7 +32,7 @@ __global__ void scatter_kernel(const Value* message, Permutation order, std::siz
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void*, void* stream) {
-  const std::size_t k = wanted(settings.number("density"), input.elements);
+  const std::size_t k = wanted(density_of(settings), input.elements);
   if (input.elements > 0)
     with_gradient(input, [&]<class Value>(const Value* g) {
       launch(add_kernel<Value>, blocks_of(input.elements), 256, stream, g, input.residual,
@@ -54,12 +54,12 @@ void decode_add(const Settings&, const std::byte* message, std::size_t bytes, co
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {
-  return 4 * wanted(settings.number("density"), elements);
+  return 4 * wanted(density_of(settings), elements);
 }
 
 std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
                                std::uint64_t) {
-  return {{0, value_bytes(precision) * wanted(settings.number("density"), elements)}};
+  return {{0, value_bytes(precision) * wanted(density_of(settings), elements)}};
 }
 
 const Registered<DeviceCompressor> entry{{.name = "randomk",

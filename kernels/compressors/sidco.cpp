@@ -120,7 +120,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   const Sidco sidco = sidco_of(settings);
   start(sidco, state);
   const Values& u = state.residual;
-  const std::size_t k = wanted(settings.number("density"), u.size());
+  const std::size_t k = wanted(density_of(settings), u.size());
   std::vector<std::uint32_t> chosen;
   if (k > 0) {
     const auto every_tile = [&](const auto& sums_of) {
@@ -149,7 +149,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
-  const std::size_t n = gradient.elements(), k = wanted(settings.number("density"), n);
+  const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
   const Sidco sidco = sidco_of(settings);
@@ -202,7 +202,7 @@ const Registered<Compressor> entry{{
                     .whole = true},
                    feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes_near_density<5>,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},

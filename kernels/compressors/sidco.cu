@@ -117,7 +117,7 @@ void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t n = input.elements, k = wanted(settings.number("density"), n);
+  const std::size_t n = input.elements, k = wanted(density_of(settings), n);
   const Chain chain{sidco_of(settings), selection_room(workspace, n),
                     reinterpret_cast<SidcoMemory*>(input.memory)};
   add_and_sum(input, with_feedback(settings), chain.room, stream);

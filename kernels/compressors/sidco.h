@@ -40,7 +40,7 @@ struct Sidco {
 };
 
 inline Sidco sidco_of(const Settings& settings) {
-  const double density = settings.number("density");
+  const double density = density_of(settings);
   Sidco sidco;
   sidco.fit = settings.word("fit") == "gamma"    ? Fit::gamma
               : settings.word("fit") == "pareto" ? Fit::pareto

@@ -118,6 +118,7 @@ const Registered<Compressor> entry{{
                     .maximum = 1000},
                    feedback_parameter("off")},
     .unbiased = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},

@@ -57,7 +57,7 @@ const Registered<Compressor> entry{{
                     .changes_cost = false},
                    feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = typical_bytes,
     .promise = promise_of_sent,
     .reference = {encode_plainly, decode_sparse},

@@ -14,14 +14,14 @@ namespace {
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
                     Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
-  const std::size_t k = wanted(settings.number("density"), gradient.elements());
+  const std::size_t k = wanted(density_of(settings), gradient.elements());
   write_sparse_plainly(largest_plainly(state.residual, k), gradient.precision(), state.residual,
                        message);
 }
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
-  const std::size_t k = wanted(settings.number("density"), gradient.elements());
+  const std::size_t k = wanted(density_of(settings), gradient.elements());
   const Picks picks = add_and_pick_largest(gradient, with_feedback(settings), k, draw, state);
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
@@ -34,7 +34,7 @@ const Registered<Compressor> entry{{
              .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
     .parameters = {density_parameter(), feedback_parameter("on")},
     .sparse = true,
-    .feedback = true,
+    .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},

@@ -9,7 +9,7 @@ namespace {
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t k = wanted(settings.number("density"), input.elements);
+  const std::size_t k = wanted(density_of(settings), input.elements);
   const bool feedback = with_feedback(settings);
   const SelectionRoom room = selection_room(workspace, input.elements);
   const std::size_t message_room = sparse_room(settings, input.elements);

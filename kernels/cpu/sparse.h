@@ -80,7 +80,7 @@ constexpr double sparse_bytes(std::size_t selected, Precision precision) {
 }
 
 inline Parameter density_parameter() {
-  return {.name = "density",
+  return {.name = density_name,
           .sentence = "share of the elements that is sent",
           .fallback = "0.001",
           .minimum = 0,
@@ -91,12 +91,12 @@ inline Parameter density_parameter() {
 // at it and take anything from k - k / part to k + k / part elements.
 inline WireSize bytes_at_density(const Settings& settings, std::size_t elements,
                                  Precision precision) {
-  return {sparse_bytes(wanted(settings.number("density"), elements), precision), true};
+  return {sparse_bytes(wanted(density_of(settings), elements), precision), true};
 }
 
 template <std::size_t part>
 WireSize bytes_near_density(const Settings& settings, std::size_t elements, Precision precision) {
-  const std::size_t k = wanted(settings.number("density"), elements);
+  const std::size_t k = wanted(density_of(settings), elements);
   return {sparse_bytes(k, precision), sparse_bytes(k - k / part, precision),
           sparse_bytes(std::min(k + k / part, elements), precision)};
 }
@@ -113,7 +113,7 @@ inline Promise promise_of_largest(std::size_t k, std::size_t elements) {
 
 inline Promise promise_at_density(const Settings& settings, std::size_t elements,
                                   std::size_t /*sent*/) {
-  return promise_of_largest(wanted(settings.number("density"), elements), elements);
+  return promise_of_largest(wanted(density_of(settings), elements), elements);
 }
 
 // Of who decides on k anew for each message: that of the k it has sent.

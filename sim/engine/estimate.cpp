@@ -220,9 +220,8 @@ double copies_of_parameters(const Setup& setup, double iterations) {
     copies = steps_alone ? 3 : 1;  // its gradient; then also parameters and velocity of its own
   }
   // Who does not wait for answers keeps the gradients that are in none yet.
-  const Settings& schedule = setup.scenario.schedule_settings;
-  if (schedule.says("cache", "on"))
-    copies += std::min(schedule.number("staleness") + 1, iterations);
+  if (const auto ahead = setup.scenario.schedule->gradients_ahead; ahead != nullptr)
+    copies += std::min(ahead(setup.scenario.schedule_settings), iterations);
   if (setup.scenario.compresses())
     copies += 2;  // what it left out, and what its message says
   if (setup.traffic.compression.has_momentum())

@@ -78,7 +78,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
         of_server.begin() + first + worker.run.cuts[index(bucket.index)].pieces);
   worker.stream.jobs.add([push = std::move(push)] {
     Run& run = push.worker.run;
-    const double limit = run.setup.traffic.exchange_settings.number("in-flight");
+    const int limit = run.setup.traffic.pushing.in_flight;
     while (limit > 0 && push.worker.buckets_in_flight >= limit)
       push.worker.stream.wakeup.wait();
     ++push.worker.buckets_in_flight;

@@ -111,6 +111,11 @@ const Registered<Exchange> entry{{
                     .choices = {"dense", "compressed"}}},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
+    .adds_by =
+        [](const Settings& settings) {
+          return std::string(settings.word("in-node") == "compressed" ? "in-node = compressed"
+                                                                      : "");
+        },
     .plan = hierarchical,
     .combine = sum_of_grid,
 }};

@@ -93,6 +93,11 @@ std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
   return transfers;
 }
 
+Pushing pushing(const Settings& settings) {
+  return {.partition_bytes = settings.number("partition-bytes"),
+          .in_flight = static_cast<int>(settings.number("in-flight"))};
+}
+
 Plan pipeline(const Topology& topology, const Settings& settings, const Payload& payload, int rank,
               std::vector<Transfer> (*transfers)(const Shards&, int), int fine_pieces) {
   const std::uint64_t bytes = payload.bytes;
@@ -104,8 +109,8 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
 
   Plan plan;
   Stage stage{.stages = (sums_in_nodes ? 2 : 0) + (no_servers ? 0 : 2),
-              .partitions = pieces(bytes, settings.number("partition-bytes")),
-              .in_flight = static_cast<int>(settings.number("in-flight")),
+              .partitions = pieces(bytes, pushing(settings).partition_bytes),
+              .in_flight = pushing(settings).in_flight,
               .fine_pieces = fine_pieces};
   const auto append = [&](Phase phase) {
     phase.stage = stage;
@@ -181,6 +186,7 @@ const Registered<Exchange> entry{{
                     .maximum = 1e6,
                     .whole = true}},
     .uses_servers = true,
+    .pushing = pushing,
     .plan = ps,
     .flow_plan = ps_as_flows,
 }};

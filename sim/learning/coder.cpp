@@ -12,13 +12,6 @@
 namespace syncline {
 namespace {
 
-// Whether what is not sent joins the next message. CAT's stochastic rule is unbiased instead.
-bool keeps_residual(const Compressor& compressor, const Settings& settings) {
-  return !settings.says("rule", "stochastic") &&
-         (settings.says("error-feedback", "on") ||
-          (compressor.feedback && !settings.says("error-feedback", "off")));
-}
-
 // The residual with nothing left to take off, so that values can be added to it.
 Values& plain_residual(State& state, std::size_t elements) {
   if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
@@ -98,7 +91,7 @@ void Coder::with_gradient(const Sender& sender, int iteration, std::span<const f
   if (precision_ == Precision::fp32) {
     work(Gradient(values), state);
   } else {
-    const bool keeps = keeps_residual(compressor(), settings(iteration));
+    const bool keeps = compressor().keeps_residual(settings(iteration));
     halves_.resize(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
       halves_[i] = to_half(values[i]);
@@ -118,8 +111,8 @@ Message Coder::encode(const Sender& sender, int iteration, std::span<const float
   with_gradient(sender, iteration, values, [&](const Gradient& gradient, State& state) {
     // Momentum is of gradients: sums of messages, and changes of parameters, have it already.
     std::optional<Settings> without;
-    if (sender.stage > 0 && declares(compressor().parameters, "momentum"))
-      without = settings(iteration).with("momentum", 0);
+    if (sender.stage > 0 && compressor().momentum.with != nullptr)
+      without = compressor().momentum.with(settings(iteration), 0);
     compressor().cpu.encode(without ? *without : settings(iteration), gradient,
                             draw_of(sender, iteration), state, message);
   });
@@ -157,12 +150,12 @@ WireSize Coder::expected(std::size_t elements, int iteration) const {
 }
 
 bool Coder::keeps_residuals(int iteration) const {
-  return on() && keeps_residual(compressor(), settings(iteration));
+  return on() && compressor().keeps_residual(settings(iteration));
 }
 
 void Coder::give_back(const Sender& sender, int iteration, std::size_t element, float value) {
   State& state = states_.at(sender);
-  if (keeps_residual(compressor(), settings(iteration)))
+  if (compressor().keeps_residual(settings(iteration)))
     plain_residual(state, state.residual.size())[element] += value;
 }
 
@@ -195,7 +188,7 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
     measures_.watch(iteration, whole_);
   };
   const auto left = [&](std::size_t i) { return left_at(state, i); };
-  if (keeps_residual(compressor(), settings(iteration)))
+  if (compressor().keeps_residual(settings(iteration)))
     measure([&](std::size_t i) { return seen_[i] + left(i); }, left);
   else
     measure([&](std::size_t i) { return values[i]; },
@@ -266,7 +259,7 @@ Contributions Coder::contributions(int bucket, int iteration,
     all.gradients.assign(all.rounded->begin(), all.rounded->end());
   }
   const std::size_t elements = all.elements;
-  if (compressor().sparse && declares(compressor().parameters, "density"))
+  if (compressor().sparse && has_density(compressor()))
     all.wanted = static_cast<std::size_t>(std::llround(
         expected(elements, iteration).bytes / static_cast<double>(4 + value_bytes(precision_))));
 
@@ -311,7 +304,7 @@ Contributions Coder::contributions(int bucket, int iteration,
 }
 
 void Coder::add_residuals(int bucket, std::span<float> sum) const {
-  if (!keeps_residual(compressor(), settings(-1)))
+  if (!compressor().keeps_residual(settings(-1)))
     return;
   for (const auto& [sender, state] : states_)
     for (std::size_t i = 0; sender.bucket == bucket && i < state.residual.size(); ++i)

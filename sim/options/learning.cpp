@@ -72,12 +72,12 @@ std::string place_of(const GivenOptions& given, const std::string& key) {
 // A compressor with momentum has that of gradients; what workers have changed alone has had it.
 // Workers clip their whole gradient themselves, and not each bucket.
 void hand_to_compressor(Scenario& scenario) {
-  const auto hand = [&](const char* name, double value) {
-    if (scenario.compresses() && declares(scenario.compressor->parameters, name))
-      scenario.compressor_settings = scenario.compressor_settings.with(name, value);
-  };
-  hand("momentum", scenario.schedule->round == nullptr ? scenario.learning.momentum : 0);
-  hand("clip-norm", 0);
+  if (!scenario.compresses() || scenario.compressor->momentum.with == nullptr)
+    return;
+  const OwnMomentum& own = scenario.compressor->momentum;
+  scenario.compressor_settings =
+      own.unclipped(own.with(scenario.compressor_settings,
+                             scenario.schedule->round == nullptr ? scenario.learning.momentum : 0));
 }
 
 }  // namespace

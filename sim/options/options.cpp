@@ -129,6 +129,7 @@ std::vector<Option> fixed_options() {
                  [](Scenario& s, const std::string& v) {
                    // Read parameter and gradient, write parameter; each state is read and written.
                    s.optimizer_values = v == "sgd" ? 3 : v == "momentum" ? 5 : v == "adam" ? 7 : 0;
+                   s.optimizer_adapts = v == "adam";
                  }),
           Role::choice,
           "By default the step is in the measured throughput and counts as computation.",

@@ -69,7 +69,7 @@ bool carries(const Exchange& exchange, const Compressor& compressor) {
 
 // Sends only some values: with indices, or the same random ones on all workers.
 bool is_sparsifier(const Compressor& compressor) {
-  return compressor.sparse || declares(compressor.parameters, "density");
+  return compressor.sparse || has_density(compressor);
 }
 
 // Names of the registered things for which `fits` holds, as an error lists them.
@@ -213,29 +213,32 @@ void find_files(const GivenOptions& given, Scenario& scenario) {
 void resolve_compression(const GivenOptions& given, Scenario& scenario,
                          std::vector<Misfit>& misfits) {
   const Compressor& compressor = *scenario.compressor;
-  const Settings& schedule = scenario.schedule_settings;
+  const Schedule& schedule = *scenario.schedule;
   const bool compresses = compressor.name != no_compressor;
-  if (scenario.exchange_settings.says("in-node", "compressed") && !compressor.reducible)
-    misfits.push_back({"in-node", "in-node = compressed: compressor " + compressor.name +
-                                      "'s messages cannot be added in the node; allowed is dense"});
-  scenario.compressed_pulls = schedule.says("pull", "compressed");
+  if (scenario.exchange->adds_by != nullptr && !compressor.reducible)
+    if (const std::string by = scenario.exchange->adds_by(scenario.exchange_settings); !by.empty())
+      misfits.push_back({by.substr(0, by.find(' ')),
+                         by + ": compressor " + compressor.name +
+                             "'s messages cannot be added in the node; allowed is dense"});
+  scenario.compressed_pulls =
+      schedule.pulls_compressed != nullptr && schedule.pulls_compressed(scenario.schedule_settings);
   if (scenario.compressed_pulls && !compresses) {
-    misfits.push_back({"pull", "pull = compressed: compressor " + compressor.name +
-                                   " makes no messages; allowed is dense"});
+    misfits.push_back({pull_name, std::string(pull_name) + " = compressed: compressor " +
+                                      compressor.name + " makes no messages; allowed is dense"});
     scenario.compressed_pulls = false;
   }
   if (const std::string& own = compressor.own_warm_up;
       !own.empty() && scenario.compressor_settings.number(own) > 0)
     misfits.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
                                   "schedule topk-sgd; allowed is 0"});
-  if (declares(scenario.schedule->parameters, "warm-up-densities")) {
-    const std::string source = schedule.word("warm-up-densities");
-    scenario.warm_up_densities = Registered<Compressor>::find(source).warm_up_densities;
-    if (const double iterations = schedule.number("epoch-iterations"); std::isfinite(iterations))
-      scenario.epoch_iterations = static_cast<int>(iterations);  // else the data say it
-    if (!scenario.warm_up_densities.empty() && !declares(compressor.parameters, "density")) {
-      misfits.push_back({"warm-up-densities", "warm-up-densities = " + source + ": compressor " +
-                                                  compressor.name + " has no density"});
+  if (schedule.warm_up != nullptr) {
+    const WarmUp warm_up = schedule.warm_up(scenario.schedule_settings);
+    scenario.warm_up_densities = Registered<Compressor>::find(warm_up.compressor).warm_up_densities;
+    scenario.epoch_iterations = warm_up.epoch_iterations;
+    if (!scenario.warm_up_densities.empty() && !has_density(compressor)) {
+      misfits.push_back({warm_up.option, warm_up.option + " = " + warm_up.compressor +
+                                             ": compressor " + compressor.name +
+                                             " has no density"});
       scenario.warm_up_densities.clear();
     }
   }

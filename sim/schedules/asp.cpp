@@ -37,6 +37,7 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .pulls_compressed = pulls_compressed,
     .worker = worker,
     .server = server,
 }};

@@ -185,6 +185,7 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .any_exchange = false,
     .settles_slowly = true,
+    .pulls_compressed = pulls_compressed,
     .worker = worker,
     .server = server,
     .aggregator = aggregator,

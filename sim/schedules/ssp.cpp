@@ -71,6 +71,11 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .any_exchange = false,
     .waiting = waiting,
+    .pulls_compressed = pulls_compressed,
+    .gradients_ahead =
+        [](const Settings& settings) {
+          return settings.word("cache") == "on" ? settings.number("staleness") + 1 : 0;
+        },
     .worker = worker,
     .server = server,
 }};

@@ -4,6 +4,8 @@
 // buffer, so compression begins after backward and overlaps with nothing; with `bucket-bytes` it
 // goes layer by layer instead (LAGS-SGD, OMGS-SGD). Which values are the largest is the
 // compressor's choice.
+#include <cmath>
+
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
@@ -20,6 +22,15 @@ void worker(Worker& worker) {
     worker.finish_averages();
     worker.step();
   }
+}
+
+WarmUp warm_up(const Settings& settings) {
+  const double iterations = settings.number("epoch-iterations");
+  return {.option = "warm-up-densities",
+          .compressor = settings.word("warm-up-densities"),
+          .epoch_iterations = std::isfinite(iterations)
+                                  ? std::optional(static_cast<int>(iterations))
+                                  : std::nullopt};
 }
 
 const Registered<Schedule> entry{{
@@ -44,6 +55,7 @@ const Registered<Schedule> entry{{
     .sparsifiers_only = true,
     .exchange = "allgather",
     .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},
+    .warm_up = warm_up,
     .worker = worker,
 }};
 

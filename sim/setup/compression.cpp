@@ -48,10 +48,10 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   read_as_ = scenario.read_as;
   precision_ = scenario.precision;
   seed_ = scenario.seed;
-  iterations_per_stage_ = scenario.epoch_iterations;
+  iterations_per_stage_ = scenario.epoch_iterations.value_or(1);
   for (const double density : scenario.warm_up_densities)  // none sends less than what follows
-    warm_up_stages_.push_back(scenario.compressor_settings.with(
-        "density", std::max(density, scenario.compressor_settings.number("density"))));
+    warm_up_stages_.push_back(with_density(
+        scenario.compressor_settings, std::max(density, density_of(scenario.compressor_settings))));
   warm_up_stages_.push_back(
       start_bytes ? compressor_->network_cost.settings(scenario.compressor_settings, *start_bytes)
                   : scenario.compressor_settings);
@@ -100,8 +100,7 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
 }
 
 bool Compression::has_momentum() const {
-  return on() && declares(compressor_->parameters, "momentum") &&
-         settings(-1).number("momentum") > 0;
+  return on() && compressor_->momentum.of != nullptr && compressor_->momentum.of(settings(-1)) > 0;
 }
 
 int Compression::warm_up_stage(int iteration) const {
@@ -190,14 +189,14 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
   const bool encodes = work.kind == Work::Kind::encode;
   if (encodes || read_as_ == compressor_) {
     const Settings& own = settings(iteration);
-    return {compressor_, unpriced_momentum_ ? own.with("momentum", 0) : own,
+    return {compressor_, unpriced_momentum_ ? compressor_->momentum.with(own, 0) : own,
             encodes ? "encode" : "decode", n};
   }
   // Decoding takes as long as the other compressor's message with as many values, or with the
   // lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);
   const double density = std::clamp(sent / n, table.lowest_density(*read_as_), 1.0);
-  return {read_as_, Settings(read_as_->parameters, {}).with("density", density), "decode", n};
+  return {read_as_, with_density(Settings(read_as_->parameters, {}), density), "decode", n};
 }
 
 }  // namespace syncline

@@ -193,9 +193,8 @@ Model model_of(const Scenario& scenario, const Lesson* lesson) {
 
 // Where the user has not said it, that of the data.
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
-  if (scenario.warm_up_densities.empty() || lesson == nullptr ||
-      std::isfinite(scenario.schedule_settings.number("epoch-iterations")))
-    return scenario.epoch_iterations;
+  if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
+    return scenario.epoch_iterations.value_or(1);
   return static_cast<int>(
       std::clamp(std::round(lesson->epoch_samples() / scenario.batch / workers), 1.0, 1e9));
 }
@@ -255,8 +254,7 @@ Setup prepare(const Scenario& given) {
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
-  if (const auto optimizer = scenario.written.find("optimizer");
-      lesson != nullptr && optimizer != scenario.written.end() && optimizer->second == "adam")
+  if (lesson != nullptr && scenario.optimizer_adapts)
     warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back("iterations = " + std::to_string(*scenario.iterations) +

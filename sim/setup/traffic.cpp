@@ -42,7 +42,7 @@ std::uint64_t Traffic::pulled_bytes(const Payload& payload, double scale) const 
 Cut Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
-  const int partitions = pieces(bytes_of(bucket), exchange_settings.number("partition-bytes"));
+  const int partitions = pieces(bytes_of(bucket), pushing.partition_bytes);
   // Half, as runs that wait for nobody have more iterations; less where more are under way at once,
   // each of which then takes SimGrid longer.
   const int few = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);
@@ -121,6 +121,9 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .partners = scenario.schedule->partners(),
           .exchange = scenario.exchange,
           .exchange_settings = scenario.exchange_settings,
+          .pushing = scenario.exchange->pushing == nullptr
+                         ? Pushing()
+                         : scenario.exchange->pushing(scenario.exchange_settings),
           .compression = std::move(compression),
           .precision = scenario.precision,
           .compressed_pulls = scenario.compressed_pulls,

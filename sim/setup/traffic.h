@@ -50,6 +50,7 @@ struct Traffic {
   Schedule::Partners partners = Schedule::Partners::each_other;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
+  Pushing pushing;  // to servers that answer each push
   Compression compression;
   Precision precision = Precision::fp32;
   bool compressed_pulls = false;

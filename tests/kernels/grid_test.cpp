@@ -71,7 +71,7 @@ void check(const Compressor& compressor, const Settings& settings, const Gradien
     ASSERT_TRUE(!size.exact || size.bytes == bytes) << bytes << " bytes, predicted " << size.bytes;
     ASSERT_TRUE(size.low <= size.bytes && size.bytes <= size.high);
     ASSERT_TRUE(!size.exact || size.low == size.high);
-    if (!finite || !compressor.feedback)
+    if (!finite || !compressor.keeps_residual(settings))
       continue;
     for (std::size_t i = 0; i < before.size(); ++i)
       before[i] = gradient.at(i) + before[i];
@@ -205,9 +205,9 @@ TEST_P(Grid, ReducibleMeansMessagesCanBeSummed) {
 
 TEST_P(Grid, RefusesATensorThatChangedItsSize) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
-  if (!compressor.feedback)
-    return;
   const Settings settings = settings_at(compressor, "");
+  if (!compressor.keeps_residual(settings))
+    return;
   const std::vector<float> five(5, 1.0f), six(6, 1.0f);
   State state;
   Message message;

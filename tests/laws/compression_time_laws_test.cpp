@@ -114,7 +114,7 @@ TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
              schedule.any_exchange ? exchanges_for(compressor) : std::vector{schedule.exchange}) {
           all.push_back(four_buckets({exchange, compressor}, cores, 3e-9, 1e-9, 2));
           all.back()["schedule"] = name;
-          if (!schedule.any_exchange)
+          if (schedule.pulls_compressed != nullptr)
             all.back()["pull"] = "compressed";
         }
       }

@@ -87,8 +87,8 @@ TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeaves
     if (declares(compressor.parameters, "density"))
       words["density"] = "0.01";
     std::vector<Misfit> misfits;
-    scenario_of(words, misfits);
-    if (!misfits.empty() || !compressor.feedback)
+    const Scenario scenario = scenario_of(words, misfits);
+    if (!misfits.empty() || !compressor.keeps_residual(scenario.compressor_settings))
       continue;
     double most = 0;
     std::ostringstream all;

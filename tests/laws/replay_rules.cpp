@@ -45,7 +45,7 @@ Floats ReplayedMessages::left(const Stream& stream, std::size_t size) const {
 
 // Exact top-k with error feedback.
 Floats ReplayedMessages::largest(Floats& left, const Floats& values) const {
-  const bool feedback = scenario_.compressor_settings.says("error-feedback", "on");
+  const bool feedback = scenario_.compressor->keeps_residual(scenario_.compressor_settings);
   left.resize(values.size());
   Floats all(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -239,7 +239,7 @@ const Floats& ReplayRules::answer(const ReplayedMessages::Stream& stream, const 
   for (std::size_t i = 0; i < change.size(); ++i)
     change[i] = parameters[span.begin + i] - from[i];
   const Floats sent = seen(stream, span, iteration, change.data());
-  const bool remembers = scenario.compressor->feedback;
+  const bool remembers = scenario.compressor->keeps_residual(scenario.compressor_settings);
   const Floats left = messages.left(stream, change.size());
   for (std::size_t i = 0, next = 0; i < change.size(); ++i) {
     const float now = parameters[span.begin + i];

@@ -123,6 +123,33 @@ TEST(Names, EveryRegisteredThingHasTheNameOfItsFile) {
   check_stems<Compressor>("kernels/compressors");
 }
 
+// A setting that only one schedule, exchange or compressor has is read in its own file; what
+// several share, in a helper of theirs. Elsewhere are rows of options of the same name.
+TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
+  const std::map<std::string, std::string> homes{
+      {"rule", "kernels/compressors/cat.*"},
+      {"stochastic", "kernels/compressors/cat.*"},
+      {"error-feedback", "kernels/arithmetic/feedback.h"},
+      {"cache", "sim/schedules/ssp.cpp"},
+      {"in-flight", "sim/exchanges/ps.cpp"},
+      {"partition-bytes", "sim/exchanges/ps.cpp"},
+      {"density", "kernels/compressor.h"},
+      {"momentum",
+       "kernels/compressors/dgc.*|sim/options/(options|learning).cpp|sim/problems/[a-z-]+.cpp"},
+      {"adam", "sim/options/options.cpp"},
+      {"in-node", "sim/exchanges/hierarchical.cpp"},
+      {"pull", "sim/schedule.h|sim/exchanges/ps.cpp|sim/engine/pushes.cpp"},  // also a verb
+      {"warm-up-densities", "sim/schedules/topk-sgd.cpp"}};
+  for (const fs::path& file : sources_in("sim", "kernels")) {
+    std::string text;
+    for (const std::string& line : lines_of(root / file))
+      text += line + "\n";
+    for (const auto& [word, home] : homes)
+      EXPECT_TRUE(text.find('"' + word + '"') == std::string::npos || is(file.string(), home))
+          << file << " has \"" << word << '"';
+  }
+}
+
 // Two types of one name in one namespace are one to the linker, which keeps the functions of
 // either: once, a vector of figures was destroyed as one of something else.
 TEST(Names, EveryTypeOfAHeaderHasANameOfItsOwn) {

@@ -140,7 +140,7 @@ TEST_P(EveryCombine, LosesNothing) {
   int checked = 0;
   for (const Pair& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
-    if (!compressor.feedback)
+    if (!compressor.keeps_residual(Settings(compressor.parameters, {})))
       continue;
     // Values that are sent as they are leave exact sums of whole numbers.
     const bool exact = compressor.sparse || pair.compressor == "randomk";
@@ -162,7 +162,7 @@ TEST_P(EveryCombine, LosesNothingInFp16) {
   const Gradients real(Gradients::Kind::real);
   for (const Pair& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
-    if (!compressor.feedback)
+    if (!compressor.keeps_residual(Settings(compressor.parameters, {})))
       continue;
     const bool rounds = compressor.reducible && !compressor.first_half;
     for (const std::vector<int>& nodes : {std::vector<int>{2, 2}, {1, 1, 1}}) {
