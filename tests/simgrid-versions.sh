@@ -39,7 +39,7 @@ for prefix in "$@"; do
   log=$folder.log
   mkdir -p build
   if ! { cmake --fresh -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND &&
-    cmake --build "$folder" --target syncline unit_test laws_test golden_test repo_test; } >"$log" 2>&1; then
+    cmake --build "$folder" --target syncline unit_test program_test processes_test laws_test golden_test repo_test; } >"$log" 2>&1; then
     echo "SimGrid $version ($prefix): does not build, see $log"
     all_pass=false
     continue
@@ -50,7 +50,7 @@ for prefix in "$@"; do
   runs_with=$(sed -n 's/.*"simgrid": "\(.*\)".*/\1/p' "$out/result.json" 2>/dev/null || true)
   rm -r "$out"
   golden=$(passed_of "$folder" golden "$log")
-  every=$(passed_of "$folder" 'unit|laws|golden|repo' "$log")
+  every=$(passed_of "$folder" 'unit|program|processes|laws|golden|repo' "$log")
   echo "SimGrid ${runs_with:-none} ($prefix): golden traces the same to the byte $golden, tests passed $every"
   for counts in "$golden" "$every"; do
     [ "${counts% of *}" = "${counts#* of }" ] || all_pass=false

@@ -5,8 +5,10 @@
 
 #include "kernels/cost_table.h"
 #include "sim/options/expand.h"
+#include "sim/problem.h"
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
+#include "tests/unit/folder.h"
 
 namespace syncline {
 namespace {
@@ -76,6 +78,22 @@ TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
     EXPECT_EQ(
         std::system(("python3 " + (root / folder / "generate.py").string() + " --check").c_str()),
         0);
+}
+
+// sim/README.md has a row for each problem of ours.
+TEST(Data, DefaultsOfEveryProblemAreInTheTable) {
+  const std::string readme = text_of((root / "sim/README.md").string());
+  for (const auto& [name, problem] : Registered<Problem>::all()) {
+    std::string own, learning;
+    for (const Parameter& parameter : problem.parameters)
+      own += (own.empty() ? "`" : ", `") + parameter.name + "` " + parameter.fallback;
+    for (const auto& [option, value] : problem.defaults)
+      learning += (learning.empty() ? "`" : ", `") + option + "` " + value;
+    const std::size_t row = readme.find("| `" + name + "` |");
+    ASSERT_NE(row, std::string::npos) << "sim/README.md has no row for " << name;
+    EXPECT_PRED_FORMAT2(testing::IsSubstring, "| " + own + " | " + learning + " |",
+                        readme.substr(row, readme.find('\n', row) - row));
+  }
 }
 
 }  // namespace

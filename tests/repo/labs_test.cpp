@@ -5,8 +5,8 @@
 #include <map>
 
 #include "sim/setup/files.h"
+#include "tests/program/program.h"
 #include "tests/repo/commands.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

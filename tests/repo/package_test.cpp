@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <regex>
 
+#include "tests/program/program.h"
 #include "tests/repo/commands.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

@@ -49,6 +49,15 @@ inline std::string text_of(const std::string& path) {
   return text.str();
 }
 
+// Every file in a folder and below it by name: its text.
+inline std::map<std::string, std::string> files_of(const std::string& folder) {
+  std::map<std::string, std::string> texts;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      texts[entry.path().lexically_relative(folder).string()] = text_of(entry.path().string());
+  return texts;
+}
+
 // Everything in a folder by name: the text of a file, where a link leads, or what else it is.
 inline std::map<std::string, std::string> listing_of(const std::string& folder) {
   std::map<std::string, std::string> found;

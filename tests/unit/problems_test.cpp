@@ -227,21 +227,6 @@ TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
   EXPECT_GE(objective.score(point, true).accuracy, accuracy);
 }
 
-// sim/README.md has a row for each of ours.
-TEST_P(EveryProblem, ItsDefaultsAreInTheTable) {
-  const Problem& problem = Registered<Problem>::find(GetParam());
-  std::string own, learning;
-  for (const Parameter& parameter : problem.parameters)
-    own += (own.empty() ? "`" : ", `") + parameter.name + "` " + parameter.fallback;
-  for (const auto& [name, value] : problem.defaults)
-    learning += (learning.empty() ? "`" : ", `") + name + "` " + value;
-  const std::string readme = text_of(SYNCLINE_SOURCE_DIR "/sim/README.md");
-  const std::size_t row = readme.find("| `" + problem.name + "` |");
-  ASSERT_NE(row, std::string::npos) << "sim/README.md has no row for it";
-  EXPECT_PRED_FORMAT2(testing::IsSubstring, "| " + own + " | " + learning + " |",
-                      readme.substr(row, readme.find('\n', row) - row));
-}
-
 TEST(LeastSquares, DescentEndsAtTheLeastLoss) {
   const Objective objective = objective_of("least-squares", {});
   const Values end = descended(objective, digits(), 1 / *objective.greatest_curvature, 1500);

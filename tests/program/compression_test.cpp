@@ -11,8 +11,8 @@
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/files.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <sys/stat.h>
 
 #include "kernels/whole_file.h"
 #include "sim/report/result_json.h"
 #include "sim/setup/inputs.h"
 #include "sim/setup/platform_check.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/no_nameless_files.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
@@ -274,53 +273,6 @@ TEST_F(Resumed, SimulatesAgainWhatIsVeryDeep) {
     expect_simulated_again(begin);
     EXPECT_EQ(text_of(out("result.json")), whole);
   }
-}
-
-// Killed at any moment, alone or with its processes, on file systems of both kinds.
-TEST(KilledSweep, ResumedLeavesWhatAnUndisturbedOneLeaves) {
-  const auto sweep_to = [](const std::string& out, const Arguments& more = {}) {
-    Arguments arguments{"run",         "--model",  "resnet50",  "--throughput", "100",
-                        "--platform",  "gbe-32x1", "--workers", "16",           "--batch",
-                        "1,2,3,4,5,6", "--jobs",   "2",         "--iterations", "6",
-                        "--trace",     "--out",    out,         "--fidelity",   "flow"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  };
-  const TemporaryFolder folder;
-  ASSERT_EQ(run_program(sweep_to("whole"), folder.path()).code, 0);
-  const auto whole = listing_of(folder.path("whole"));
-  EXPECT_EQ(whole.size(), 19U);  // a result and two traces for each cell, and results.csv
-  std::mt19937 random(11);
-  std::uniform_int_distribution<useconds_t> moment_us(1000, 500000);
-  int unfinished = 0;
-  for (int round = 0; round < 20; ++round) {
-    const std::string out = "out" + std::to_string(round);
-    const auto before = [&] {
-      if (round % 3 == 2)
-        refuse_nameless_files();
-    };
-    for (int kills = 0; kills < 2; ++kills) {  // of the run, and of what resumes it
-      const Program program(sweep_to(out, {"--resume"}), folder.path(), before);
-      usleep(moment_us(random));
-      if (round % 2 == 0)
-        program.kill_alone();
-      else
-        program.kill_all();
-      program.wait();
-      if (!fs::exists(folder.path(out)))
-        continue;
-      for (const auto& [name, what] : listing_of(folder.path(out)))
-        if (!name.starts_with(unfinished_folder)) {
-          EXPECT_TRUE(whole.contains(name)) << name << " was left behind";
-          EXPECT_TRUE(name == "results.csv" || what == whole.at(name)) << name << " is not whole";
-        }
-      unfinished += listing_of(folder.path(out)).size() < whole.size() ? 1 : 0;
-    }
-    const Ended resumed = run_program(sweep_to(out, {"--resume"}), folder.path());
-    EXPECT_EQ(resumed.code, 0) << resumed.err;
-    EXPECT_EQ(listing_of(folder.path(out)), whole) << "round " << round;
-  }
-  EXPECT_GT(unfinished, 3) << "most runs ended before they were killed";
 }
 
 TEST(ResumedRun, DoesNotReadATraceLargerThanAny) {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "tests/unit/program.h"
+#include "tests/program/program.h"
 
 namespace syncline {
 namespace {

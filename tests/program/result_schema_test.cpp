@@ -9,9 +9,9 @@
 
 #include "sim/report/figures.h"
 #include "sim/report/result_json.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

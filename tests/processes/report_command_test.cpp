@@ -6,8 +6,8 @@
 #include "sim/page/page_parts.h"
 #include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
+#include "tests/program/program.h"
 #include "tests/unit/made_results.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

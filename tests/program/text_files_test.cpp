@@ -8,8 +8,8 @@
 #include "sim/options/given.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/model.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

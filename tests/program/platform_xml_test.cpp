@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/setup/platform_values.h"
-#include "tests/unit/refused_platform.h"
+#include "tests/program/refused_platform.h"
 
 namespace syncline {
 namespace {

@@ -5,8 +5,8 @@
 #include "sim/setup/platform.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

@@ -1,6 +1,6 @@
 // The names in a platform are of what it has, and no two are the same: otherwise it is refused
 // before SimGrid sees it, in one line with file, line and element.
-#include "tests/unit/refused_platform.h"
+#include "tests/program/refused_platform.h"
 
 namespace syncline {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

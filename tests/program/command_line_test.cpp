@@ -3,13 +3,11 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <poll.h>
 #include <regex>
-#include <sys/inotify.h>
 
 #include "sim/setup/csv.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
@@ -22,15 +20,6 @@ Arguments run_with(const Arguments& more) {
   Arguments arguments{"run", "--model", "resnet50", "--throughput", "100"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
-}
-
-// Every file of a folder by name.
-std::map<std::string, std::string> files_of(const std::string& folder) {
-  std::map<std::string, std::string> texts;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file())
-      texts[entry.path().lexically_relative(folder).string()] = text_of(entry.path().string());
-  return texts;
 }
 
 TEST(Result, HasASchemaAScenarioProvenanceAndFigures) {
@@ -171,77 +160,6 @@ TEST(Sweeps, PrintNoProgressWithoutTerminal) {
   EXPECT_EQ(ended.out.find('\r'), std::string::npos);
   EXPECT_TRUE(fs::is_empty(folder.path()));  // without --out nothing is kept
 }
-
-// Reads a folder's events until a file with this ending appears.
-void wait_for_file(int watch, const std::string& ending) {
-  for (;;) {
-    pollfd file{.fd = watch, .events = POLLIN, .revents = 0};
-    ASSERT_EQ(poll(&file, 1, 120000), 1) << "no file *" << ending << " in two minutes";
-    alignas(inotify_event) std::array<char, 8192> buffer{};
-    const ssize_t size = read(watch, buffer.data(), buffer.size());
-    for (ssize_t i = 0; i < size;) {
-      const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + i);
-      if (event->len > 0 && std::string(event->name).ends_with(ending))
-        return;
-      i += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
-    }
-  }
-}
-
-// Twelve cells, two at a time; slow enough to interrupt.
-Arguments long_sweep(const Arguments& more = {}) {
-  Arguments arguments =
-      run_with({"--platform", "gbe-32x1", "--fidelity", "step", "--iterations", "10", "--seed",
-                "1,2,3,4,5,6,7,8,9,10,11,12", "--jobs", "2", "--out", "results"});
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return arguments;
-}
-
-class ControlC : public testing::TestWithParam<bool> {};
-
-TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
-  const TemporaryFolder folder;
-  fs::create_directory(folder.path("results"));
-  const int watch = inotify_init1(IN_CLOEXEC);
-  inotify_add_watch(watch, folder.path("results").c_str(), IN_CREATE | IN_MOVED_TO);
-  const Program program(long_sweep(), folder.path());
-  wait_for_file(watch, ".json");
-  close(watch);
-  program.interrupt(GetParam());
-  const Ended ended = program.wait();
-  EXPECT_EQ(ended.code, 130);
-  EXPECT_FALSE(program.left_children());
-  const auto kept = files_of(folder.path("results"));
-  EXPECT_GE(kept.size(), 1U);
-  for (int seed = 1; seed <= 12; ++seed)  // the table of what is done
-    EXPECT_EQ(ended.out.find("\n" + std::to_string(seed) + " ") != std::string::npos,
-              kept.contains("seed-" + std::to_string(seed) + ".json"))
-        << ended.out;
-  EXPECT_EQ(ended.err.substr(ended.err.find("syncline: ")),  // on a slow machine, after progress
-            "syncline: interrupted: " + std::to_string(12 - kept.size()) +
-                " of 12 cells are missing; the same command with --resume simulates them\n");
-  EXPECT_LT(kept.size(), 12U);
-  for (const auto& [name, text] : kept) {
-    EXPECT_TRUE(name.ends_with(".json")) << name << " was left behind";
-    EXPECT_TRUE(Json::accept(text)) << name;
-  }
-
-  const std::string first = folder.path("results/" + kept.begin()->first);
-  const auto written = fs::last_write_time(first);
-  const Ended resumed = run_program(long_sweep({"--resume"}), folder.path());
-  EXPECT_EQ(resumed.code, 0) << resumed.err;
-  EXPECT_EQ(fs::last_write_time(first), written) << "a finished cell was simulated again";
-  EXPECT_EQ(lines_in(resumed.out), 14U);
-  const auto all = files_of(folder.path("results"));
-  EXPECT_EQ(all.size(), 13U);  // and results.csv
-  EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);
-  for (const auto& [name, text] : kept)
-    EXPECT_EQ(all.at(name), text);
-}
-
-INSTANTIATE_TEST_SUITE_P(To, ControlC, testing::Bool(), [](const testing::TestParamInfo<bool>& on) {
-  return std::string(on.param ? "TheTerminalsGroup" : "TheProgramAlone");
-});
 
 TEST(Resumption, SimulatesBrokenAndChangedCellsAgain) {
   const TemporaryFolder folder;

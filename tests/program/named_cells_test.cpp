@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/options/expand.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

@@ -16,8 +16,8 @@
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
 #include "sim/setup/network.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

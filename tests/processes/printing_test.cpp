@@ -5,8 +5,8 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "sim/page/tables.h"
 #include "sim/report/shown.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

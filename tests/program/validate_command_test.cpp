@@ -3,8 +3,8 @@
 #include <regex>
 
 #include "sim/setup/files.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

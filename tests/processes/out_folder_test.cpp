@@ -3,9 +3,9 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/no_nameless_files.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {

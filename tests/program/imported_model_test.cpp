@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "sim/setup/compute.h"
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
 
-const std::string fixtures = SYNCLINE_SOURCE_DIR "/tests/unit/fixtures/";
+const std::string fixtures = SYNCLINE_SOURCE_DIR "/tests/program/fixtures/";
 
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   const std::size_t found = text.find(old);

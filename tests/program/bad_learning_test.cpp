@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/program/program.h"
 #include "tests/unit/errors.h"
-#include "tests/unit/program.h"
 
 namespace syncline {
 namespace {
