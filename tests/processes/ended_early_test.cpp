@@ -37,9 +37,23 @@ void wait_for_file(int watch, const std::string& ending) {
 
 // Twelve cells, two at a time; slow enough to interrupt.
 Arguments long_sweep(const Arguments& more = {}) {
-  Arguments arguments{"run", "--model", "resnet50", "--throughput", "100", "--platform", "gbe-32x1",
-                      "--fidelity", "step", "--iterations", "10", "--seed",
-                      "1,2,3,4,5,6,7,8,9,10,11,12", "--jobs", "2", "--out", "results"};
+  Arguments arguments{"run",
+                      "--model",
+                      "resnet50",
+                      "--throughput",
+                      "100",
+                      "--platform",
+                      "gbe-32x1",
+                      "--fidelity",
+                      "step",
+                      "--iterations",
+                      "10",
+                      "--seed",
+                      "1,2,3,4,5,6,7,8,9,10,11,12",
+                      "--jobs",
+                      "2",
+                      "--out",
+                      "results"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
