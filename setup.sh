@@ -3,8 +3,8 @@
 # Debian's and Ubuntu's names. jemalloc and ccache only make things faster; without Chart.js there are
 # no pages.
 packages=(g++ cmake ninja-build pkg-config ccache libsimgrid-dev libboost-dev
-  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libeigen3-dev libthrust-dev
-  libgtest-dev libjemalloc-dev libjs-chart.js)
+  libboost-program-options-dev nlohmann-json3-dev libexpat1-dev libeigen3-dev libfmt-dev
+  libthrust-dev libgtest-dev libjemalloc-dev libjs-chart.js)
 
 install_packages() {
   local missing=() package

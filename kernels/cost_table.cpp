@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 namespace {

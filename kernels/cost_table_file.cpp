@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "kernels/cost_table.h"
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 
 namespace syncline {
 namespace {

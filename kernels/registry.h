@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "kernels/io/standard_streams.h"
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/standard_streams.h"
-#include "kernels/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/help.h"
 #include "sim/sweep/process.h"

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "kernels/calibrate/calibrate.h"
-#include "kernels/standard_streams.h"
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/standard_streams.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 
 namespace syncline {
 

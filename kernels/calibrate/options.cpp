@@ -4,7 +4,7 @@
 #include <set>
 
 #include "kernels/calibrate/calibrate.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 namespace {

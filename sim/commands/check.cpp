@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"

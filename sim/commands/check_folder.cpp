@@ -5,8 +5,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/options/expand.h"
 #include "sim/report/learning.h"
 #include "sim/report/result_json.h"

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/report/result_json.h"
 #include "sim/report/shown.h"
 #include "sim/setup/files.h"

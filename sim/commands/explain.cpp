@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/explain_json.h"
 #include "sim/commands/results_json.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"

@@ -2,7 +2,7 @@
 
 #include <stdexcept>
 
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 
 namespace syncline {
 

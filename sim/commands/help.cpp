@@ -11,7 +11,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/cost_table.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/options/given.h"
 #include "sim/options/options.h"

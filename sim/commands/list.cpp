@@ -7,7 +7,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/cost_table.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/given.h"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"

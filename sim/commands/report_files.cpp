@@ -4,8 +4,8 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/page/svg.h"
 #include "sim/sweep/out_folder.h"
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"

@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/options/options.h"
 #include "sim/setup/files.h"
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "kernels/compressor.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/options/kinds.h"
 #include "sim/options/learning.h"
 #include "sim/plan.h"

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "kernels/compressor.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"

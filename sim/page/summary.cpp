@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page.h"
 #include "sim/page/svg.h"

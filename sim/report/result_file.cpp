@@ -5,7 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 

@@ -13,8 +13,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/setup/imported_model.h"
 
 namespace syncline {

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/setup/files.h"
 #include "sim/setup/imported_model.h"
 

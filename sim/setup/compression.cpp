@@ -6,8 +6,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/philox.h"
-#include "kernels/text.h"
 #include "sim/setup/files.h"
 
 namespace syncline {

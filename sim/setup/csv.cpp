@@ -4,8 +4,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/setup/files.h"
 
 namespace syncline {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
 

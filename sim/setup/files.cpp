@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 
 namespace syncline {
 namespace fs = std::filesystem;

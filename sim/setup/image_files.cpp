@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/setup/data.h"
 
 namespace syncline {

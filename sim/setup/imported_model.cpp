@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <stdexcept>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 

@@ -6,8 +6,8 @@
 #include <ranges>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/imported_model.h"
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 
 namespace syncline {
 

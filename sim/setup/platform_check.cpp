@@ -5,8 +5,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "kernels/text.h"
 #include "sim/setup/files.h"
 #include "sim/setup/platform_names.h"
 #include "sim/setup/platform_order.h"

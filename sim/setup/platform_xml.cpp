@@ -7,7 +7,7 @@
 #include <regex>
 #include <stdexcept>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 namespace syncline {
 namespace {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/setup/platform_values.h"
 
 namespace syncline {

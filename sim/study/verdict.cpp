@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/report/shown.h"
 
 namespace syncline {

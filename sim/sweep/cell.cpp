@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_file.h"
 #include "sim/setup/inputs.h"

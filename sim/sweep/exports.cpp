@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/schedule.h"
 #include "sim/traces/chakra.h"
 #include "sim/traces/goal.h"

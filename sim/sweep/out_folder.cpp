@@ -10,8 +10,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "kernels/text.h"
-#include "kernels/whole_file.h"
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
 
 namespace syncline {

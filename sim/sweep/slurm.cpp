@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/options/resolve.h"
 #include "sim/setup/files.h"
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/engine/self_test.h"
 #include "sim/report/result_file.h"
 #include "sim/setup/network.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 

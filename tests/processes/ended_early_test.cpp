@@ -7,7 +7,7 @@
 #include <random>
 #include <sys/inotify.h>
 
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 #include "sim/setup/csv.h"
 #include "tests/program/program.h"
 #include "tests/unit/no_nameless_files.h"

@@ -2,7 +2,7 @@
 // that would move the cursor or is no UTF-8.
 #include <gtest/gtest.h>
 
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 #include "sim/report/result_json.h"
 #include "sim/setup/inputs.h"
 #include "sim/setup/platform_check.h"

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "kernels/cost_table.h"
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 #include "sim/options/given.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/model.h"

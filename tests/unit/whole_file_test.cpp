@@ -1,5 +1,5 @@
 // Files that are whole or absent, and never at the cost of another one.
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 
 #include <csignal>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "kernels/whole_file.h"
+#include "kernels/io/whole_file.h"
 
 #include <algorithm>
 #include <cctype>

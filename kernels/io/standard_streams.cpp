@@ -1,4 +1,4 @@
-#include "kernels/standard_streams.h"
+#include "kernels/io/standard_streams.h"
 
 #include <cerrno>
 #include <csignal>

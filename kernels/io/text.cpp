@@ -1,4 +1,4 @@
-#include "kernels/text.h"
+#include "kernels/io/text.h"
 
 #include <cerrno>
 #include <cstdio>
