@@ -1,6 +1,7 @@
 #include "sim/setup/profiles.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -59,8 +60,9 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
       continue;
     if (words.size() != 2)
       fail(path, line,
-           "'" + brief(words[0]) + "' in a profile has " + std::to_string(words.size()) +
-               " words in its row: allowed are a time in seconds and a value");
+           fmt::format("'{}' in a profile has {} words in its row: allowed are a time in seconds "
+                       "and a value",
+                       brief(words[0]), words.size()));
     if (words[0] == "PERIODICITY" || words[0] == "LOOPAFTER") {
       (words[0] == "LOOPAFTER" ? after_s : period_s) = number_of(words[1], path, line);
       continue;
