@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "kernels/cost_table.h"
+#include "kernels/io/csv.h"
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 
@@ -17,26 +18,13 @@ const std::string columns =
 
 constexpr std::size_t most_word_bytes = 1000;
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-double parsed(const std::string& where, const std::string& column, const std::string& text,
-              double minimum, double maximum) {
+double parsed(const std::string& column, const std::string& text, double minimum, double maximum) {
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
       number < minimum || number > maximum)
-    throw std::invalid_argument(where + ": " + column + " = '" + brief(text) +
-                                "': allowed are numbers from " + number_text(minimum) + " to " +
-                                number_text(maximum));
+    throw std::invalid_argument(column + " = '" + brief(text) + "': allowed are numbers from " +
+                                number_text(minimum) + " to " + number_text(maximum));
   return number;
 }
 
@@ -48,8 +36,7 @@ bool is_operation(const std::string& text) {
 
 // The settings that a row names, each once and as the compressor would take it. Nothing is known of
 // the compressors of other versions.
-void check_settings(const std::string& where, const std::string& name,
-                    const std::string& parameters) {
+void check_settings(const std::string& name, const std::string& parameters) {
   const auto compressor = Registered<Compressor>::all().find(name);
   if (compressor == Registered<Compressor>::all().end())
     return;
@@ -63,47 +50,41 @@ void check_settings(const std::string& where, const std::string& name,
       std::vector<std::string> names;
       for (const Parameter& one : known)
         names.push_back(one.name + "=...");
-      throw std::invalid_argument(where + ": parameters = '" + brief(word) + "': allowed for " +
-                                  name + " are " + (names.empty() ? "none" : listed(names)));
+      throw std::invalid_argument("parameters = '" + brief(word) + "': allowed for " + name +
+                                  " are " + (names.empty() ? "none" : listed(names)));
     }
     if (!seen.insert(parameter->name).second)
-      throw std::invalid_argument(where + ": parameters: a second " + parameter->name +
-                                  ": allowed is one");
-    try {
-      Settings({*parameter}, {{parameter->name, word.substr(equals + 1)}});
-    } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(where + ": " + error.what());
-    }
+      throw std::invalid_argument("parameters: a second " + parameter->name + ": allowed is one");
+    Settings({*parameter}, {{parameter->name, word.substr(equals + 1)}});
   }
 }
 
-CostRow parsed_row(const std::string& where, const std::string& line) {
-  const std::vector<std::string> cells = split(line, ',');
-  if (cells.size() != 9)
-    throw std::invalid_argument(where + ": " + std::to_string(cells.size()) +
-                                " columns, allowed are the 9 of " + columns);
+CostRow parsed_row(const std::vector<std::string>& cells, const std::vector<std::string>& names) {
+  if (cells.size() != names.size())
+    throw std::invalid_argument(std::to_string(cells.size()) + " columns, allowed are the 9 of " +
+                                columns);
   for (const std::size_t column : {0u, 2u, 8u})
     if (cells[column].empty())
-      throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " is empty");
+      throw std::invalid_argument(names[column] + " is empty");
   for (const std::size_t column : {0u, 1u, 2u, 8u})
     if (cells[column].size() > most_word_bytes)
-      throw std::invalid_argument(where + ": " + split(columns, ',')[column] + " = '" +
-                                  brief(cells[column]) + "': allowed are up to " +
-                                  std::to_string(most_word_bytes) + " bytes");
+      throw std::invalid_argument(names[column] + " = '" + brief(cells[column]) +
+                                  "': allowed are up to " + std::to_string(most_word_bytes) +
+                                  " bytes");
   if (!is_operation(cells[2]))
-    throw std::invalid_argument(where + ": operation '" + brief(cells[2]) +
+    throw std::invalid_argument("operation '" + brief(cells[2]) +
                                 "': allowed are encode, decode, or a variant of either that goes "
                                 "on with a dash, as encode-as-published");
-  check_settings(where, cells[0], cells[1]);
+  check_settings(cells[0], cells[1]);
   constexpr double most_elements = 1e12, longest_s = 1e6, most_bytes = 1e15;
   return {printable(cells[0]),
           printable(cells[1]),
           printable(cells[2]),
-          parsed(where, "elements", cells[3], 1, most_elements),
-          parsed(where, "seconds", cells[4], 1e-12, longest_s),
-          parsed(where, "p10", cells[5], 0, longest_s),
-          parsed(where, "p90", cells[6], 0, longest_s),
-          parsed(where, "wire_bytes", cells[7], 0, most_bytes),
+          parsed("elements", cells[3], 1, most_elements),
+          parsed("seconds", cells[4], 1e-12, longest_s),
+          parsed("p10", cells[5], 0, longest_s),
+          parsed("p90", cells[6], 0, longest_s),
+          parsed("wire_bytes", cells[7], 0, most_bytes),
           printable(cells[8])};
 }
 
@@ -112,28 +93,25 @@ CostRow parsed_row(const std::string& where, const std::string& line) {
 CostTable read_cost_table(const std::string& path) {
   CostTable table;
   table.path = path;
-  bool in_rows = false;
+  std::vector<std::string> names;
   std::set<CostRow::Key> seen;
-  read_lines(path, [&](const TextLine& line) {
-    const std::string where = path + ":" + std::to_string(line.number);
-    if (!line.ends)
-      throw std::invalid_argument(where + ": the last line does not end; is the file truncated?");
-    if (line.text.starts_with("#")) {
+  read_csv_lines(path, CsvFields::exact, [&](const CsvLine& line) {
+    if (line.kind == CsvLine::Kind::row) {
+      table.rows.push_back(parsed_row(line.fields, names));
+      if (!seen.insert(table.rows.back().key()).second)
+        throw std::invalid_argument(
+            "a second row for this compressor, parameters, operation, "
+            "elements and distribution: allowed is one");
+    } else if (line.kind == CsvLine::Kind::columns) {
+      if (line.text != columns)
+        throw std::invalid_argument("wrong columns, allowed are " + columns);
+      names = line.fields;
+    } else {
       const std::size_t colon = line.text.find(": ");
-      if (line.text.size() < 3 || colon == std::string::npos || in_rows)
-        throw std::invalid_argument(where + ": allowed here is '# key: value', before the columns");
+      if (line.text.size() < 3 || colon == std::string::npos || line.kind == CsvLine::Kind::comment)
+        throw std::invalid_argument("allowed here is '# key: value', before the columns");
       table.header.emplace_back(printable(line.text.substr(2, colon - 2)),
                                 printable(line.text.substr(colon + 2)));
-    } else if (!in_rows) {
-      if (line.text != columns)
-        throw std::invalid_argument(where + ": wrong columns, allowed are " + columns);
-      in_rows = true;
-    } else {
-      const CostRow row = parsed_row(where, line.text);
-      if (!seen.insert(row.key()).second)
-        throw std::invalid_argument(where + ": a second row for this compressor, parameters, " +
-                                    "operation, elements and distribution: allowed is one");
-      table.rows.push_back(row);
     }
   });
   if (table.rows.empty())

@@ -1,5 +1,7 @@
 #include "kernels/io/text.h"
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -76,6 +78,34 @@ void read_lines(const std::string& path, const std::function<void(const TextLine
     if (line.text.find('\r') != std::string::npos)
       refuse(where, "a carriage return within a line: allowed are lines that end with LF or CRLF");
     see(line);
+    begin = end + 1;
+  }
+}
+
+void refuse_at(const std::string& path, int line, const std::string& what) {
+  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + what);
+}
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+std::string trimmed(const std::string& text) {
+  const char* blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  return first == std::string::npos ? ""
+                                    : text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  for (;;) {
+    const std::size_t end = text.find(separator, begin);
+    fields.push_back(trimmed(text.substr(begin, end - begin)));
+    if (end == std::string::npos)
+      return fields;
     begin = end + 1;
   }
 }

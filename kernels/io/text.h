@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace syncline {
 
@@ -20,6 +21,15 @@ struct TextLine {
 // with LF or CRLF. Throws as text_of_file, and "path:line: ..." where there is no such text, or a
 // line that is longer than any of ours. What `see` throws comes through.
 void read_lines(const std::string& path, const std::function<void(const TextLine&)>& see);
+
+// Throws std::runtime_error "path:line: what".
+[[noreturn]] void refuse_at(const std::string& path, int line, const std::string& what);
+
+// In small letters.
+std::string lower(std::string text);
+// Without blanks at both ends; split() also trims each part.
+std::string trimmed(const std::string& text);
+std::vector<std::string> split(const std::string& text, char separator);
 
 // As it may be printed: what would move a terminal's cursor or turn the direction of writing, and
 // bytes that are no UTF-8, as \xNN.

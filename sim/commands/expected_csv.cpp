@@ -5,40 +5,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "kernels/io/csv.h"
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/report/result_json.h"
 #include "sim/report/shown.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {
 
 const std::vector<std::string> columns{"cell",     "figure",  "expected", "tolerance",
                                        "at_least", "at_most", "because"};
-
-// Fields between commas; in quotes a field has commas, and two quotes are one.
-std::vector<std::string> fields_of(const std::string& line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '"') {
-      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
-        fields.back() += line[++i];
-      else
-        quoted = !quoted;
-    } else if (line[i] == ',' && !quoted) {
-      fields.emplace_back();
-    } else {
-      fields.back() += line[i];
-    }
-  }
-  if (quoted)
-    throw std::invalid_argument("a quote without its end: allowed are pairs, \"...\"");
-  std::ranges::transform(fields, fields.begin(),
-                         [](const std::string& field) { return printable(trimmed(field)); });
-  return fields;
-}
 
 void require_known(const Expectation& row) {
   const auto among = [&](const std::vector<std::string>& names) {
@@ -103,22 +80,17 @@ ExpectedFile read_expected(const std::string& path) {
   ExpectedFile file;
   std::vector<std::string> names;
   std::set<std::pair<std::string, std::string>> seen;
-  read_lines(path, [&](const TextLine& raw) {
-    try {
-      const std::string line = trimmed(raw.text);
-      if (line.starts_with("#") && names.empty())
-        file.comments.push_back(printable(line));
-      if (line.empty() || line.starts_with("#"))
-        return;
-      const std::vector<std::string> fields = fields_of(line);
-      if (!names.empty()) {
-        file.rows.push_back(row_of(names, fields));
-        const Expectation& row = file.rows.back();
-        if (!seen.emplace(row.cell, row.figure).second)
-          throw std::invalid_argument("a second row for " + row.cell + ", " + row.figure +
-                                      ": allowed is one");
-        return;
-      }
+  read_csv_lines(path, CsvFields::quoted, [&](const CsvLine& line) {
+    const std::vector<std::string>& fields = line.fields;
+    if (line.kind == CsvLine::Kind::header) {
+      file.comments.push_back(printable(line.text));
+    } else if (line.kind == CsvLine::Kind::row) {
+      file.rows.push_back(row_of(names, fields));
+      const Expectation& row = file.rows.back();
+      if (!seen.emplace(row.cell, row.figure).second)
+        throw std::invalid_argument("a second row for " + row.cell + ", " + row.figure +
+                                    ": allowed is one");
+    } else if (line.kind == CsvLine::Kind::columns) {
       for (const std::string& name : fields)
         if (std::ranges::find(columns, name) == columns.end() ||
             std::ranges::count(fields, name) > 1)
@@ -129,8 +101,6 @@ ExpectedFile read_expected(const std::string& path) {
           throw std::invalid_argument("no column '" + std::string(needed) + "': allowed are " +
                                       listed(columns));
       names = fields;
-    } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(path + ":" + std::to_string(raw.number) + ": " + error.what());
     }
   });
   if (names.empty())

@@ -8,7 +8,6 @@
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/options/options.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <fmt/format.h>
 #include <map>
 #include <numbers>
 #include <stdexcept>
@@ -10,6 +10,7 @@
 #include "kernels/philox.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -20,15 +21,15 @@ constexpr double longest_s = 1e7;
 // Backward has two matrix products where forward has one.
 constexpr double passes = 3;
 
-struct Measured {
+struct MeasuredThroughput {
   double samples_per_s;
   std::string source;
 };
 
 // The rows of throughput.csv for one model and precision, by device.
-std::map<std::string, Measured> measured_rows(const std::string& model,
-                                              const std::string& precision,
-                                              std::string& rows_there_are) {
+std::map<std::string, MeasuredThroughput> measured_rows(const std::string& model,
+                                                        const std::string& precision,
+                                                        std::string& rows_there_are) {
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   const std::size_t model_column = csv.column("model");
   const std::size_t device = csv.column("device");
@@ -36,39 +37,29 @@ std::map<std::string, Measured> measured_rows(const std::string& model,
   const std::size_t batch = csv.column("batch");
   const std::size_t throughput = csv.column("throughput");
   const std::size_t source = csv.column("source");
-  const Parameter allowed{.name = "throughput",
-                          .sentence = "",
-                          .fallback = "",
-                          .minimum = 1e-9,
-                          .maximum = 1e12,
-                          .whole = false,
-                          .choices = {}};
-  std::map<std::string, Measured> found;
-  for (const Csv::Row& row : csv.rows) {
-    if (row.fields[model_column] != model)
-      continue;
-    rows_there_are += (rows_there_are.empty() ? "" : "; ") + row.fields[device] + " " +
-                      row.fields[precision_column];
-    if (row.fields[precision_column] != precision)
-      continue;
-    if (found.contains(row.fields[device]))
-      throw std::runtime_error(csv.where(row) + ": a second row for this model, device and " +
-                               "precision: allowed is one");
-    try {
-      found[row.fields[device]] = {checked_number(allowed, row.fields[throughput]),
-                                   "measured at batch " +
-                                       (row.fields[batch].empty() ? "?" : row.fields[batch]) +
-                                       ": " + row.fields[source]};
-    } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(csv.where(row) + ": " + error.what());
-    }
-  }
+  std::map<std::string, MeasuredThroughput> found;
+  csv.for_each_row([&](const Csv::Row& row) {
+    const std::vector<std::string>& fields = row.fields;
+    if (fields[model_column] != model)
+      return;
+    rows_there_are +=
+        (rows_there_are.empty() ? "" : "; ") + fields[device] + " " + fields[precision_column];
+    if (fields[precision_column] != precision)
+      return;
+    if (found.contains(fields[device]))
+      refuse("a second row for this model, device and precision: allowed is one");
+    found[fields[device]] = {
+        checked_number({.name = "throughput", .minimum = 1e-9, .maximum = 1e12},
+                       fields[throughput]),
+        fmt::format("measured at batch {}: {}", fields[batch].empty() ? "?" : fields[batch],
+                    fields[source])};
+  });
   return found;
 }
 
-// Of the platform's worker hosts with this device, whether they take part or not; of all where none
-// has it, or none is named. So a figure does not depend on which workers are chosen, or their
-// names.
+// This looks at the platform's worker hosts with this device, whether they take part or not; at all
+// where none has it, or none is named. So a figure does not depend on which workers are chosen, or
+// their names.
 double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
   double fastest = 0;
   double fastest_of_device = 0;
@@ -107,10 +98,10 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   if (scenario.throughput)
     return same_for_all(work_flop(*scenario.throughput, named), "option throughput");
   if (model.times)
-    return same_for_all(model.times->all_s() * fastest_speed_flops(cluster, named) +
-                            step_flop(scenario, model, cluster),
-                        "times of the model's file, for its own batch: option batch only counts "
-                        "samples");
+    return same_for_all(
+        model.times->all_s() * fastest_speed_flops(cluster, named) +
+            step_flop(scenario, model, cluster),
+        "times of the model's file, for its own batch: option batch only counts samples");
 
   std::string rows_there_are;
   const std::string precision = scenario.precision == Precision::fp16 ? "fp16" : "fp32";
@@ -142,11 +133,10 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   if (asked.empty())
     for (const auto& [device, flop] : flop_of)
       asked += (asked.empty() ? "" : ", ") + (device.empty() ? "a host without device" : device);
-  throw std::runtime_error("no compute cost for model " + model.name + ", device " + asked +
-                           ", precision " + precision +
-                           ": give throughput or efficiency, or a device that " +
-                           "models/throughput.csv has for this model (" +
-                           (rows_there_are.empty() ? "none" : rows_there_are) + ")");
+  throw std::runtime_error(
+      fmt::format("no compute cost for model {}, device {}, precision {}: give throughput or "
+                  "efficiency, or a device that models/throughput.csv has for this model ({})",
+                  model.name, asked, precision, rows_there_are.empty() ? "none" : rows_there_are));
 }
 
 }  // namespace
@@ -161,52 +151,45 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
     times.forward_part = model.times->forward_s / computed_s;
     times.backward_part = model.times->backward_s / computed_s;
     if (own_step > 0 && flop > 0)
-      throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") + ": model " +
-                               model.name + " has times of its own updates; allowed with it is " +
-                               "in-throughput");
+      throw std::runtime_error(fmt::format(
+          "optimizer = {}: model {} has times of its own updates; allowed with it is in-throughput",
+          scenario.written.at("optimizer"), model.name));
   }
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
-    if (times.solo_s[w] > longest_s) {
-      char text[64];
-      std::snprintf(text, sizeof text, "%.3g s of computation", times.solo_s[w]);
-      throw std::runtime_error("an iteration has " + std::string(text) + " on host " +
-                               cluster.workers[w].name + " (" + times.source +
-                               "): allowed are up to 1e7 s");
-    }
+    if (times.solo_s[w] > longest_s)
+      throw std::runtime_error(fmt::format(
+          "an iteration has {:.3g} s of computation on host {} ({}): allowed are up to 1e7 s",
+          times.solo_s[w], cluster.workers[w].name, times.source));
     const double step_s = flop / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
     if (step_s >= times.solo_s[w])
-      throw std::runtime_error("optimizer = " + scenario.written.at("optimizer") +
-                               ": its step takes " + std::to_string(step_s) +
-                               " s at this memory-bandwidth, but an iteration with it takes " +
-                               std::to_string(times.solo_s[w]) + " s (" + times.source +
-                               "); allowed are a larger memory-bandwidth or batch");
+      throw std::runtime_error(fmt::format(
+          "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
+          "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
+          scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
     if (servers_apply)
       times.solo_s[w] -= step_s;
     times.step_s.push_back(servers_apply ? 0 : step_s);
   }
-  if (flop > 0) {
-    char text[128];
-    std::snprintf(text, sizeof text, "; %s's step, %.4g s on worker 0, %s",
-                  scenario.written.at("optimizer").c_str(), flop / cluster.workers[0].speed_flops,
-                  servers_apply ? "is the servers'" : "follows communication");
-    times.source += text;
-  }
+  if (flop > 0)
+    times.source +=
+        fmt::format("; {}'s step, {:.4g} s on worker 0, {}", scenario.written.at("optimizer"),
+                    flop / cluster.workers[0].speed_flops,
+                    servers_apply ? "is the servers'" : "follows communication");
   if (!model.read_as.empty())
     times.source += "; model read as " + model.read_as;
   return times;
 }
 
 double ComputeTimes::forward_s(int worker) const {
-  const auto w = static_cast<std::size_t>(worker);
-  return (solo_s[w] - step_s[w]) * forward_part;
+  return (solo_s[index(worker)] - step_s[index(worker)]) * forward_part;
 }
 
 double ComputeTimes::backward_s(int worker, double forward_flop) const {
-  const auto w = static_cast<std::size_t>(worker);
-  return (solo_s[w] - step_s[w]) * (backward_part * forward_flop / model_flop);
+  return (solo_s[index(worker)] - step_s[index(worker)]) *
+         (backward_part * forward_flop / model_flop);
 }
 
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration) {

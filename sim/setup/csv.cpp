@@ -4,9 +4,10 @@
 #include <set>
 #include <stdexcept>
 
+#include "kernels/io/csv.h"
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "sim/setup/files.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 
@@ -29,39 +30,40 @@ std::size_t Csv::column(const std::string& name) const {
 
 Csv read_csv(const std::string& path) {
   Csv csv{.path = path, .header = {}, .columns = {}, .rows = {}};
-  read_lines(path, [&](const TextLine& raw) {
-    const std::string line = trimmed(raw.text);
-    const auto refuse = [&](const std::string& why) {
-      throw std::runtime_error(path + ":" + std::to_string(raw.number) + ": " + why);
-    };
-    if (line.empty())
-      return;
-    if (line.front() == '#') {
-      const std::size_t colon = line.find(':');
-      if (!csv.columns.empty() || colon == std::string::npos)
+  read_csv_lines(path, CsvFields::trimmed, [&](const CsvLine& line) {
+    switch (line.kind) {
+      case CsvLine::Kind::header:
+        if (const std::size_t colon = line.text.find(':'); colon != std::string::npos)
+          csv.header.emplace(trimmed(line.text.substr(1, colon - 1)),
+                             printable(trimmed(line.text.substr(colon + 1))));
         return;
-      csv.header.emplace(trimmed(line.substr(1, colon - 1)),
-                         printable(trimmed(line.substr(colon + 1))));
-      return;
+      case CsvLine::Kind::columns:
+        csv.columns = line.fields;
+        for (std::set<std::string> seen; const std::string& column : csv.columns)
+          if (!seen.insert(column).second)
+            refuse("a second column '{}': allowed is one", brief(column));
+        return;
+      case CsvLine::Kind::comment:
+        return;
+      case CsvLine::Kind::row:
+        if (line.fields.size() != csv.columns.size())
+          refuse("{} fields, but the columns are {}", line.fields.size(),
+                 brief(listed(csv.columns)));
+        csv.rows.push_back({line.number, line.fields});
     }
-    std::vector<std::string> fields = split(line, ',');
-    std::ranges::transform(fields, fields.begin(), printable);
-    if (csv.columns.empty()) {
-      csv.columns = std::move(fields);
-      std::set<std::string> seen;
-      for (const std::string& column : csv.columns)
-        if (!seen.insert(column).second)
-          refuse("a second column '" + brief(column) + "': allowed is one");
-      return;
-    }
-    if (fields.size() != csv.columns.size())
-      refuse(std::to_string(fields.size()) + " fields, but the columns are " +
-             brief(listed(csv.columns)));
-    csv.rows.push_back({raw.number, std::move(fields)});
   });
   if (csv.columns.empty())
     throw std::runtime_error(path + ": no line with column names");
   return csv;
+}
+
+void Csv::for_each_row(const std::function<void(const Row&)>& see) const {
+  for (const Row& row : rows)
+    try {
+      see(row);
+    } catch (const std::invalid_argument& error) {
+      refuse_at(path, row.line, error.what());
+    }
 }
 
 }  // namespace syncline

@@ -3,6 +3,7 @@
 // no commas and no quotes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ struct Csv {
   const std::string* about(const std::string& key) const;
   // Index of a column. Throws std::runtime_error that names the columns there are.
   std::size_t column(const std::string& name) const;
+  // Calls `see` for each row. A std::invalid_argument that it throws becomes a std::runtime_error
+  // "path:line: ...".
+  void for_each_row(const std::function<void(const Row&)>& see) const;
   // "path:line", for the beginning of an error message.
   std::string where(const Row& row) const { return path + ":" + std::to_string(row.line); }
 };

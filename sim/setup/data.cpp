@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -31,9 +33,9 @@ fs::path folder_of(const std::string& word, const std::string& relative_to) {
     if (!word.empty() && fs::is_regular_file(candidate, error))
       return candidate.has_parent_path() ? candidate.parent_path() : fs::path(".");
   }
-  throw std::runtime_error("no data '" + brief(word) +
-                           "': allowed are digits, generated, or a path of a folder with MNIST's "
-                           "or CIFAR-10's files");
+  throw std::runtime_error(
+      "no data '" + brief(word) +
+      "': allowed are digits, generated, or a path of a folder with MNIST's or CIFAR-10's files");
 }
 
 int pixel(const Csv& csv, const Csv::Row& row, std::size_t column, int most) {
@@ -42,8 +44,8 @@ int pixel(const Csv& csv, const Csv::Row& row, std::size_t column, int most) {
                          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   const int value = is_number ? std::stoi(text) : -1;
   if (value < 0 || value > most)
-    throw std::runtime_error(csv.where(row) + ": " + csv.columns[column] + " = " + brief(text) +
-                             ": allowed are whole numbers from 0 to " + std::to_string(most));
+    throw std::runtime_error(fmt::format("{}: {} = {}: allowed are whole numbers from 0 to {}",
+                                         csv.where(row), csv.columns[column], brief(text), most));
   return value;
 }
 
@@ -55,12 +57,11 @@ Data read_digits(const std::string& path) {
   if (csv.columns.size() != side * side + 1 || csv.columns.back() != "label")
     throw std::runtime_error(path + ": allowed are the columns pixel0 to pixel63 and label");
   if (csv.rows.size() <= held_out_digits)
-    throw std::runtime_error(path + ": " + std::to_string(csv.rows.size()) +
-                             " rows: allowed are more than the " + std::to_string(held_out_digits) +
-                             " that are held out");
+    refuse_file(path, "{} rows: allowed are more than the {} that are held out", csv.rows.size(),
+                held_out_digits);
   Data data{.classes = 10, .train = {}, .held_out = {}, .source = {}};
-  data.source = "digits: UCI's 8x8 images, the last " + std::to_string(held_out_digits) + " of " +
-                std::to_string(csv.rows.size()) + " held out";
+  data.source = fmt::format("digits: UCI's 8x8 images, the last {} of {} held out", held_out_digits,
+                            csv.rows.size());
   for (std::size_t i = 0; i < csv.rows.size(); ++i) {
     Samples& samples = i + held_out_digits < csv.rows.size() ? data.train : data.held_out;
     for (std::size_t k = 0; k < side * side; ++k)

@@ -1,7 +1,6 @@
 #include "sim/setup/files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <stdexcept>
 
@@ -50,30 +49,6 @@ std::string device_of(const std::string& table) {
     if (name.ends_with(ending))
       name.resize(name.size() - std::string(ending).size());
   return name;
-}
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-std::string trimmed(const std::string& text) {
-  const char* blanks = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(blanks);
-  return first == std::string::npos ? ""
-                                    : text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> fields;
-  std::size_t begin = 0;
-  for (;;) {
-    const std::size_t end = text.find(separator, begin);
-    fields.push_back(trimmed(text.substr(begin, end - begin)));
-    if (end == std::string::npos)
-      return fields;
-    begin = end + 1;
-  }
 }
 
 }  // namespace syncline

@@ -1,5 +1,5 @@
-// Where models, platforms and cost tables are found: by path, or by name in the data folders that
-// come with the program, from any working directory and after `cmake --install`.
+// Models, platforms and cost tables are found by path, or by name in the data folders that come
+// with the program, from any working directory and after `cmake --install`.
 #pragma once
 
 #include <string>
@@ -23,11 +23,5 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
 
 // The device of a cost table: "v100" for v100-published.csv, in any folder.
 std::string device_of(const std::string& table);
-
-// In small letters.
-std::string lower(std::string text);
-// Without blanks at both ends; split() also trims each part.
-std::string trimmed(const std::string& text);
-std::vector<std::string> split(const std::string& text, char separator);
 
 }  // namespace syncline

@@ -10,11 +10,12 @@
 #include "kernels/registry.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/imported_model.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
 
-// Of a model. Their bytes on a million workers are less than 2^63.
+// A model has at most so many. Their bytes on a million workers are less than 2^63.
 constexpr double most_parameters = 1e12;
 constexpr double least_flop = 1e-3;
 constexpr double most_flop = 1e24;
@@ -43,24 +44,23 @@ std::vector<Layer> in_backward_order(const Model& model) {
 
 // Sums of doubles: those of whole numbers would wrap round.
 void check_sums(const Model& model, const std::string& path) {
-  const auto check = [&](const std::string& what, double sum, double most) {
+  const auto check = [&](const char* what, double sum, double most) {
     if (sum > most)
-      throw std::runtime_error(path + ": its layers have " + number_text(sum) + " " + what +
-                               ": allowed are up to " + number_text(most) + " together");
+      refuse_file(path, "its layers have {} {}: allowed are up to {} together", number_text(sum),
+                  what, number_text(most));
   };
   if (model.layers.size() > most_layers)
-    throw std::runtime_error(path + ": " + std::to_string(model.layers.size()) +
-                             " layers: allowed are up to " + std::to_string(most_layers));
+    refuse_file(path, "{} layers: allowed are up to {}", model.layers.size(), most_layers);
   double parameters = 0;
   for (const Layer& layer : model.layers)
     parameters += static_cast<double>(layer.parameters);
   check("parameters", parameters, most_parameters);
   check("forward_flop", model.forward_flop(), most_flop);
   if (model.forward_flop() < least_flop)
-    throw std::runtime_error(path + ": the sum of forward_flop is " +
-                             number_text(model.forward_flop()) +
-                             ", so time cannot be split over layers: allowed is " +
-                             number_text(least_flop) + " or more");
+    refuse_file(
+        path,
+        "the sum of forward_flop is {}, so time cannot be split over layers: allowed is {} or more",
+        number_text(model.forward_flop()), number_text(least_flop));
 }
 
 Model read_csv_model(const std::string& path) {
@@ -73,25 +73,21 @@ Model read_csv_model(const std::string& path) {
   model.name = std::filesystem::path(path).stem().string();
   const std::string* sample = csv.about("sample");
   model.sample = sample == nullptr ? "sample" : *sample;
-  for (const Csv::Row& row : csv.rows) {
-    try {
-      const double count = checked_number(
-          {.name = "parameters", .minimum = 1, .maximum = most_parameters, .whole = true},
-          row.fields[parameters]);
-      const double cost = checked_number(
-          {.name = "forward_flop", .minimum = 0, .maximum = most_flop}, row.fields[flop]);
-      model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
-    } catch (const std::invalid_argument& error) {
-      throw std::runtime_error(csv.where(row) + ": " + error.what());
-    }
-  }
+  csv.for_each_row([&](const Csv::Row& row) {
+    const double count = checked_number(
+        {.name = "parameters", .minimum = 1, .maximum = most_parameters, .whole = true},
+        row.fields[parameters]);
+    const double cost = checked_number({.name = "forward_flop", .minimum = 0, .maximum = most_flop},
+                                       row.fields[flop]);
+    model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
+  });
   if (model.layers.empty())
     throw std::runtime_error(path + ": a model needs at least one layer");
   check_sums(model, path);
   const std::string* declared = csv.about("parameters");
   if (declared != nullptr && *declared != std::to_string(model.parameters()))
-    throw std::runtime_error(path + ": its layers have " + std::to_string(model.parameters()) +
-                             " parameters, but its header declares " + brief(*declared));
+    refuse_file(path, "its layers have {} parameters, but its header declares {}",
+                model.parameters(), brief(*declared));
   return model;
 }
 

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <map>
 #include <stdexcept>
 
-#include "sim/setup/files.h"
+#include "kernels/io/text.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -87,7 +89,7 @@ double with_unit(const std::string& text, const Units& units, double least, doub
     if (value >= least && value <= most)
       return value;
   }
-  throw std::invalid_argument(allowed);
+  refuse(allowed);
 }
 
 std::vector<long long> numbers_of(const std::string& text) {
@@ -97,7 +99,7 @@ std::vector<long long> numbers_of(const std::string& text) {
   return numbers;
 }
 
-// Of what is counted, so that no product overflows.
+// It counts in doubles, so that no product overflows.
 double product(const std::vector<long long>& factors, std::size_t begin, std::size_t end) {
   double all = 1;
   for (std::size_t i = begin; i < end; ++i)
@@ -142,11 +144,12 @@ Sizes dragonfly(const std::vector<std::string>& parts) {
   const auto blades = static_cast<double>(pairs[2][0]);
   const double routers = groups * chassis * blades;
   const double hosts = routers * static_cast<double>(whole_number(parts.at(3), 1, most_hosts));
-  if (groups >
-      blades)  // SimGrid's routes to group n leave from blade n, whether there is one or not
-    throw std::domain_error("a dragonfly of " + std::to_string(pairs[0][0]) + " groups and " +
-                            std::to_string(pairs[2][0]) +
-                            " blades: allowed are at most as many groups as blades in a chassis");
+  // SimGrid's routes to group n leave from blade n, whether there is one or not.
+  if (groups > blades)
+    throw std::domain_error(
+        fmt::format("a dragonfly of {} groups and {} blades: allowed are at most as many groups as "
+                    "blades in a chassis",
+                    pairs[0][0], pairs[2][0]));
   return {hosts, hosts + routers * (blades + chassis) / 2 + groups * groups / 2};
 }
 
@@ -170,15 +173,15 @@ double speed_flops(const std::string& text) {
     with_unit(speed, speed_units(), least_flops, most_flops, allowed);
     if (Quantity quantity;
         speeds.size() > 1 && split_number(speed, quantity) && quantity.unit.empty())  // "1,5Gf"
-      throw std::invalid_argument(allowed + "; or several, each with its unit");
+      refuse("{}; or several, each with its unit", allowed);
   }
   return with_unit(speeds.front(), speed_units(), least_flops, most_flops, allowed);
 }
 
 double bandwidth_Bps(const std::string& text) {
   return with_unit(text, bandwidth_units(), least_Bps, most_Bps,
-                   "allowed are numbers with bps, kbps, Mbps, Gbps, Bps, kBps, MBps, GBps or "
-                   "GiBps from 1Bps to 1ZBps, such as 1.25GBps");
+                   "allowed are numbers with bps, kbps, Mbps, Gbps, Bps, kBps, MBps, GBps or GiBps "
+                   "from 1Bps to 1ZBps, such as 1.25GBps");
 }
 
 double time_s(const std::string& text) {
@@ -192,14 +195,13 @@ long long whole_number(const std::string& text, long long least, long long most)
       digits.find_first_not_of("0123456789") == std::string::npos)
     if (const long long number = std::stoll(digits); number >= least && number <= most)
       return number;
-  throw std::invalid_argument("allowed are whole numbers from " + std::to_string(least) + " to " +
-                              std::to_string(most));
+  refuse("allowed are whole numbers from {} to {}", least, most);
 }
 
 double plain_number(const std::string& text) {
   Quantity quantity;
   if (!split_number(text, quantity) || !trimmed(quantity.unit).empty())
-    throw std::invalid_argument("allowed are numbers, such as 10");
+    refuse("allowed are numbers, such as 10");
   return quantity.number;
 }
 
@@ -214,7 +216,7 @@ std::vector<std::pair<long long, long long>> numbers_of_radical(const std::strin
                                       ? first
                                       : whole_number(group.substr(dash + 1), first, most));
     } catch (const std::invalid_argument&) {
-      throw std::invalid_argument("allowed are numbers and ranges that go up, such as 0-7,12");
+      refuse("allowed are numbers and ranges that go up, such as 0-7,12");
     }
   }
   return numbers;
@@ -237,16 +239,15 @@ TopologySize size_of_topology(const std::string& topology, const std::string& pa
             : topology == "FAT_TREE" ? fat_tree(parts)
                                      : dragonfly(parts);
   } catch (const std::domain_error& error) {
-    throw std::invalid_argument(error.what());
+    refuse(error.what());
   } catch (const std::logic_error&) {
-    throw std::invalid_argument(allowed_parameters(topology));
+    refuse(allowed_parameters(topology));
   }
-  const auto check = [](double number, long long most, const std::string& what) {
+  const auto check = [](double number, long long most, const char* what) {
     if (number > static_cast<double>(most))
-      throw std::invalid_argument("these are " +
-                                  (number < 1e15 ? std::to_string(static_cast<long long>(number))
-                                                 : std::string("more than 1e15")) +
-                                  " " + what + ": allowed are " + std::to_string(most));
+      refuse("these are {} {}: allowed are {}",
+             number < 1e15 ? fmt::format("{}", static_cast<long long>(number)) : "more than 1e15",
+             what, most);
   };
   check(sizes.hosts, most_hosts, "hosts");
   check(sizes.links, most_links, "links");

@@ -12,7 +12,6 @@
 
 #include "kernels/io/text.h"
 #include "sim/options/resolve.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 namespace {

@@ -6,7 +6,6 @@
 #include <typeinfo>
 
 #include "kernels/io/text.h"
-#include "sim/setup/files.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {

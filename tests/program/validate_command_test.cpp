@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <regex>
 
-#include "sim/setup/files.h"
+#include "kernels/io/text.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 

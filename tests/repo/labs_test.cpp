@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-#include "sim/setup/files.h"
+#include "kernels/io/text.h"
 #include "tests/program/program.h"
 #include "tests/repo/commands.h"
 

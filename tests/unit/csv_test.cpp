@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/setup/files.h"
+#include "kernels/io/text.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

@@ -2,8 +2,8 @@
 #include <sstream>
 #include <vector>
 
+#include "kernels/io/text.h"
 #include "sim/report/lanes.h"
-#include "sim/setup/files.h"
 #include "sim/study/study.h"
 #include "sim/traces/trace_csv.h"
 #include "tests/unit/errors.h"

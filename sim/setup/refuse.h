@@ -1,0 +1,27 @@
+// How what a user gets wrong is refused: in one line, made as libfmt makes text.
+#pragma once
+
+#include <fmt/format.h>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace syncline {
+
+// Throws std::invalid_argument: whoever knows the file or the option says where.
+[[noreturn]] inline void refuse(const std::string& what) {
+  throw std::invalid_argument(what);
+}
+template <class... Values>
+[[noreturn]] void refuse(fmt::format_string<Values...> what, Values&&... values) {
+  refuse(fmt::format(what, std::forward<Values>(values)...));
+}
+
+// Throws std::runtime_error "path: what".
+template <class... Values>
+[[noreturn]] void refuse_file(const std::string& path, fmt::format_string<Values...> what,
+                              Values&&... values) {
+  throw std::runtime_error(path + ": " + fmt::format(what, std::forward<Values>(values)...));
+}
+
+}  // namespace syncline
