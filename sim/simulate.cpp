@@ -21,9 +21,9 @@ namespace {
 
 constexpr double short_s = 0.25;  // is not much more than preparing it twice takes
 
-Setup prepare_cell(const SweepCell& cell, const Limits& limits) {
+Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Limits& limits) {
   const MemoryLimit limit(limits.memory_bytes);
-  Setup setup = prepare(cell.scenario);
+  Setup setup = prepare(cell.scenario, platform);
   settle_fidelity(setup);
   setup.keep_messages = cell.keeps_messages();
   return setup;
@@ -48,8 +48,10 @@ std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
 
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated) {
-  const std::string inputs = inputs_of(cell.scenario);  // before they are read: they may change
-  const Setup setup = prepare_cell(cell, limits);
+  const PlatformFile platform = read_platform(cell.scenario.platform);
+  const std::string inputs =
+      inputs_of(cell.scenario, platform);  // before the others are read: they may change
+  const Setup setup = prepare_cell(cell, platform, limits);
   const Estimate needs = estimate(setup);
   require_room(needs, limits, at_once);
   if (may_wait && needs.most.seconds > short_s)

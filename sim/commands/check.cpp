@@ -11,7 +11,6 @@
 #include "sim/commands/gate.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/given.h"
-#include "sim/setup/files.h"
 #include "sim/setup/inputs.h"
 #include "sim/sweep/input_files.h"
 
@@ -21,7 +20,7 @@ namespace {
 // Fingerprints by kind; empty where no file of it is read.
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
-  for (const auto& [kind, files] : input_files(scenario))
+  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
     notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
   return notes;
 }

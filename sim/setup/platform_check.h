@@ -14,9 +14,13 @@ struct PlatformFile {
   Profiles profiles;
   long long hosts = 0;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
+  // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.
+  std::string refusal;
 };
 
-// Throws std::runtime_error of one line: file and line, element, and what is allowed.
+// Reads the file once. What is refused has no other members than `files`, itself alone.
+PlatformFile read_platform(const std::string& path);
+// Throws std::runtime_error with the refusal, if there is one.
 PlatformFile check_platform(const std::string& path);
 
 }  // namespace syncline

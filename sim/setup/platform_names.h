@@ -2,7 +2,6 @@
 // SimGrid looks them up.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -17,12 +16,14 @@ bool is_zone(const std::string& kind);  // of an element
 
 class PlatformNames {
  public:
-  // An element begins or ends: empty, or what is wrong with its names.
-  std::string begin(const XmlElement& element);
-  std::string end(const XmlElement& element);
+  // An element begins or ends. Both throw std::invalid_argument that says what is wrong with its
+  // names.
+  void begin(const XmlElement& element);
+  void end(const XmlElement& element);
 
-  // The first element that names a host which the whole file does not have.
-  std::optional<XmlElement> without_host() const;
+  // Elements that name hosts which may stand after them, and whether one's is among all so far.
+  const std::vector<XmlElement>& uses_of_hosts() const { return uses_; }
+  bool names_a_host(const XmlElement& use) const;
 
  private:
   struct Zone {
@@ -37,18 +38,19 @@ class PlatformNames {
   };
   enum class Kind { host, router, zone };
 
-  std::optional<Point> point(const std::string& name) const;
+  const Point* point(const std::string& name) const;  // null: there is none
   int open_zone() const { return open_.empty() ? -1 : open_.back(); }
-  std::string add(Kind kind, const std::string& name);
-  std::string open_new_zone(const std::string& name, const std::string& routing);
-  std::string add_cluster(const XmlElement& element);
-  std::string add_linked_host(const std::string& name);
-  std::string add_hosts(const XmlElement& element);
-  std::string add_link(const XmlElement& element);
-  std::string problem_of_route(const XmlElement& element);
-  std::string problem_of_bypass(const XmlElement& element);
-  std::string problem_of_gateway(const XmlElement& element, const std::string& way, int zone) const;
-  std::string problem_of_link(const XmlElement& element) const;
+  Zone& zone() { return zones_[static_cast<std::size_t>(open_zone())]; }
+  void add(Kind kind, const std::string& name);
+  void open_new_zone(const std::string& name, const std::string& routing);
+  void add_cluster(const XmlElement& element);
+  void add_linked_host(const std::string& name);
+  void add_hosts(const XmlElement& element);
+  void add_link(const XmlElement& element);
+  void add_route(const XmlElement& element);
+  void add_bypass(const XmlElement& element);
+  void check_gateway(const XmlElement& element, const std::string& end, int zone) const;
+  void check_link(const XmlElement& element) const;
 
   std::vector<Zone> zones_;
   std::vector<int> open_;  // those that have begun and not ended
@@ -57,7 +59,7 @@ class PlatformNames {
   std::unordered_map<std::string, bool> links_;  // whether it is two, NAME_UP and NAME_DOWN
   std::set<std::string> clusters_;
   std::set<std::string> like_clusters_;  // what links are called as if they were of clusters
-  std::vector<XmlElement> uses_;         // of hosts that may come later
+  std::vector<XmlElement> uses_;
   int links_of_route_ = 0;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "kernels/registry.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -55,29 +56,27 @@ const std::map<std::string, std::vector<Step>>& steps() {
 
 }  // namespace
 
-std::string PlatformOrder::problem(const XmlElement& element) {
+void PlatformOrder::begin(const XmlElement& element) {
   if (!open_.empty()) {
     Open& parent = open_.back();
-    Names allowed;
     const auto found = steps().find(parent.place);
-    bool may_stand = false;
-    if (found != steps().end())
-      for (const Step& step : found->second) {
-        allowed.insert(allowed.end(), step.allowed.begin(), step.allowed.end());
-        if (std::ranges::count(step.allowed, element.name) == 0)
-          continue;
-        parent.place = step.place;
-        may_stand = true;
-        break;
-      }
-    if (!may_stand)
-      return "it cannot stand in <" + parent.name + ">" +
-             (parent.last.empty() ? " at its beginning" : " after <" + parent.last + ">") +
-             ": allowed here are " + (allowed.empty() ? "no elements" : listed(allowed));
+    static const std::vector<Step> none;
+    const std::vector<Step>& possible = found == steps().end() ? none : found->second;
+    const auto step = std::ranges::find_if(possible, [&](const Step& one) {
+      return std::ranges::count(one.allowed, element.name) > 0;
+    });
+    if (step == possible.end()) {
+      Names allowed;
+      for (const Step& one : possible)
+        allowed.insert(allowed.end(), one.allowed.begin(), one.allowed.end());
+      refuse("it cannot stand in <{}>{}: allowed here are {}", parent.name,
+             parent.last.empty() ? " at its beginning" : " after <" + parent.last + ">",
+             allowed.empty() ? "no elements" : listed(allowed));
+    }
+    parent.place = step->place;
     parent.last = element.name;
   }
   open_.push_back({.name = element.name, .place = element.name, .last = ""});
-  return "";
 }
 
 void PlatformOrder::end() {

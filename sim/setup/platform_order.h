@@ -1,4 +1,4 @@
-// Which elements of a platform file may stand in which, and in what order: what every version of
+// An element of a platform file may stand in some others, after some: this is what every version of
 // SimGrid reads of its document type.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace syncline {
 
 class PlatformOrder {
  public:
-  // An element begins: empty, or why it cannot stand here.
-  std::string problem(const XmlElement& element);
+  // An element begins. Throws std::invalid_argument that says why it cannot stand here.
+  void begin(const XmlElement& element);
   void end();
 
  private:

@@ -1,115 +1,75 @@
 #include "sim/setup/platform_rules.h"
 
+#include "kernels/io/text.h"
+
 namespace syncline {
 namespace {
 
-const AttributeRule text{Says::text, false, {}};
-const AttributeRule some_text{Says::text, true, {}};
-const AttributeRule name{Says::name, true, {}};
-const AttributeRule speed{Says::speed, true, {}};
-const AttributeRule cores{Says::cores, false, {}};
-const AttributeRule bandwidth{Says::bandwidth, true, {}};
-const AttributeRule any_bandwidth{Says::bandwidth, false, {}};
-const AttributeRule time{Says::time, true, {}};
-const AttributeRule any_time{Says::time, false, {}};
-const AttributeRule number{Says::number, true, {}};
-const AttributeRule any_number{Says::number, false, {}};
-const AttributeRule profile{Says::profile, false, {}};
+const std::string sharing = "SHARED|SPLITDUPLEX|FULLDUPLEX|FATPIPE";
+const std::string zone = "id=name! routing=Full|Floyd|Dijkstra|DijkstraCache|Cluster|Vivaldi|None!";
+const std::string bypass = "src=name! dst=name!";
+const std::string route = bypass + " symmetrical=YES|NO|yes|no";
+const std::string gateways = " gw_src=name! gw_dst=name!";
+const std::string host_profiles =
+    " speed_file=profile availability_file=profile state_file=profile coordinates=text";
+const std::string numbered_hosts =
+    "id=name! prefix=text! suffix=text! radical=text! speed=speed! bw=bandwidth! lat=time!";
 
-AttributeRule one_of(std::vector<std::string> words, bool needed = false) {
-  return {Says::words, needed, std::move(words)};
+// An element's attributes, with a blank between: NAME=WHAT, where WHAT is one of Says or the words
+// that are allowed, with | between; a ! says that the attribute is needed.
+ElementRule rule_of(const std::string& attributes) {
+  static const std::map<std::string, Says> kinds{
+      {"text", Says::text},           {"name", Says::name},      {"speed", Says::speed},
+      {"bandwidth", Says::bandwidth}, {"time", Says::time},      {"cores", Says::cores},
+      {"number", Says::number},       {"profile", Says::profile}};
+  ElementRule rule;
+  for (const std::string& attribute : split(attributes, ' ')) {
+    const bool needed = attribute.ends_with("!");
+    const std::size_t equals = attribute.find('=');
+    const std::string says =
+        attribute.substr(equals + 1, attribute.size() - equals - 1 - (needed ? 1 : 0));
+    const auto kind = kinds.find(says);
+    rule[attribute.substr(0, equals)] = kind != kinds.end()
+                                            ? AttributeRule{kind->second, needed, {}}
+                                            : AttributeRule{Says::words, needed, split(says, '|')};
+  }
+  return rule;
 }
-
-const AttributeRule symmetrical = one_of({"YES", "NO", "yes", "no"});
-const AttributeRule link_sharing = one_of({"SHARED", "SPLITDUPLEX", "FULLDUPLEX", "FATPIPE"});
-const AttributeRule routing =
-    one_of({"Full", "Floyd", "Dijkstra", "DijkstraCache", "Cluster", "Vivaldi", "None"}, true);
-
-const ElementRule zone{{"id", name}, {"routing", routing}};
-const ElementRule route{{"src", name}, {"dst", name}, {"symmetrical", symmetrical}};
-const ElementRule bypass{{"src", name}, {"dst", name}};
-const ElementRule zone_route{
-    {"src", name}, {"dst", name}, {"gw_src", name}, {"gw_dst", name}, {"symmetrical", symmetrical}};
-const ElementRule zone_bypass{{"src", name}, {"dst", name}, {"gw_src", name}, {"gw_dst", name}};
 
 }  // namespace
 
 const std::map<std::string, ElementRule>& platform_rules() {
   static const std::map<std::string, ElementRule> rules{
-      {"platform", {{"version", number}}},
-      {"AS", zone},
-      {"zone", zone},
-      {"prop", {{"id", name}, {"value", some_text}}},
-      {"host",
-       {{"id", name},
-        {"speed", speed},
-        {"core", cores},
-        {"speed_file", profile},
-        {"availability_file", profile},
-        {"state_file", profile},
-        {"coordinates", text},
-        {"pstate", any_number}}},
-      {"disk", {{"id", text}, {"read_bw", bandwidth}, {"write_bw", bandwidth}}},
-      {"peer",
-       {{"id", name},
-        {"speed", speed},
-        {"bw_in", bandwidth},
-        {"bw_out", bandwidth},
-        {"lat", any_time},
-        {"coordinates", text},
-        {"speed_file", profile},
-        {"availability_file", profile},
-        {"state_file", profile}}},
+      {"platform", rule_of("version=number!")},
+      {"AS", rule_of(zone)},
+      {"zone", rule_of(zone)},
+      {"prop", rule_of("id=name! value=text!")},
+      {"host", rule_of("id=name! speed=speed! core=cores pstate=number" + host_profiles)},
+      {"disk", rule_of("id=text read_bw=bandwidth! write_bw=bandwidth!")},
+      {"peer", rule_of("id=name! speed=speed! bw_in=bandwidth! bw_out=bandwidth! lat=time" +
+                       host_profiles)},
       {"cluster",
-       {{"id", name},
-        {"prefix", some_text},
-        {"suffix", some_text},
-        {"radical", some_text},
-        {"speed", speed},
-        {"core", cores},
-        {"bw", bandwidth},
-        {"lat", time},
-        {"sharing_policy", link_sharing},
-        {"topology", one_of({"FLAT", "TORUS", "FAT_TREE", "DRAGONFLY"})},
-        {"topo_parameters", text},
-        {"bb_bw", any_bandwidth},
-        {"bb_lat", any_time},
-        {"bb_sharing_policy", one_of({"SHARED", "FATPIPE"})},
-        {"router_id", text},
-        {"limiter_link", any_bandwidth},
-        {"loopback_bw", any_bandwidth},
-        {"loopback_lat", any_time}}},
-      {"cabinet",
-       {{"id", name},
-        {"prefix", some_text},
-        {"suffix", some_text},
-        {"radical", some_text},
-        {"speed", speed},
-        {"bw", bandwidth},
-        {"lat", time}}},
-      {"router", {{"id", name}, {"coordinates", text}}},
-      {"backbone", {{"id", name}, {"bandwidth", bandwidth}, {"latency", time}}},
-      {"link",
-       {{"id", name},
-        {"bandwidth", bandwidth},
-        {"bandwidth_file", profile},
-        {"latency", time},
-        {"latency_file", profile},
-        {"state_file", profile},
-        {"sharing_policy", link_sharing}}},
-      {"host_link", {{"id", name}, {"up", name}, {"down", name}}},
-      {"route", route},
-      {"bypassRoute", bypass},
-      {"zoneRoute", zone_route},
-      {"ASroute", zone_route},
-      {"bypassZoneRoute", zone_bypass},
-      {"bypassASroute", zone_bypass},
-      {"link_ctn", {{"id", name}, {"direction", one_of({"UP", "DOWN", "NONE"})}}},
-      {"trace", {{"id", name}, {"file", profile}, {"periodicity", number}}},
-      {"trace_connect",
-       {{"kind", one_of({"HOST_AVAIL", "SPEED"})},  // SimGrid's links are closed by then
-        {"trace", name},
-        {"element", name}}},
+       rule_of(numbered_hosts + " core=cores sharing_policy=" + sharing +
+               " topology=FLAT|TORUS|FAT_TREE|DRAGONFLY topo_parameters=text bb_bw=bandwidth "
+               "bb_lat=time bb_sharing_policy=SHARED|FATPIPE router_id=text limiter_link=bandwidth "
+               "loopback_bw=bandwidth loopback_lat=time")},
+      {"cabinet", rule_of(numbered_hosts)},
+      {"router", rule_of("id=name! coordinates=text")},
+      {"backbone", rule_of("id=name! bandwidth=bandwidth! latency=time!")},
+      {"link", rule_of("id=name! bandwidth=bandwidth! bandwidth_file=profile latency=time! "
+                       "latency_file=profile state_file=profile sharing_policy=" +
+                       sharing)},
+      {"host_link", rule_of("id=name! up=name! down=name!")},
+      {"route", rule_of(route)},
+      {"bypassRoute", rule_of(bypass)},
+      {"zoneRoute", rule_of(route + gateways)},
+      {"ASroute", rule_of(route + gateways)},
+      {"bypassZoneRoute", rule_of(bypass + gateways)},
+      {"bypassASroute", rule_of(bypass + gateways)},
+      {"link_ctn", rule_of("id=name! direction=UP|DOWN|NONE")},
+      {"trace", rule_of("id=name! file=profile periodicity=number!")},
+      // SimGrid's links are closed by the time it connects traces.
+      {"trace_connect", rule_of("kind=HOST_AVAIL|SPEED trace=name! element=name!")},
   };
   return rules;
 }

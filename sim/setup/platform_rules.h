@@ -1,4 +1,4 @@
-// What may stand in a platform file: its elements, and their attributes with what they may say.
+// A platform file may have these elements, and their attributes may say this.
 #pragma once
 
 #include <map>

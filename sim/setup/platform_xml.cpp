@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <expat.h>
+#include <fmt/format.h>
 #include <memory>
 #include <regex>
 #include <stdexcept>
@@ -33,9 +34,7 @@ struct Reading {
   std::exception_ptr problem;
 
   int line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser)); }
-  [[noreturn]] void fail(const std::string& what) const {
-    throw std::runtime_error(path + ":" + std::to_string(line()) + ": " + what);
-  }
+  [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
 
 // Exceptions must not pass through the parser, which is C.
@@ -62,18 +61,18 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
     for (; *attributes != nullptr; attributes += 2) {
       const std::string value = attributes[1];
       if (value.size() > most_attribute_bytes)
-        reading.fail("<" + brief(element.name) + ">: an attribute " + brief(attributes[0]) +
-                     " of " + std::to_string(value.size()) + " bytes: allowed are " +
-                     std::to_string(most_attribute_bytes));
+        reading.fail(fmt::format("<{}>: an attribute {} of {} bytes: allowed are {}",
+                                 brief(element.name), brief(attributes[0]), value.size(),
+                                 most_attribute_bytes));
       if (reading.ascii_only && std::ranges::any_of(value, [](unsigned char c) { return c > 127; }))
-        reading.fail("<" + brief(element.name) + ">: " + brief(attributes[0]) + " = " +
-                     brief(value) +
-                     ": allowed are characters of ASCII, or a file with encoding=\"UTF-8\"");
+        reading.fail(fmt::format(
+            "<{}>: {} = {}: allowed are characters of ASCII, or a file with encoding=\"UTF-8\"",
+            brief(element.name), brief(attributes[0]), brief(value)));
       element.attributes.emplace_back(attributes[0], value);
     }
     if (reading.open.size() >= most_nested)
-      reading.fail("<" + brief(element.name) + "> is in " + std::to_string(reading.open.size()) +
-                   " others: allowed are " + std::to_string(most_nested - 1));
+      reading.fail(fmt::format("<{}> is in {} others: allowed are {}", brief(element.name),
+                               reading.open.size(), most_nested - 1));
     reading.open.push_back(std::move(element));
     reading.begun(reading.open.back());
   });
@@ -111,8 +110,8 @@ void see_doctype(void* data, const XML_Char* root, const XML_Char* system,
     const std::string name = system == nullptr ? "" : system;
     if ((name != dtd && name != older_dtd) || is_public != nullptr ||
         std::string(root) != "platform")
-      reading.fail("<!DOCTYPE> names " + brief(root) + " and '" + brief(name) +
-                   "': " + allowed_doctype);
+      reading.fail(fmt::format("<!DOCTYPE> names {} and '{}': {}", brief(root), brief(name),
+                               allowed_doctype));
   });
 }
 
@@ -124,7 +123,7 @@ void see_cdata(void* data) {
   });
 }
 
-// What SimGrid cannot read before the first element, or reads as something else.
+// SimGrid cannot read some beginnings before the first element, or reads them as something else.
 void check_beginning(const Reading& reading, const std::string& text) {
   static const std::regex declaration(
       R"(<\?xml\s+version\s*=\s*("[^"]+"|'[^']+')(\s+encoding\s*=\s*("[^"]*"|'[^']*'))?\?>)");

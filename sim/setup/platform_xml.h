@@ -9,10 +9,12 @@
 namespace syncline {
 
 struct XmlElement {
+  using Attribute = std::pair<std::string, std::string>;  // its name, and what it says
+
   std::string name;
   int line = 0;
   std::string parent;  // the name of the element that it is in; empty for the first
-  std::vector<std::pair<std::string, std::string>> attributes;
+  std::vector<Attribute> attributes;
   std::string text;  // of itself, once it has ended
 
   // Empty if there is none.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <fmt/format.h>
 #include <limits>
 #include <new>
 #include <optional>
@@ -13,7 +13,7 @@
 #include "sim/setup/bounds.h"
 #include "sim/setup/data.h"
 #include "sim/setup/platform.h"
-#include "sim/setup/platform_check.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -55,7 +55,7 @@ Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& mo
   return traffic_of(scenario, std::move(cluster), std::move(compression));
 }
 
-// What is sent in one iteration, as one transfer each.
+// Each of these is one transfer of an iteration.
 std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
                          std::vector<Bucket> buckets) {
   return traffic.partners == Schedule::Partners::aggregators ? std::vector{model_bucket}
@@ -88,7 +88,7 @@ void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
   if (compression.unpriced(demands).empty())
     return;
   add(others);
-  throw std::invalid_argument(compression.unpriced(demands));
+  refuse(compression.unpriced(demands));
 }
 
 // MG-WFBP's buckets, from the cost of averaging all tensors together.
@@ -131,7 +131,8 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
-// What the servers and aggregators of nodes without a host of their own share, if there are any.
+// Warns that servers and aggregators of nodes without a host of their own share a worker's, if
+// there are any.
 std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& traffic) {
   const Cluster& cluster = traffic.cluster;
   const bool averages = traffic.partners == Schedule::Partners::each_other;
@@ -143,30 +144,26 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
     return {};
   const auto node =
       static_cast<int>(std::ranges::find(cluster.on_a_worker, true) - cluster.on_a_worker.begin());
-  const std::vector<int>& workers = cluster.topology.nodes[static_cast<std::size_t>(node)];
+  const std::vector<int>& workers = cluster.topology.nodes[index(node)];
   Routes routes(cluster.rank_hosts);
   const Route route = routes.between(cluster.aggregator_of(node), workers.back());
   const std::string link =
-      route.links.empty() ? "links"
-                          : "link " + routes.links()[static_cast<std::size_t>(route.links[0])].name;
-  return {std::to_string(nodes) + (nodes > 1 ? " nodes have" : " node has") +
-          " no host of its own: what runs on node " + std::to_string(node) +
-          " for all of its workers shares host " +
-          cluster.rank_hosts[static_cast<std::size_t>(workers.front())] + " and its " + link +
-          " with worker " + std::to_string(workers.front()) +
-          "; give it a host with role = host, or a zone of its own with a router"};
+      route.links.empty() ? "links" : "link " + routes.links()[index(route.links[0])].name;
+  return {fmt::format(
+      "{} {} no host of its own: what runs on node {} for all of its workers shares host {} and "
+      "its {} with worker {}; give it a host with role = host, or a zone of its own with a router",
+      nodes, nodes > 1 ? "nodes have" : "node has", node,
+      cluster.rank_hosts[index(workers.front())], link, workers.front())};
 }
 
 std::string adding_source(const Scenario& scenario) {
   if (scenario.schedule->partners() == Schedule::Partners::each_other &&
       !scenario.exchange->uses_servers)
     return {};
-  char text[256];
-  std::snprintf(text, sizeof text, "%g GB/s of host memory, %s", scenario.host_memory_Bps / 1e9,
-                scenario.host_memory_Bps == Scenario().host_memory_Bps
-                    ? "the default: STREAM on a server of two sockets, about (remembered)"
-                    : "option host-memory-bandwidth");
-  return text;
+  return fmt::format("{:g} GB/s of host memory, {}", scenario.host_memory_Bps / 1e9,
+                     scenario.host_memory_Bps == Scenario().host_memory_Bps
+                         ? "the default: STREAM on a server of two sockets, about (remembered)"
+                         : "option host-memory-bandwidth");
 }
 
 std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
@@ -180,7 +177,7 @@ std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
   return lesson;
 }
 
-// What is timed: without a model, what is learned.
+// Without a model, what is learned is timed.
 Model model_of(const Scenario& scenario, const Lesson* lesson) {
   if (!scenario.model.empty())
     return read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
@@ -191,7 +188,7 @@ Model model_of(const Scenario& scenario, const Lesson* lesson) {
   return model;
 }
 
-// Where the user has not said it, that of the data.
+// An epoch is that of the data where the user has not said it.
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
   if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
     return scenario.epoch_iterations.value_or(1);
@@ -238,12 +235,17 @@ std::vector<Cut> Setup::cuts() const {
   return cuts;
 }
 
-Setup prepare(const Scenario& given) {
+Setup prepare(const Scenario& scenario) {
+  return prepare(scenario, read_platform(scenario.platform));
+}
+
+Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = model_of(scenario, lesson.get());
   const Bucket model_bucket = fused(model, scenario, everything).front();
-  const PlatformFile platform = check_platform(scenario.platform);
+  if (!platform.refusal.empty())
+    throw std::runtime_error(platform.refusal);
   Cluster cluster = load_cluster(scenario, platform.profiles);
   scenario.epoch_iterations =
       epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
@@ -257,9 +259,9 @@ Setup prepare(const Scenario& given) {
   if (lesson != nullptr && scenario.optimizer_adapts)
     warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
-    warnings.push_back("iterations = " + std::to_string(*scenario.iterations) +
-                       " is no whole number of rounds of " + std::to_string(traffic.round) +
-                       ": the run has " + std::to_string(*iterations));
+    warnings.push_back(
+        fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
+                    *scenario.iterations, traffic.round, *iterations));
   scenario.warmup = in_rounds(scenario.warmup, traffic.round);
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),

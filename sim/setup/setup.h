@@ -1,4 +1,4 @@
-// What a scenario means on its platform, before anything is simulated.
+// A scenario on its platform, before anything is simulated.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,13 @@
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
 #include "sim/setup/model.h"
+#include "sim/setup/platform_check.h"
 #include "sim/setup/profiles.h"
 #include "sim/setup/traffic.h"
 
 namespace syncline {
 
-// What is learned, on its data.
+// A problem that is learned, on its data.
 struct Lesson {
   Data data;
   Objective objective;
@@ -40,24 +41,25 @@ struct Setup {
 
   bool keep_messages = false;  // in the trace, one by one
 
-  // Where one server stands for one on each node (sim/engine/alike_servers.h): the distances of the
+  // A server that stands for one on each node (sim/engine/alike_servers.h) has the distances of the
   // nodes that carry its bytes, of which each node has one part; empty: it is one server.
   std::vector<DistanceRange> node_parts;
 
-  // The same scenario with another seed. What is learned keeps its data and where it starts.
+  // Gives the scenario another seed. What is learned keeps its data and where it starts.
   void reseed(std::uint64_t seed);
   // Whether the seed decides how long anything takes: compute times or sizes are drawn.
   bool has_chance() const;
-  // What is sent in one iteration, as one transfer each.
+  // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.
   std::vector<Cut> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
 };
 
-// Loads the platform and decides who does what. Call it once per process (sim/setup/platform.h).
-// Throws std::runtime_error or std::invalid_argument for errors that a user can correct, also if
-// the cost tables lack something, before anything is simulated.
-Setup prepare(const Scenario& scenario);
+// Loads the platform, whose file was read before, and decides who does what. Call it once per
+// process (sim/setup/platform.h). Throws std::runtime_error or std::invalid_argument for errors
+// that a user can correct, also if the cost tables lack something, before anything is simulated.
+Setup prepare(const Scenario& scenario, const PlatformFile& platform);
+Setup prepare(const Scenario& scenario);  // reads it too
 
 }  // namespace syncline
