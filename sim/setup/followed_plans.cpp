@@ -1,0 +1,342 @@
+// A small simulation of its own, with less than the engine: a flow has no start of its own, nobody
+// computes, and all that can end together ends together. What costs time is the sharing of links,
+// so its steps are counted.
+#include "sim/setup/followed_plans.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "sim/setup/shares.h"
+
+namespace syncline {
+namespace {
+
+constexpr double rounding = 1e-12;
+constexpr double most_updates = 2e7;  // of flows and links: about 0.1 s
+
+// A stream does this for one action of a plan.
+struct Job {
+  const Phase* phase = nullptr;
+  double work_s = 0;  // of an action that is no phase
+  int partitions = 1;
+  int passed = 0;      // of these
+  int before = -1;     // index of the job whose partitions this one's follow
+  bool whole = false;  // they follow all of its partitions
+  int next = -1;       // stream of the job that follows this one's partitions
+};
+
+struct Stream {
+  enum class State { next, together, overhead, inject, moving, added } state = State::next;
+  int rank = 0;
+  std::vector<int> jobs;
+  std::size_t at = 0;
+  int step = 0;
+  double ready_s = 0;  // it waits for nothing else until then
+  int pending = 0;     // own messages that are not injected, and others' that have not arrived
+};
+
+struct Message {
+  int stream = 0;  // of the sender
+  const Route* way = nullptr;
+  double bytes = 0;
+};
+
+struct Mailbox {
+  int stream = 0;  // of the receiver
+  int arrived = 0;
+  int asked = 0;
+  int set_out = 0;
+  std::deque<Message> waiting;  // for the receiver to ask
+};
+
+struct Timer {
+  double at_s;
+  bool arrival;
+  int index;  // of a mailbox or a stream
+  bool operator>(const Timer& other) const { return at_s > other.at_s; }
+};
+
+class Follower {
+ public:
+  Follower(const Traffic& traffic, Routes& routes, const std::vector<Plan>& plans,
+           const Followed& what)
+      : traffic_(traffic), routes_(routes), what_(what) {
+    for (int bucket = 0; bucket < what.buckets; ++bucket)
+      for (std::size_t rank = 0; rank < plans.size(); ++rank)
+        add(static_cast<int>(rank), plans[rank]);
+  }
+
+  std::optional<double> seconds() {
+    for (std::size_t s = 0; s < streams_.size(); ++s)
+      runnable_.push_back(static_cast<int>(s));
+    for (;;) {
+      while (!runnable_.empty()) {
+        const int stream = runnable_.back();
+        runnable_.pop_back();
+        go_on(stream);
+      }
+      if (shares_.updates() > most_updates)
+        return std::nullopt;
+      const double flow_s = now_s_ + shares_.next_end_s();
+      const double timer_s = timers_.empty() ? flow_s : timers_.top().at_s;
+      const double next_s = std::min(flow_s, timer_s);
+      if (next_s == std::numeric_limits<double>::infinity())
+        return now_s_;
+      for (const auto& [stream, mailbox, latency_s] : shares_.pass(next_s - now_s_)) {
+        arrives(mailbox, next_s + latency_s);
+        injected(stream);
+      }
+      now_s_ = next_s;
+      while (!timers_.empty() && timers_.top().at_s <= now_s_ * (1 + rounding)) {
+        const Timer timer = timers_.top();
+        timers_.pop();
+        if (timer.arrival)
+          arrived(timer.index);
+        else
+          runnable_.push_back(timer.index);
+      }
+    }
+  }
+
+ private:
+  using State = Stream::State;
+
+  int stream_of(int rank, int stage) {
+    const auto [entry, added] = stream_at_.try_emplace({rank, stage}, streams_.size());
+    if (added)
+      streams_.push_back({.rank = rank});
+    return static_cast<int>(entry->second);
+  }
+
+  void add(int rank, const Plan& plan) {
+    const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
+    const std::size_t end = plan.size() - (last_work(plan) != nullptr ? 1 : 0);
+    const Phase* before = nullptr;
+    for (std::size_t i = begin; i < end; ++i) {
+      const Phase* phase = std::get_if<Phase>(&plan[i]);
+      Job job{.phase = phase};
+      const bool staged = phase != nullptr && phase->stage.stages > 1;
+      if (phase == nullptr)
+        job.work_s = traffic_.compression.seconds(rank, std::get<Work>(plan[i]), -1);
+      const int stream = stream_of(rank, staged ? phase->stage.stream() : 0);
+      const auto number = static_cast<int>(jobs_.size());
+      if (staged) {
+        job.partitions = std::min(phase->stage.partitions, what_.partitions);
+        if (before != nullptr) {
+          job.before = number - 1;
+          job.whole = before->stage.pass != phase->stage.pass;
+          jobs_.back().next = stream;
+        }
+      }
+      before = staged ? phase : nullptr;
+      streams_[index(stream)].jobs.push_back(number);
+      jobs_.push_back(job);
+    }
+  }
+
+  int mailbox_of(int from, int to, int stage) {
+    const auto [entry, added] = mailbox_at_.try_emplace({from, to, stage}, mailboxes_.size());
+    if (added)
+      mailboxes_.push_back({.stream = stream_of(to, stage)});
+    return static_cast<int>(entry->second);
+  }
+
+  const Route& route(int from, int to) {
+    auto known = known_.find({from, to});
+    if (known == known_.end()) {
+      known = known_.emplace(std::pair(from, to), routes_.between(from, to)).first;
+      known->second.latency_s = routes_.latency_s(from, to);
+    }
+    return known->second;
+  }
+
+  void wakes_at(double at_s, int stream, State then) {
+    streams_[index(stream)].state = then;
+    streams_[index(stream)].ready_s = at_s;
+    timers_.push({at_s, false, stream});
+  }
+
+  void arrives(int mailbox, double at_s) { timers_.push({at_s, true, mailbox}); }
+
+  void arrived(int number) {
+    Mailbox& mailbox = mailboxes_[index(number)];
+    if (++mailbox.arrived <= mailbox.asked && --streams_[index(mailbox.stream)].pending == 0)
+      runnable_.push_back(mailbox.stream);
+  }
+
+  // A stream does all that it can do now.
+  void go_on(int number) {
+    for (;;) {
+      Stream& stream = streams_[index(number)];
+      if (stream.at == stream.jobs.size() || stream.ready_s > now_s_ * (1 + rounding))
+        return;
+      Job& job = jobs_[index(stream.jobs[stream.at])];
+      switch (stream.state) {
+        case State::next:
+          if (job.phase == nullptr)
+            return wakes_at(now_s_ + job.work_s, number, State::added);
+          if (!partition_is_there(job) || !all_are_there(number, *job.phase))
+            return;
+          break;
+        case State::together:
+          return;
+        case State::overhead:
+          stream.state = State::inject;
+          if (traffic_.step_overhead_s > 0 && !job.phase->sends.empty())
+            return wakes_at(now_s_ + traffic_.step_overhead_s, number, State::inject);
+          break;
+        case State::inject:
+          inject(number, *job.phase);
+          break;
+        case State::moving:
+          if (stream.pending > 0)
+            return;
+          if (++stream.step < steps_of(*job.phase)) {
+            stream.state = State::overhead;
+            break;
+          }
+          stream.step = 0;
+          stream.state = State::added;
+          if (const double added_s = added_until(stream.rank, *job.phase); added_s > now_s_)
+            return wakes_at(added_s, number, State::added);
+          break;
+        case State::added:
+          stream.state = State::next;
+          if (job.next >= 0)
+            runnable_.push_back(job.next);
+          if (++job.passed == job.partitions)
+            ++stream.at;
+          break;
+      }
+    }
+  }
+
+  // Whether the job before has passed what this one's next partition follows.
+  bool partition_is_there(const Job& job) const {
+    if (job.before < 0)
+      return true;
+    const Job& before = jobs_[index(job.before)];
+    return before.passed >= (job.whole ? before.partitions : job.passed + 1);
+  }
+
+  // In a pipeline only a group's phase has steps; others are cut into partitions.
+  static int steps_of(const Phase& phase) {
+    return phase.stage.stages > 1 && phase.group_size == 0 ? 1 : phase.steps;
+  }
+
+  // Whether all members of a phase that begins for all together have come to it.
+  bool all_are_there(int number, const Phase& phase) {
+    streams_[index(number)].state = State::overhead;
+    if (phase.group_size < 2 || phase.steps < 2)
+      return true;
+    std::vector<int>& waiting = waiting_[{phase.stage.stream(), phase.group}];
+    if (static_cast<int>(waiting.size()) + 1 < phase.group_size) {
+      streams_[index(number)].state = State::together;
+      waiting.push_back(number);
+      return false;
+    }
+    for (const int other : std::exchange(waiting, {})) {
+      streams_[index(other)].state = State::overhead;
+      runnable_.push_back(other);
+    }
+    return true;
+  }
+
+  void inject(int number, const Phase& phase) {
+    const int rank = streams_[index(number)].rank;
+    const int stage = phase.stage.stages > 1 ? phase.stage.stream() : 0;
+    const double parts = static_cast<double>(steps_of(phase)) * phase.stage.partitions;
+    // The parts of rings and pipelines set out whether the other has asked for them or not.
+    const bool at_once = is_ring(phase) || phase.stage.stages > 1;
+    pending_of(number) = static_cast<int>(phase.sends.size());
+    for (const Transfer& receive : phase.receives) {
+      const int at = mailbox_of(receive.peer, rank, stage);
+      Mailbox& mailbox = mailboxes_[index(at)];
+      pending_of(number) += ++mailbox.asked > mailbox.arrived ? 1 : 0;
+      if (!mailbox.waiting.empty()) {
+        const Message message = mailbox.waiting.front();
+        mailbox.waiting.pop_front();
+        sets_out(at, message);
+      }
+    }
+    streams_[index(number)].state = State::moving;
+    for (const Transfer& send : phase.sends) {
+      const int at = mailbox_of(rank, send.peer, stage);
+      Mailbox& mailbox = mailboxes_[index(at)];
+      const Message message{.stream = number,
+                            .way = &route(rank, send.peer),
+                            .bytes = what_.per_byte * static_cast<double>(send.bytes) / parts};
+      if (at_once || mailbox.asked > mailbox.set_out || is_local(*message.way))
+        sets_out(at, message);
+      else
+        mailbox.waiting.push_back(message);
+    }
+  }
+
+  static bool is_local(const Route& way) { return way.links.empty() && way.fatpipes.empty(); }
+
+  int& pending_of(int stream) { return streams_[index(stream)].pending; }
+
+  void injected(int stream) {
+    if (--pending_of(stream) == 0)
+      runnable_.push_back(stream);
+  }
+
+  void sets_out(int at, const Message& message) {
+    ++mailboxes_[index(at)].set_out;
+    if (!is_local(*message.way) && message.bytes > 0) {
+      shares_.add(*message.way, message.bytes,
+                  {.stream = message.stream, .mailbox = at, .latency_s = message.way->latency_s});
+      return;
+    }
+    if (is_local(*message.way))
+      arrived(at);
+    else
+      arrives(at, now_s_ + message.way->latency_s);
+    injected(message.stream);
+  }
+
+  // Those who add on one host take turns.
+  double added_until(int rank, const Phase& phase) {
+    double bytes = 0;
+    for (const Transfer& received : phase.receives)
+      bytes += phase.adds ? static_cast<double>(received.bytes) / phase.stage.partitions : 0;
+    if (bytes == 0 || what_.per_byte == 0)
+      return now_s_;
+    double& free_s = memory_free_s_[traffic_.cluster.rank_hosts[index(rank)]];
+    free_s = std::max(free_s, now_s_) + memory_bytes_per_sum * bytes / traffic_.host_memory_Bps;
+    return free_s;
+  }
+
+  const Traffic& traffic_;
+  Routes& routes_;
+  Followed what_;
+  double now_s_ = 0;
+  std::vector<Job> jobs_;
+  std::vector<Stream> streams_;
+  std::vector<Mailbox> mailboxes_;
+  std::map<std::pair<int, int>, std::size_t> stream_at_;
+  std::map<std::tuple<int, int, int>, std::size_t> mailbox_at_;
+  std::map<std::pair<int, int>, Route> known_;
+  std::map<std::pair<int, int>, std::vector<int>> waiting_;  // by stream and group
+  std::map<std::string, double> memory_free_s_;
+  std::vector<int> runnable_;
+  std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
+  LinkShares shares_{routes_};
+};
+
+}  // namespace
+
+std::optional<double> followed_seconds(const Traffic& traffic, Routes& routes,
+                                       const std::vector<Plan>& plans, const Followed& what) {
+  return Follower(traffic, routes, plans, what).seconds();
+}
+
+}  // namespace syncline
