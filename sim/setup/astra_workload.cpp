@@ -9,6 +9,7 @@
 // by data-parallel groups; the other collectives are those of tensor and expert parallelism.
 #include <algorithm>
 #include <cstddef>
+#include <fmt/format.h>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/setup/imported_model.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -25,7 +27,7 @@ constexpr double most_ns = 1e16;  // 1e7 s: more is refused later, on any host
 constexpr double most_bytes = 8e12;
 
 const std::string data = "DATA";
-// What the loops of these do beside data parallelism has no counterpart here.
+// These have loops that do more than data parallelism, which has no counterpart here.
 const std::vector<std::string> other_parallelism{"MODEL",
                                                  "MICRO",
                                                  "HYBRID_DATA_MODEL",
@@ -78,8 +80,7 @@ Phase phase_of(const std::string& name, const std::string* words) {
                                               "REDUCESCATTER", "ALLTOALL",  "ALLREDUCEALLTOALL",
                                               "BROADCAST"};
   if (!contains(known, phase.collective))
-    throw std::invalid_argument(name + " collective = " + brief(words[1]) + ": allowed are " +
-                                listed(known));
+    refuse("{} collective = {}: allowed are {}", name, brief(words[1]), listed(known));
   return phase;
 }
 
@@ -96,12 +97,11 @@ class Reader {
       try {
         see(words);
       } catch (const std::invalid_argument& error) {
-        throw std::runtime_error(path_ + ":" + std::to_string(line.number) + ": " + error.what());
+        refuse_at(path_, line.number, error.what());
       }
     });
     if (rows_.size() != layers_ || !counted_)
-      throw std::runtime_error(path_ + ": " + std::to_string(rows_.size()) +
-                               " layers, but the second line announces " + std::to_string(layers_));
+      refuse_file(path_, "{} layers, but the second line announces {}", rows_.size(), layers_);
     return iteration();
   }
 
@@ -119,8 +119,7 @@ class Reader {
       see_first_line(words);
     } else if (!counted_) {
       if (words.size() != 1)
-        throw std::invalid_argument(std::to_string(words.size()) +
-                                    " words: allowed is the number of layers alone");
+        refuse("{} words: allowed is the number of layers alone", words.size());
       layers_ = static_cast<std::size_t>(whole("number of layers", words[0], 1, 100'000));
       counted_ = true;
     } else {
@@ -131,12 +130,11 @@ class Reader {
   void see_first_line(const std::vector<std::string>& words) {
     parallelism_ = words[0];
     if (contains(other_parallelism, parallelism_))
-      throw std::invalid_argument(parallelism_ +
-                                  " is not simulated: allowed are DATA, and of the " +
-                                  listed(transformer) + " those without other parallelism");
+      refuse("{} is not simulated: allowed are DATA, and of the {} those without other parallelism",
+             parallelism_, listed(transformer));
     if (parallelism_ == data) {
       if (words.size() > 1)
-        throw std::invalid_argument("'" + brief(words[1]) + "' after DATA: allowed is nothing");
+        refuse("'{}' after DATA: allowed is nothing", brief(words[1]));
       return;
     }
     bool has_group = false;
@@ -147,13 +145,13 @@ class Reader {
       static const std::vector<std::string> counts{
           "model_parallel_NPU_group", "ep", "expert_parallel_npu_group", "pp", "checkpoints",
           "checkpoint_initiates"};
-      // Of pipelines and of the whole cluster, which the scenario chooses.
+      // These are of pipelines and of the whole cluster, which the scenario chooses.
       static const std::vector<std::string> without_meaning{"vpp", "ga", "all_gpus", "pp_comm"};
       if (!contains(counts, key) && !contains(without_meaning, key))
-        throw std::invalid_argument("'" + brief(words[i]) + "': allowed are " + listed(counts) +
-                                    ", " + listed(without_meaning));
+        refuse("'{}': allowed are {}, {}", brief(words[i]), listed(counts),
+               listed(without_meaning));
       if (i + 1 == words.size())
-        throw std::invalid_argument(key + " has no value");
+        refuse("{} has no value", key);
       if (contains(without_meaning, key))
         continue;
       const double value = whole(key, words[i + 1], 0, 1e9);
@@ -161,27 +159,25 @@ class Reader {
       if (key == "model_parallel_NPU_group")
         tensor_group_ = value;
       else if ((key == "ep" || key == "expert_parallel_npu_group" || key == "pp") && value > 1)
-        throw std::invalid_argument(key + " = " + words[i + 1] + ": " +
-                                    (key == "pp" ? "pipelines are" : "expert parallelism is") +
-                                    " not simulated; allowed is 1");
+        refuse("{} = {}: {} not simulated; allowed is 1", key, words[i + 1],
+               key == "pp" ? "pipelines are" : "expert parallelism is");
       else if (key.starts_with("checkpoint") && value > 0)
-        throw std::invalid_argument(key + " = " + words[i + 1] +
-                                    ": forward within backward is not simulated; allowed is 0");
+        refuse("{} = {}: forward within backward is not simulated; allowed is 0", key,
+               words[i + 1]);
     }
     if (!has_group)
-      throw std::invalid_argument(parallelism_ + " has no model_parallel_NPU_group: allowed is " +
-                                  "model_parallel_NPU_group: NUMBER");
+      refuse("{} has no model_parallel_NPU_group: allowed is model_parallel_NPU_group: NUMBER",
+             parallelism_);
   }
 
   void see_layer(const std::vector<std::string>& words) {
     if (rows_.size() == layers_)
-      throw std::invalid_argument("a line after the " + std::to_string(layers_) +
-                                  " layers that the second line announces");
+      refuse("a line after the {} layers that the second line announces", layers_);
     if (words.size() != fields)
-      throw std::invalid_argument(
-          std::to_string(words.size()) +
-          " fields: allowed are 12, name, a reserved one, (time, collective, bytes) of forward, " +
-          "input gradient and weight gradient, and the update's time");
+      refuse(
+          "{} fields: allowed are 12, name, a reserved one, (time, collective, bytes) of forward, "
+          "input gradient and weight gradient, and the update's time",
+          words.size());
     Row row{.name = words[0],
             .forward = phase_of("forward", &words[2]),
             .input = phase_of("input gradient", &words[5]),
@@ -193,10 +189,10 @@ class Reader {
       row.weight.bytes = 0;  // of expert groups of one
     if (row.weight.sends() && row.weight.collective != "ALLREDUCE" &&
         row.weight.collective != "REDUCESCATTER" && row.weight.collective != "ALLGATHER")
-      throw std::invalid_argument("weight gradient " + row.weight.collective + " of " +
-                                  number_text(row.weight.bytes) +
-                                  " bytes is not simulated: allowed are NONE, ALLREDUCE, and " +
-                                  "REDUCESCATTER and ALLGATHER as halves of it");
+      refuse(
+          "weight gradient {} of {} bytes is not simulated: allowed are NONE, ALLREDUCE, and "
+          "REDUCESCATTER and ALLGATHER as halves of it",
+          row.weight.collective, number_text(row.weight.bytes));
     rows_.push_back(std::move(row));
   }
 
@@ -206,10 +202,10 @@ class Reader {
       return;
     if (parallelism_ == data || phase.group == "DP_EP" ||
         (tensor_group_ > 1 && phase.group.empty()))
-      throw std::invalid_argument(
-          name + " " + phase.collective + " of " + number_text(phase.bytes) +
-          " bytes is not simulated: allowed is NONE, as only gradients of " +
-          "weights are exchanged");
+      refuse(
+          "{} {} of {} bytes is not simulated: allowed is NONE, as only gradients of weights are "
+          "exchanged",
+          name, phase.collective, number_text(phase.bytes));
     ++alone_;
   }
 
@@ -236,14 +232,17 @@ class Reader {
     iteration.rest_ns = since;
     iteration.read_as = "ASTRA-sim 1.0 / SimAI workload (" + parallelism_ + "), times in ns";
     if (iteration.step_ns > 0)
-      iteration.read_as += "; updates of " + number_text(iteration.step_ns) +
-                           " ns together follow communication one after the other";
+      iteration.read_as +=
+          fmt::format("; updates of {} ns together follow communication one after the other",
+                      number_text(iteration.step_ns));
     if (halves > 0)
-      iteration.read_as += "; reduce-scatters and all-gathers (" + std::to_string(halves) +
-                           ") count as halves of an all-reduce, which send as much";
+      iteration.read_as += fmt::format(
+          "; reduce-scatters and all-gathers ({}) count as halves of an all-reduce, which send as "
+          "much",
+          halves);
     if (alone_ > 0)
-      iteration.read_as += "; collectives of model-parallel groups of one, which send nothing: " +
-                           std::to_string(alone_);
+      iteration.read_as += fmt::format(
+          "; collectives of model-parallel groups of one, which send nothing: {}", alone_);
     return iteration;
   }
 

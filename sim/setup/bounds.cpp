@@ -20,7 +20,7 @@ struct RingMember {
   Route route;
 };
 
-// Of a phase: its name, and whether its ranks begin together.
+// A phase's name, and whether its ranks begin together.
 using Kind = std::pair<std::string_view, bool>;
 
 // A phase of all ranks that have it.
@@ -87,7 +87,7 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
   return time;
 }
 
-// Where rank 0 works between its phases, which take these seconds.
+// Rank 0 works between its phases, which take these seconds.
 std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& plan,
                                          const std::map<std::pair<Kind, int>, double>& phase_s,
                                          double between_s) {

@@ -18,7 +18,7 @@ struct ExchangeTime {
   double between_s = 0;     // compressing and decompressing inside the exchange
   double bytes_s = 0;       // bytes / bandwidth
   double decompress_s = 0;  // after it, on the compute stream
-  // Where between_s is spent, in the order of rank 0's plan: work, after a part of fixed_s +
+  // These spend between_s, in the order of rank 0's plan: each is work, after a part of fixed_s +
   // bytes_s.
   struct Work {
     double after = 0;    // from 0 to 1
@@ -27,8 +27,8 @@ struct ExchangeTime {
   std::vector<Work> works = {};
   // It may take another time: see exchange_time().
   bool about = false;
-  // Of fixed_s and bytes_s, what the next bucket need not wait for: it follows the first stage of a
-  // pipeline.
+  // The next bucket need not wait for these parts of fixed_s and bytes_s: it follows the first
+  // stage of a pipeline.
   double shared_fixed_s = 0;
   double shared_bytes_s = 0;
 
@@ -38,7 +38,7 @@ struct ExchangeTime {
 // Seconds of all buckets, one following the other as early as it can.
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 
-// Where all phases of the plan are rings, of more than 16 ranks, their sum. A ring takes
+// A plan whose phases all are rings, of more than 16 ranks, takes their sum. A ring takes
 // ring_seconds() (sim/setup/ring.h), of which bytes_s is bytes / bandwidth of the busiest link, and
 // fixed_s the rest at these bytes. Other plans take plan_time() (sim/setup/plan_time.h), of which
 // fixed_s is what takes as long without bytes. Where there are too many messages for that, `about`

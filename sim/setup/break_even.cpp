@@ -9,7 +9,7 @@ namespace syncline {
 
 namespace {
 
-// What the compute stream does, in its order.
+// The compute stream does these, in their order.
 struct Task {
   double seconds = 0;
   int makes = -1;  // the bucket whose message is ready then
@@ -92,7 +92,7 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
       static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
   const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
 
-  // Who averages once in a round does so after its steps, and takes one more then.
+  // A worker that averages once in a round does so after its steps, and takes one more then.
   const int round = setup.traffic.round;
   const bool in_rounds = setup.scenario.schedule->round != nullptr;
   const bool overlap = setup.scenario.overlap && !in_rounds;

@@ -3,6 +3,7 @@
 // then the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and defaults are
 // absent. Read is one data-parallel iteration: computation of one stream, and all-reduces.
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <queue>
@@ -13,8 +14,8 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "sim/setup/files.h"
 #include "sim/setup/imported_model.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -48,10 +49,6 @@ struct Object {
   Json json;
 };
 
-[[noreturn]] void refuse(const std::string& path, int line, const std::string& why) {
-  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + why);
-}
-
 // The objects of a text, each parsed by itself.
 std::vector<Object> objects_of(const std::string& path, const std::string& text) {
   std::vector<Object> objects;
@@ -64,7 +61,7 @@ std::vector<Object> objects_of(const std::string& path, const std::string& text)
     const char c = text[i];
     line += c == '\n' ? 1 : 0;
     if (c == '\0')
-      refuse(path, line, "a NUL byte: allowed is text in UTF-8");
+      refuse_at(path, line, "a NUL byte: allowed is text in UTF-8");
     if (quoted) {
       i += c == '\\' ? 1 : 0;
       quoted = c != '"';
@@ -73,16 +70,17 @@ std::vector<Object> objects_of(const std::string& path, const std::string& text)
         begin = i;
         begin_line = line;
       } else if (depth == 0 || depth == deepest) {
-        refuse(path, line,
-               depth == 0 ? "a list: allowed are objects one after the other, as "
-                            "chakra_jsonizer writes them"
-                          : "more than " + std::to_string(deepest) + " levels");
+        refuse_at(
+            path, line,
+            depth == 0
+                ? "a list: allowed are objects one after the other, as chakra_jsonizer writes them"
+                : fmt::format("more than {} levels", deepest));
       }
       ++depth;
     } else if (depth == 0) {
       if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-        refuse(path, line,
-               "'" + printable(std::string(1, c)) + "' between objects: allowed are blanks");
+        refuse_at(path, line,
+                  "'" + printable(std::string(1, c)) + "' between objects: allowed are blanks");
     } else if (c == '"') {
       quoted = true;
     } else if (c == '}' || c == ']') {
@@ -93,127 +91,106 @@ std::vector<Object> objects_of(const std::string& path, const std::string& text)
             {begin_line, Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
                                      text.begin() + static_cast<std::ptrdiff_t>(i) + 1)});
       } catch (const Json::exception&) {
-        refuse(path, begin_line, "the object that begins here is no JSON");
+        refuse_at(path, begin_line, "the object that begins here is no JSON");
       }
     }
   }
   if (depth > 0)
-    refuse(path, begin_line, "the object that begins here does not end");
+    refuse_at(path, begin_line, "the object that begins here does not end");
   return objects;
 }
 
-// Reads one node, with errors that say where it is.
-class NodeReader {
- public:
-  NodeReader(const std::string& path, const Object& object)
-      : path_(path), line_(object.line), json_(object.json) {}
+std::string text_of(const Json& json) {
+  return json.is_string() ? json.get<std::string>() : "";
+}
 
-  // None: it has no part in the iteration.
-  bool read(Node& node) {
-    const Json::const_iterator type = json_.find("type");
-    if (type == json_.end())
-      fail("no type: allowed are " + listed(node_types));
-    node.line = line_;
-    node.id = member(json_, "id", most_id);
-    if (const auto name = json_.find("name"); name != json_.end() && name->is_string())
-      node.name = name->get<std::string>();
-    for (const char* list : {"ctrlDeps", "dataDeps"})
-      if (const auto needs = json_.find(list); needs != json_.end()) {
-        if (!needs->is_array())
-          fail(std::string(list) + " is no list");
-        for (const Json& id : *needs)
-          node.needs.push_back(number(list, id, most_id));
-      }
-    const std::string kind = word("type", *type, node_types);
-    node.communicates = kind == "COMM_COLL_NODE";
-    if (kind == "METADATA_NODE")
-      return false;
-    if (kind != "COMP_NODE" && !node.communicates)
-      fail(kind + " is not simulated: allowed are COMP_NODE, COMM_COLL_NODE and METADATA_NODE");
-    node.communicates ? read_collective(node) : read_computation(node);
-    return true;
-  }
+double number(const std::string& name, const Json& value, double most) {
+  return checked_number({.name = name, .minimum = 0, .maximum = most, .whole = true},
+                        value.is_number_unsigned() ? value.dump() : text_of(value));
+}
 
- private:
-  [[noreturn]] void fail(const std::string& why) const {
-    std::string name;
-    if (const auto found = json_.find("name"); found != json_.end() && found->is_string())
-      name = "node '" + brief(found->get<std::string>()) + "': ";
-    refuse(path_, line_, name + why);
-  }
+double member(const Json& node, const char* name, double most) {
+  const auto found = node.find(name);
+  return found == node.end() ? 0 : number(name, *found, most);
+}
 
-  double number(const std::string& name, const Json& value, double most) const {
-    const std::string text = value.is_string()            ? value.get<std::string>()
-                             : value.is_number_unsigned() ? value.dump()
-                                                          : "";
-    try {
-      return checked_number({.name = name, .minimum = 0, .maximum = most, .whole = true}, text);
-    } catch (const std::invalid_argument& error) {
-      fail(error.what());
-    }
-  }
-
-  double member(const Json& object, const char* name, double most) const {
-    const auto found = object.find(name);
-    return found == object.end() ? 0 : number(name, *found, most);
-  }
-
-  // Enums are written by name; protobuf also allows their numbers.
-  std::string word(const std::string& name, const Json& value,
-                   const std::vector<std::string>& words) const {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() < words.size())
-      return words[value.get<std::size_t>()];
-    if (value.is_string() && std::ranges::find(words, value.get<std::string>()) != words.end())
-      return value.get<std::string>();
-    fail(name + " = " + brief(value.is_string() ? value.get<std::string>() : "?") +
-         ": allowed are " + listed(words));
-  }
-
-  // Of the attribute with this name: its whole number, or 0 for false and 1 for true; `missing`
-  // where there is none.
-  double attribute(const std::string& name, double most, double missing) const {
-    const auto list = json_.find("attr");
-    if (list == json_.end())
-      return missing;
-    if (!list->is_array())
-      fail("attr is no list");
-    for (const Json& one : *list) {
-      if (!one.is_object() || !one.contains("name") || one["name"] != name)
-        continue;
-      for (const auto& [key, value] : one.items())
-        if (value.is_boolean())
-          return value.get<bool>() ? 1 : 0;
-        else if (key.ends_with("Val"))
-          return number(name, value, most);
-      return 0;
-    }
+// The attribute with this name has a whole number, or 0 for false and 1 for true; `missing` is
+// returned where there is none.
+double attribute(const Json& node, const std::string& name, double most, double missing) {
+  const auto list = node.find("attr");
+  if (list == node.end())
     return missing;
+  if (!list->is_array())
+    refuse("attr is no list");
+  for (const Json& one : *list) {
+    if (!one.is_object() || !one.contains("name") || one["name"] != name)
+      continue;
+    for (const auto& [key, value] : one.items())
+      if (value.is_boolean())
+        return value.get<bool>() ? 1 : 0;
+      else if (key.ends_with("Val"))
+        return number(name, value, most);
+    return 0;
   }
+  return missing;
+}
 
-  void read_computation(Node& node) {
-    node.ns = 1000 * member(json_, "durationMicros", most_microseconds);
-    if (node.ns > 0 && attribute("is_cpu_op", 1, 0) > 0)
-      fail("is_cpu_op: operators of the host are not simulated; allowed are those of one stream");
-    if (node.ns == 0 && attribute("num_ops", most_id, 0) > 0)
-      fail("num_ops without durationMicros: allowed are times, not numbers of operations");
-  }
+// Enums are written by name; protobuf also allows their numbers.
+std::string type_of(const Json& node) {
+  const Json& type = node["type"];
+  if (type.is_number_unsigned() && type.get<std::uint64_t>() < node_types.size())
+    return node_types[type.get<std::size_t>()];
+  if (type.is_string() && std::ranges::count(node_types, text_of(type)) > 0)
+    return text_of(type);
+  refuse("type = {}: allowed are {}", brief(type.is_string() ? text_of(type) : "?"),
+         listed(node_types));
+}
 
-  void read_collective(Node& node) {
-    const double type = attribute("comm_type", 1e9, -1);
-    if (type < 0 || type >= static_cast<double>(collectives.size()))
-      fail("no comm_type from 0 to " + std::to_string(collectives.size() - 1));
-    if (type != 0)
-      fail(collectives[static_cast<std::size_t>(type)] +
-           " is not simulated: allowed is ALL_REDUCE, by which workers add their gradients");
-    node.bytes = attribute("comm_size", most_bytes, 0);
-    if (node.bytes == 0)
-      fail("no comm_size: allowed are bytes from 1");
-  }
+double nanoseconds_of(const Json& node) {
+  const double ns = 1000 * member(node, "durationMicros", most_microseconds);
+  if (ns > 0 && attribute(node, "is_cpu_op", 1, 0) > 0)
+    refuse("is_cpu_op: operators of the host are not simulated; allowed are those of one stream");
+  if (ns == 0 && attribute(node, "num_ops", most_id, 0) > 0)
+    refuse("num_ops without durationMicros: allowed are times, not numbers of operations");
+  return ns;
+}
 
-  const std::string& path_;
-  int line_;
-  const Json& json_;
-};
+double all_reduced_bytes_of(const Json& node) {
+  const double type = attribute(node, "comm_type", 1e9, -1);
+  if (type < 0 || type >= static_cast<double>(collectives.size()))
+    refuse("no comm_type from 0 to {}", collectives.size() - 1);
+  if (type != 0)
+    refuse("{} is not simulated: allowed is ALL_REDUCE, by which workers add their gradients",
+           collectives[static_cast<std::size_t>(type)]);
+  const double bytes = attribute(node, "comm_size", most_bytes, 0);
+  if (bytes == 0)
+    refuse("no comm_size: allowed are bytes from 1");
+  return bytes;
+}
+
+// Reads one node. Returns whether it has a part in the iteration.
+bool read_node(const Json& json, Node& node) {
+  if (!json.contains("type"))
+    refuse("no type: allowed are {}", listed(node_types));
+  node.id = member(json, "id", most_id);
+  node.name = json.contains("name") ? text_of(json["name"]) : "";
+  for (const char* list : {"ctrlDeps", "dataDeps"})
+    if (const auto needs = json.find(list); needs != json.end()) {
+      if (!needs->is_array())
+        refuse("{} is no list", list);
+      for (const Json& id : *needs)
+        node.needs.push_back(number(list, id, most_id));
+    }
+  const std::string type = type_of(json);
+  if (type == "METADATA_NODE")
+    return false;
+  node.communicates = type == "COMM_COLL_NODE";
+  if (type != "COMP_NODE" && !node.communicates)
+    refuse("{} is not simulated: allowed are COMP_NODE, COMM_COLL_NODE and METADATA_NODE", type);
+  (node.communicates ? node.bytes : node.ns) =
+      node.communicates ? all_reduced_bytes_of(json) : nanoseconds_of(json);
+  return true;
+}
 
 // The nodes in an order in which one stream can compute them: what only waits for computation
 // first, by number, and all-reduces at once when their gradients are there.
@@ -222,7 +199,7 @@ class Order {
   Order(const std::string& path, std::vector<Node> nodes) : path_(path), nodes_(std::move(nodes)) {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       if (!index_.emplace(nodes_[i].id, i).second)
-        refuse(path_, nodes_[i].line, "a second node with id " + number_text(nodes_[i].id));
+        refuse_at(path_, nodes_[i].line, "a second node with id " + number_text(nodes_[i].id));
   }
 
   // Metadata nodes are done from the beginning.
@@ -234,7 +211,8 @@ class Order {
       for (const double id : nodes_[i].needs) {
         const auto needed = index_.find(id);
         if (needed == index_.end() && !metadata.contains(id))
-          refuse(path_, nodes_[i].line, "depends on node " + number_text(id) + ", which is absent");
+          refuse_at(path_, nodes_[i].line,
+                    "depends on node " + number_text(id) + ", which is absent");
         if (needed == index_.end())
           continue;
         users_[needed->second].push_back(i);
@@ -252,7 +230,7 @@ class Order {
     if (done < nodes_.size())
       for (std::size_t i = 0; i < nodes_.size(); ++i)
         if (missing_[i] > 0)
-          refuse(path_, nodes_[i].line, "the node depends on itself, or on one that does");
+          refuse_at(path_, nodes_[i].line, "the node depends on itself, or on one that does");
     return finished();
   }
 
@@ -280,9 +258,9 @@ class Order {
     }
     for (const std::size_t user : users_[i]) {
       if (nodes_[user].communicates && !node.communicates && waits_[i])
-        refuse(path_, nodes_[user].line,
-               "an all-reduce after computation that waits for an all-reduce: allowed is one "
-               "iteration");
+        refuse_at(path_, nodes_[user].line,
+                  "an all-reduce after computation that waits for an all-reduce: allowed is one "
+                  "iteration");
       waits_[user] =
           waits_[user] || (!nodes_[user].communicates && (node.communicates || waits_[i]));
       if (--missing_[user] == 0)
@@ -290,7 +268,7 @@ class Order {
     }
   }
 
-  // Where forward ends changes no time: it is followed by backward without a pause.
+  // The place where forward ends changes no time: backward follows without a pause.
   ImportedIteration finished() {
     iteration_.read_as = "Chakra trace, times in us";
     if (iteration_.forward_ns == 0 && !iteration_.gradients.empty()) {
@@ -323,19 +301,27 @@ ImportedIteration read_chakra(const std::string& path, const std::string& text) 
   std::set<double> metadata;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     if (objects[i].json.contains("workload_graph"))
-      refuse(path, objects[i].line,
-             "workload_graph: allowed is a trace as chakra_jsonizer writes it, an object per node");
+      refuse_at(
+          path, objects[i].line,
+          "workload_graph: allowed is a trace as chakra_jsonizer writes it, an object per node");
     if (i == 0 && !objects[i].json.contains("type"))
       continue;  // GlobalMetadata
-    Node node;
-    if (NodeReader(path, objects[i]).read(node))
-      nodes.push_back(std::move(node));
-    else
-      metadata.insert(node.id);
+    const Json& json = objects[i].json;
+    Node node{.line = objects[i].line};
+    try {
+      if (read_node(json, node))
+        nodes.push_back(std::move(node));
+      else
+        metadata.insert(node.id);
+    } catch (const std::invalid_argument& error) {
+      const bool is_named = json.contains("name") && json["name"].is_string();
+      refuse_at(path, objects[i].line,
+                (is_named ? "node '" + brief(text_of(json["name"])) + "': " : "") + error.what());
+    }
   }
   if (nodes.empty())
-    throw std::runtime_error(path + ": JSON without nodes: allowed is a Chakra trace as " +
-                             "chakra_jsonizer writes it");
+    throw std::runtime_error(
+        path + ": JSON without nodes: allowed is a Chakra trace as chakra_jsonizer writes it");
   return Order(path, std::move(nodes)).iteration(metadata);
 }
 

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <fmt/format.h>
 #include <map>
-#include <stdexcept>
 
 #include "sim/schedule.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -20,8 +21,8 @@ std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
   const bool named =
       std::ranges::any_of(hosts, [](const auto& host) { return !host.node.empty(); });
   if (named && scenario.workers_per_node)
-    throw std::invalid_argument("workers-per-node = " + std::to_string(*scenario.workers_per_node) +
-                                ": the hosts of this platform carry a `node` property already");
+    refuse("workers-per-node = {}: the hosts of this platform carry a `node` property already",
+           *scenario.workers_per_node);
   std::vector<std::vector<HostFacts>> nodes;
   for (const HostFacts& host : hosts) {
     const bool same =
@@ -42,17 +43,18 @@ std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& 
     if (host.role != "host")
       continue;
     if (host.node.empty())
-      throw std::invalid_argument("host " + host.name +
-                                  ": role = host needs the property `node`: whose it is");
+      refuse("host " + host.name + ": role = host needs the property `node`: whose it is");
     const auto [other, added] = names.emplace(host.node, host.name);
     if (!added)
-      throw std::invalid_argument("hosts " + other->second + " and " + host.name +
-                                  ": role = host, both of node " + host.node + ": allowed is one");
+      refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
+             host.name, host.node);
   }
   for (const auto& [node, name] : names)
     if (std::ranges::count(hosts, node, &HostFacts::node) == 1)
-      throw std::invalid_argument("host " + name + ": role = host of node " + node +
-                                  ", which no other host has: allowed are the nodes of workers");
+      refuse(
+          "host {}: role = host of node {}, which no other host has: allowed are the nodes of "
+          "workers",
+          name, node);
   return names;
 }
 
@@ -101,19 +103,17 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   std::vector<HostFacts> servers;
   for (const HostFacts& host : hosts) {
     if (!host.role.empty() && host.role != "worker" && host.role != "server" && host.role != "host")
-      throw std::invalid_argument("host " + host.name + ": role = " + host.role +
-                                  ": allowed are worker, server or host");
+      refuse("host {}: role = {}: allowed are worker, server or host", host.name, host.role);
     if (host.role != "host")
       (host.role == "server" ? servers : workers).push_back(host);
   }
   const std::map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);
   const auto available = static_cast<int>(workers.size());
   if (available == 0)
-    throw std::invalid_argument("the platform has 0 worker hosts");
+    refuse("the platform has 0 worker hosts");
   const int wanted = scenario.workers.value_or(available);
   if (wanted > available || wanted < 1)
-    throw std::invalid_argument("workers = " + std::to_string(wanted) + ": the platform has " +
-                                std::to_string(available) + " worker hosts");
+    refuse("workers = {}: the platform has {} worker hosts", wanted, available);
 
   Cluster cluster;
   cluster.workers.assign(workers.begin(), workers.begin() + wanted);
@@ -129,25 +129,23 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
     servers.assign(workers.begin() + wanted, workers.end());
   if (scenario.servers > static_cast<int>(servers.size()))
-    throw std::invalid_argument(
-        "servers = " + std::to_string(scenario.servers) + ": the platform has " +
-        std::to_string(servers.size()) +
-        " hosts for them (role = server, or not used by workers); 0 puts one on each node");
+    refuse(
+        "servers = {}: the platform has {} hosts for them (role = server, or not used by workers); "
+        "0 puts one on each node",
+        scenario.servers, servers.size());
 
   const int nodes = static_cast<int>(sizes.size());
   cluster.topology = make_topology(sizes, scenario.servers > 0 ? scenario.servers : nodes);
-  const auto add = [&](const std::string& role, int number, const std::string& host) {
-    cluster.rank_names.push_back(role + " " + std::to_string(number));
+  const auto add = [&](const char* role, int number, const std::string& host) {
+    cluster.rank_names.push_back(fmt::format("{} {}", role, number));
     cluster.rank_hosts.push_back(host);
   };
   for (int i = 0; i < wanted; ++i)
-    add("worker", i, cluster.workers[static_cast<std::size_t>(i)].name);
+    add("worker", i, cluster.workers[index(i)].name);
   for (int i = 0; i < cluster.topology.servers; ++i)
-    add("server", i,
-        scenario.servers > 0 ? servers[static_cast<std::size_t>(i)].name
-                             : cluster.node_hosts[static_cast<std::size_t>(i)]);
+    add("server", i, scenario.servers > 0 ? servers[index(i)].name : cluster.node_hosts[index(i)]);
   for (int i = 0; i < nodes; ++i)
-    add("node", i, cluster.node_hosts[static_cast<std::size_t>(i)]);
+    add("node", i, cluster.node_hosts[index(i)]);
   return cluster;
 }
 

@@ -1,5 +1,5 @@
-// Which hosts of a platform take part, in which order, in which role. Functions of facts about the
-// hosts, so they need no engine.
+// Hosts of a platform are chosen to take part, in an order and each in a role. These are functions
+// of facts about the hosts, so they need no engine.
 #pragma once
 
 #include <string>
@@ -21,13 +21,13 @@ struct HostFacts {
 
 struct Cluster {
   Topology topology;
-  // Of every rank: workers, then servers, then one aggregator per node.
+  // Both have every rank: workers, then servers, then one aggregator per node.
   std::vector<std::string> rank_names;
   std::vector<std::string> rank_hosts;
   std::vector<HostFacts> workers;
   std::vector<HostFacts> worker_hosts;  // of the platform, whether they take part or not
-  // Of each node: the host where its server and its aggregator run, and whether it is a worker's
-  // although the node has several workers: then they share that worker's links.
+  // Each node has a host where its server and its aggregator run. It may be a worker's although the
+  // node has several workers: then they share that worker's links.
   std::vector<std::string> node_hosts;
   std::vector<bool> on_a_worker;
 

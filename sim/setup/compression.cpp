@@ -3,17 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <set>
-#include <stdexcept>
 
 #include "kernels/io/text.h"
 #include "kernels/philox.h"
 #include "sim/setup/files.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
 
-// Of an index and a value in a sparse message.
+// A sparse message has an index and a value for each that it keeps.
 int pair_bytes(Precision precision) {
   return 4 + static_cast<int>(value_bytes(precision));
 }
@@ -28,13 +29,15 @@ std::string table_for(const std::string& device) {
   if (std::ranges::find(names, device) != names.end())
     fitting = {device};
   if (fitting.size() > 1)
-    throw std::invalid_argument("several cost tables are about device '" + device +
-                                "': say which, device = " + listed(fitting) +
-                                " (or in the platform, as the hosts' property)");
+    refuse(
+        "several cost tables are about device '{}': say which, device = {} (or in the platform, as "
+        "the hosts' property)",
+        device, listed(fitting));
   if (fitting.empty())
-    throw std::invalid_argument(
-        "no cost table for device '" + device + "': give device, a path or " + listed(names) +
-        "; to measure one, on that device: syncline-calibrate --out " + device + ".csv");
+    refuse(
+        "no cost table for device '{0}': give device, a path or {1}; to measure one, on that "
+        "device: syncline-calibrate --out {0}.csv",
+        device, listed(names));
   return find_file("cost table", "kernels/profiles", ".csv", fitting.front(), "");
 }
 
@@ -60,8 +63,8 @@ Compression::Compression(const Scenario& scenario, const Cluster& cluster,
   if (unpriced_momentum_)
     provenance_ += "; " + compressor_->name + "'s momentum priced as 0";
   if (start_bytes)
-    provenance_ += "; " + compressor_->name + "'s messages priced by this network, a start worth " +
-                   std::to_string(std::llround(*start_bytes)) + " bytes";
+    provenance_ += fmt::format("; {}'s messages priced by this network, a start worth {} bytes",
+                               compressor_->name, std::llround(*start_bytes));
 }
 
 Compression Compression::of_part(double part) const {
@@ -78,25 +81,26 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
   std::map<std::string, std::size_t> known;  // tables by path
   for (const HostFacts& host : cluster.workers) {
     if (scenario.cost_table.empty() && host.device.empty())
-      throw std::invalid_argument("compressor = " + compressor_->name +
-                                  " needs a cost table, and host " + host.name +
-                                  " has no `device`: give device, a path or " +
-                                  listed(names_in("kernels/profiles", ".csv")));
+      refuse(
+          "compressor = {} needs a cost table, and host {} has no `device`: give device, a path or "
+          "{}",
+          compressor_->name, host.name, listed(names_in("kernels/profiles", ".csv")));
     const std::string path =
         scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
     const auto [table, added] = known.emplace(path, tables_.size());
     if (added) {
       tables_.push_back(read_cost_table(path));
-      provenance_ += (provenance_.empty() ? "" : "; ") +
-                     printable(std::filesystem::path(path).filename().string()) + ", " +
-                     tables_.back().about("provenance") + ", " + tables_.back().about("device");
+      provenance_ +=
+          fmt::format("{}{}, {}, {}", provenance_.empty() ? "" : "; ",
+                      printable(std::filesystem::path(path).filename().string()),
+                      tables_.back().about("provenance"), tables_.back().about("device"));
     }
     table_of_.push_back(table->second);
   }
   for (int shard = 0; shard < cluster.topology.servers; ++shard)
     table_of_.push_back(table_of_.front());
   for (const std::vector<int>& node : cluster.topology.nodes)
-    table_of_.push_back(table_of_[static_cast<std::size_t>(node.front())]);
+    table_of_.push_back(table_of_[index(node.front())]);
 }
 
 bool Compression::has_momentum() const {
@@ -120,12 +124,11 @@ WireSize Compression::message(std::uint64_t elements, int iteration) const {
     return {};
   const std::pair key(elements, warm_up_stage(iteration));
   auto known = known_sizes_.find(key);
-  if (known == known_sizes_.end())
-    known =
-        known_sizes_
-            .emplace(key, compressor_->wire_bytes(settings(iteration),
-                                                  static_cast<std::size_t>(elements), precision_))
-            .first;
+  if (known == known_sizes_.end()) {
+    const WireSize size = compressor_->wire_bytes(settings(iteration),
+                                                  static_cast<std::size_t>(elements), precision_);
+    known = known_sizes_.emplace(key, size).first;
+  }
   return known->second;
 }
 
@@ -148,15 +151,14 @@ std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int ite
 double Compression::seconds(int rank, const Work& work, int iteration) const {
   if (work.elements == 0)
     return 0;
-  const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
+  const std::size_t table = table_of_[index(rank)];
   const std::tuple key(table, work.kind, work.elements, warm_up_stage(iteration));
   auto known = known_seconds_.find(key);
   if (known == known_seconds_.end()) {
     const CostQuestion asked = question(tables_[table], work, iteration);
-    known = known_seconds_
-                .emplace(key, tables_[table].seconds(*asked.compressor, asked.settings,
-                                                     asked.operation, asked.elements))
-                .first;
+    const double seconds =
+        tables_[table].seconds(*asked.compressor, asked.settings, asked.operation, asked.elements);
+    known = known_seconds_.emplace(key, seconds).first;
   }
   return work.messages * known->second;
 }
@@ -165,7 +167,7 @@ std::string Compression::unpriced(const std::vector<Demand>& demands) const {
   std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int>>> seen(tables_.size());
   std::vector<std::vector<CostQuestion>> questions(tables_.size());
   for (const auto& [rank, work, iteration] : demands) {
-    const std::size_t table = table_of_[static_cast<std::size_t>(rank)];
+    const std::size_t table = table_of_[index(rank)];
     if (work.elements > 0 &&
         seen[table].emplace(work.kind, work.elements, warm_up_stage(iteration)).second)
       questions[table].push_back(question(tables_[table], work, iteration));

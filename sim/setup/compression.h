@@ -1,4 +1,4 @@
-// What compression costs in one scenario: seconds from the cost tables of its devices, message
+// Compression costs this in one scenario: seconds from the cost tables of its devices, message
 // bytes from the compressor itself. A cost that no table has is an error that names the command
 // that would measure it, never a zero.
 #pragma once
@@ -32,7 +32,7 @@ class Compression {
   Compression(const Scenario& scenario, const Cluster& cluster,
               std::optional<double> start_bytes = {});
 
-  // The same for a vector of `part` times as many values, each of which stands for 1 / `part` of
+  // Returns it for a vector of `part` times as many values, each of which stands for 1 / `part` of
   // those that travel: whoever weighs what sending costs weighs the cost of these.
   Compression of_part(double part) const;
 

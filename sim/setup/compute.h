@@ -15,15 +15,15 @@ namespace syncline {
 
 struct ComputeTimes {
   std::vector<double> solo_s;  // of each worker: one iteration alone, with its optimiser's step
-  // Of this, the optimiser's step, which follows communication; 0 where servers apply the
+  // The optimiser's step is a part of it, which follows communication; 0 where servers apply the
   // gradients, or where nothing is known of it but that it is in a measured throughput.
   std::vector<double> step_s;
-  // Of software, before the step: a worker alone hides it, because its host runs ahead of its
-  // device; others wait for communication first.
+  // Software takes this before the step: a worker alone hides it, because its host runs ahead of
+  // its device; others wait for communication first.
   double launch_s = 0;
   double model_flop = 0;  // forward, per sample: seconds are split over layers by flop
-  // Of the rest, which is computation: the backward pass costs twice the forward pass, unless the
-  // model's file has times.
+  // These are parts of the rest, which is computation: the backward pass costs twice the forward
+  // pass, unless the model's file has times.
   double forward_part = 1.0 / 3;
   double backward_part = 2.0 / 3;
   std::string source;  // where the seconds come from, for the result

@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-// What `data = generated` is made of.
+// The settings by which `data = generated` is made.
 const std::vector<Parameter>& generated_parameters();
 
 // `word` is `digits`, which come with the program; `generated`, by `generated` from the seed alone;

@@ -1,10 +1,11 @@
 // Classes that are normal around centres of their own, which are normal too: how many samples, of
 // how many features, and how much the classes overlap can all be chosen.
 #include <cmath>
-#include <stdexcept>
+#include <fmt/format.h>
 
 #include "kernels/philox.h"
 #include "sim/setup/data.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -73,10 +74,9 @@ const std::vector<Parameter>& generated_parameters() {
        .maximum = 10000,
        .whole = true},
       {.name = "difficulty",
-       .sentence =
-           "data = generated: standard deviation of the noise over half of the distance of "
-           "two classes' centres, so that the best that can be done with two classes errs as "
-           "often as a normal number exceeds 1 / difficulty",
+       .sentence = "data = generated: standard deviation of the noise over half of the distance of "
+                   "two classes' centres, so that the best that can be done with two classes errs "
+                   "as often as a normal number exceeds 1 / difficulty",
        .fallback = "0.4",
        .minimum = 0,
        .maximum = 1000}};
@@ -90,14 +90,11 @@ Data generate_data(const Settings& settings, std::uint64_t seed) {
   const double difficulty = settings.number("difficulty");
   const std::size_t held_out = samples / 5;
   if (static_cast<double>(samples) * static_cast<double>(features) > most_values)
-    throw std::invalid_argument(
-        "data = generated: samples * features = " +
-        number_text(settings.number("samples") * settings.number("features")) +
-        ": allowed are up to 2^30");
+    refuse("data = generated: samples * features = {}: allowed are up to 2^30",
+           number_text(settings.number("samples") * settings.number("features")));
   if (classes > held_out)
-    throw std::invalid_argument("data = generated: classes = " + std::to_string(classes) +
-                                ": allowed are as many as samples that are held out, " +
-                                std::to_string(held_out));
+    refuse("data = generated: classes = {}: allowed are as many as samples that are held out, {}",
+           classes, held_out);
   const auto centres = centres_of(classes, features, seed);
   // Centres are sqrt(2 (classes - 1) / classes) from zero; noise is `difficulty` in each feature.
   const double square = 2 * (static_cast<double>(classes) - 1) / static_cast<double>(classes) +
@@ -116,10 +113,9 @@ Data generate_data(const Settings& settings, std::uint64_t seed) {
     ++part.count;
   }
   data.train.features = data.held_out.features = features;
-  data.source = "generated: " + std::to_string(samples) + " samples of " +
-                std::to_string(features) + " features in " + std::to_string(classes) +
-                " classes, difficulty " + number_text(difficulty) + ", " +
-                std::to_string(held_out) + " held out";
+  data.source =
+      fmt::format("generated: {} samples of {} features in {} classes, difficulty {}, {} held out",
+                  samples, features, classes, number_text(difficulty), held_out);
   return data;
 }
 

@@ -1,6 +1,7 @@
 // Images as others keep them: MNIST's IDX (LeCun, Cortes, Burges), and the binary version of
 // CIFAR-10 (Krizhevsky).
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -29,8 +30,8 @@ void append_pixels(std::vector<float>& values, std::string_view bytes) {
 int label_of(const std::string& path, char byte, std::size_t sample) {
   const int label = static_cast<unsigned char>(byte);
   if (label >= classes)
-    refuse(path, "label " + std::to_string(label) + " of sample " + std::to_string(sample) +
-                     " (counted from 0): allowed are 0 to " + std::to_string(classes - 1));
+    refuse(path, fmt::format("label {} of sample {} (counted from 0): allowed are 0 to {}", label,
+                             sample, classes - 1));
   return label;
 }
 
@@ -66,25 +67,25 @@ Idx read_idx(const std::string& path, std::size_t dimensions) {
   const std::size_t header = 4 + 4 * dimensions;
   const std::uint32_t magic = 0x800 + static_cast<std::uint32_t>(dimensions);
   if (idx.bytes.size() < header)
-    refuse(path, std::to_string(idx.bytes.size()) + " bytes: an IDX file has at least " +
-                     std::to_string(header));
+    refuse(path, fmt::format("{} bytes: an IDX file has at least {}", idx.bytes.size(), header));
   if (word_at(idx.bytes, 0) != magic)
-    refuse(path, "begins with " + std::to_string(word_at(idx.bytes, 0)) +
-                     ": an IDX file of bytes in " + std::to_string(dimensions) + " dimension" +
-                     (dimensions > 1 ? "s" : "") + " begins with " + std::to_string(magic) +
-                     " (is it packed?)");
+    refuse(
+        path,
+        fmt::format(
+            "begins with {}: an IDX file of bytes in {} dimension{} begins with {} (is it packed?)",
+            word_at(idx.bytes, 0), dimensions, dimensions > 1 ? "s" : "", magic));
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     idx.sizes.push_back(word_at(idx.bytes, 4 + 4 * d));
     if (idx.sizes[d] == 0 || (d > 0 && idx.sizes[d] > most_side))
       refuse(path, d == 0 ? "no samples: allowed is at least one"
-                          : "images of " + std::to_string(idx.sizes[d]) +
-                                " pixels on a side: allowed are 1 to " + std::to_string(most_side));
+                          : fmt::format("images of {} pixels on a side: allowed are 1 to {}",
+                                        idx.sizes[d], most_side));
     values *= idx.sizes[d];  // below 2^32 * 2^12 * 2^12
   }
   if (values != idx.values().size())
-    refuse(path, std::to_string(idx.values().size()) + " bytes after the header, which promises " +
-                     std::to_string(values));
+    refuse(path, fmt::format("{} bytes after the header, which promises {}", idx.values().size(),
+                             values));
   return idx;
 }
 
@@ -92,9 +93,8 @@ Samples idx_samples(const fs::path& folder, const std::string& name) {
   const Idx images = read_idx(idx_file(folder, name + "-images", "idx3-ubyte"), 3);
   const Idx labels = read_idx(idx_file(folder, name + "-labels", "idx1-ubyte"), 1);
   if (labels.sizes[0] != images.sizes[0])
-    refuse(labels.path, std::to_string(labels.sizes[0]) + " labels, but " +
-                            fs::path(images.path).filename().string() + " has " +
-                            std::to_string(images.sizes[0]) + " images");
+    refuse(labels.path, fmt::format("{} labels, but {} has {} images", labels.sizes[0],
+                                    fs::path(images.path).filename().string(), images.sizes[0]));
   Samples samples{.count = images.sizes[0],
                   .features = std::size_t{images.sizes[1]} * images.sizes[2],
                   .values = {},
@@ -114,8 +114,8 @@ void append_cifar(const std::string& path, Samples& samples) {
   const std::size_t record = 1 + samples.features;
   const std::string bytes = text_of_file(path, most_bytes);
   if (bytes.empty() || bytes.size() % record != 0)
-    refuse(path, std::to_string(bytes.size()) + " bytes: CIFAR-10's binary files have " +
-                     std::to_string(record) + " for each image");
+    refuse(path, fmt::format("{} bytes: CIFAR-10's binary files have {} for each image",
+                             bytes.size(), record));
   for (std::size_t begin = 0; begin < bytes.size(); begin += record) {
     samples.labels.push_back(label_of(path, bytes[begin], begin / record));
     append_pixels(samples.values, std::string_view(bytes).substr(begin + 1, samples.features));
@@ -124,8 +124,8 @@ void append_cifar(const std::string& path, Samples& samples) {
 }
 
 std::string source_of(const std::string& format, const std::string& folder, const Data& data) {
-  return format + " in " + folder + ": " + std::to_string(data.train.count) + " images, " +
-         std::to_string(data.held_out.count) + " held out";
+  return fmt::format("{} in {}: {} images, {} held out", format, folder, data.train.count,
+                     data.held_out.count);
 }
 
 }  // namespace
@@ -136,10 +136,10 @@ Data read_mnist(const std::string& folder) {
             .held_out = idx_samples(folder, "t10k"),
             .source = {}};
   if (data.train.height != data.held_out.height || data.train.width != data.held_out.width)
-    refuse(folder, "images to train with of " + std::to_string(data.train.height) + "x" +
-                       std::to_string(data.train.width) + " pixels, and held out of " +
-                       std::to_string(data.held_out.height) + "x" +
-                       std::to_string(data.held_out.width) + ": allowed is one size");
+    refuse(folder,
+           fmt::format(
+               "images to train with of {}x{} pixels, and held out of {}x{}: allowed is one size",
+               data.train.height, data.train.width, data.held_out.height, data.held_out.width));
   data.source = source_of("IDX files", folder, data);
   return data;
 }
@@ -154,7 +154,7 @@ Data read_cifar(const std::string& folder) {
                      .channels = 3};
   Data data{.classes = classes, .train = none, .held_out = none, .source = {}};
   for (int batch = 1; batch <= 5; ++batch) {
-    const fs::path path = fs::path(folder) / ("data_batch_" + std::to_string(batch) + ".bin");
+    const fs::path path = fs::path(folder) / fmt::format("data_batch_{}.bin", batch);
     std::error_code error;
     if (fs::exists(path, error))
       append_cifar(path.string(), data.train);

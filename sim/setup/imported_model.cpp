@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -15,11 +16,11 @@ Model model_of(ImportedIteration iteration, const std::string& path, int value_b
   Model model;
   model.name = std::filesystem::path(path).stem().string();
   model.sample = "sample";
-  model.read_as = iteration.read_as + "; " + std::to_string(value_bytes) + " bytes per parameter";
+  model.read_as = fmt::format("{}; {} bytes per parameter", iteration.read_as, value_bytes);
   if (iteration.rest_ns > 0) {
     iteration.gradients.back().ns += iteration.rest_ns;
-    model.read_as += "; " + number_text(iteration.rest_ns) +
-                     " ns of backward after its last gradient count before it";
+    model.read_as += fmt::format("; {} ns of backward after its last gradient count before it",
+                                 number_text(iteration.rest_ns));
   }
   bool rounded = false;
   double backward_ns = 0;

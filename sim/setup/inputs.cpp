@@ -1,8 +1,8 @@
 #include "sim/setup/inputs.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <string_view>
 
@@ -25,9 +25,7 @@ void add_counted(std::uint64_t& hash, const std::string& text) {
 }
 
 std::string hexadecimal(std::uint64_t hash) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return fmt::format("{:016x}", hash);
 }
 
 // Only of regular files: reading a pipe would wait for ever, and one with a hole of terabytes for

@@ -14,7 +14,7 @@ const PlatformLink& link_at(const Routes& routes, int link) {
   return routes.links()[index(link)];
 }
 
-// Of FATPIPE links: bytes of an iteration between two ranks that cannot move side by side, because
+// FATPIPE links have bytes of an iteration between two ranks that cannot move side by side, because
 // a communication stream sends them one after the other.
 std::map<int, double> fatpipe_bytes(const Setup& setup, Routes& routes) {
   const Traffic& traffic = setup.traffic;
@@ -39,7 +39,7 @@ std::map<int, double> fatpipe_bytes(const Setup& setup, Routes& routes) {
   return most;
 }
 
-// Where nobody waits for all: seconds per iteration in which a link can carry what workers send.
+// Seconds per iteration in which a link can carry what workers send where nobody waits for all.
 double unequal_link_s(const Setup& setup, Routes& routes) {
   const int workers = setup.traffic.cluster.topology.workers();
   std::vector<std::map<int, double>> loads(index(workers));  // by worker: bytes by link

@@ -1,4 +1,4 @@
-// What no run can beat: seconds per iteration that computation and links need, without simulating.
+// No run can beat the seconds per iteration that computation and links need, without simulating.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace syncline {
 
-// What one iteration of all workers puts on a link (index into routes.links()).
+// One iteration of all workers puts this on a link (index into routes.links()).
 struct LinkLoad {
   int link = 0;
   double bytes = 0;
-  // What it cannot carry side by side: all of its bytes. On a FATPIPE link, which limits each flow
-  // by itself, those of the rank that sends another one the most, one after the other; none where
-  // messages of several buckets or iterations may be under way at once.
+  // It cannot carry these side by side: all of its bytes. On a FATPIPE link, which limits each flow
+  // by itself, they are those of the rank that sends another one the most, one after the other;
+  // none where messages of several buckets or iterations may be under way at once.
   double binding_bytes = 0;
   double seconds = 0;  // of these at the most that the link ever carries
 };

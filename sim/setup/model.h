@@ -16,7 +16,7 @@ struct Layer {
   double forward_flop = 0;  // per sample; where a model has times, ns of its backward instead
 };
 
-// What other tools' files have instead of flop: seconds of an iteration of one worker alone, of
+// Other tools' files have these instead of flop: seconds of an iteration of one worker alone, of
 // whatever batch they were taken with.
 struct IterationTimes {
   double forward_s = 0;

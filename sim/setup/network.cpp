@@ -1,9 +1,8 @@
 #include "sim/setup/network.h"
 
-#include <stdexcept>
-
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 
@@ -50,8 +49,7 @@ const Network& find_network(const std::string& name) {
       return network;
     names.push_back(network.name);
   }
-  throw std::invalid_argument("unknown network '" + brief(name) + "': allowed are " +
-                              listed(nearest(name, names)));
+  refuse("unknown network '{}': allowed are {}", brief(name), listed(nearest(name, names)));
 }
 
 }  // namespace syncline

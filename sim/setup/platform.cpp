@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fmt/format.h>
 #include <map>
 #include <set>
 #include <simgrid/kernel/routing/NetPoint.hpp>
@@ -14,6 +15,7 @@
 #include <xbt/config.hpp>
 
 #include "sim/setup/network.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace sg = simgrid::s4u;
@@ -35,7 +37,7 @@ std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
 
-// Of this process's one platform.
+// All this is of the process's one platform.
 std::string loaded_path;                    // for messages
 double latency_factor = 1;                  // of every route
 std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
@@ -65,10 +67,13 @@ bool holds(const std::string& key, const std::string& value) {
   return config::get_value<std::string>(key) == value;  // the model
 }
 
-std::string setting_of(const char* key, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%s:%.17g", key, value);
-  return text;
+// There is one per process, for as long as the process lives.
+sg::Engine& engine() {
+  static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
+  static std::vector<char*> arguments{command_line[0].data(), command_line[1].data(), nullptr};
+  static int count = static_cast<int>(command_line.size());
+  static sg::Engine only(&count, arguments.data());
+  return only;
 }
 
 // The hosts of one node that all are in one zone, which has hosts of no other node.
@@ -98,22 +103,22 @@ std::vector<NodeZone> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
 
 // Gives a node that has no host of its own one called NODE-memory, on a link of that name to the
 // router of the node's zone, so that servers do not share a worker's bus. Zones without exactly one
-// router stay as they are.
-// Returns them.
-std::vector<sg::Host*> add_memory_ports(const sg::Engine& engine, double bandwidth_Bps) {
+// router stay as they are. Returns those hosts.
+std::vector<sg::Host*> add_memory_ports(double bandwidth_Bps) {
   std::vector<sg::Host*> added;
   std::map<const void*, std::vector<simgrid::kernel::routing::NetPoint*>> routers;
-  for (simgrid::kernel::routing::NetPoint* point : engine.get_all_netpoints())
+  for (simgrid::kernel::routing::NetPoint* point : engine().get_all_netpoints())
     if (point->is_router())
       routers[point->get_englobing_zone()].push_back(point);
-  for (const auto& [zone, node] : zones_of_nodes(engine.get_all_hosts())) {
+  for (const auto& [zone, node] : zones_of_nodes(engine().get_all_hosts())) {
     const auto in_zone = routers.find(zone->get_impl());
     if (in_zone == routers.end() || in_zone->second.size() != 1)
       continue;
     const std::string name = node + "-memory";
     if (sg::Host::by_name_or_null(name) != nullptr || sg::Link::by_name_or_null(name + "_UP"))
-      throw std::runtime_error("node " + node + " has no host with role = host, and the name " +
-                               name + " of the one to add is taken");
+      throw std::runtime_error(fmt::format(
+          "node {} has no host with role = host, and the name {} of the one to add is taken", node,
+          name));
     sg::Host* host = zone->create_host(name, 1e12);  // nothing computes there
     host->set_property("node", node);
     host->set_property("role", "host");
@@ -128,7 +133,7 @@ std::vector<sg::Host*> add_memory_ports(const sg::Engine& engine, double bandwid
   return added;
 }
 
-// Where a zone finds no ways by itself (routing Full), its router leads to no host.
+// In a zone that finds no ways by itself (routing Full), the router leads to no host.
 bool reaches_its_node(const sg::Host* port) {
   for (const sg::Host* host : port->get_englobing_zone()->get_all_hosts()) {
     std::vector<sg::Link*> links;
@@ -171,10 +176,10 @@ class InFolderOf {
 void name_hosts_that_go_off() {
   const auto stopped = [](const sg::Host& host) {
     if (!host.is_on() && host.get_actor_count() > 0) {
-      std::fprintf(stderr,
-                   "\nsyncline: platform %s: host %s goes off after %g s, while it takes part: "
-                   "allowed are hosts that stay on until the run ends\n",
-                   loaded_path.c_str(), host.get_cname(), sg::Engine::get_clock());
+      fmt::print(stderr,
+                 "\nsyncline: platform {}: host {} goes off after {:g} s, while it takes part: "
+                 "allowed are hosts that stay on until the run ends\n",
+                 loaded_path, host.get_cname(), sg::Engine::get_clock());
       std::fflush(stderr);
       std::_Exit(2);
     }
@@ -186,84 +191,97 @@ void name_hosts_that_go_off() {
 #endif
 }
 
-}  // namespace
-
-std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles) {
-  static std::vector<std::string> command_line{"syncline", "--log=root.threshold:error"};
-  static std::vector<char*> arguments;
-  for (std::string& argument : command_line)
-    arguments.push_back(argument.data());
-  static int count = static_cast<int>(arguments.size());
-  arguments.push_back(nullptr);
-  static sg::Engine engine(&count,
-                           arguments.data());  // one per process, for as long as the process lives
-
+// SimGrid's settings by the network model and the options that replace parts of it.
+std::vector<std::string> network_settings(const Scenario& scenario) {
 #if SIMGRID_VERSION >= 33300
   if (scenario.network->by_size)
-    throw std::invalid_argument("network = " + scenario.network->name + ": SimGrid " +
-                                simgrid_version() +
-                                " counts a transfer twice where both ends begin at the same time; "
-                                "allowed with SimGrid 3.32");
+    refuse(
+        "network = {}: SimGrid {} counts a transfer twice where both ends begin at the same time; "
+        "allowed with SimGrid 3.32",
+        scenario.network->name, simgrid_version());
 #endif
   std::vector<std::string> settings = scenario.network->settings;
   if (scenario.bandwidth_factor)
-    settings.push_back(setting_of("network/bandwidth-factor", *scenario.bandwidth_factor));
+    settings.push_back(fmt::format("network/bandwidth-factor:{:.17g}", *scenario.bandwidth_factor));
   if (scenario.latency_factor && !scenario.network->latency_after_flow)
-    settings.push_back(setting_of("network/latency-factor", *scenario.latency_factor));
-  for (const std::string& setting : settings)
-    sg::Engine::set_config(setting);
-  // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
-  sg::Engine::set_config("network/loopback-lat:0");
-  sg::Engine::set_config(stack_size(scenario, 64));
+    settings.push_back(fmt::format("network/latency-factor:{:.17g}", *scenario.latency_factor));
+  return settings;
+}
 
-  loaded_path = scenario.platform;
-  {
-    const InFolderOf folder(scenario.platform);
-    engine.load_platform(std::filesystem::path(scenario.platform).is_absolute()
-                             ? scenario.platform
-                             : std::filesystem::path(scenario.platform).filename().string());
-  }
-  name_hosts_that_go_off();
-  std::vector<sg::Host*> ports;
-  if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
-    ports = add_memory_ports(engine, scenario.host_bandwidth_Bps);
-  engine.seal_platform();
-  latency_factor = scenario.network->latency_after_flow ? scenario.latency_factor.value_or(1)
-                                                        : factor("network/latency-factor");
+void load_file(const std::string& path) {
+  loaded_path = path;
+  const InFolderOf folder(path);
+  const std::filesystem::path file(path);
+  engine().load_platform(file.is_absolute() ? path : file.filename().string());
+}
+
+void check_settings(const std::vector<std::string>& settings) {
   for (const std::string& setting : settings)
     if (const auto colon = setting.find(':');
         !holds(setting.substr(0, colon), setting.substr(colon + 1)))
-      throw std::runtime_error("this SimGrid (" + simgrid_version() +
-                               ") does not keep the setting " + setting);
-  std::erase_if(ports, reaches_its_node);
-  std::vector<sg::Host*> hosts = engine.get_all_hosts();
-  std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
-  if (hosts.size() > hosts_with_guard_pages) {
-    sg::Engine::set_config("contexts/guard-size:0");
-    sg::Engine::set_config(stack_size(scenario, 32));
-  }
+      throw std::runtime_error(fmt::format("this SimGrid ({}) does not keep the setting {}",
+                                           simgrid_version(), setting));
+}
+
+void check_rates(const std::vector<sg::Host*>& hosts) {
   for (const sg::Host* host : hosts)
     if (!(host->get_speed() > 0))
       throw std::runtime_error("host " + host->get_name() +
                                " has no speed: allowed is more than 0");
-  for (const sg::Link* link : engine.get_all_links())
+  for (const sg::Link* link : engine().get_all_links())
     if (!(link->get_bandwidth() > 0))
       throw std::runtime_error("link " + link->get_name() +
                                " has no bandwidth: allowed is more than 0");
+}
+
+void note_changing_links(const Profiles& profiles) {
   for (const auto& [name, bandwidth] : profiles.bandwidths)
     for (const char* direction : {"", "_UP", "_DOWN"})  // SPLITDUPLEX makes two links of one
       if (const sg::Link* link = sg::Link::by_name_or_null(name + direction)) {
         changing[link->get_name()] = bandwidth;
         changing[link->get_name()].first_Bps = link->get_bandwidth();
       }
+}
+
+HostFacts facts_of(const sg::Host* host) {
+  return {.name = host->get_name(),
+          .node = word(host->get_property("node")),
+          .device = word(host->get_property("device")),
+          .role = word(host->get_property("role")),
+          .speed_flops = host->get_speed(),
+          .cores = host->get_core_count()};
+}
+
+}  // namespace
+
+std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles) {
+  engine();  // before any setting
+  const std::vector<std::string> settings = network_settings(scenario);
+  for (const std::string& setting : settings)
+    sg::Engine::set_config(setting);
+  // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
+  sg::Engine::set_config("network/loopback-lat:0");
+  sg::Engine::set_config(stack_size(scenario, 64));
+  load_file(scenario.platform);
+  name_hosts_that_go_off();
+  std::vector<sg::Host*> ports;
+  if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
+    ports = add_memory_ports(scenario.host_bandwidth_Bps);
+  engine().seal_platform();
+  latency_factor = scenario.network->latency_after_flow ? scenario.latency_factor.value_or(1)
+                                                        : factor("network/latency-factor");
+  check_settings(settings);
+  std::erase_if(ports, reaches_its_node);
+  std::vector<sg::Host*> hosts = engine().get_all_hosts();
+  std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
+  if (hosts.size() > hosts_with_guard_pages) {
+    sg::Engine::set_config("contexts/guard-size:0");
+    sg::Engine::set_config(stack_size(scenario, 32));
+  }
+  check_rates(hosts);
+  note_changing_links(profiles);
   std::vector<HostFacts> facts;
-  for (const sg::Host* host : hosts)
-    facts.push_back({.name = host->get_name(),
-                     .node = word(host->get_property("node")),
-                     .device = word(host->get_property("device")),
-                     .role = word(host->get_property("role")),
-                     .speed_flops = host->get_speed(),
-                     .cores = host->get_core_count()});
+  std::ranges::transform(hosts, std::back_inserter(facts), facts_of);
   return facts;
 }
 
@@ -272,14 +290,14 @@ std::string simgrid_version() {
   int minor = 0;
   int patch = 0;
   sg_version_get(&major, &minor, &patch);
-  return std::to_string(major) + "." + std::to_string(minor);
+  return fmt::format("{}.{}", major, minor);
 }
 
 Routes::Routes(std::vector<std::string> rank_hosts) : rank_hosts_(std::move(rank_hosts)) {}
 
 Route Routes::between(int from, int to) {
-  const std::string& source = rank_hosts_[static_cast<std::size_t>(from)];
-  const std::string& destination = rank_hosts_[static_cast<std::size_t>(to)];
+  const std::string& source = rank_hosts_[index(from)];
+  const std::string& destination = rank_hosts_[index(to)];
   if (source == destination)
     return {};
   std::vector<sg::Link*> links;
@@ -290,8 +308,8 @@ Route Routes::between(int from, int to) {
     links.clear();
   }
   if (links.empty())
-    throw std::runtime_error("platform " + loaded_path + ": hosts " + source + " and " +
-                             destination + " have no route between them");
+    throw std::runtime_error(fmt::format("platform {}: hosts {} and {} have no route between them",
+                                         loaded_path, source, destination));
   route.latency_s *= latency_factor;
   for (const sg::Link* link : links) {
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
@@ -303,7 +321,7 @@ Route Routes::between(int from, int to) {
                         .bandwidth = bandwidth.times(factor("network/bandwidth-factor")),
                         .fatpipe = link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE});
     }
-    const PlatformLink& known = links_[static_cast<std::size_t>(entry->second)];
+    const PlatformLink& known = links_[index(entry->second)];
     if (known.fatpipe)
       route.flow_Bps = std::min(route.flow_Bps, known.bandwidth.mean_Bps());
     (known.fatpipe ? route.fatpipes : route.links).push_back(entry->second);
@@ -315,13 +333,13 @@ double Routes::width_Bps(int from, int to) {
   const Route route = between(from, to);
   double least_Bps = route.flow_Bps;
   for (const int link : route.links)
-    least_Bps = std::min(least_Bps, links_[static_cast<std::size_t>(link)].bandwidth.mean_Bps());
+    least_Bps = std::min(least_Bps, links_[index(link)].bandwidth.mean_Bps());
   return least_Bps;
 }
 
 double Routes::latency_s(int from, int to) {
-  const std::string& source = rank_hosts_[static_cast<std::size_t>(from)];
-  const std::string& destination = rank_hosts_[static_cast<std::size_t>(to)];
+  const std::string& source = rank_hosts_[index(from)];
+  const std::string& destination = rank_hosts_[index(to)];
   if (source == destination)
     return 0;
   const auto [entry, added] = latencies_.try_emplace(

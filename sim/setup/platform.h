@@ -20,7 +20,7 @@ namespace syncline {
 
 struct Route {
   double latency_s = 0;  // with the network model's factor
-  // What its FATPIPE links leave to each flow by itself, however many there are.
+  // Its FATPIPE links leave so much to each flow by itself, however many there are.
   double flow_Bps = std::numeric_limits<double>::infinity();
   std::vector<int> links;     // that flows share: indices into Routes::links(); none within a host
   std::vector<int> fatpipes;  // the others, likewise
@@ -47,12 +47,12 @@ class Routes {
   Route between(int from, int to);
   // Latency of that route now, with the network model's factor: latency profiles change it.
   double latency_s(int from, int to);
-  // Of the narrowest link on the way; infinite within a host.
+  // Bandwidth of the narrowest link on the way; infinite within a host.
   double width_Bps(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
 
  private:
-  // What a route's latency is the sum of: its links' and, in some zones, a rest.
+  // A route's latency is the sum of its links' and, in some zones, a rest.
   struct Latency {
     std::vector<const simgrid::s4u::Link*> links;
     double rest_s = 0;

@@ -22,16 +22,17 @@ double plain_number(const std::string& text);
 constexpr long long most_hosts = 1'000'000;
 constexpr long long most_links = 4'000'000;
 
-// How many hosts a radical such as 0-7,12 makes.
+// A radical such as 0-7,12 makes so many hosts.
 long long hosts_of_radical(const std::string& radical);
-// Their numbers, from the first to the last of each pair.
+// The hosts have the numbers from the first to the last of each pair.
 std::vector<std::pair<long long, long long>> numbers_of_radical(const std::string& radical);
 
 struct TopologySize {
   long long hosts = 0;
   long long links = 0;
 };
-// Of topo_parameters of a TORUS, FAT_TREE or DRAGONFLY, of at most most_hosts and most_links.
+// The size that topo_parameters give a TORUS, FAT_TREE or DRAGONFLY. Throws as above for more than
+// most_hosts or most_links.
 TopologySize size_of_topology(const std::string& topology, const std::string& parameters);
 
 }  // namespace syncline

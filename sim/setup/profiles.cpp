@@ -15,18 +15,14 @@ namespace {
 // Each repetition is an event of the simulation.
 constexpr double least_period_s = 1e-3;
 
-[[noreturn]] void fail(const std::string& path, int line, const std::string& what) {
-  throw std::runtime_error(path + ":" + std::to_string(line) + ": " + what);
-}
-
 double number_of(const std::string& word, const std::string& path, int line) {
   try {
     return plain_number(word);
   } catch (const std::invalid_argument&) {
-    fail(path, line,
-         "'" + brief(word) +
-             "' in a profile: allowed are rows of a time in seconds and a value, and lines "
-             "PERIODICITY or LOOPAFTER with seconds");
+    refuse_at(path, line,
+              fmt::format("'{}' in a profile: allowed are rows of a time in seconds and a value, "
+                          "and lines PERIODICITY or LOOPAFTER with seconds",
+                          brief(word)));
   }
 }
 
@@ -36,12 +32,6 @@ std::vector<std::string> words_of(const std::string& line) {
   for (std::string word; in >> word && word[0] != '#';)
     words.push_back(word);
   return words;
-}
-
-std::string shown(double number) {
-  std::ostringstream text;
-  text << number;
-  return text.str();
 }
 
 }  // namespace
@@ -59,10 +49,10 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
     if (words.empty() || words[0][0] == '%')
       continue;
     if (words.size() != 2)
-      fail(path, line,
-           fmt::format("'{}' in a profile has {} words in its row: allowed are a time in seconds "
-                       "and a value",
-                       brief(words[0]), words.size()));
+      refuse_at(path, line,
+                fmt::format("'{}' in a profile has {} words in its row: allowed are a time in "
+                            "seconds and a value",
+                            brief(words[0]), words.size()));
     if (words[0] == "PERIODICITY" || words[0] == "LOOPAFTER") {
       (words[0] == "LOOPAFTER" ? after_s : period_s) = number_of(words[1], path, line);
       continue;
@@ -70,9 +60,10 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
     const double at_s = number_of(words[0], path, line);
     const double value = number_of(words[1], path, line);
     if (at_s < last_s)
-      fail(path, line,
-           "a profile goes back in time, from " + shown(last_s) + " to " + shown(at_s) +
-               " s: allowed are rows in the order of their times, from 0");
+      refuse_at(path, line,
+                fmt::format("a profile goes back in time, from {:g} to {:g} s: allowed are rows in "
+                            "the order of their times, from 0",
+                            last_s, at_s));
     profile.least = has_rows ? std::min(profile.least, value) : value;
     profile.most = has_rows ? std::max(profile.most, value) : value;
     has_rows = true;
@@ -80,16 +71,16 @@ Profile read_profile(const std::string& rows, const std::string& path, int first
     last_s = at_s;
   }
   if (!has_rows)
-    fail(path, first_line, "a profile without rows: allowed are rows of a time and a value");
+    refuse_at(path, first_line, "a profile without rows: allowed are rows of a time and a value");
   if (after_s >= 0 && period_s <= 0)
     period_s = last_s + after_s;
   else if (after_s >= 0)
-    fail(path, first_line, "a profile with a period and LOOPAFTER: allowed is one of them");
+    refuse_at(path, first_line, "a profile with a period and LOOPAFTER: allowed is one of them");
   if (period_s > 0 && (period_s < least_period_s || period_s < last_s))
-    fail(path, first_line,
-         "a profile that repeats after " + shown(period_s) + " s: allowed are " +
-             shown(std::max(least_period_s, last_s)) +
-             " s or more, so that all rows come first and the simulation gets on");
+    refuse_at(path, first_line,
+              fmt::format("a profile that repeats after {:g} s: allowed are {:g} s or more, so "
+                          "that all rows come first and the simulation gets on",
+                          period_s, std::max(least_period_s, last_s)));
   profile.times = {.shown_s = std::max({0.0, last_s, period_s}),
                    .period_s = std::max(0.0, period_s)};
   return profile;

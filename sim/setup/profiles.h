@@ -1,4 +1,4 @@
-// What a platform says about the future: profiles of speed, bandwidth, latency and state.
+// A platform says something about the future in profiles of speed, bandwidth, latency and state.
 #pragma once
 
 #include <map>
@@ -15,8 +15,8 @@ struct Profiles {
   double shown_s = 0;
   double period_s = 0;    // the longest; 0: nothing repeats
   double most_speed = 1;  // the largest factor of any host's speed, and at least 1
-  // Of links, by the name that the platform gives them. What a link carries before its first change
-  // is its own.
+  // The links' are by the name that the platform gives them. Before its first change a link carries
+  // what it says itself.
   std::map<std::string, Bandwidth> bandwidths = {};
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_distinct = 64;
 
-// Of the hops' part_s, in ascending order; those that differ by less than a tolerance are one, the
+// The hops' part_s in ascending order; those that differ by less than a tolerance are one, the
 // longest. Flows that share links end at times that differ by rounding only.
 std::vector<double> distinct_parts(const std::vector<RingHop>& hops) {
   std::vector<double> all;

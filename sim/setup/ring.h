@@ -1,4 +1,4 @@
-// How long a ring takes whose hops differ, in closed form.
+// The time of a ring whose hops differ, in closed form.
 #pragma once
 
 #include <vector>

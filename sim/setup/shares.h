@@ -13,7 +13,7 @@ class LinkShares {
  public:
   explicit LinkShares(Routes& routes) : routes_(routes) {}
 
-  // Whose flow it is; kept for the caller.
+  // The flow is of this stream; kept for the caller.
   struct Owner {
     int stream = 0;
     int mailbox = 0;

@@ -1,5 +1,5 @@
-// Who sends what to whom in one scenario: its cluster, exchange and compression together. All
-// transfers and work of an iteration follow from this alone, without the engine.
+// Cluster, exchange and compression of one scenario together. All transfers and work of an
+// iteration follow from this alone, without the engine.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace syncline {
 
-// How a bucket's gradient goes to servers that answer each push: in `pieces`. With `fidelity =
+// A bucket's gradient goes to servers that answer each push in `pieces`. With `fidelity =
 // step` a piece is a partition. With `flow` the first that is pushed is one, the last that is
 // answered is one, and the others share the rest: so pushes and answers take as long.
 struct Cut {
@@ -65,13 +65,13 @@ struct Traffic {
     return bucket.parameters - bucket.small_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
-  // What is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
+  // This is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;
   // Bytes of the servers' answer: parameters, or differences as a message that is `scale` times as
   // long as the payload's, and small tensors as they are.
   std::uint64_t pulled_bytes(const Payload& payload, double scale = 1) const;
-  // What is compressed is one piece.
+  // A compressed gradient is one piece.
   Cut cut_of(const Bucket& bucket) const;
   // The plan of one rank for this payload, with fused rounds unless every step is simulated.
   Plan plan_of(const Payload& payload, int rank) const;
@@ -85,15 +85,15 @@ struct Traffic {
   using Works = std::function<void(int rank, const Work& work)>;
   void for_each_activity(const Bucket& bucket, const std::vector<int>& ranks, const Moves& moves,
                          const Works& works) const;
-  // The same as if the bucket were averaged by the exchange, whatever the schedule.
+  // Does so as if the bucket were averaged by the exchange, whatever the schedule.
   void for_each_activity_of_average(const Bucket& bucket, const std::vector<int>& ranks,
                                     const Moves& moves, const Works& works) const;
 };
 
 Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression);
 
-// The same cluster, averaging with this exchange and without compression. It keeps the settings if
-// it is the same exchange.
+// Returns the traffic of this cluster if it averages with this exchange and without compression. It
+// keeps the settings if it is the same exchange.
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
 
 // 0 .. count - 1.
