@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and tests with each of these SimGrid installations, in a build folder of its own, and prints
-# a line for each: how many golden traces are the same to the byte, and how many of all tests pass.
+# a line for each: how many golden traces are the same to six digits (curves to the byte), and how many
+# of all tests pass.
 #   tests/simgrid-versions.sh /usr ~/simgrid-3.35 ~/simgrid-4.1
 # What failed is in build/simgrid-VERSION.log. Exit code 0: everything passed everywhere.
 set -euo pipefail
@@ -51,7 +52,7 @@ for prefix in "$@"; do
   rm -r "$out"
   golden=$(passed_of "$folder" golden "$log")
   every=$(passed_of "$folder" 'unit|program|processes|laws|golden|repo' "$log")
-  echo "SimGrid ${runs_with:-none} ($prefix): golden traces the same to the byte $golden, tests passed $every"
+  echo "SimGrid ${runs_with:-none} ($prefix): golden traces the same to six digits $golden, tests passed $every"
   for counts in "$golden" "$every"; do
     [ "${counts% of *}" = "${counts#* of }" ] || all_pass=false
   done

@@ -43,6 +43,13 @@ TEST(TraceCsv, HasAColumnForEachFact) {
   EXPECT_EQ(lines[1], "0.125,1.5,3,messages,apply,4,5,6,12345678901,8,7,9,,");
 }
 
+TEST(TraceCsv, GivesSecondsWithTwelveDigits) {
+  Trace trace;
+  trace.rows = {{.start_s = 1. / 3, .end_s = 12345678.90125}};
+  EXPECT_TRUE(lines_of(trace)[1].starts_with("0.333333333333,12345678.9012,"))
+      << lines_of(trace)[1];
+}
+
 TEST(TraceCsv, SaysWhoSendsWhatToWhom) {
   Trace trace;
   trace.rows = {{.start_s = 1, .verb = "push", .rank = 0},
