@@ -51,27 +51,32 @@ std::vector<double> topk_above_bsp(const std::string& problem, Options setting, 
 
 // Shi et al. 2019, Alistarh et al. 2018: it ends where BSP does. 2 % mean something where the least
 // loss is far from 0, as with the first two problems.
-TEST(Claims, TopkSgdEndsWithinTwoPercentOfBspWhereWorkersAreAlike) {
+TEST(Claims, TopkSgdEndsWithinTwoPercentOfBspWhereWorkersAreAlikeWithTwoSeeds) {
   for (const double above : topk_above_bsp("least-squares", {}, 2))
     EXPECT_NEAR(above, -0.003, 0.002);
   for (const double above : topk_above_bsp("logistic", {}, 2))
     EXPECT_NEAR(above, -0.005, 0.006);
-  // A loss near 0 that goes on falling is another after every step: on average only.
+}
+
+// A loss near 0 that goes on falling is another after every step.
+TEST(Claims, TopkSgdEndsNearBspWithMlpOnAverageOfThreeSeedsOnly) {
   const std::vector<double> mlp = topk_above_bsp("mlp", {}, 3);
   EXPECT_LT(std::abs(mlp[0] + mlp[1] + mlp[2]) / 3, 0.02);
   EXPECT_GT(*std::ranges::max_element(mlp), 0.02);
-  // Not within 2 %: lower.
+}
+
+TEST(Claims, TopkSgdEndsBelowBspWithSoftmaxWithOneSeed) {
   EXPECT_NEAR(topk_above_bsp("softmax", {}, 1).front(), -0.076, 0.01);
 }
 
-TEST(Claims, TopkSgdEndsFarAboveBspWhereShardsDiffer) {
+TEST(Claims, TopkSgdEndsFarAboveBspWhereShardsDifferWithTwoSeeds) {
   for (const double above : topk_above_bsp("least-squares", {{"skew", "0.1"}}, 2))
     EXPECT_GT(above, 0.06);
 }
 
 // Alistarh et al. 2018: what is left of that goes to zero with the learning rate, if there is error
 // feedback; without, it stays.
-TEST(Claims, ErrorFeedbackConvergesAsTheRateFallsAndTopkAloneDoesNot) {
+TEST(Claims, ErrorFeedbackConvergesAsTheRateFallsAndTopkAloneDoesNotWithOneSeed) {
   for (const auto& [rate, iterations] : {std::pair("0.1", "400"), {"0.02", "2000"}}) {
     const Options setting{{"skew", "0.1"},
                           {"learning-rate", rate},
@@ -104,7 +109,7 @@ double farthest_from_bsp(const std::string& problem, Options setting) {
 }
 
 // Alistarh et al. 2017: four bits lose nothing. All along the curve.
-TEST(Claims, FourBitsOfQsgdAreWithinOnePercentOfBspPerIteration) {
+TEST(Claims, FourBitsOfQsgdAreWithinOnePercentOfBspPerIterationWithOneSeed) {
   EXPECT_LT(farthest_from_bsp("softmax", {}), 0.005);
   EXPECT_NEAR(farthest_from_bsp("mlp", {}), 0.011, 0.002);
   // Contradicted: where shards differ, steps are rough.
@@ -142,7 +147,7 @@ Spent spent(const Options& method, const char* feedback, double part) {
 
 // Confirmed without error feedback, which its theory does without, too. With it, contradicted: what
 // small messages leave out is not lost.
-TEST(Claims, CatCostsLessThanAnyFixedDensityWithoutErrorFeedbackOnly) {
+TEST(Claims, CatCostsLessThanAnyFixedDensityWithoutErrorFeedbackOnlyWithOneSeed) {
   struct Verdict {
     const char* feedback;
     double part, affine, packets;  // of what the best fixed density costs
@@ -165,7 +170,7 @@ TEST(Claims, CatCostsLessThanAnyFixedDensityWithoutErrorFeedbackOnly) {
 }
 
 // Where cost is bits alone, its rule is to send the largest value and nothing else.
-TEST(Claims, CatSendsOneValueWhereOnlyBitsCost) {
+TEST(Claims, CatSendsOneValueWhereOnlyBitsCostWithOneSeed) {
   const std::vector<CurvePoint> points =
       curve(digits("mlp", {{"compressor", "cat"},
                            {"cost", "payload"},

@@ -35,7 +35,7 @@ Options ssp(Options options, const std::string& staleness) {
 
 // Ho et al. 2013: bounded staleness is sooner there than waiting for all. In its slow second a
 // worker falls 0.6 s behind, three iterations. Measured ratios: 0.43 and 0.66.
-TEST(Claims, SspIsSoonerThanBspWhereSlowSpellsAreShorterThanItsStaleness) {
+TEST(Claims, SspIsSoonerThanBspWhereSlowSpellsAreShorterThanItsStalenessWithTwoSeeds) {
   for (const char* seed : {"1", "2"}) {
     Options options = softmax_until("0.2", experiments() + "/labs/stragglers/in-turn-8x1.xml");
     options["seed"] = seed;
@@ -48,7 +48,7 @@ TEST(Claims, SspIsSoonerThanBspWhereSlowSpellsAreShorterThanItsStaleness) {
 }
 
 // Who never catches up sets the pace of all. Measured: 0.99 of BSP's seconds.
-TEST(Claims, SspIsLevelWithBspWhereOneHostIsAlwaysSlow) {
+TEST(Claims, SspIsLevelWithBspWhereOneHostIsAlwaysSlowWithTwoSeeds) {
   for (const char* seed : {"1", "2"}) {
     Options options = softmax_until("0.15", star_platform({.nodes = 8, .slow_speed = 0.4}));
     options["seed"] = seed;
@@ -88,7 +88,7 @@ double seconds_to(const Simulated& run, double loss) {
 // accurate as all-reduce (0.6 points apart), a fourth of ASP's bytes, staleness that is limited
 // where GPUs are alike (16 against ASP's 22; with `staleness` 0 none).
 // Contradicted: with that limit gradients are less stale on average (16 against 15).
-TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStaleness) {
+TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStalenessWithOneSeed) {
   const Simulated all_reduce = simulated(four_nodes("bsp"));
   const Simulated asp = simulated(four_nodes("asp"));
   const Simulated inhad = simulated(four_nodes("inhad"));
@@ -107,7 +107,7 @@ TEST(Claims, OfInhadHoldOnAlikeGpusButForTheMeanStaleness) {
 
 // Contradicted: where one GPU has a quarter of the speed, staleness is not limited. Only a worker's
 // own gradients are counted, and the others go on: measured 40, against ASP's 28.
-TEST(Claims, OfInhadThatStalenessIsLimitedFailsWithASlowGpu) {
+TEST(Claims, OfInhadThatStalenessIsLimitedFailsWithASlowGpuWithOneSeed) {
   const auto on_slow = [](Options options) {
     options["platform"] = experiments() + "/inhad-vs-asp-vs-allreduce/one-slow-gpu.xml";
     options["iterations"] = "100";

@@ -50,7 +50,7 @@ double part(const Learned& run, const Holds& holds) {
 
 // "Bell-shaped": gradients have one peak, but not that of a normal distribution, of which 19.7 %
 // lie within a quarter of a deviation, and 0.27 % with 2.9 % of the squares beyond three.
-TEST(Claims, GradientsArePeakedAndHaveHeavyTails) {
+TEST(Claims, GradientsArePeakedAndHaveHeavyTailsWithOneSeed) {
   const Learned gradients = trained("topk", "1");
   for (const int iteration : {0, 8, 64}) {
     const Shape all = shape(gradients, iteration);
@@ -61,7 +61,7 @@ TEST(Claims, GradientsArePeakedAndHaveHeavyTails) {
 }
 
 // Since what is large is sent and what is small adds up.
-TEST(Claims, ResidualsMakeThemNearlyNormal) {
+TEST(Claims, ResidualsMakeThemNearlyNormalWithOneSeed) {
   const Learned run = trained("topk", "0.01");
   const Shape first = shape(run, 0), later = shape(run, 64);
   EXPECT_GT(first.squares_in_tails, 0.3);
@@ -71,7 +71,7 @@ TEST(Claims, ResidualsMakeThemNearlyNormal) {
 }
 
 // Confirmed, with room: what is kept is several times what even the square says.
-TEST(Claims, TheSquareOfTheBoundHoldsInEveryIteration) {
+TEST(Claims, TheSquareOfTheBoundHoldsInEveryIterationWithOneSeed) {
   for (const auto& [density, times] :
        std::map<std::string, double>{{"0.001", 3}, {"0.01", 3}, {"0.1", 3}}) {
     const Learned run = trained("topk", density);
@@ -85,12 +85,12 @@ TEST(Claims, TheSquareOfTheBoundHoldsInEveryIteration) {
 }
 
 // "Near k": only where k is not small against the values.
-TEST(Claims, GaussianKSelectsAboutKOfTenPercent) {
+TEST(Claims, GaussianKSelectsAboutKOfTenPercentWithOneSeed) {
   const Compressed all = trained("gaussiank", "0.1").compressed;
   EXPECT_NEAR(all.sent_values / *all.target_values, 1, 0.15);
 }
 
-TEST(Claims, GaussianKSelectsSeveralTimesKOfOnePercent) {
+TEST(Claims, GaussianKSelectsSeveralTimesKOfOnePercentWithOneSeed) {
   const Learned run = trained("gaussiank", "0.01");
   EXPECT_NEAR(run.compressed.sent_values / *run.compressed.target_values, 4.5, 1.5);
   EXPECT_GT(
@@ -101,7 +101,7 @@ TEST(Claims, GaussianKSelectsSeveralTimesKOfOnePercent) {
 
 // Contradicted: what the third threshold selects is sent whatever it is, and it may be nothing. The
 // shape is the same then next time.
-TEST(Claims, GaussianKMaySendNothingOfOneInAThousand) {
+TEST(Claims, GaussianKMaySendNothingOfOneInAThousandWithOneSeed) {
   const Learned gaussian = trained("gaussiank", "0.001"), largest = trained("topk", "0.001");
   EXPECT_GT(
       part(gaussian, [](const Compressed& row) { return row.left_out > *row.left_out_bound; }),
