@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two processes at a time against one, for a sweep of 500 small cells: the median of five pairs of
+# Two processes at a time against one, for a sweep of 150 small cells: the median of five pairs of
 # runs, which must be at least the first argument (1.8). No test, because it is about time: a pair
 # counts only if the machine had nothing else to do, and where there are not five such pairs of
 # eight, or not two processors, nothing is said.
@@ -25,7 +25,7 @@ sweep() {
   before=$(busy)
   TIMEFORMAT='%R %U %S'
   read -r real own < <({ time taskset -c "$processors" "$program" run --platform two-hosts --model resnet20 \
-    --throughput 100 --iterations 2 --seed "$(seq -s, 500)" --jobs "$1" --out "$folder/out" \
+    --throughput 100 --iterations 2 --seed "$(seq -s, 150)" --jobs "$1" --out "$folder/out" \
     >"$folder/printed" 2>"$folder/errors"; } 2>&1 | awk '{ print $1, $2 + $3 }')
   after=$(busy)
   awk -v real="$real" -v others="$(awk "BEGIN { print $after - $before - $own }")" 'BEGIN { print real, others }'
