@@ -1,4 +1,4 @@
-// Laws 6 and 14 (tests/laws/README.md): bytes that move are exactly those of the compressor, and
+// Law 6 (tests/laws/README.md): bytes that move are exactly those of the compressor, and
 // seconds of compression exactly those of the cost table.
 #include <algorithm>
 #include <cmath>
@@ -385,32 +385,6 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
         options["exchange"] = "ring";
       same_but_for_bytes(run, simulated(options), about);
     }
-}
-
-TEST(Law14, AtDensityOneTopKSgdTakesTheStepsOfBsp) {
-  Options options{
-      {"platform",
-       star_platform({.nodes = 4, .nic_Bps = 1e18, .nic_latency_s = 0, .slow_speed = 0.8})},
-      {"model", model_of({400'000, 900'000})},
-      {"device", cost_table(0, 0)},
-      {"jitter", "0.1"},
-      {"density", "1"},
-      {"schedule", "topk-sgd"}};
-  const Simulated sparse = simulated(options);
-  options.erase("density");
-  options["schedule"] = "bsp";
-  const Simulated dense = simulated(options);
-  const auto steps = [](const Simulated& run) {
-    std::vector<std::tuple<int, int, std::int64_t>> all;
-    for (const Row& row : run.rows("step"))
-      all.emplace_back(row.rank, row.iteration, row.version);
-    std::ranges::sort(all);
-    return all;
-  };
-  EXPECT_EQ(steps(sparse), steps(dense));
-  EXPECT_EQ(sparse.figures.updates, 11);
-  EXPECT_NEAR(sparse.iteration_s() / dense.iteration_s(), 1, 1e-9);
-  EXPECT_NEAR(sparse.figures.bytes_sent / dense.figures.bytes_sent, 3 * 2 / 1.5, 1e-5);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "sim/learning/sampler.h"
 #include "sim/setup/data.h"
 #include "tests/unit/coded.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -105,11 +106,7 @@ TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeaves
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryExchangeLearns, testing::ValuesIn(Registered<Exchange>::names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         name_of_parameter);
 
 }  // namespace
 }  // namespace syncline

@@ -198,21 +198,6 @@ TEST(Learning, OfLocalSgdWithOneStepIsThatOfBsp) {
   EXPECT_GT(difference(parameters(bsp), parameters(simulated(options))), 1e-3);
 }
 
-// Averaging follows the steps of a round, so it hides behind nothing.
-TEST(LocalSgd, TakesItsStepsAndOneAveragePerRound) {
-  Options options{{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
-                  {"model", model_of({4'000'000, 3'000'000})},
-                  {"bucket-bytes", "0"},
-                  {"schedule", "local-sgd"}};
-  for (const int steps : {1, 3, 8}) {
-    options["local-steps"] = std::to_string(steps);
-    const Predicted said = predicted(options);
-    const Simulated run = simulated(options);
-    EXPECT_NEAR(said.iteration_s, 0.1 + said.exchange_s / steps, 1e-9) << steps;
-    EXPECT_NEAR(run.iteration_s(), said.iteration_s, 1e-6) << steps;
-  }
-}
-
 TEST(Learning, OfSspWithoutStalenessIsThatOfBsp) {
   Options options = on(uneven, lesson("bsp"));
   options["iterations"] = "100";

@@ -9,6 +9,7 @@
 #include "tests/reference/exchanges.h"
 #include "tests/reference/network.h"
 #include "tests/reference/scenarios.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline::reference {
 namespace {
@@ -177,11 +178,7 @@ TEST_P(ReferenceOn, StepIsWithinHalfAPercentAndFlowWithinThreeOrWarns) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Reference, ReferenceOn, testing::ValuesIn(kinds_of_platforms()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase(name, ' ');
-                           return name;
-                         });
+                         name_of_parameter);
 
 // Resnet50 on two sites, 0 to 100 ms apart.
 std::vector<Cell> over_two_sites(int near, int far, const std::string& what, const Words& words) {

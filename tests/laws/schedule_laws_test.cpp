@@ -1,4 +1,5 @@
-// Laws 4, 5 and 9 to 11 (tests/laws/README.md): who waits for whom, and that byte counts are right.
+// Laws 4, 5, 9 to 11 and 14 (tests/laws/README.md): who waits for whom, and that byte counts are
+// right.
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
@@ -227,6 +228,47 @@ TEST(Law11, PartsOfAnIterationAddUpToIt) {
                 figures.iteration_mean_s, 1e-9)
         << options.at("schedule");
     EXPECT_FALSE(run.below_its_bound()) << options.at("schedule");
+  }
+}
+
+TEST(Law14, AtDensityOneTopKSgdTakesTheStepsOfBsp) {
+  Options options{
+      {"platform",
+       star_platform({.nodes = 4, .nic_Bps = 1e18, .nic_latency_s = 0, .slow_speed = 0.8})},
+      {"model", model_of({400'000, 900'000})},
+      {"device", cost_table(0, 0)},
+      {"jitter", "0.1"},
+      {"density", "1"},
+      {"schedule", "topk-sgd"}};
+  const Simulated sparse = simulated(options);
+  options.erase("density");
+  options["schedule"] = "bsp";
+  const Simulated dense = simulated(options);
+  const auto steps = [](const Simulated& run) {
+    std::vector<std::tuple<int, int, std::int64_t>> all;
+    for (const Row& row : run.rows("step"))
+      all.emplace_back(row.rank, row.iteration, row.version);
+    std::ranges::sort(all);
+    return all;
+  };
+  EXPECT_EQ(steps(sparse), steps(dense));
+  EXPECT_EQ(sparse.figures.updates, 11);
+  EXPECT_NEAR(sparse.iteration_s() / dense.iteration_s(), 1, 1e-9);
+  EXPECT_NEAR(sparse.figures.bytes_sent / dense.figures.bytes_sent, 3 * 2 / 1.5, 1e-5);
+}
+
+// Averaging follows the steps of a round, so it hides behind nothing.
+TEST(LocalSgd, TakesItsStepsAndOneAveragePerRound) {
+  Options options{{"platform", star_platform({.nodes = 3, .workers_per_node = 2})},
+                  {"model", model_of({4'000'000, 3'000'000})},
+                  {"bucket-bytes", "0"},
+                  {"schedule", "local-sgd"}};
+  for (const int steps : {1, 3, 8}) {
+    options["local-steps"] = std::to_string(steps);
+    const Predicted said = predicted(options);
+    const Simulated run = simulated(options);
+    EXPECT_NEAR(said.iteration_s, 0.1 + said.exchange_s / steps, 1e-9) << steps;
+    EXPECT_NEAR(run.iteration_s(), said.iteration_s, 1e-6) << steps;
   }
 }
 

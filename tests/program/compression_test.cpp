@@ -13,17 +13,10 @@
 #include "sim/setup/files.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/given.h"
 
 namespace syncline {
 namespace {
-
-GivenOptions given(const std::map<std::string, std::string>& values) {
-  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
-                       {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : values)
-    options[key] = {value, "--" + key};
-  return options;
-}
 
 std::string written(const Scenario& scenario, const std::string& key) {
   const auto found = scenario.written.find(key);
@@ -225,7 +218,7 @@ TEST(Result, NamesTheTableAndItsProvenance) {
 }
 
 // Law 14 for parameters: at density 1 the step is the one that the dense sum gives, to the bit.
-class DensityOne : public testing::TestWithParam<const char*> {};
+class DensityOne : public testing::TestWithParam<std::string> {};
 
 TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
@@ -263,9 +256,7 @@ TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, DensityOne, testing::Values("topk", "mstopk", "dgc", "randomk"),
-                         [](const testing::TestParamInfo<const char*>& about) {
-                           return std::string(about.param);
-                         });
+                         [](const auto& about) { return about.param; });
 
 }  // namespace
 }  // namespace syncline

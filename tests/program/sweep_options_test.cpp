@@ -8,19 +8,12 @@
 #include "sim/options/resolve.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/given.h"
 
 namespace syncline {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-GivenOptions given(const std::map<std::string, std::string>& values) {
-  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
-                       {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : values)
-    options[key] = {value, "--" + key};
-  return options;
-}
 
 std::string error_message(const std::map<std::string, std::string>& values) {
   return error_of([&] { expand(given(values)); });

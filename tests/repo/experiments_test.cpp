@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/repo/commands.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -41,11 +42,7 @@ TEST_P(Experiment, HasACommandAFigureAndAScreenOfText) {
   EXPECT_TRUE(has_line(lines_of(root / "README.md"), "experiments/" + GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Experiments, Experiment, testing::ValuesIn(names()), [](const auto& test) {
-  std::string name = test.param;
-  std::ranges::replace(name, '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Experiments, Experiment, testing::ValuesIn(names()), name_of_parameter);
 
 TEST(Experiments, AnUnknownOneIsAnsweredWithTheirNames) {
   int status = 0;

@@ -266,5 +266,22 @@ TEST(DgcMomentum, FollowsItsOwnRecurrence) {
   EXPECT_GE(values, 20U * 50);
 }
 
+// With equal gradients the factors of the sum are those of one worker, n times as large.
+TEST(PowerSgd, OfEqualGradientsIsThatOfOne) {
+  const Gradients gradients(Gradients::Kind::real);
+  const Coded here({{"exchange", "ring"}, {"compressor", "powersgd"}}, {2, 2});
+  Coder coder = here.coder(), alone = here.coder();
+  for (int iteration = 0; iteration < 4; ++iteration) {
+    const std::span<const float> one = gradients.of(0, 0, iteration, 1000);
+    std::vector<std::size_t> bytes;
+    const Values sum = here.combined(coder.contributions(0, iteration, std::vector(4, one), bytes));
+    std::size_t expected = 0;
+    const Values sent = alone.sent({.rank = 2}, iteration, one, &expected);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      EXPECT_NEAR(sum[i], 4 * sent[i], 1e-4);
+    EXPECT_EQ(bytes, std::vector<std::size_t>(4, expected));
+  }
+}
+
 }  // namespace
 }  // namespace syncline

@@ -260,4 +260,25 @@ inline std::uint64_t sent_by_all(const Collective& all) {
   return bytes;
 }
 
+inline std::uint64_t one(int i) {
+  return std::uint64_t{1} << i;
+}
+
+inline std::uint64_t everybody(const Collective& all) {
+  return one(all.topology.workers()) - 1;
+}
+
+inline Topology flat(int workers) {
+  return make_topology(std::vector<int>(at(workers), 1), 0);
+}
+
+// Bytes of a plan's phases of one name.
+inline std::uint64_t sent_in(const Plan& plan, std::string_view name) {
+  std::uint64_t bytes = 0;
+  for (const Action& phase : actions_of(plan))
+    for (const Transfer& send : phase.sends)
+      bytes += phase.name == name ? send.bytes : 0;
+  return bytes;
+}
+
 }  // namespace syncline

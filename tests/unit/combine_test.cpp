@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/tiles.h"
 #include "tests/unit/coded.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -353,23 +354,6 @@ TEST(AllGather, IsTheSumOfDecodedMessages) {
   }
 }
 
-// With equal gradients the factors of the sum are those of one worker, n times as large.
-TEST(PowerSgd, OfEqualGradientsIsThatOfOne) {
-  const Gradients gradients(Gradients::Kind::real);
-  const Coded here = coded({"ring", "powersgd", {}}, {2, 2});
-  Coder coder = here.coder(), alone = here.coder();
-  for (int iteration = 0; iteration < 4; ++iteration) {
-    const std::span<const float> one = gradients.of(0, 0, iteration, 1000);
-    std::vector<std::size_t> bytes;
-    const Values sum = here.combined(coder.contributions(0, iteration, std::vector(4, one), bytes));
-    std::size_t expected = 0;
-    const Values sent = alone.sent({.rank = 2}, iteration, one, &expected);
-    for (std::size_t i = 0; i < sum.size(); ++i)
-      EXPECT_NEAR(sum[i], 4 * sent[i], 1e-4);
-    EXPECT_EQ(bytes, std::vector<std::size_t>(4, expected));
-  }
-}
-
 // Exchanges that add messages on the way give the same bits, and so do threads, however many.
 TEST(Sums, AreTheSameInEveryExchangeThatAddsMessages) {
   const Gradients gradients(Gradients::Kind::real);
@@ -396,11 +380,7 @@ TEST(Sums, AreTheSameInEveryExchangeThatAddsMessages) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, EveryCombine, testing::ValuesIn(Registered<Exchange>::names()),
-                         [](const auto& info) {
-                           std::string name = info.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         name_of_parameter);
 
 }  // namespace
 }  // namespace syncline

@@ -6,19 +6,12 @@
 #include "sim/setup/network.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/given.h"
 
 namespace syncline {
 namespace {
 
 using Strings = std::vector<std::string>;
-
-GivenOptions given(const std::map<std::string, std::string>& values) {
-  GivenOptions options{{"platform", {"two-hosts", "--platform"}},
-                       {"model", {"resnet50", "--model"}}};
-  for (const auto& [key, value] : values)
-    options[key] = {value, "--" + key};
-  return options;
-}
 
 TEST(CommandLine, AcceptsSpaceOrEqualsSign) {
   const CommandLine line = parse_command_line({"--workers", "4", "--model=vgg16"}, {});

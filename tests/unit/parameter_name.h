@@ -11,7 +11,8 @@ namespace syncline {
 // The parameter, with `_` where a test's name may have nothing but letters and digits.
 inline std::string name_of_parameter(const testing::TestParamInfo<std::string>& about) {
   std::string name = about.param;
-  std::ranges::replace_if(name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::ranges::replace_if(
+      name, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
 

@@ -12,6 +12,7 @@
 #include "sim/setup/data.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -95,11 +96,7 @@ Values descended(const Objective& objective, const Data& data, double rate, int 
 
 class EveryProblem : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(, EveryProblem, testing::ValuesIn(Registered<Problem>::names()),
-                         [](const auto& instance) {
-                           std::string name = instance.param;
-                           std::erase(name, '-');
-                           return name;
-                         });
+                         name_of_parameter);
 
 TEST_P(EveryProblem, ItsTensorsAreItsParameters) {
   const Objective objective = objective_of(GetParam(), small);

@@ -39,27 +39,6 @@ int log2_of(int n) {
   return std::countr_zero(std::bit_floor(static_cast<unsigned>(n)));
 }
 
-std::uint64_t one(int i) {
-  return std::uint64_t{1} << i;
-}
-
-std::uint64_t everybody(const Collective& all) {
-  return one(all.topology.workers()) - 1;
-}
-
-Topology flat(int workers) {
-  return make_topology(std::vector<int>(at(workers), 1), 0);
-}
-
-// Bytes of a plan's phases of one name.
-std::uint64_t sent_in(const Plan& plan, std::string_view name) {
-  std::uint64_t bytes = 0;
-  for (const Action& phase : actions_of(plan))
-    for (const Transfer& send : phase.sends)
-      bytes += phase.name == name ? send.bytes : 0;
-  return bytes;
-}
-
 // Executes the phases whose names have this beginning; every rank starts with the piece of its own
 // number. A phase must bring exactly the pieces that its rank did not have, and at the end every
 // worker has all pieces.
