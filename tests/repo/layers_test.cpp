@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "kernels/compressor.h"
 #include "sim/plan.h"
@@ -104,6 +105,47 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       EXPECT_TRUE(is(include, is_ours ? ours : others) || (is_standard && !is_library))
           << file << " includes " << include;
     }
+}
+
+// What a file includes, also by headers of ours; `known` has the answers so far.
+const std::set<std::string>& all_includes_of(const std::string& file,
+                                             std::map<std::string, std::set<std::string>>& known) {
+  const auto [found, is_new] = known.emplace(file, std::set<std::string>());
+  if (is_new)
+    for (const std::string& include : includes_of(file)) {
+      found->second.insert(include);
+      if (include.starts_with("sim/") || include.starts_with("kernels/"))
+        found->second.merge(std::set<std::string>(all_includes_of(include, known)));
+    }
+  return found->second;
+}
+
+// The precompiled header hides an #include that is missing, so a test looks for them.
+TEST(Layers, EveryFileIncludesWhatItUsesOfThePrecompiledHeader) {
+  const std::vector<std::array<std::string, 2>> headers{{"std::ranges::sort(", "algorithm"},
+                                                        {"std::abs(", "cmath"},
+                                                        {"int64_t", "cstdint"},
+                                                        {"std::filesystem", "filesystem"},
+                                                        {"fstream", "fstream"},
+                                                        {"std::function<", "functional"},
+                                                        {"std::map<", "map"},
+                                                        {"std::optional<", "optional"},
+                                                        {"std::set<", "set"},
+                                                        {"std::span<", "span"},
+                                                        {"stringstream", "sstream"},
+                                                        {"std::to_string(", "string"},
+                                                        {"std::string_view", "string_view"},
+                                                        {"std::variant<", "variant"},
+                                                        {"std::vector<", "vector"}};
+  std::map<std::string, std::set<std::string>> known;
+  for (const fs::path& file : sources_in("sim")) {
+    std::ostringstream text;
+    text << std::ifstream(root / file).rdbuf();
+    for (const auto& [word, header] : headers)
+      EXPECT_TRUE(text.str().find(word) == std::string::npos ||
+                  all_includes_of(file.string(), known).contains(header))
+          << file << " has " << word << " without <" << header << '>';
+  }
 }
 
 template <class T>
