@@ -1,6 +1,6 @@
 // A row for each figure of a result: what it is called, what it means, where it is and where it is
 // shown. JSON, results.csv, tables, pages, the gate, help and the schema go through these rows.
-// sim/README.md has the formulas.
+// sim/report/README.md has the formulas.
 #pragma once
 
 #include <optional>

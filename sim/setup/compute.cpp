@@ -75,7 +75,7 @@ double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
 double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   if (scenario.optimizer_values == 0)
     return 0;
-  constexpr double value_bytes = 4;  // in fp16 too: see sim/README.md
+  constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
   return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
          *scenario.memory_Bps * fastest_speed_flops(cluster, device_of(scenario.device));
 }

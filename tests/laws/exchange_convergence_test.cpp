@@ -61,8 +61,8 @@ double excess_after(int steps, const Coded& here) {
   return excess() / start;
 }
 
-// At density 0.01 and this learning rate; sim/README.md says why. What adds messages on the way
-// does so with `randomk` and `powersgd` only.
+// At density 0.01 and this learning rate; sim/learning/README.md says why. What adds messages on
+// the way does so with `randomk` and `powersgd` only.
 const std::map<std::string, std::set<std::string>>& known_not_to() {
   static const std::map<std::string, std::set<std::string>> pairs{
       {"allgather", {"randomk", "threshold"}},

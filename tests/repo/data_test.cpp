@@ -80,9 +80,9 @@ TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
         0);
 }
 
-// sim/README.md has a row for each problem of ours.
+// sim/problems/README.md has a row for each problem of ours.
 TEST(Data, DefaultsOfEveryProblemAreInTheTable) {
-  const std::string readme = text_of((root / "sim/README.md").string());
+  const std::string readme = text_of((root / "sim/problems/README.md").string());
   for (const auto& [name, problem] : Registered<Problem>::all()) {
     std::string own, learning;
     for (const Parameter& parameter : problem.parameters)
@@ -90,7 +90,7 @@ TEST(Data, DefaultsOfEveryProblemAreInTheTable) {
     for (const auto& [option, value] : problem.defaults)
       learning += (learning.empty() ? "`" : ", `") + option + "` " + value;
     const std::size_t row = readme.find("| `" + name + "` |");
-    ASSERT_NE(row, std::string::npos) << "sim/README.md has no row for " << name;
+    ASSERT_NE(row, std::string::npos) << "sim/problems/README.md has no row for " << name;
     EXPECT_PRED_FORMAT2(testing::IsSubstring, "| " + own + " | " + learning + " |",
                         readme.substr(row, readme.find('\n', row) - row));
   }
