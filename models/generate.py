@@ -189,6 +189,41 @@ def resnet18_cifar():
                  residual_stages(projected_block, 64, [2, 2, 2, 2]), global_average, linear("linear", 10))
 
 
+def preactivated_resnet_cifar(counts):
+    """Normalisation before each convolution; the first block of every stage projects what it has normalised, and
+    normalises that too. The first convolution is 7x7 but does not halve the size, and no normalisation is last."""
+    def block(width, stride, projects):
+        def layer(shape):
+            shape, before = norm("bn1")(shape)
+            _, projected = within("shortcut", conv("conv", width, 1, stride), norm("bn"))(shape)
+            shape, rest = chain(conv("conv1", width, 3, stride), norm("bn2"), conv("conv2", width, 3))(shape)
+            return shape, before + (projected if projects else []) + rest
+        return layer
+    stages = (within(f"block_layer{stage + 1}.{index}",
+                     block(32 << stage, 2 if stage > 0 and index == 0 else 1, projects=index == 0))
+              for stage, count in enumerate(counts) for index in range(count))
+    return chain(conv("initial_conv", 16, 7), norm("initial_bn"), *stages, global_average, linear("logits", 10))
+
+
+def shake_shake(width):
+    """Twelve blocks of two branches; a shortcut that changes shape is two 1x1 convolutions of half the features."""
+    def halves(features, stride):
+        halved = pool(1, stride)
+        return chain(fork(chain(halved, conv("path1_conv", features // 2, 1, bias=True)),
+                          chain(halved, conv("path2_conv", features // 2, 1, bias=True))), norm("final_path_bn"))
+
+    def branch(name, features, stride):
+        return within(name, conv("conv1", features, 3, stride, bias=True), norm("bn1"),
+                      conv("conv2", features, 3, bias=True), norm("bn2"))
+
+    def block(features, stride):
+        return add(branch("branch_0", features, stride), branch("branch_1", features, stride),
+                   lambda shape: identity(shape) if shape[-1] == features else halves(features, stride)(shape))
+    blocks = (within(f"L{stage + 1}.layer_{index}", block(width << stage, 2 if stage > 0 and index == 0 else 1))
+              for stage in range(3) for index in range(4))
+    return chain(conv("init_conv", 16, 3, bias=True), norm("init_bn"), *blocks, global_average, linear("logits", 10))
+
+
 def units(names, *parts, first=0):
     """Convolutions with batch normalisation: (features, kernel) or, without padding, (features, kernel, stride)."""
     return chain(*(
@@ -339,6 +374,10 @@ BERT_MODEL = "BertForPreTraining of Hugging Face transformers, names without ber
 GPT2_MODEL = "GPT2LMHeadModel of Hugging Face transformers"
 VGG = "Simonyan and Zisserman 2014, Very Deep Convolutional Networks for Large-Scale Image Recognition"
 RESNET, BERT = "He et al. 2015, Deep Residual Learning for Image Recognition", "Devlin et al. 2018, BERT"
+PREACTIVATED = "He et al. 2016, Identity Mappings in Deep Residual Networks"
+SHAKE_SHAKE = "Gastaldi 2017, Shake-Shake regularization"
+T2T = "tensorflow/tensor2tensor v1.10.0; the total is that of cake-lab/CM-DARE"
+T2T_RESNET = "16, 32, 64 and 128 features, a 7x7 convolution first; hparams resnet_cifar_15 and resnet_cifar_32"
 STRIDE = "stride 2 is in the 3x3 convolution of a block"
 HEADS = ("BertModel has the last 7 tensors less; the decoder is tied to the word embedding, predicts every token, and "
          "has its flop on cls.predictions.bias; those of the attention products are on attention.output.dense.weight "
@@ -356,6 +395,12 @@ NETWORKS = [
             "convolutions with bias and batch normalisation, then one linear layer from 512 to 10"),
     Network("resnet20", CIFAR, resnet_cifar([3, 3, 3]), 269_722, RESNET, GTOPK,
             "option A shortcuts, without parameters (option B has 272474 in all); tensors named as by torchvision"),
+    Network("resnet32", CIFAR, resnet_cifar([5, 5, 5]), 464_154, RESNET, "microsoft/Multiverso, docs/BENCHMARK.md",
+            "option A shortcuts, without parameters; tensors named as by torchvision"),
+    Network("resnet15-t2t", CIFAR, preactivated_resnet_cifar([2, 2, 2]), 693_818, PREACTIVATED, T2T, T2T_RESNET),
+    Network("resnet32-t2t", CIFAR, preactivated_resnet_cifar([5, 5, 5]), 1_857_722, PREACTIVATED, T2T, T2T_RESNET),
+    Network("shake-shake-small", CIFAR, shake_shake(32), 2_926_986, SHAKE_SHAKE, T2T, "26 layers, 2x32d"),
+    Network("shake-shake-big", CIFAR, shake_shake(96), 26_204_362, SHAKE_SHAKE, T2T, "26 layers, 2x96d"),
     Network("resnet18-cifar10", CIFAR, resnet18_cifar(), 11_173_962, RESNET, "kuangliu/pytorch-cifar",
             "the ImageNet network's widths on 32x32 images, option B shortcuts"),
     Network("resnet50", IMAGE, resnet([3, 4, 6, 3]), 25_557_032, RESNET, TORCHVISION, STRIDE),
