@@ -1,8 +1,11 @@
 // Makers of options: numbers and words, checked when they are read.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,46 +26,88 @@ inline Parameter choice(const std::string& name, const std::string& sentence,
   return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
 }
 
-// What is written is read by `read(parameter, text)` and handed to `assign(scenario, value)`.
-template <class Read, class Assign>
-Option read_as(const Parameter& parameter, bool is_number, Read read, Assign assign) {
-  return {parameter.name,
-          parameter.sentence,
-          parameter.fallback,
-          [parameter, read, assign](Scenario& scenario, const std::string& text) {
-            assign(scenario, read(parameter, text));
-          },
-          is_number,
-          allowed_values(parameter)};
+// What may be written for an option of numbers: those, and maybe a word that empties the
+// std::optional that the value goes to.
+inline Parameter numbers(double minimum, double maximum, const std::string& word = "") {
+  return {.minimum = minimum, .maximum = maximum, .unlimited = word};
+}
+inline Parameter whole(double minimum, double maximum, const std::string& word = "") {
+  return {.minimum = minimum, .maximum = maximum, .whole = true, .unlimited = word};
 }
 
-template <class Assign>
-Option numeric(const Parameter& parameter, Assign assign) {
-  return read_as(parameter, true, checked_number, assign);
+// Words, each of which stands for a value.
+template <class T>
+using Words = std::vector<std::pair<std::string, T>>;
+inline const Words<bool> on_or_off{{"on", true}, {"off", false}};
+
+template <class T>
+T& member_of(Scenario& scenario, T Scenario::*member) {
+  return scenario.*member;
+}
+template <class T>
+T& member_of(Scenario& scenario, T Learning::*member) {
+  return scenario.learning.*member;
 }
 
-template <class Assign>
-Option worded(const Parameter& parameter, Assign assign) {
-  return read_as(parameter, false, checked_word, assign);
+template <class T>
+void read(const Parameter& parameter, const std::string& text, T& value) {
+  value = static_cast<T>(checked_number(parameter, text));
+}
+template <class T>
+void read(const Parameter& parameter, const std::string& text, std::optional<T>& value) {
+  const double number = checked_number(parameter, text);
+  value = text == parameter.unlimited ? std::nullopt : std::optional(static_cast<T>(number));
 }
 
-// A number for which this word may stand that means none: `assign` gets a std::optional.
-template <class Assign>
-Option number_or(const std::string& word, Parameter parameter, Assign assign) {
-  parameter.unlimited = word;
-  return read_as(
-      parameter, true,
-      [](const Parameter& one, const std::string& text) {
-        const double value = checked_number(one, text);
-        return text == one.unlimited ? std::optional<double>() : value;
-      },
-      assign);
+// A row: the option's word, where its value goes, what may be written, its default and its role;
+// then what it is, a second sentence and an example.
+
+// Any text, which `set` reads; null: resolve() looks the name up.
+inline Option row(const std::string& name, std::function<void(Scenario&, const std::string&)> set,
+                  const std::string& fallback, Role role, const std::string& sentence,
+                  const std::string& more, const std::string& example) {
+  return {.name = name,
+          .sentence = sentence,
+          .fallback = fallback,
+          .set = std::move(set),
+          .role = role,
+          .more = more,
+          .example = example};
 }
 
-inline Option explained(Option option, Role role, std::string more, std::string example) {
-  option.role = role;
-  option.more = std::move(more);
-  option.example = std::move(example);
+template <class Owner, class... Rest>
+Option row(const std::string& name, std::string Owner::*member, Rest... rest) {
+  const auto set = [=](Scenario& scenario, const std::string& text) {
+    member_of(scenario, member) = text;
+  };
+  return row(name, set, rest...);
+}
+
+template <class Owner, class T, class... Rest>
+Option row(const std::string& name, T Owner::*member, Parameter values, Rest... rest) {
+  values.name = name;
+  const auto set = [=](Scenario& scenario, const std::string& text) {
+    read(values, text, member_of(scenario, member));
+  };
+  Option option = row(name, set, rest...);
+  option.number = true;
+  option.allowed = allowed_values(values);
+  return option;
+}
+
+template <class Owner, class T, class... Rest>
+Option row(const std::string& name, T Owner::*member, const Words<std::type_identity_t<T>>& words,
+           Rest... rest) {
+  Parameter values{.name = name};
+  for (const auto& [word, value] : words)
+    values.choices.push_back(word);
+  const auto set = [=](Scenario& scenario, const std::string& text) {
+    checked_word(values, text);
+    member_of(scenario, member) =
+        std::ranges::find(words, text, [](const auto& one) { return one.first; })->second;
+  };
+  Option option = row(name, set, rest...);
+  option.allowed = allowed_values(values);
   return option;
 }
 

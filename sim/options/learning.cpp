@@ -28,11 +28,7 @@ const std::map<std::string, std::string> defaults{{"data", "digits"},
                                                   {"skew", "none"},
                                                   {"evaluate-every", "epoch"}};
 
-Learning::RateSchedule rate_schedule_of(const std::string& word) {
-  return word == "step"     ? Learning::RateSchedule::step
-         : word == "cosine" ? Learning::RateSchedule::cosine
-                            : Learning::RateSchedule::constant;
-}
+using RateSchedule = Learning::RateSchedule;
 
 Target target_of(const std::string& text) {
   const std::string allowed = ": allowed are accuracy:X with X from 0 to 1, or loss:X";
@@ -84,105 +80,64 @@ void hand_to_compressor(Scenario& scenario) {
 
 std::vector<Option> learning_options() {
   return {
-      selecting(explained(Option{"learn",
-                                 "problem that is trained under simulated time: digits (mlp on "
-                                 "them), or see `syncline "
-                                 "list`",
-                                 ""},
-                          Role::lesson,
-                          "Real gradients move with the messages, so a result has loss and "
-                          "accuracy against simulated seconds.",
-                          "digits")),
-      explained(
-          Option{"data", "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]",
-                 "", [](Scenario& s, const std::string& v) { s.learning.data = v; }},
-          Role::lesson,
+      selecting(row("learn", nullptr, "", Role::lesson,
+                    "problem that is trained under simulated time: digits (mlp on them), or see "
+                    "`syncline list`",
+                    "Real gradients move with the messages, so a result has loss and accuracy "
+                    "against simulated seconds.",
+                    "digits")),
+      row("data", &Learning::data, "", Role::lesson,
+          "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]",
           "MNIST's IDX files and CIFAR-10's binary ones are read from a folder; digits come with "
           "the program.",
           "generated --learn softmax"),
-      explained(
-          numeric(number("learning-rate", "of a gradient averaged over all workers [the problem's]",
-                         "", 0, 1e6),
-                  [](Scenario& s, double v) { s.learning.rate = v; }),
-          Role::choice,
+      row("learning-rate", &Learning::rate, numbers(0, 1e6), "", Role::choice,
+          "of a gradient averaged over all workers [the problem's]",
           "Each worker's gradient weighs this over the number of workers, unless staleness-rate is "
           "inverse. A loss that is no number, or above 1,000 times that of the start, has "
           "diverged.",
           "0.05 --learn digits"),
-      explained(
-          worded(
-              choice("learning-rate-schedule",
-                     "constant, a tenth at 1/2 and at 3/4 of the run, or half a cosine [constant]",
-                     "", {"constant", "step", "cosine"}),
-              [](Scenario& s, const std::string& v) {
-                s.learning.rate_schedule = rate_schedule_of(v);
-              }),
-          Role::choice, "The run's length is `iterations`, or 50 epochs.", "cosine --learn digits"),
-      explained(
-          numeric(number("learning-rate-warm-up",
-                         "epochs in which it rises from learning-rate / workers, in a line [0]", "",
-                         0, 1e6),
-                  [](Scenario& s, double v) { s.learning.rate_warm_up_epochs = v; }),
-          Role::choice, "It lets many workers begin with the rate of one (Goyal et al. 2017).",
+      row("learning-rate-schedule", &Learning::rate_schedule,
+          {{"constant", RateSchedule::constant},
+           {"step", RateSchedule::step},
+           {"cosine", RateSchedule::cosine}},
+          "", Role::choice,
+          "constant, a tenth at 1/2 and at 3/4 of the run, or half a cosine [constant]",
+          "The run's length is `iterations`, or 50 epochs.", "cosine --learn digits"),
+      row("learning-rate-warm-up", &Learning::rate_warm_up_epochs, numbers(0, 1e6), "",
+          Role::choice, "epochs in which it rises from learning-rate / workers, in a line [0]",
+          "It lets many workers begin with the rate of one (Goyal et al. 2017).",
           "5 --learn digits"),
-      explained(
-          numeric(number("momentum", "of the optimizer, or of the compressor dgc [the problem's]",
-                         "", 0, 1),
-                  [](Scenario& s, double v) { s.learning.momentum = v; }),
-          Role::choice,
+      row("momentum", &Learning::momentum, numbers(0, 1), "", Role::choice,
+          "of the optimizer, or of the compressor dgc [the problem's]",
           "With dgc it is the compressor's momentum correction of what is compressed.",
           "0.9 --learn digits"),
-      explained(
-          numeric(
-              number("weight-decay", "times the parameters, added to every gradient [0]", "", 0, 1),
-              [](Scenario& s, double v) { s.learning.weight_decay = v; }),
-          Role::choice, "It is applied with the gradient, where that is.", "1e-4 --learn digits"),
-      explained(
-          numeric(number("clip-norm",
-                         "largest 2-norm of a gradient, larger ones are scaled down; 0: any [0]",
-                         "", 0, 1e18),
-                  [](Scenario& s, double v) { s.learning.clip_norm = v; }),
-          Role::choice, "Each worker clips its own gradient, before anything is compressed.",
-          "1 --learn digits"),
-      explained(
-          worded(
-              choice("staleness-rate",
-                     "a gradient weighs learning-rate / workers, or / max(1, staleness) [workers]",
-                     "", {"workers", "inverse"}),
-              [](Scenario& s, const std::string& v) {
-                s.learning.inverse_staleness = v == "inverse";
-              }),
-          Role::choice,
+      row("weight-decay", &Learning::weight_decay, numbers(0, 1), "", Role::choice,
+          "times the parameters, added to every gradient [0]",
+          "It is applied with the gradient, where that is.", "1e-4 --learn digits"),
+      row("clip-norm", &Learning::clip_norm, numbers(0, 1e18), "", Role::choice,
+          "largest 2-norm of a gradient, larger ones are scaled down; 0: any [0]",
+          "Each worker clips its own gradient, before anything is compressed.", "1 --learn digits"),
+      row("staleness-rate", &Learning::inverse_staleness,
+          Words<bool>{{"workers", false}, {"inverse", true}}, "", Role::choice,
+          "a gradient weighs learning-rate / workers, or / max(1, staleness) [workers]",
           "Stale gradients then change less: the rule of n-softsync (Zhang et al. 2016).",
           "inverse --learn digits --schedule asp"),
-      explained(
-          worded(
-              choice("rate-in-residual", "gradients are weighed before they are compressed [off]",
-                     "", {"on", "off"}),
-              [](Scenario& s, const std::string& v) { s.learning.rate_in_residual = v == "on"; }),
-          Role::choice,
+      row("rate-in-residual", &Learning::rate_in_residual, on_or_off, "", Role::choice,
+          "gradients are weighed before they are compressed [off]",
           "What is left over is then of the rate at which it was computed, as in the TopK paper.",
           "on --learn digits"),
-      explained(
-          number_or(
-              "none",
-              number("skew",
-                     "Dirichlet concentration of each worker's labels: small is uneven [none]", "",
-                     1e-3, 1e6),
-              [](Scenario& s, std::optional<double> v) { s.learning.skew = v; }),
-          Role::question, "Workers then have samples of their own, with other labels than others.",
+      row("skew", &Learning::skew, numbers(1e-3, 1e6, "none"), "", Role::question,
+          "Dirichlet concentration of each worker's labels: small is uneven [none]",
+          "Workers then have samples of their own, with other labels than others.",
           "0.5 --learn digits"),
-      explained(
-          number_or(
-              "epoch",
-              number("evaluate-every", "samples applied between two points of the curve [epoch]",
-                     "", 1, 1e15, true),
-              [](Scenario& s, std::optional<double> v) { s.learning.evaluate_every = v; }),
-          Role::run, "Evaluating takes no simulated time, but real time.", "320 --learn digits"),
-      explained(Option{"until", "ends the run: accuracy:X (held out) or loss:X (training)", "",
-                       [](Scenario& s, const std::string& v) { s.learning.until = target_of(v); }},
-                Role::lesson, "A result then says when the target was first met.",
-                "accuracy:0.9 --learn digits"),
+      row("evaluate-every", &Learning::evaluate_every, whole(1, 1e15, "epoch"), "", Role::run,
+          "samples applied between two points of the curve [epoch]",
+          "Evaluating takes no simulated time, but real time.", "320 --learn digits"),
+      row(
+          "until", [](Scenario& s, const std::string& v) { s.learning.until = target_of(v); }, "",
+          Role::lesson, "ends the run: accuracy:X (held out) or loss:X (training)",
+          "A result then says when the target was first met.", "accuracy:0.9 --learn digits"),
   };
 }
 
