@@ -61,18 +61,14 @@ void bless(CheckFolder& folder, const std::string& because) {
 }  // namespace
 
 int check_command(const std::vector<std::string>& arguments) {
-  std::vector<Flag> flags = limit_flags();
-  for (const Flag& flag : gate_flags())
-    flags.push_back(flag);
-  flags.insert(flags.end(), {{"jobs", true}, {"bless", false}, {"because", true}});
-  const CommandLine line = parse_command_line(arguments, flags);
+  const CommandLine line = command_line("check", arguments);
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
         "check takes one folder with .cfg files and expected.csv, --junit FILE, --md FILE, --json, "
         "--jobs N, and --bless --because TEXT");
-  const bool blesses = line.flags.contains("bless");
-  const auto because = line.flags.find("because");
-  if (blesses != (because != line.flags.end()) || (blesses && trimmed(because->second).empty()))
+  const bool blesses = line.has("bless");
+  const std::string because = trimmed(line.flag("because").value_or(""));
+  if (blesses != line.has("because") || (blesses && because.empty()))
     throw std::invalid_argument(
         "--bless and --because TEXT belong together: what is expected has a reason");
   check_gate_files(line);
@@ -82,14 +78,14 @@ int check_command(const std::vector<std::string>& arguments) {
     check_place(folder.path + "/expected.csv");
   simulate(folder, line);
   if (blesses)
-    bless(folder, printable(trimmed(because->second)));
+    bless(folder, printable(because));
   const std::vector<Verdict> verdicts = judge(folder);
   namespace fs = std::filesystem;
   const fs::path normal = fs::path(folder.path + "/").lexically_normal().parent_path();
   const std::string title =
       printable((normal == "." ? fs::current_path().filename() : normal).string());
   write_gate_files(line, title, verdicts);
-  if (line.flags.contains("json"))
+  if (line.has("json"))
     print_json({{"folder", printable(folder.path)},
                 {"summary", summary_of(verdicts)},
                 {"verdicts", verdicts_json(verdicts)}});

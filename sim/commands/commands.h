@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/options/given.h"
+
 namespace syncline {
 
 // An option of one command, like --out of run.
@@ -15,6 +17,7 @@ struct CommandFlag {
   std::string sentence;  // what it does
   std::string more;      // a second sentence
   std::string example;
+  bool value_is_optional = false;  // it takes one as --NAME=VALUE only
 };
 
 struct Command {
@@ -23,12 +26,16 @@ struct Command {
   std::string sentence;
   std::string more;     // a second sentence
   std::string example;  // arguments that work
-  std::vector<CommandFlag> flags;
+  std::vector<CommandFlag> flags = {};
+  std::vector<std::string> also = {};  // words of flags that it takes, and another command explains
   int (*run)(const std::vector<std::string>& arguments);
 };
 const std::vector<Command>& commands();  // in the order of --help
 
-// What a platform of ours is: the first line of its opening comment, "name: what it is".
+// The arguments of this command, with the flags that it takes. Throws as parse_command_line.
+CommandLine command_line(const std::string& command, const std::vector<std::string>& arguments);
+
+// The sentence about a platform of ours is the first line of its opening comment, "name: sentence".
 std::string platform_sentence(const std::string& name);
 
 int help_command(const std::vector<std::string>& arguments);

@@ -9,8 +9,6 @@
 
 namespace syncline {
 
-std::vector<Flag> gate_flags();
-
 // Throws at once if a file of --junit or --md could not be written.
 void check_gate_files(const CommandLine& line);
 

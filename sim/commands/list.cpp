@@ -137,8 +137,8 @@ int list_command(const std::vector<std::string>& arguments) {
                                 {"networks", network_models},
                                 {"throughputs", throughputs},
                                 {"devices", devices}};
-  const CommandLine line = parse_command_line(arguments, {{"json", false}});
-  const bool json = line.flags.contains("json");
+  const CommandLine line = command_line("list", arguments);
+  const bool json = line.has("json");
   std::vector<std::string> names;
   for (const Kind& kind : kinds)
     names.push_back(kind.name);

@@ -88,8 +88,7 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
 }  // namespace
 
 int report_command(const std::vector<std::string>& arguments) {
-  const CommandLine line =
-      parse_command_line(arguments, {{"html", true}, {"svg", true}, {"md", true}, {"json", false}});
+  const CommandLine line = command_line("report", arguments);
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
         "report takes the folder that run --out has written, --html FILE, --svg DIR, --md FILE and "
@@ -107,7 +106,7 @@ int report_command(const std::vector<std::string>& arguments) {
       .rows = {},
       .missing = others.empty() ? std::vector<std::string>{} : std::vector{others}};
   const std::string where = write_report(files, findings);
-  const bool json = line.flags.contains("json");
+  const bool json = line.has("json");
   if (json)
     print_json(results_json(findings.results, folder.names, {}, findings.missing));
   else if (findings.results.size() == 1)

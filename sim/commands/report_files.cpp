@@ -30,10 +30,9 @@ void require_ours(const std::string& flag, const std::string& path, const std::s
 }
 
 std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin) {
-  const auto given = line.flags.find(flag);
-  if (given == line.flags.end())
+  if (!line.has(flag))
     return "";
-  const std::string& path = given->second;
+  const std::string& path = line.flags.at(flag);
   if (path.empty())
     throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a " +
                                 (begin.empty() ? "folder" : "file"));

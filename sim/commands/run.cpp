@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -13,7 +14,6 @@
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
-#include "sim/options/given.h"
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_file.h"
@@ -26,164 +26,241 @@
 #include "sim/sweep/written.h"
 
 namespace syncline {
+namespace {
 
 namespace fs = std::filesystem;
 
-namespace {
+// A command line, read.
+struct Request {
+  Limits limits;
+  Sweep sweep;
+  int jobs = 1;
+  Exports exports;  // of a single cell
+  bool slurm = false;
+  Share share;
+  bool keeps = false;   // what cells leave, in the folder of --out
+  bool traces = false;  // every cell's, there
+  bool resumes = false;
+  bool is_part = false;  // of a sweep, beside other processes
+  bool json = false;
+};
 
-bool option_given(const Scenario& scenario, const std::string& option) {
-  const auto found = scenario.written.find(option);
-  return found != scenario.written.end() && !found->second.empty();
+void refuse_flags_that_do_not_fit(const CommandLine& line, const Request& request) {
+  for (const std::string flag : {"trace", "resume", "slurm", "share"})
+    if (!request.keeps && line.has(flag) && (request.traces || flag != "trace"))
+      throw std::invalid_argument("--" + flag + " needs --out DIR: that is where cells are kept");
+  if (request.slurm && request.exports.any())
+    throw std::invalid_argument(
+        "--slurm with files of a single cell: allowed is one of them at a time");
+  for (const std::string flag : {"share", "html", "json"})
+    if (request.slurm && line.has(flag))
+      throw std::invalid_argument("--" + flag + " with --slurm: allowed is one of them at a time");
+  if (line.flag("out") == "")  // it would be the folder of all, /
+    throw std::invalid_argument("--out is empty: allowed is the path of a folder");
+}
+
+Request request_of(const CommandLine& line) {
+  Request request{
+      .limits = limits_of(line), .sweep = expand(merged_with_file(line)), .jobs = jobs_of(line)};
+  request.exports = exports_of(line, request.sweep);
+  request.slurm = tasks_of(line) > 0;
+  request.share = share_of(line);
+  request.keeps = line.has("out");
+  request.traces = line.has("trace") && request.exports.trace.empty();
+  request.resumes = line.has("resume") || request.slurm;
+  request.is_part = line.has("share");
+  request.json = line.has("json");
+  refuse_flags_that_do_not_fit(line, request);
+  return request;
+}
+
+// A cell of this process's share, and what has become of it.
+struct RunCell {
+  std::size_t number = 0;  // in the sweep
+  std::string name;
+  SweepCell cell;
+  std::optional<Result> result = {};
+  std::string error = {};
+};
+
+std::optional<Result> finished_result(const SweepCell& cell) {
+  auto result = read_result(cell.result_path);
+  return result && is_finished(cell, *result) ? std::move(result) : std::nullopt;
+}
+
+SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
+                           const Request& request) {
+  SweepCell cell{.scenario = scenario, .exports = request.exports};
+  if (request.keeps) {
+    cell.result_path = path + ".json";
+    cell.learned_path = path;
+  }
+  if (request.traces) {
+    cell.trace_csv = path + ".trace.csv";
+    cell.exports.trace = path + ".trace.json";
+  }
+  return cell;
+}
+
+// Throws if a file that the cell will leave in --out is there and not a run's.
+void require_ours(const SweepCell& cell, const OutFolder& out) {
+  std::vector<std::string> files{cell.result_path};
+  if (!cell.trace_csv.empty())
+    files.insert(files.end(), {cell.trace_csv, cell.exports.trace});
+  const auto learn = cell.scenario.written.find("learn");
+  if (learn != cell.scenario.written.end() && !learn->second.empty())
+    for (const LearnedTable& table : learned_tables())
+      files.push_back(cell.learned_path + "." + table.name + ".csv");
+  for (const std::string& file : files)
+    out.require_ours(fs::path(file).filename());
+}
+
+// The cells of this share; with --resume those that are finished have their result.
+std::vector<RunCell> cells_of(const Request& request, const OutFolder& out) {
+  if (request.keeps)
+    out.require_ours("results.csv");
+  std::vector<RunCell> cells;
+  for (std::size_t i = 0; i < request.sweep.cells.size(); ++i) {
+    if (!request.share.has(i))
+      continue;
+    const Scenario& scenario = request.sweep.cells[i];
+    const std::string name = cell_name(scenario.written, request.sweep.swept);
+    cells.push_back({i, name, cell_to_simulate(scenario, out.path() + "/" + name, request)});
+    RunCell& last = cells.back();
+    if (request.keeps)
+      require_ours(last.cell, out);
+    if (request.resumes && (last.result = finished_result(last.cell)))
+      keep_learned(last.cell, *last.result);
+  }
+  return cells;
+}
+
+std::vector<RunCell*> without_result(std::vector<RunCell>& cells) {
+  std::vector<RunCell*> missing;
+  for (RunCell& cell : cells)
+    if (!cell.result)
+      missing.push_back(&cell);
+  return missing;
+}
+
+// Simulates the cells without a result. True: it was interrupted before it had them all.
+bool simulate_missing(std::vector<RunCell>& cells, const Request& request) {
+  const std::vector<RunCell*> missing = without_result(cells);
+  std::vector<SweepCell> to_simulate;
+  for (const RunCell* cell : missing)
+    to_simulate.push_back(cell->cell);
+  try {
+    simulate_all(to_simulate, request.jobs, request.limits, [&](std::size_t i, CellResult cell) {
+      missing[i]->result = std::move(cell.result);
+      missing[i]->error = std::move(cell.error);
+    });
+    return false;
+  } catch (const Interrupted&) {
+    if (request.keeps)  // maybe written, and not yet said
+      for (RunCell* cell : missing)
+        if (auto finished = finished_result(cell->cell))
+          cell->result = std::move(finished);
+    return true;
+  }
+}
+
+struct Outcomes {
+  std::vector<Result> results;
+  std::vector<std::string> names;   // of their cells
+  std::vector<std::string> errors;  // of cells without a result
+  std::string interrupted;          // how many cells it cost; empty: it was not
+};
+
+Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) {
+  Outcomes outcomes;
+  for (RunCell& cell : cells) {
+    if (!cell.error.empty())
+      outcomes.errors.push_back(cell.error);
+    if (!cell.result)
+      continue;
+    outcomes.results.push_back(std::move(*cell.result));
+    outcomes.names.push_back(cell.name);
+  }
+  if (interrupted)
+    outcomes.interrupted =
+        fmt::format("interrupted: {} of {} cells are missing{}",
+                    cells.size() - outcomes.results.size() - outcomes.errors.size(), cells.size(),
+                    keeps ? "; the same command with --resume simulates them" : "");
+  return outcomes;
+}
+
+void print_comparison(const Outcomes& outcomes, const std::vector<std::string>& swept) {
+  const std::vector<Result>& results = outcomes.results;
+  std::fputs(comparison_table(results, swept).c_str(), stdout);
+  std::set<std::string> warned;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    for (const std::string& warning : results[i].figures.warnings)
+      if (warned.insert(warning).second)
+        std::printf("warning (%s): %s\n", outcomes.names[i].c_str(), warning.c_str());
+  for (const std::string& sentence : rank(results).sentences)
+    std::puts(sentence.c_str());
+}
+
+// Prints what there is, and writes its report. Returns the exit code.
+int present(const Outcomes& outcomes, const Request& request, const ReportFiles& files) {
+  const Sweep& sweep = request.sweep;
+  int code = print_left_out(sweep, outcomes.errors);
+  Findings findings{.results = outcomes.results, .rows = {}, .missing = {}};
+  if (!outcomes.interrupted.empty()) {
+    code = interrupted_exit_code;
+    findings.missing.push_back(outcomes.interrupted);
+    std::fprintf(stderr, "syncline: %s\n", outcomes.interrupted.c_str());
+  }
+  for (const std::string& error : std::set(outcomes.errors.begin(), outcomes.errors.end()))
+    findings.missing.push_back("cells left out: " + printable(error));
+  if (request.json) {
+    write_report(files, findings);
+    print_json(results_json(outcomes.results, outcomes.names, sweep.left_out, findings.missing));
+    return code;
+  }
+  if (sweep.swept.empty())
+    std::fputs(full_report(outcomes.results.front()).c_str(), stdout);
+  else
+    print_comparison(outcomes, sweep.swept);
+  std::fputs(write_report(files, findings).c_str(), stdout);
+  return code;
+}
+
+int present_nothing(const Request& request) {
+  if (request.json)
+    print_json(results_json({}, {}, request.sweep.left_out, {}));
+  else
+    std::puts("this share has no cells");
+  return 0;
 }
 
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
-  std::vector<Flag> flags = limit_flags();
-  flags.insert(
-      flags.end(),
-      {{"out", true}, {"jobs", true}, {"resume", false}, {"goal", true}, {"chakra", true}});
-  flags.insert(flags.end(), {{"html", true}, {"slurm", true}, {"share", true}, {"json", false}});
-  flags.push_back({.name = "trace", .value_is_optional = true});
-  const CommandLine line = parse_command_line(arguments, flags);
-  const Limits limits = limits_of(line);
-  const Sweep sweep = expand(merged_with_file(line));
-  const int jobs = jobs_of(line);
-  const bool keep = line.flags.contains("out");
-  const Exports exports = exports_of(line, sweep);
-  const bool trace = line.flags.contains("trace") && exports.trace.empty();
-  const bool slurm = tasks_of(line) > 0;
-  const bool resume = line.flags.contains("resume") || slurm;
-  const bool part = line.flags.contains("share");
-  const bool json = line.flags.contains("json");
-  const Share share = share_of(line);
-  for (const char* flag : {"trace", "resume", "slurm", "share"})
-    if (!keep && line.flags.contains(flag) && (trace || flag != std::string("trace")))
-      throw std::invalid_argument(std::string("--") + flag +
-                                  " needs --out DIR: that is where cells are kept");
-  if (slurm && exports.any())
-    throw std::invalid_argument(
-        "--slurm with files of a single cell: allowed is one of them at a time");
-  for (const char* flag : {"share", "html", "json"})
-    if (slurm && line.flags.contains(flag))
-      throw std::invalid_argument(std::string("--") + flag +
-                                  " with --slurm: allowed is one of them at a time");
-  if (keep && line.flags.at("out").empty())  // it would be the folder of all, /
-    throw std::invalid_argument("--out is empty: allowed is the path of a folder");
+  const CommandLine line = command_line("run", arguments);
+  const Request request = request_of(line);
   const ReportFiles files = report_files(line);
-  const OutFolder out(keep ? line.flags.at("out") : "", part);
-
-  if (keep)
-    out.require_ours("results.csv");
-
-  std::vector<std::optional<Result>> found(sweep.cells.size());
-  std::vector<std::size_t> numbers;  // of the cells to simulate
-  std::vector<SweepCell> cells;
-  std::vector<std::string> names(sweep.cells.size());
-  std::size_t all = 0;  // cells of this share
-  for (std::size_t i = 0; i < sweep.cells.size(); ++i) {
-    if (!share.has(i))
-      continue;
-    ++all;
-    names[i] = cell_name(sweep.cells[i].written, sweep.swept);
-    const std::string path = out.path() + "/" + names[i];
-    SweepCell cell{
-        .scenario = sweep.cells[i], .result_path = keep ? path + ".json" : "", .exports = exports};
-    if (trace) {
-      cell.trace_csv = path + ".trace.csv";
-      cell.exports.trace = path + ".trace.json";
-    }
-    std::vector<std::string> files{cell.result_path, cell.trace_csv,
-                                   trace ? cell.exports.trace : ""};
-    if (keep)
-      cell.learned_path = path;
-    if (keep && option_given(cell.scenario, "learn"))
-      for (const LearnedTable& table : learned_tables())
-        files.push_back(path + "." + table.name + ".csv");
-    for (const std::string& file : files)
-      if (!file.empty())
-        out.require_ours(fs::path(file).filename());
-    if (auto kept = resume ? read_result(cell.result_path) : std::nullopt;
-        kept && is_finished(cell, *kept)) {
-      keep_learned(cell, *kept);
-      found[i] = std::move(kept);
-      continue;
-    }
-    numbers.push_back(i);
-    cells.push_back(cell);
-  }
-  if (slurm && !cells.empty()) {
-    submit(line, numbers);
+  const OutFolder out(line.flag("out").value_or(""), request.is_part);
+  std::vector<RunCell> cells = cells_of(request, out);
+  std::vector<std::size_t> missing;
+  for (const RunCell* cell : without_result(cells))
+    missing.push_back(cell->number);
+  if (request.slurm && !missing.empty()) {
+    submit(line, missing);
     return 0;
   }
-  std::vector<std::string> errors(sweep.cells.size());
-  bool interrupted = false;
-  try {
-    simulate_all(cells, jobs, limits, [&](std::size_t i, CellResult cell) {
-      found[numbers[i]] = std::move(cell.result);
-      errors[numbers[i]] = std::move(cell.error);
-    });
-  } catch (const Interrupted&) {
-    interrupted = true;
-    for (std::size_t i = 0; keep && i < cells.size(); ++i)  // written, and not yet said
-      if (auto kept = read_result(cells[i].result_path); kept && is_finished(cells[i], *kept))
-        found[numbers[i]] = std::move(kept);
+  const bool interrupted = simulate_missing(cells, request);
+  const Outcomes outcomes = outcomes_of(cells, interrupted, request.keeps);
+  if (outcomes.results.empty()) {
+    if (interrupted)
+      throw Interrupted();
+    if (!outcomes.errors.empty())
+      throw std::runtime_error(outcomes.errors.front());
+    return present_nothing(request);
   }
-  std::erase_if(errors, [](const std::string& error) { return error.empty(); });
-  std::vector<Result> results;  // those without one go, with their names
-  for (std::size_t i = 0; i < found.size(); ++i)
-    if (found[i]) {
-      std::swap(names[results.size()], names[i]);
-      results.push_back(std::move(*found[i]));
-    }
-  if (interrupted && results.empty())
-    throw Interrupted();
-  if (results.empty() && errors.empty()) {
-    if (json)
-      print_json(results_json({}, {}, sweep.left_out, {}));
-    else
-      std::puts("this share has no cells");
-    return 0;
-  }
-  if (results.empty())
-    throw std::runtime_error(errors.front());
-  if (keep && !part && !interrupted)
-    write_atomically(out.path() + "/results.csv", results_csv(results, option_names()));
-
-  int code = print_left_out(sweep, errors);
-  Findings findings{.results = results, .rows = {}, .missing = {}};
-  if (interrupted) {
-    code = interrupted_exit_code;
-    findings.missing.push_back(
-        "interrupted: " + std::to_string(all - results.size() - errors.size()) + " of " +
-        std::to_string(all) + " cells are missing" +
-        (keep ? "; the same command with --resume simulates them" : ""));
-    std::fprintf(stderr, "syncline: %s\n", findings.missing.back().c_str());
-  }
-  for (const std::string& error : std::set(errors.begin(), errors.end()))
-    findings.missing.push_back("cells left out: " + printable(error));
-  if (json) {
-    write_report(files, findings);
-    print_json(results_json(results, names, sweep.left_out, findings.missing));
-    return code;
-  }
-  if (sweep.swept.empty()) {
-    std::fputs(full_report(results.front()).c_str(), stdout);
-    std::fputs(write_report(files, findings).c_str(), stdout);
-    return code;
-  }
-  std::fputs(comparison_table(results, sweep.swept).c_str(), stdout);
-  std::vector<std::string> warned;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    for (const std::string& warning : results[i].figures.warnings)
-      if (std::ranges::find(warned, warning) == warned.end()) {
-        warned.push_back(warning);
-        std::printf("warning (%s): %s\n", names[i].c_str(), warned.back().c_str());
-      }
-  for (const std::string& sentence : rank(results).sentences)
-    std::puts(sentence.c_str());
-  std::fputs(write_report(files, findings).c_str(), stdout);
-  return code;
+  if (request.keeps && !request.is_part && !interrupted)
+    write_atomically(out.path() + "/results.csv", results_csv(outcomes.results, option_names()));
+  return present(outcomes, request, files);
 }
 
 }  // namespace syncline

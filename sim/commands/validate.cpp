@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
@@ -12,8 +13,6 @@
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
 #include "sim/commands/validation_folder.h"
-#include "sim/options/given.h"
-#include "sim/report/shown.h"
 
 namespace syncline {
 namespace {
@@ -53,25 +52,32 @@ void print_summary(const std::string& name, const std::vector<ValidationRow>& ro
               100 * figures.median_error, 100 * figures.worst_error, figures.tau);
 }
 
-// What those who simulate nothing would be off.
+// Prints how far those are off who simulate nothing.
 void print_perfect(const std::string& of, const std::vector<ValidationRow>& rows) {
   const double error = agreement(rows).perfect_median_error;
   const std::string shown = error > 100 ? "more than 10000%, where hardly anything computes"
-                                        : format("%.1f%%", 100 * error);
+                                        : fmt::format("{:.1f}%", 100 * error);
   std::printf("perfect scaling alone%s: median %s\n", of.c_str(), shown.c_str());
+}
+
+// Fitted rows are no test.
+double judged_error(const ValidationRow& row) {
+  return row.fit ? -1 : std::abs(row.error());
+}
+
+const ValidationRow& worst_of(const std::vector<ValidationRow>& rows) {
+  return *std::ranges::max_element(rows, {}, judged_error);
 }
 
 void print_rows(const std::vector<ValidationRow>& rows) {
   std::size_t width = 0;
   for (const ValidationRow& row : rows)
     width = std::max(width, row.label.size());
-  const auto worst = std::ranges::max_element(
-      rows, {}, [](const ValidationRow& row) { return row.fit ? -1 : std::abs(row.error()); });
   std::printf("%-*s  role    measured    simulated   error\n", static_cast<int>(width), "row");
   for (const ValidationRow& row : rows)
     std::printf("%-*s  %-6s %9.1f    %9.1f  %+6.1f%%%s\n", static_cast<int>(width),
                 row.label.c_str(), row.fit ? "fit" : "report", row.measured, row.simulated,
-                100 * row.error(), &row == &*worst ? "  worst" : "");
+                100 * row.error(), &row == &worst_of(rows) ? "  worst" : "");
 }
 
 // A gate of validate, for every folder: --max-error of its worst row, --min-tau of all.
@@ -81,45 +87,40 @@ struct Gate {
 };
 
 Gate gate_of(const CommandLine& line) {
-  const auto number = [&](const std::string& name, double minimum,
-                          double maximum) -> std::optional<double> {
-    const auto found = line.flags.find(name);
-    if (found == line.flags.end())
-      return {};
-    return checked_number({.name = "--" + name, .minimum = minimum, .maximum = maximum},
-                          found->second);
-  };
-  return {.max_error = number("max-error", 0, 1e6), .min_tau = number("min-tau", -1, 1)};
+  return {.max_error = line.number("max-error", {.minimum = 0, .maximum = 1e6}),
+          .min_tau = line.number("min-tau", {.minimum = -1, .maximum = 1})};
+}
+
+Verdict verdict(const ValidationFolder& folder, bool met, const std::string& figure,
+                const std::string& expected, const std::string& now) {
+  return {.kind = met ? Verdict::Kind::met : Verdict::Kind::moved,
+          .cell = printable(fs::path(folder.path).lexically_normal().string()),
+          .figure = figure,
+          .expected = expected,
+          .now = now};
+}
+
+Verdict verdict_on_errors(const ValidationFolder& folder, double most) {
+  const auto beyond = std::ranges::count_if(
+      folder.rows, [&](const ValidationRow& row) { return judged_error(row) > most; });
+  const ValidationRow& worst = worst_of(folder.rows);
+  std::string now = fmt::format("{:.1f} % of row {}", 100 * worst.error(), worst.label);
+  if (beyond > 1)
+    now += fmt::format(", and {} more rows", beyond - 1);
+  return verdict(folder, beyond == 0, "worst error", fmt::format("at most {:.1f} %", 100 * most),
+                 now);
 }
 
 std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders, const Gate& gate) {
   std::vector<Verdict> verdicts;
-  const auto percent = [](double part) { return format("%.1f %%", 100 * part); };
   for (const ValidationFolder& folder : folders) {
-    const std::string name = printable(fs::path(folder.path).lexically_normal().string());
-    const auto add = [&](bool met, const std::string& figure, const std::string& expected,
-                         const std::string& now) {
-      verdicts.push_back({.kind = met ? Verdict::Kind::met : Verdict::Kind::moved,
-                          .cell = name,
-                          .figure = figure,
-                          .expected = expected,
-                          .now = now});
-    };
-    if (gate.max_error) {
-      const auto error_of = [](const ValidationRow& row) {
-        return row.fit ? -1 : std::abs(row.error());
-      };
-      const ValidationRow& worst = *std::ranges::max_element(folder.rows, {}, error_of);
-      const auto beyond = std::ranges::count_if(
-          folder.rows, [&](const ValidationRow& row) { return error_of(row) > *gate.max_error; });
-      add(beyond == 0, "worst error", "at most " + percent(*gate.max_error),
-          percent(worst.error()) + " of row " + worst.label +
-              (beyond > 1 ? ", and " + std::to_string(beyond - 1) + " more rows" : ""));
-    }
+    if (gate.max_error)
+      verdicts.push_back(verdict_on_errors(folder, *gate.max_error));
     const Agreement figures = agreement(folder.rows);
     if (gate.min_tau && figures.rows > 1)  // one row has no order
-      add(figures.tau >= *gate.min_tau, "Kendall's tau", format("at least %.3f", *gate.min_tau),
-          format("%.3f", figures.tau));
+      verdicts.push_back(verdict(folder, figures.tau >= *gate.min_tau, "Kendall's tau",
+                                 fmt::format("at least {:.3f}", *gate.min_tau),
+                                 fmt::format("{:.3f}", figures.tau)));
   }
   return verdicts;
 }
@@ -146,81 +147,90 @@ nlohmann::ordered_json folder_json(const ValidationFolder& folder) {
       {"folder", printable(folder.path)}, {"summary", summary_json(folder.rows)}, {"rows", rows}};
 }
 
-}  // namespace
-
-int validate_command(const std::vector<std::string>& arguments) {
-  std::vector<Flag> flags = limit_flags();
-  for (const Flag& flag : gate_flags())
-    flags.push_back(flag);
-  flags.insert(flags.end(),
-               {{"jobs", true}, {"max-error", true}, {"min-tau", true}, {"html", true}});
-  const CommandLine line = parse_command_line(arguments, flags);
-  if (line.arguments.empty() || !line.options.empty())
-    throw std::invalid_argument(
-        "validate takes folders with platform.xml, scenario.cfg and " +
-        std::string("measured.csv, --max-error, --min-tau, --junit FILE, --md FILE, --json "
-                    "--jobs N and --html FILE"));
-  const Gate gate = gate_of(line);
-  const bool json = line.flags.contains("json");
-  check_gate_files(line);
-  CommandLine page = line;
-  page.flags.erase("md");  // it is the gate's
-  const ReportFiles files = report_files(page);
+std::vector<ValidationFolder> folders_of(const CommandLine& line) {
   std::vector<ValidationFolder> folders;
-  std::vector<SweepCell> cells;
   for (const std::string& argument : line.arguments)
-    for (const std::string& path : folders_in(argument)) {
+    for (const std::string& path : folders_in(argument))
       folders.push_back(read_validation_folder(path));
-      cells.insert(cells.end(), folders.back().cells.begin(), folders.back().cells.end());
-    }
+  return folders;
+}
 
-  std::vector<CellResult> results(cells.size());
+// Simulates the rows of all folders and notes in each what came out. Returns the results in their
+// order.
+std::vector<Result> simulate(std::vector<ValidationFolder>& folders, const CommandLine& line) {
+  std::vector<SweepCell> cells;
+  for (const ValidationFolder& folder : folders)
+    cells.insert(cells.end(), folder.cells.begin(), folder.cells.end());
+  std::vector<CellResult> simulated(cells.size());
   simulate_all(cells, jobs_of(line), limits_of(line),
-               [&](std::size_t i, CellResult cell) { results[i] = std::move(cell); });
-  std::vector<ValidationRow> all;
-  Findings findings;
-  std::size_t next = 0;
-  for (ValidationFolder& folder : folders) {
+               [&](std::size_t i, CellResult cell) { simulated[i] = std::move(cell); });
+  std::vector<Result> results;
+  for (ValidationFolder& folder : folders)
     for (ValidationRow& row : folder.rows) {
-      CellResult& cell = results[next++];
+      CellResult& cell = simulated[results.size()];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
       const Figures& figures = cell.result->figures;
       row.simulated = figures.throughput_samples_per_s;
       row.perfect = row.simulated / figures.scaling_efficiency;
       row.folder = printable(fs::path(folder.path).filename().string());
-      findings.results.push_back(std::move(*cell.result));
+      results.push_back(std::move(*cell.result));
     }
-    all.insert(all.end(), folder.rows.begin(), folder.rows.end());
-  }
-  const std::vector<Verdict> verdicts = judge(folders, gate);
-  write_gate_files(line, "syncline validate", verdicts);
-  findings.rows = all;
-  const std::string written = write_report(files, findings);
-  if (json) {
-    nlohmann::ordered_json documents = nlohmann::ordered_json::array();
-    for (const ValidationFolder& folder : folders)
-      documents.push_back(folder_json(folder));
-    print_json({{"folders", documents},
-                {"summary", summary_json(all)},
-                {"verdicts", verdicts_json(verdicts)}});
-    return exit_code_of(verdicts);
-  }
+  return results;
+}
+
+void print_text(const std::vector<ValidationFolder>& folders,
+                const std::vector<ValidationRow>& all) {
   for (const ValidationFolder& folder : folders) {
     std::printf("%s\n", printable(folder.path).c_str());
     print_rows(folder.rows);
     print_perfect("", folder.rows);
-    if (folders.size() == 1)
-      print_summary("", folder.rows);
-    else
+    if (folders.size() > 1)
       std::puts("");
   }
   if (folders.size() > 1) {
     print_perfect(", all folders", all);
     for (const ValidationFolder& folder : folders)
       print_summary(printable(fs::path(folder.path).filename().string()) + ": ", folder.rows);
-    print_summary("", all);
   }
+  print_summary("", all);
+}
+
+void print_document(const std::vector<ValidationFolder>& folders,
+                    const std::vector<ValidationRow>& all, const std::vector<Verdict>& verdicts) {
+  nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+  for (const ValidationFolder& folder : folders)
+    documents.push_back(folder_json(folder));
+  print_json({{"folders", documents},
+              {"summary", summary_json(all)},
+              {"verdicts", verdicts_json(verdicts)}});
+}
+
+}  // namespace
+
+int validate_command(const std::vector<std::string>& arguments) {
+  const CommandLine line = command_line("validate", arguments);
+  if (line.arguments.empty() || !line.options.empty())
+    throw std::invalid_argument(
+        "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
+        "--min-tau, --junit FILE, --md FILE, --json --jobs N and --html FILE");
+  const Gate gate = gate_of(line);
+  check_gate_files(line);
+  CommandLine page = line;
+  page.flags.erase("md");  // it is the gate's
+  const ReportFiles files = report_files(page);
+  std::vector<ValidationFolder> folders = folders_of(line);
+  Findings findings{.results = simulate(folders, line), .rows = {}, .missing = {}};
+  for (const ValidationFolder& folder : folders)
+    findings.rows.insert(findings.rows.end(), folder.rows.begin(), folder.rows.end());
+  const std::vector<Verdict> verdicts = judge(folders, gate);
+  write_gate_files(line, "syncline validate", verdicts);
+  const std::string written = write_report(files, findings);
+  if (line.has("json")) {
+    print_document(folders, findings.rows, verdicts);
+    return exit_code_of(verdicts);
+  }
+  print_text(folders, findings.rows);
   std::fputs(written.c_str(), stdout);
   for (const Verdict& verdict : verdicts)
     if (verdict.kind == Verdict::Kind::moved)

@@ -70,12 +70,12 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
         continue;
       }
       const std::string value = option.value.empty() ? "on" : option.value.front();
-      if (find_option(option.string_key) != nullptr) {
-        if (!line.options.emplace(option.string_key, Given{value, "--" + option.string_key}).second)
-          throw std::invalid_argument("--" + option.string_key + " is given twice");
-      } else if (!line.flags.emplace(option.string_key, value).second) {
-        throw std::invalid_argument("--" + option.string_key + " is given twice");
-      }
+      const std::string& key = option.string_key;
+      const bool is_first = find_option(key) == nullptr
+                                ? line.flags.emplace(key, value).second
+                                : line.options.emplace(key, Given{value, "--" + key}).second;
+      if (!is_first)
+        throw std::invalid_argument("--" + key + " is given twice");
     }
   } catch (const po::unknown_option& error) {
     const std::string name = error.get_option_name();
@@ -87,12 +87,21 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
   return line;
 }
 
+std::optional<std::string> CommandLine::flag(const std::string& name) const {
+  const auto found = flags.find(name);
+  return found == flags.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> CommandLine::number(const std::string& name, Parameter allowed) const {
+  allowed.name = "--" + name;
+  const auto text = flag(name);
+  return text ? std::optional(checked_number(allowed, *text)) : std::nullopt;
+}
+
 int jobs_of(const CommandLine& line) {
-  const auto found = line.flags.find("jobs");
-  if (found == line.flags.end())
-    return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  return static_cast<int>(checked_number(
-      {.name = "--jobs", .minimum = 1, .maximum = 4096, .whole = true}, found->second));
+  const double cores = std::max(1u, std::thread::hardware_concurrency());
+  return static_cast<int>(
+      line.number("jobs", {.minimum = 1, .maximum = 4096, .whole = true}).value_or(cores));
 }
 
 std::vector<Section> parse_sections(const std::string& path) {

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "kernels/registry.h"
 
 namespace syncline {
 
@@ -31,6 +34,11 @@ struct CommandLine {
   std::vector<std::string> arguments;  // not options
   std::map<std::string, std::string> flags;
   GivenOptions options;
+
+  bool has(const std::string& flag) const { return flags.contains(flag); }
+  std::optional<std::string> flag(const std::string& name) const;  // none: it is not there
+  // The value of this flag, which is checked against `allowed`, whose name it gives.
+  std::optional<double> number(const std::string& flag, Parameter allowed) const;
 };
 
 // Throws std::invalid_argument on an unknown option or one without a value.

@@ -1,6 +1,7 @@
 #include "sim/sweep/exports.h"
 
 #include <cstdint>
+#include <fmt/format.h>
 #include <ostream>
 #include <stdexcept>
 #include <vector>
@@ -41,22 +42,19 @@ bool averages(const Schedule& schedule) {
 }  // namespace
 
 Exports exports_of(const CommandLine& line, const Sweep& sweep) {
-  const auto value = [&](const char* flag) {
-    const auto given = line.flags.find(flag);
-    return given == line.flags.end() ? std::string() : given->second;
-  };
+  const auto value = [&](const char* flag) { return line.flag(flag).value_or(""); };
   Exports exports{.trace = value("trace"), .goal = value("goal"), .chakra = value("chakra")};
   if (exports.trace == "on")
     exports.trace.clear();
   for (const auto& [flag, path] :
        {std::pair("trace", exports.trace), {"goal", exports.goal}, {"chakra", exports.chakra}}) {
-    if (line.flags.contains(flag) && value(flag).empty())
-      throw std::invalid_argument("--" + std::string(flag) + " is empty: allowed is a path");
+    if (line.flag(flag) == "")
+      throw std::invalid_argument(fmt::format("--{} is empty: allowed is a path", flag));
     if (!path.empty() && sweep.cells.size() != 1)
-      throw std::invalid_argument("--" + std::string(flag) + "=" + brief_path(path) +
-                                  " is for one cell, and this is a sweep of " +
-                                  std::to_string(sweep.cells.size()) +
-                                  ": allowed is one value for each option");
+      throw std::invalid_argument(
+          fmt::format("--{}={} is for one cell, and this is a sweep of {}: allowed is one value "
+                      "for each option",
+                      flag, brief_path(path), sweep.cells.size()));
   }
   if (!exports.any())
     return exports;

@@ -1,12 +1,10 @@
 #include "sim/sweep/limits.h"
 
-#include <cstdio>
+#include <fmt/format.h>
 #include <fstream>
 #include <stdexcept>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include "sim/options/resolve.h"
 
 namespace syncline {
 namespace {
@@ -16,7 +14,7 @@ double half_of_the_machines_memory() {
          2;
 }
 
-// What the process has, as RLIMIT_DATA counts it.
+// The process has so much already, as RLIMIT_DATA counts it.
 double data_bytes() {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -25,67 +23,47 @@ double data_bytes() {
   return pages * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-double flag_or(const CommandLine& line, const char* name, double fallback) {
-  const auto given = line.flags.find(name);
-  if (given == line.flags.end())
-    return fallback;
-  return checked_number({.name = std::string("--") + name, .minimum = 1, .maximum = 1e18},
-                        given->second);
-}
-
-// In the unit that a person would say.
+// The unit is the one that a person would say.
 std::string duration(double seconds) {
-  char text[64];
-  if (seconds < 120)
-    std::snprintf(text, sizeof text, "%.2g s", seconds);
-  else if (seconds < 7200)
-    std::snprintf(text, sizeof text, "%.3g min", seconds / 60);
-  else
-    std::snprintf(text, sizeof text, "%.3g h", seconds / 3600);
-  return text;
+  return seconds < 120    ? fmt::format("{:.2g} s", seconds)
+         : seconds < 7200 ? fmt::format("{:.3g} min", seconds / 60)
+                          : fmt::format("{:.3g} h", seconds / 3600);
 }
 
 std::string gigabytes(double bytes) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2g GB", bytes / 1e9);
-  return text;
+  return fmt::format("{:.2g} GB", bytes / 1e9);
 }
 
 }  // namespace
 
-std::vector<Flag> limit_flags() {
-  return {{"limit-memory", true}, {"limit-seconds", true}};
-}
-
 Limits limits_of(const CommandLine& line) {
-  return {.memory_bytes = flag_or(line, "limit-memory", half_of_the_machines_memory()),
-          .seconds = flag_or(line, "limit-seconds", 3600)};
+  const Parameter allowed{.minimum = 1, .maximum = 1e18};
+  return {
+      .memory_bytes = line.number("limit-memory", allowed).value_or(half_of_the_machines_memory()),
+      .seconds = line.number("limit-seconds", allowed).value_or(3600)};
 }
 
 void require_room(const Estimate& simulation, const Limits& limits, int at_once) {
   const Need& need = simulation.least;
-  const double memory_bytes = need.memory_bytes * at_once;
   const bool too_long = need.seconds > limits.seconds;
-  const bool too_large = memory_bytes > limits.memory_bytes;
+  const bool too_large = need.memory_bytes * at_once > limits.memory_bytes;
   if (!too_long && !too_large)
     return;
-  char flows[64];
-  std::snprintf(flows, sizeof flows, "%.3g messages in %.0f iterations", need.flows,
-                need.iterations * simulation.runs);
-  std::string text = std::string("simulating this takes ") + flows + ", about " +
-                     duration(need.seconds) + " and " + gigabytes(need.memory_bytes) +
-                     (at_once > 1 ? " for each of " + std::to_string(at_once) + " at a time" : "") +
-                     ": allowed are ";
+  std::string text = fmt::format(
+      "simulating this takes {:.3g} messages in {:.0f} iterations, about {} and {}", need.flows,
+      need.iterations * simulation.runs, duration(need.seconds), gigabytes(need.memory_bytes));
+  if (at_once > 1)
+    text += fmt::format(" for each of {} at a time", at_once);
+  text += ": allowed are ";
   if (too_long)
-    text += duration(limits.seconds) + " (--limit-seconds)";
+    text += duration(limits.seconds) + " (--limit-seconds)" + (too_large ? " and " : "");
   if (too_large)
-    text +=
-        std::string(too_long ? " and " : "") + gigabytes(limits.memory_bytes) + " (--limit-memory)";
+    text += gigabytes(limits.memory_bytes) + " (--limit-memory)";
   text +=
       "; smaller are fidelity = flow, larger buckets, partitions and chunks, fewer iterations, "
       "fewer workers";
   if (simulation.runs > 1)
-    text += ", repeats = 1 (here " + std::to_string(simulation.runs) + ")";
+    text += fmt::format(", repeats = 1 (here {})", simulation.runs);
   throw std::runtime_error(text + (at_once > 1 && too_large ? ", and a smaller --jobs" : ""));
 }
 

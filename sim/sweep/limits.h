@@ -1,8 +1,5 @@
-// What simulations may take of this machine: --limit-memory and --limit-seconds.
+// Limits to what simulations take of this machine: --limit-memory and --limit-seconds.
 #pragma once
-
-#include <string>
-#include <vector>
 
 #include "sim/engine/estimate.h"
 #include "sim/options/given.h"
@@ -13,9 +10,6 @@ struct Limits {
   double memory_bytes = 0;
   double seconds = 0;
 };
-
-// The flags of a command that simulates.
-std::vector<Flag> limit_flags();
 
 // By default half of the machine's memory, for all that run at a time, and an hour for each.
 Limits limits_of(const CommandLine& line);

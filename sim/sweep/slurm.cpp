@@ -35,17 +35,17 @@ void require_sbatch() {
       "leave --slurm out, or start --share 1/N to N/N yourself");
 }
 
-// What each task runs. It goes on with what is there, so that a task that Slurm starts again does;
-// and it takes as many processors as Slurm gives it.
+// The command that each task runs. It goes on with what is there, so that a task that Slurm starts
+// again does; and it takes as many processors as Slurm gives it.
 std::string command_of_task(const CommandLine& line, std::size_t tasks) {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "run"};
   words.insert(words.end(), line.arguments.begin(), line.arguments.end());
   for (const auto& [name, option] : line.options)
     words.push_back("--" + name + "=" + option.value);
   for (const char* flag : {"out", "limit-memory", "limit-seconds"})
-    if (const auto given = line.flags.find(flag); given != line.flags.end())
-      words.push_back("--" + given->first + "=" + given->second);
-  if (line.flags.contains("trace"))
+    if (const auto value = line.flag(flag))
+      words.push_back("--" + std::string(flag) + "=" + *value);
+  if (line.has("trace"))
     words.emplace_back("--trace");
   words.emplace_back("--resume");
   std::string command = "exec";
@@ -75,22 +75,22 @@ Answer answer_of(const std::string& command) {
 }  // namespace
 
 Share share_of(const CommandLine& line) {
-  const auto flag = line.flags.find("share");
-  if (flag == line.flags.end())
+  const auto share = line.flag("share");
+  if (!share)
     return {};
-  const std::size_t slash = flag->second.find('/');
+  const std::size_t slash = share->find('/');
   if (slash == std::string::npos)
-    throw std::invalid_argument("--share " + brief(flag->second) +
+    throw std::invalid_argument("--share " + brief(*share) +
                                 ": allowed is I/N, the I-th of N shares");
-  const std::size_t of = whole_number("--share, after the /", flag->second.substr(slash + 1), 1e6);
-  return {.number = whole_number("--share, before the /", flag->second.substr(0, slash),
+  const std::size_t of = whole_number("--share, after the /", share->substr(slash + 1), 1e6);
+  return {.number = whole_number("--share, before the /", share->substr(0, slash),
                                  static_cast<double>(of)),
           .of = of};
 }
 
 std::size_t tasks_of(const CommandLine& line) {
-  const auto flag = line.flags.find("slurm");
-  return flag == line.flags.end() ? 0 : whole_number("--slurm", flag->second, most_tasks);
+  const auto tasks = line.flag("slurm");
+  return tasks ? whole_number("--slurm", *tasks, most_tasks) : 0;
 }
 
 void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
@@ -108,7 +108,7 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
                              ": cannot be made: " + error.message());
   std::string command = "exec sbatch --parsable --job-name=syncline --array=" +
                         ranges({needed.begin(), needed.end()});
-  if (const auto jobs = line.flags.find("jobs"); jobs != line.flags.end())
+  if (line.has("jobs"))
     command += " --cpus-per-task=" + std::to_string(jobs_of(line));
   // In its name % is the beginning of what Slurm fills in.
   const std::string log =

@@ -70,14 +70,9 @@ std::map<std::string, std::string> words() {
   const std::string header = table.substr(0, table.find('\n'));
   const std::regex two_blanks(" {2,}");
   add({std::sregex_token_iterator(header.begin(), header.end(), two_blanks, -1), {}}, "the table");
-  // What commands say that they take: {"out", true} or {"trace", false}.
-  const std::regex flag("\\{\"([a-z-]+)\", (true|false)\\}");
-  for (const char* folder : {"/sim/commands", "/sim/sweep"})
-    for (const auto& file : fs::directory_iterator(SYNCLINE_SOURCE_DIR + std::string(folder))) {
-      const std::string text = text_of(file.path().string());
-      for (std::sregex_iterator found(text.begin(), text.end(), flag), end; found != end; ++found)
-        all[(*found)[1]] = file.path().filename().string();
-    }
+  for (const Command& command : commands())
+    for (const CommandFlag& flag : command.flags)
+      all[flag.name] = "commands";
   for (const char* header_file : {"commands.h"}) {
     const std::string text =
         text_of(std::string(SYNCLINE_SOURCE_DIR "/sim/commands/") + header_file);
@@ -132,11 +127,8 @@ TEST(Help, GivesExamplesThatAreUnderstood) {
       if (command->name != "run" && command->name != "explain")
         continue;
       example.erase(example.begin(), example.begin() + 2);
-      std::vector<Flag> flags;
-      for (const CommandFlag& flag : command->flags)
-        flags.push_back({flag.name, !flag.value.empty()});
       try {
-        const CommandLine line = parse_command_line(example, flags);
+        const CommandLine line = command_line(command->name, example);
         EXPECT_GE(expand(merged_with_file(line)).cells.size(), 1U) << meaning.example;
         if (meaning.kind.starts_with("an option")) {
           EXPECT_TRUE(line.options.contains(word) || line.flags.contains(word))
