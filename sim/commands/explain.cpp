@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -27,38 +28,31 @@
 namespace syncline {
 namespace {
 
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[1024];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
 std::string explain_buckets(const Setup& setup) {
-  std::string text = format("\nbuckets, in backward order (%zu of %zu tensors)\n",
-                            setup.buckets.size(), setup.model.layers.size());
+  std::string text = fmt::format("\nbuckets, in backward order ({} of {} tensors)\n",
+                                 setup.buckets.size(), setup.model.layers.size());
   text += "  bucket  tensors       bytes  backward ms  layers\n";
   for (const Bucket& bucket : setup.buckets) {
     if (bucket.index == 20 && setup.buckets.size() > 24) {
-      text += format("  ... and %zu more\n", setup.buckets.size() - 20);
+      text += fmt::format("  ... and {} more\n", setup.buckets.size() - 20);
       break;
     }
     const std::string names =
         bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : std::string());
-    text += format("  %6d  %7d  %10llu  %11.3f  %s\n", bucket.index, bucket.tensors,
-                   static_cast<unsigned long long>(setup.traffic.bytes_of(bucket)),
-                   1e3 * setup.compute.backward_s(0, bucket.forward_flop), names.c_str());
+    text += fmt::format("  {:6}  {:7}  {:10}  {:11.3f}  {}\n", bucket.index, bucket.tensors,
+                        setup.traffic.bytes_of(bucket),
+                        1e3 * setup.compute.backward_s(0, bucket.forward_flop), names);
   }
   return text;
 }
 
 std::string described(const std::vector<BandwidthRange>& faster, const PlatformLink* link) {
   const auto limit = [&](double bandwidth) {
-    return format("%.4g times this scenario's", bandwidth) +
+    return fmt::format("{:.4g} times this scenario's", bandwidth) +
            (link == nullptr
                 ? ""
-                : format(", %.4g Gbit/s on %s", bandwidth * link->bandwidth.mean_Bps() * 8e-9,
-                         link->name.c_str()));
+                : fmt::format(", {:.4g} Gbit/s on {}",
+                              bandwidth * link->bandwidth.mean_Bps() * 8e-9, link->name));
   };
   if (faster.empty())
     return "compression is slower at any bandwidth";
@@ -101,8 +95,8 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   } else {
     text += "  not known: workers drift apart, or exchanges take another course there\n";
   }
-  text += format("  dense, bucket after bucket   %.6f s per iteration here\n",
-                 iteration_seconds(setup, even.dense, 1));
+  text += fmt::format("  dense, bucket after bucket   {:.6f} s per iteration here\n",
+                      iteration_seconds(setup, even.dense, 1));
   return text;
 }
 
@@ -111,10 +105,12 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   for (std::size_t i = 0; i < std::min<std::size_t>(5, loads.size()); ++i) {
     const LinkLoad& load = loads[i];
     const PlatformLink& link = routes.links()[static_cast<std::size_t>(load.link)];
-    text += format("  %-28s %14.0f B / %.4g B/s = %.6f s%s%s\n", link.name.c_str(),
-                   load.binding_bytes, link.bandwidth.most_Bps(), load.seconds,
-                   link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
-                   link.bandwidth.is_constant() ? "" : ", at the most that its profile has");
+    const std::string gap(28 - std::min<std::size_t>(28, link.name.size()), ' ');
+    text +=
+        fmt::format("  {}{} {:14.0f} B / {:.4g} B/s = {:.6f} s{}{}\n", link.name, gap,
+                    load.binding_bytes, link.bandwidth.most_Bps(), load.seconds,
+                    link.fatpipe ? ", from one rank to another: it limits each flow by itself" : "",
+                    link.bandwidth.is_constant() ? "" : ", at the most that its profile has");
   }
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     text += "  and what nodes and servers send each other, which depends on the run\n";
@@ -131,16 +127,18 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
   const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
   const ExchangeTime sum = sum_of(times);
-  std::string text =
-      format("  exchange of all buckets      %.6f (%.6f fixed, %.6f bytes / bandwidth)%s\n",
-             sum.exchange_s(), sum.fixed_s, sum.bytes_s,
-             sum.about ? ", about: too many messages to follow each" : "");
+  std::string text = fmt::format(
+      "  exchange of all buckets      {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n",
+      sum.exchange_s(), sum.fixed_s, sum.bytes_s,
+      sum.about ? ", about: too many messages to follow each" : "");
   if (setup.traffic.compression.on())
-    text += format("  compressing, decompressing   %.6f %.6f, and %.6f within the exchange\n",
-                   sum.compress_s, sum.decompress_s, sum.between_s);
-  text += format("  without overlap              %.6f\n",
-                 compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
-  text += format("  bucket after bucket          %.6f\n", iteration_seconds(setup, times, 1));
+    text += fmt::format(
+        "  compressing, decompressing   {:.6f} {:.6f}, and {:.6f} within the exchange\n",
+        sum.compress_s, sum.decompress_s, sum.between_s);
+  text += fmt::format("  without overlap              {:.6f}\n",
+                      compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
+  text +=
+      fmt::format("  bucket after bucket          {:.6f}\n", iteration_seconds(setup, times, 1));
   return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times)
                                                 : std::string());
 }
@@ -152,31 +150,29 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   const bool together = setup.traffic.partners == Schedule::Partners::each_other;
   std::string text = explain_links(setup, routes, loads);
   text += "\nbounds, seconds per iteration\n";
-  text += format("  computation, %s  %.6f\n", together ? "slowest worker" : "of the mean   ",
-                 bounds.compute_s);
-  text += format("  busiest link                 %.6f\n", bounds.link_s);
-  text +=
-      format("  no run is faster than        %.6f%s\n", std::max(bounds.compute_s, bounds.link_s),
-             setup.scenario.jitter > 0 ? ", in the mean: jitter has short iterations, too" : "");
+  text += fmt::format("  computation, {}  {:.6f}\n", together ? "slowest worker" : "of the mean   ",
+                      bounds.compute_s);
+  text += fmt::format("  busiest link                 {:.6f}\n", bounds.link_s);
+  text += fmt::format(
+      "  no run is faster than        {:.6f}{}\n", std::max(bounds.compute_s, bounds.link_s),
+      setup.scenario.jitter > 0 ? ", in the mean: jitter has short iterations, too" : "");
   return together ? text + explain_averaging(setup, routes) : text;
 }
 
 std::string described(const Need& need) {
-  return format("%.0f iterations: %.3g flows, %.2g s of one core, %.2g GB of memory\n",
-                need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9);
+  return fmt::format("{:.0f} iterations: {:.3g} flows, {:.2g} s of one core, {:.2g} GB of memory\n",
+                     need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9);
 }
 
 std::string explain_model(const Setup& setup) {
   const Model& model = setup.model;
-  std::string text =
-      printable(model.name) + format(": %llu parameters, %llu bytes of gradient, ",
-                                     static_cast<unsigned long long>(model.parameters()),
-                                     static_cast<unsigned long long>(setup.model_bytes()));
+  std::string text = printable(model.name) + fmt::format(": {} parameters, {} bytes of gradient, ",
+                                                         model.parameters(), setup.model_bytes());
   if (!model.times)
-    return text + format("%.4g GFLOP forward per ", model.forward_flop() / 1e9) + model.sample +
-           "\n";
-  return text + format("%.6g s forward, %.6g s backward, %.6g s update\n", model.times->forward_s,
-                       model.times->backward_s, model.times->step_s);
+    return text + fmt::format("{:.4g} GFLOP forward per ", model.forward_flop() / 1e9) +
+           model.sample + "\n";
+  return text + fmt::format("{:.6g} s forward, {:.6g} s backward, {:.6g} s update\n",
+                            model.times->forward_s, model.times->backward_s, model.times->step_s);
 }
 
 std::string explain_estimate(const Setup& setup) {
@@ -201,33 +197,32 @@ std::string explain(const Scenario& scenario, bool json) {
   const Topology& topology = setup.traffic.cluster.topology;
   std::string text = "scenario\n";
   if (const auto name = scenario.written.find("name"); name != scenario.written.end())
-    text += format("  %-20s %s\n", "name", name->second.c_str());
+    text += fmt::format("  {:<20} {}\n", "name", name->second);
   for (const Option& option : scenario_options())
     if (const auto value = scenario.written.find(option.name);
         value != scenario.written.end() && !value->second.empty())
-      text += format("  %-20s %s\n", option.name.c_str(), value->second.c_str());
+      text += fmt::format("  {:<20} {}\n", option.name, value->second);
 
-  text +=
-      format("\ncluster\n  %d workers on %zu nodes (", topology.workers(), topology.nodes.size());
+  text += fmt::format("\ncluster\n  {} workers on {} nodes (", topology.workers(),
+                      topology.nodes.size());
   for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
-    text += format("%s%zu", i == 0 ? "" : " ", topology.nodes[i].size());
+    text += fmt::format("{}{}", i == 0 ? "" : " ", topology.nodes[i].size());
   text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
   if (scenario.exchange->uses_servers)
-    text += format("  %d servers, %s\n", topology.servers,
-                   scenario.servers > 0 ? "on hosts of their own" : "one on each node");
+    text += fmt::format("  {} servers, {}\n", topology.servers,
+                        scenario.servers > 0 ? "on hosts of their own" : "one on each node");
   for (const std::string& warning : setup.warnings)
     text += "  warning: " + warning + "\n";
-  text += format("  worker 0 is %s, worker %d is %s\n",
-                 setup.traffic.cluster.workers.front().name.c_str(), topology.workers() - 1,
-                 setup.traffic.cluster.workers.back().name.c_str());
+  text +=
+      fmt::format("  worker 0 is {}, worker {} is {}\n", setup.traffic.cluster.workers.front().name,
+                  topology.workers() - 1, setup.traffic.cluster.workers.back().name);
 
   text += "\nmodel\n  " + explain_model(setup);
-  text += format("  computation %.6f s per iteration on worker 0 (%s)\n",
-                 setup.compute.solo_s.front(), setup.compute.source.c_str());
+  text += fmt::format("  computation {:.6f} s per iteration on worker 0 ({})\n",
+                      setup.compute.solo_s.front(), setup.compute.source);
   if (setup.traffic.compression.on())
-    text += format("  compression priced by %s\n", setup.traffic.compression.provenance().c_str());
-  text += format("  network %s: %s\n", scenario.network->name.c_str(),
-                 scenario.network->sentence.c_str());
+    text += fmt::format("  compression priced by {}\n", setup.traffic.compression.provenance());
+  text += fmt::format("  network {}: {}\n", scenario.network->name, scenario.network->sentence);
   text += explain_buckets(setup);
   Routes routes(setup.traffic.cluster.rank_hosts);
   return text + explain_bounds(setup, routes) + explain_estimate(setup);
@@ -236,8 +231,8 @@ std::string explain(const Scenario& scenario, bool json) {
 }  // namespace
 
 int explain_command(const std::vector<std::string>& arguments) {
-  const CommandLine line = parse_command_line(arguments, {{"json", false}});
-  const bool json = line.flags.contains("json");
+  const CommandLine line = command_line("explain", arguments);
+  const bool json = line.has("json");
   const Sweep sweep = expand(merged_with_file(line));
   nlohmann::ordered_json cells = nlohmann::ordered_json::array();
   bool first = true;
