@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 
 #include "kernels/compressor.h"
@@ -42,17 +43,11 @@ std::map<std::string, std::string> values(const GivenOptions& given) {
 }
 
 // Errors name the place of the option whose value is bad.
-template <class Entry>
-Settings settings_of(const Entry& entry, const GivenOptions& given) {
-  for (const Parameter& parameter : entry.parameters)
+Settings settings_of(const std::vector<Parameter>& parameters, const GivenOptions& given) {
+  for (const Parameter& parameter : parameters)
     at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
-  return Settings(entry.parameters, values(given));
+  return Settings(parameters, values(given));
 }
-
-// What is declared for data that are generated.
-struct GeneratedData {
-  const std::vector<Parameter>& parameters = generated_parameters();
-};
 
 // Whether the exchange can move what the compressor makes.
 bool carries(const Exchange& exchange, const Compressor& compressor) {
@@ -102,20 +97,10 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
          });
 }
 
-// Finds given options that do not fit these three, or mean nothing to them.
-void find_misfits(const Schedule& schedule, const Exchange& exchange, const Compressor& compressor,
-                  const Learning& learning, const GivenOptions& given,
-                  std::vector<Misfit>& misfits) {
-  if (!schedule.any_exchange && exchange.name != schedule.exchange)
-    misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
-                                       " allows only " + schedule.exchange});
-  if (const std::string why = why_incompatible(schedule, exchange, compressor); !why.empty())
-    misfits.push_back({given.contains("compressor") ? "compressor"
-                       : given.contains("exchange") ? "exchange"
-                                                    : "schedule",
-                       why});
+// An interval is only met where it decides when a run ends.
+void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
+                            std::vector<Misfit>& misfits) {
   const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
-  const Problem* problem = learning.problem;
   for (const char* key : {"interval", "max-iterations"}) {
     if (!given.contains(key))
       continue;
@@ -124,24 +109,52 @@ void find_misfits(const Schedule& schedule, const Exchange& exchange, const Comp
         (is_flag(key) || !is_flag("iterations")))  // a flag may fix what a file leaves open
       misfits.push_back(
           {key, nothing + "iterations = " + given.at("iterations").value + "; allowed is auto"});
-    if (problem != nullptr)
+    if (learning.problem != nullptr)
       misfits.push_back({key, nothing + "learn, whose runs end with iterations or until"});
   }
-  const bool generates = problem != nullptr && learning.data == "generated";
-  const std::string others = problem == nullptr
-                                 ? " and compressor " + compressor.name
-                                 : ", compressor " + compressor.name + ", problem " +
-                                       problem->name + " and data " + brief(learning.data);
+}
+
+// Given parameters that nothing declares of what was chosen.
+void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
+                              std::vector<Misfit>& misfits) {
+  const Learning& learning = scenario.learning;
+  std::vector<const std::vector<Parameter>*> declared{&scenario.schedule->parameters,
+                                                      &scenario.exchange->parameters,
+                                                      &scenario.compressor->parameters};
+  std::string to =
+      fmt::format("schedule {}, exchange {}", scenario.schedule->name, scenario.exchange->name);
+  if (learning.problem == nullptr) {
+    to += " and compressor " + scenario.compressor->name;
+  } else {
+    to += fmt::format(", compressor {}, problem {} and data {}", scenario.compressor->name,
+                      learning.problem->name, brief(learning.data));
+    declared.push_back(&learning.problem->parameters);
+    if (learning.data == "generated")
+      declared.push_back(&generated_parameters());
+  }
   for (const Parameter& parameter : own_parameters())
-    if (given.contains(parameter.name) && !is_learning_option(parameter.name) &&
-        !declares(schedule.parameters, parameter.name) &&
-        !declares(exchange.parameters, parameter.name) &&
-        !declares(compressor.parameters, parameter.name) &&
-        !(problem != nullptr && declares(problem->parameters, parameter.name)) &&
-        !(generates && declares(generated_parameters(), parameter.name)))
-      misfits.push_back({parameter.name, parameter.name + " means nothing to schedule " +
-                                             schedule.name + ", exchange " + exchange.name +
-                                             others});
+    if (const std::string& name = parameter.name;
+        given.contains(name) && !is_learning_option(name) &&
+        std::ranges::none_of(declared, [&](const auto* some) { return declares(*some, name); }))
+      misfits.push_back({name, name + " means nothing to " + to});
+}
+
+// Finds given options that do not fit schedule, exchange and compressor, or mean nothing to them.
+void find_misfits(const Scenario& scenario, const GivenOptions& given,
+                  std::vector<Misfit>& misfits) {
+  const Schedule& schedule = *scenario.schedule;
+  const Exchange& exchange = *scenario.exchange;
+  if (!schedule.any_exchange && exchange.name != schedule.exchange)
+    misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
+                                       " allows only " + schedule.exchange});
+  if (const std::string why = why_incompatible(schedule, exchange, *scenario.compressor);
+      !why.empty())
+    misfits.push_back({given.contains("compressor") ? "compressor"
+                       : given.contains("exchange") ? "exchange"
+                                                    : "schedule",
+                       why});
+  find_misfits_of_length(scenario.learning, given, misfits);
+  find_misfits_of_settings(scenario, given, misfits);
 }
 
 // Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a misfit, would
@@ -258,10 +271,7 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
     scenario.compressor = nullptr;
 }
 
-}  // namespace
-
-Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
-  Scenario scenario;
+void require_known(const GivenOptions& given) {
   for (const auto& [name, option] : given)
     at(given, name, [&name = name, &option = option] {
       if (find_option(name) == nullptr)
@@ -270,67 +280,89 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
         throw std::invalid_argument(name + " is empty: allowed are values; without it, the " +
                                     "default counts");
     });
-  const auto set = [&](const Option& option, const std::string& text) {
-    scenario.written[option.name] = printable(text);
-    if (option.set && (!text.empty() || given.contains(option.name)))
-      at(given, option.name, [&] { option.set(scenario, text); });
-  };
-  for (const Option& option : scenario_options())
-    if (option.set || option.selects) {
-      const auto found = given.find(option.name);
-      set(option, found == given.end() ? option.fallback : found->second.value);
-    }
-  find_files(given, scenario);
+}
 
+void set(const Option& option, const std::string& text, const GivenOptions& given,
+         Scenario& scenario) {
+  scenario.written[option.name] = printable(text);
+  if (option.set && (!text.empty() || given.contains(option.name)))
+    at(given, option.name, [&] { option.set(scenario, text); });
+}
+
+void find_schedule(const GivenOptions& given, Scenario& scenario) {
   at(given, "schedule",
      [&] { scenario.schedule = &Registered<Schedule>::find(scenario.written.at("schedule")); });
-  const Schedule& schedule = *scenario.schedule;
+  const std::map<std::string, std::string>& defaults = scenario.schedule->defaults;
   for (const Option& option : scenario_options())
-    if (const auto own = schedule.defaults.find(option.name);
-        own != schedule.defaults.end() && !given.contains(option.name))
-      set(option, own->second);
-  find_problem(given, scenario);
-  at(given, "compressor", [&] {
-    scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
-  });
-  const Compressor& compressor = *scenario.compressor;
-  std::string& exchange_name = scenario.written.at("exchange");
-  if (exchange_name.empty()) {
-    const bool carried = schedule.server != nullptr ||
-                         carries(Registered<Exchange>::find(schedule.exchange), compressor);
-    exchange_name = carried ? schedule.exchange : default_for_messages;
+    if (const auto own = defaults.find(option.name);
+        own != defaults.end() && !given.contains(option.name))
+      set(option, own->second, given, scenario);
+}
+
+void find_exchange(const GivenOptions& given, Scenario& scenario) {
+  const Schedule& schedule = *scenario.schedule;
+  std::string& name = scenario.written.at("exchange");
+  if (name.empty()) {
+    const bool carried =
+        schedule.server != nullptr ||
+        carries(Registered<Exchange>::find(schedule.exchange), *scenario.compressor);
+    name = carried ? schedule.exchange : default_for_messages;
   }
-  at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(exchange_name); });
+  at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(name); });
   // Sparse exchanges carry no dense gradients, and gathering them all is nobody's choice.
   const bool adds_dense = scenario.exchange->carries != Exchange::Carries::sparse &&
                           scenario.exchange->name != default_for_messages;
   scenario.dense_exchange =
       adds_dense ? scenario.exchange : &Registered<Exchange>::find(dense_exchange);
-  if (compressor.name != no_compressor && given.contains("device"))
+}
+
+// The settings of everything that was chosen.
+void keep_settings(const GivenOptions& given, Scenario& scenario) {
+  const auto keep = [&](const std::vector<Parameter>& parameters, Settings& settings) {
+    settings = settings_of(parameters, given);
+    for (const Parameter& parameter : parameters)
+      scenario.written[parameter.name] =
+          given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
+  };
+  keep(scenario.schedule->parameters, scenario.schedule_settings);
+  keep(scenario.exchange->parameters, scenario.exchange_settings);
+  keep(scenario.compressor->parameters, scenario.compressor_settings);
+  if (!scenario.learns())
+    return;
+  Learning& learning = scenario.learning;
+  keep(learning.problem->parameters, learning.problem_settings);
+  if (learning.data == "generated")
+    keep(generated_parameters(), learning.generated);
+  if (given.contains("data"))
+    learning.data_folder = folder_of(given.at("data"));
+}
+
+}  // namespace
+
+Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
+  Scenario scenario;
+  require_known(given);
+  for (const Option& option : scenario_options())
+    if (option.set || option.selects) {
+      const auto found = given.find(option.name);
+      set(option, found == given.end() ? option.fallback : found->second.value, given, scenario);
+    }
+  find_files(given, scenario);
+  find_schedule(given, scenario);
+  find_problem(given, scenario);
+  at(given, "compressor", [&] {
+    scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
+  });
+  find_exchange(given, scenario);
+  if (scenario.compressor->name != no_compressor && given.contains("device"))
     at(given, "device", [&] {
       scenario.cost_table = find_file("cost table", "kernels/profiles", ".csv", scenario.device,
                                       folder_of(given.at("device")));
     });
-
   check_network(scenario, given);
   resolve_optimizer(given, scenario, misfits);
-  find_misfits(schedule, *scenario.exchange, compressor, scenario.learning, given, misfits);
-  const auto keep = [&](const auto& entry, Settings& settings) {
-    settings = settings_of(entry, given);
-    for (const Parameter& parameter : entry.parameters)
-      scenario.written[parameter.name] =
-          given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
-  };
-  keep(schedule, scenario.schedule_settings);
-  keep(*scenario.exchange, scenario.exchange_settings);
-  keep(compressor, scenario.compressor_settings);
-  if (scenario.learns()) {
-    keep(*scenario.learning.problem, scenario.learning.problem_settings);
-    if (scenario.learning.data == "generated")
-      keep(GeneratedData(), scenario.learning.generated);
-    if (given.contains("data"))
-      scenario.learning.data_folder = folder_of(given.at("data"));
-  }
+  find_misfits(scenario, given, misfits);
+  keep_settings(given, scenario);
   resolve_compression(given, scenario, misfits);
   resolve_learning(given, scenario, misfits);
   return scenario;
