@@ -7,6 +7,7 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/commands/folder.h"
 #include "sim/options/expand.h"
 #include "sim/report/learning.h"
 #include "sim/report/result_json.h"
@@ -26,24 +27,19 @@ std::string stem_of(const std::string& cell) {
 }
 
 std::vector<std::string> scenarios_in(const std::string& path) {
-  std::error_code error;
-  if (path.empty() || !fs::is_directory(path, error))
-    throw std::invalid_argument(brief_path(path) + ": no such folder");
-  fs::directory_iterator entries(path, error);
-  if (error)
-    throw std::invalid_argument(brief_path(path) + ": cannot be read: " + error.message());
   std::vector<std::string> stems;
-  for (const fs::directory_entry& entry : entries)
-    if (entry.path().extension() == ".cfg")
-      stems.push_back(entry.path().stem().string());
+  for (const fs::path& entry : entries_of(path))
+    if (entry.extension() == ".cfg")
+      stems.push_back(entry.stem().string());
   std::ranges::sort(stems);
   if (stems.empty())
     throw std::invalid_argument(brief_path(path) + ": no .cfg file here");
   return stems;
 }
 
-// As many runs, in steps or flows, as it was blessed with, unless its options say so: what is
-// judged then does not depend on what `auto` is today. Files of before had one run, of flows.
+// The cell gets as many runs, in steps or flows, as it was blessed with, unless its options say so:
+// what is judged then does not depend on what `auto` is today. Files of before had one run, of
+// flows.
 void simulate_as_blessed(Scenario& scenario, const Notes& before) {
   if (const auto runs = before.find(runs_note); !scenario.repeats) {
     scenario.repeats = 1;
@@ -130,37 +126,30 @@ CheckFolder read_check_folder(const std::string& path, bool all) {
 
 std::vector<Verdict> judge(const CheckFolder& folder) {
   std::vector<Verdict> verdicts;
+  const auto add = [&](Verdict::Kind kind, const std::string& cell, const std::string& expected,
+                       const std::string& now, const std::string& why) {
+    verdicts.push_back(
+        {.kind = kind, .cell = cell, .expected = expected, .now = now, .why = {why}});
+  };
   std::set<std::string> seen;  // cells
   for (const Expectation& row : folder.expected.rows) {
     const bool first = seen.insert(row.cell).second;
     const CheckedCell* cell = folder.find(row.cell);
-    if (cell == nullptr) {
-      if (first)
-        verdicts.push_back({.kind = Verdict::Kind::moved,
-                            .cell = row.cell,
-                            .now = "missing",
-                            .why = {why_missing(folder, row.cell)}});
-    } else if (!cell->error.empty()) {
-      if (first)
-        verdicts.push_back({.kind = Verdict::Kind::failed,
-                            .cell = row.cell,
-                            .now = "not simulated",
-                            .why = {cell->error}});
-    } else if (row.is_judged()) {
-      verdicts.push_back(judge(row, cell->result, folder.notes_before(row.cell), cell->notes));
+    if (cell != nullptr && cell->error.empty()) {
+      if (row.is_judged())
+        verdicts.push_back(judge(row, cell->result, folder.notes_before(row.cell), cell->notes));
+    } else if (first && cell == nullptr) {
+      add(Verdict::Kind::moved, row.cell, "", "missing", why_missing(folder, row.cell));
+    } else if (first) {
+      add(Verdict::Kind::failed, row.cell, "", "not simulated", cell->error);
     }
   }
   for (const CheckedCell& cell : folder.cells)
     if (!seen.contains(cell.name))
-      verdicts.push_back({.kind = Verdict::Kind::moved,
-                          .cell = cell.name,
-                          .expected = "no such cell",
-                          .now = "there",
-                          .why = {"no row of expected.csv: --bless --because TEXT adds it"}});
+      add(Verdict::Kind::moved, cell.name, "no such cell", "there",
+          "no row of expected.csv: --bless --because TEXT adds it");
   for (const std::string& file : folder.not_checked)
-    verdicts.push_back({.kind = Verdict::Kind::not_checked,
-                        .cell = file,
-                        .why = {"no row of expected.csv names a cell of it"}});
+    add(Verdict::Kind::not_checked, file, "", "", "no row of expected.csv names a cell of it");
   return verdicts;
 }
 

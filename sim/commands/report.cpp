@@ -1,12 +1,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/folder.h"
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
@@ -32,19 +34,13 @@ struct Folder {
 };
 
 std::vector<std::string> json_files_in(const std::string& path) {
-  std::error_code error;
   if (path.empty())
     throw std::invalid_argument("an empty name: allowed is the folder of --out");
-  if (!fs::is_directory(path, error))
-    throw std::invalid_argument(brief_path(path) + ": no such folder");
   std::vector<std::string> names;
-  fs::directory_iterator entries(path, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
-    if (const std::string name = entries->path().filename();
+  for (const fs::path& entry : entries_of(path))
+    if (const std::string name = entry.filename();
         name.ends_with(".json") && !name.ends_with(".trace.json"))
       names.push_back(name);
-  if (error)
-    throw std::runtime_error(brief_path(path) + ": cannot be read: " + error.message());
   // Numbers in names as numbers, so that 4 workers come before 32.
   std::ranges::sort(names, [](const std::string& a, const std::string& b) {
     return strverscmp(a.c_str(), b.c_str()) < 0;
@@ -74,15 +70,15 @@ Folder read_folder(const std::string& path) {
 // "results: 2 files are left out, which hold no result of this version: a.json, b.json".
 std::string left_out(const std::string& path, const std::vector<std::string>& names) {
   constexpr std::size_t most_named = 10;
-  std::string text =
-      brief_path(path) + ": " + std::to_string(names.size()) +
-      (names.size() == 1 ? " file is left out, which holds" : " files are left out, which hold") +
-      " no whole result of this version: ";
+  std::string text = fmt::format(
+      "{}: {} no whole result of this version: ", brief_path(path),
+      names.size() == 1 ? "1 file is left out, which holds"
+                        : fmt::format("{} files are left out, which hold", names.size()));
   for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i)
     text += (i == 0 ? "" : ", ") + brief(names[i]);
-  return text + (names.size() > most_named
-                     ? " and " + std::to_string(names.size() - most_named) + " more"
-                     : "");
+  if (names.size() > most_named)
+    text += fmt::format(" and {} more", names.size() - most_named);
+  return text;
 }
 
 }  // namespace
@@ -101,10 +97,9 @@ int report_command(const std::vector<std::string>& arguments) {
     throw std::runtime_error(others.empty() ? brief_path(path) + ": holds no result: allowed is " +
                                                   "the folder that run --out has written"
                                             : others);
-  const Findings findings{
-      .results = std::move(folder.results),
-      .rows = {},
-      .missing = others.empty() ? std::vector<std::string>{} : std::vector{others}};
+  Findings findings{.results = std::move(folder.results), .rows = {}, .missing = {}};
+  if (!others.empty())
+    findings.missing.push_back(others);
   const std::string where = write_report(files, findings);
   const bool json = line.has("json");
   if (json)

@@ -1,7 +1,6 @@
 #include "sim/commands/report_files.h"
 
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -19,11 +18,7 @@ void require_ours(const std::string& flag, const std::string& path, const std::s
   std::error_code error;
   if (!fs::is_regular_file(path, error))
     return;
-  std::ifstream file(path, std::ios::binary);
-  std::string found(begin.size(), '\0');
-  file.read(found.data(), static_cast<std::streamsize>(found.size()));
-  found.resize(static_cast<std::size_t>(file.gcount()));
-  if (!file.is_open() || (!found.empty() && found != begin))
+  if (const auto found = begin_of(path); !found || (!found->empty() && !found->starts_with(begin)))
     throw std::runtime_error(flag + " " + brief_path(path) +
                              ": is there and was not written by syncline: allowed is another " +
                              "name, or moving it away");

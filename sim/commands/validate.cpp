@@ -9,6 +9,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
+#include "sim/commands/folder.h"
 #include "sim/commands/gate.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
@@ -21,27 +22,19 @@ namespace fs = std::filesystem;
 
 // A validation folder itself, or every one directly below.
 std::vector<std::string> folders_in(const std::string& given) {
-  const auto refuse = [&](const std::string& why) {
-    throw std::invalid_argument(brief_path(given) + ": " + why);
-  };
+  if (given.empty())
+    throw std::invalid_argument("an empty name: allowed are folders");
   const std::string path = given.substr(0, given.find_last_not_of('/') + 1) +
                            (given.find_first_not_of('/') == std::string::npos ? given : "");
   std::error_code error;
-  if (given.empty())
-    throw std::invalid_argument("an empty name: allowed are folders");
-  if (!fs::is_directory(path, error))
-    refuse("no such folder");
   if (fs::exists(path + "/measured.csv", error))
     return {path};
   std::vector<std::string> folders;
-  fs::directory_iterator entries(path, error);
-  if (error)
-    refuse("cannot be read: " + error.message());
-  for (const fs::directory_entry& entry : entries)
-    if (fs::exists(entry.path() / "measured.csv", error))
-      folders.push_back(entry.path().string());
+  for (const fs::path& entry : entries_of(given))
+    if (fs::exists(entry / "measured.csv", error))
+      folders.push_back((fs::path(path) / entry.filename()).string());
   if (folders.empty())
-    refuse("no measured.csv here or one folder below");
+    throw std::invalid_argument(brief_path(given) + ": no measured.csv here or one folder below");
   std::ranges::sort(folders);
   return folders;
 }

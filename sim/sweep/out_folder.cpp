@@ -4,7 +4,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
-#include <optional>
 #include <regex>
 #include <stdexcept>
 #include <sys/file.h>
@@ -39,7 +38,8 @@ bool is_ours(const std::string& name, const std::string& begin) {
          begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 
-// None if it cannot be read.
+}  // namespace
+
 std::optional<std::string> begin_of(const fs::path& path) {
   std::string begin(8192, '\0');
   std::ifstream file(path, std::ios::binary);
@@ -49,8 +49,6 @@ std::optional<std::string> begin_of(const fs::path& path) {
   begin.resize(static_cast<std::size_t>(file.gcount()));
   return begin;
 }
-
-}  // namespace
 
 void remove_if_ours(const fs::path& path) {
   std::error_code error;

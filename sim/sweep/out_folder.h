@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace syncline {
 // Removes a file that a run has written, as far as its beginning tells, and no other. What cannot
 // be removed stays.
 void remove_if_ours(const std::filesystem::path& path);
+
+// The first bytes of a file, 8192 at most; none if it cannot be read.
+std::optional<std::string> begin_of(const std::filesystem::path& path);
 
 // Folders that were made for a run, and go with it if they stay empty.
 class MadeFolders {
