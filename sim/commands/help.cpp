@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <fmt/format.h>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -76,10 +77,10 @@ std::string choosing(const Problem& problem) {
 template <class T>
 void add_registered(Meanings& all, const std::string& article) {
   for (const auto& [name, entry] : Registered<T>::all()) {
-    all[name].push_back({.kind = article + " " + T::kind,
-                         .sentences = {as_sentence(entry.sentence), as_sentence(entry.help.more)},
-                         .paper = entry.help.paper,
-                         .example = example_of(choosing(entry))});
+    all[name].push_back({article + " " + T::kind,
+                         {as_sentence(entry.sentence), as_sentence(entry.help.more)},
+                         example_of(choosing(entry)),
+                         entry.help.paper});
     for (const Parameter& parameter : entry.parameters) {
       std::vector<Meaning>& meanings = all[parameter.name];
       const std::string sentence = as_sentence(parameter.sentence);
@@ -90,15 +91,13 @@ void add_registered(Meanings& all, const std::string& article) {
         same->kind += ", " + name;
         continue;
       }
-      meanings.push_back(
-          {.kind = "an option of " + std::string(T::kind) + " " + name,
-           .sentences = {sentence, "Allowed are " + allowed_values(parameter) +
-                                       (parameter.fallback.empty()
-                                            ? "; it has to be given."
-                                            : "; without it " + parameter.fallback + " counts.")},
-           .paper = "",
-           .example = example_of(choosing(entry) + " --" + parameter.name + " " +
-                                 (parameter.fallback.empty() ? "1" : parameter.fallback))});
+      meanings.push_back({"an option of " + std::string(T::kind) + " " + name,
+                          {sentence, "Allowed are " + allowed_values(parameter) +
+                                         (parameter.fallback.empty()
+                                              ? "; it has to be given."
+                                              : "; without it " + parameter.fallback + " counts.")},
+                          example_of(choosing(entry) + " --" + parameter.name + " " +
+                                     (parameter.fallback.empty() ? "1" : parameter.fallback))});
     }
   }
 }
@@ -115,38 +114,32 @@ void add_options(Meanings& all) {
       sentences.push_back(
           "Allowed are " + option.allowed +
           (option.fallback.empty() ? "." : "; without it " + option.fallback + " counts."));
-    all[option.name].push_back({.kind = "an option",
-                                .sentences = std::move(sentences),
-                                .paper = "",
-                                .example = example_of("--" + option.name + " " + option.example)});
+    all[option.name].push_back(
+        {"an option", std::move(sentences), example_of("--" + option.name + " " + option.example)});
   }
 }
 
 void add_commands(Meanings& all) {
   for (const Command& command : commands()) {
-    all[command.name].push_back(
-        {.kind = "a command",
-         .sentences = {as_sentence(command.sentence), as_sentence(command.more)},
-         .paper = "",
-         .example = "syncline " + command.name + " " + command.example});
+    all[command.name].push_back({"a command",
+                                 {as_sentence(command.sentence), as_sentence(command.more)},
+                                 "syncline " + command.name + " " + command.example});
     for (const CommandFlag& flag : command.flags)
       all[flag.name].push_back(
-          {.kind = "an option of the command " + command.name,
-           .sentences = {as_sentence(flag.sentence), as_sentence(flag.more)},
-           .paper = "",
-           .example = "syncline " + command.name + " " + command.example + " " + flag.example});
+          {"an option of the command " + command.name,
+           {as_sentence(flag.sentence), as_sentence(flag.more)},
+           "syncline " + command.name + " " + command.example + " " + flag.example});
   }
 }
 
 void add_figures(Meanings& all) {
   const auto add = [&](const Figure& figure, const std::string& word, const std::string& kind) {
     all[word].push_back(
-        {.kind = kind,
-         .sentences = {as_sentence(figure.sentence), as_sentence(figure.more)},
-         .paper = "",
-         .example = std::string("syncline run --platform two-hosts --model resnet20 --throughput "
-                                "920") +
-                    (figure.roles.if_learned ? " --learn digits --until accuracy:0.8" : "")});
+        {kind,
+         {as_sentence(figure.sentence), as_sentence(figure.more)},
+         std::string("syncline run --platform two-hosts --model resnet20 --throughput "
+                     "920") +
+             (figure.roles.if_learned ? " --learn digits --until accuracy:0.8" : "")});
   };
   for (const Figure& figure : figure_rows()) {
     add(figure, figure.name, "a figure of results");
@@ -161,40 +154,34 @@ void add_models(Meanings& all) {
     const Model model = read_model(path);
     const Csv csv = read_csv(path);
     const std::string* source = csv.about("source");
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "%.2f million parameters in %zu tensors and %.2f GFLOP forward",
-                  static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
-                  model.forward_flop() / 1e9);
     all[name].push_back(
-        {.kind = "a model",
-         .sentences = {"It has " + std::string(text) + " per " + model.sample + ".",
-                       as_sentence("Source: " + (source == nullptr ? "its file" : *source))},
-         .paper = "",
-         .example = example_of("--model " + name)});
+        {"a model",
+         {fmt::format(
+              "It has {:.2f} million parameters in {} tensors and {:.2f} GFLOP forward per {}.",
+              static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
+              model.forward_flop() / 1e9, model.sample),
+          as_sentence("Source: " + (source == nullptr ? "its file" : *source))},
+         example_of("--model " + name)});
   }
 }
 
 void add_platforms(Meanings& all) {
   for (const std::string& name : names_in("platforms", ".xml"))
-    all[name].push_back({.kind = "a platform",
-                         .sentences = {as_sentence(platform_sentence(name)),
-                                       "The comment at the top of platforms/" + name +
-                                           ".xml says where each rate comes from."},
-                         .paper = "",
-                         .example = example_of("--platform " + name)});
+    all[name].push_back(
+        {"a platform",
+         {as_sentence(platform_sentence(name)),
+          "The comment at the top of platforms/" + name + ".xml says where each rate comes from."},
+         example_of("--platform " + name)});
 }
 
 void add_devices(Meanings& all) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
-    all[name].push_back(
-        {.kind = "a cost table",
-         .sentences = {"Seconds of compressing on " + table.about("device") + ", " +
-                           table.about("provenance") + ".",
-                       "Given as device, it prices what a compressor makes and reads."},
-         .paper = "",
-         .example = example_of("--compressor topk --device " + name)});
+    all[name].push_back({"a cost table",
+                         {"Seconds of compressing on " + table.about("device") + ", " +
+                              table.about("provenance") + ".",
+                          "Given as device, it prices what a compressor makes and reads."},
+                         example_of("--compressor topk --device " + name)});
   }
   std::map<std::string, std::string> measured;  // by device
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
@@ -205,28 +192,26 @@ void add_devices(Meanings& all) {
   }
   for (const auto& [device, models] : measured)
     all[device].push_back(
-        {.kind = "a device",
-         .sentences = {"Its measured throughput is in models/throughput.csv for " + models + ".",
-                       "It is what a host's property device names, or the option device."},
-         .paper = "",
-         .example = "syncline list throughputs"});
+        {"a device",
+         {"Its measured throughput is in models/throughput.csv for " + models + ".",
+          "It is what a host's property device names, or the option device."},
+         "syncline list throughputs"});
 }
 
 void add_networks(Meanings& all) {
   for (const Network& network : networks())
     all[network.name].push_back(
-        {.kind = "a network model",
-         .sentences = {as_sentence(network.sentence), as_sentence(network.more)},
-         .paper = network.paper,
-         .example = example_of("--network " + network.name +
-                               (network.by_size ? " --fidelity step" : ""))});
+        {"a network model",
+         {as_sentence(network.sentence), as_sentence(network.more)},
+         example_of("--network " + network.name + (network.by_size ? " --fidelity step" : "")),
+         network.paper});
 }
 
 std::string described(const std::string& sentence, const std::string& fallback) {
   return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
 }
 
-// What an option means, and its default. If several things have a parameter of this name with
+// The meaning of an option, and its default. If several things have a parameter of this name with
 // different meanings: a line for each meaning.
 std::vector<std::string> option_lines(const Option& option) {
   std::map<std::string, std::vector<std::string>> owners;  // by meaning

@@ -10,8 +10,8 @@ namespace syncline {
 struct Meaning {
   std::string kind;                    // "an option", "a schedule"
   std::vector<std::string> sentences;  // at least two
-  std::string paper;                   // empty: none
   std::string example;                 // a whole command
+  std::string paper = {};              // empty: none
 };
 
 // By word; one that stands for several things has several meanings.

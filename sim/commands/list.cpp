@@ -1,5 +1,5 @@
 #include <cstdio>
-#include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -43,11 +43,10 @@ Entries models() {
   Entries entries;
   for (const std::string& name : names_in("models", ".csv")) {
     const Model model = read_model(data_root() + "/models/" + name + ".csv");
-    char text[160];
-    std::snprintf(text, sizeof text, "%.2f M parameters in %zu tensors, %.2f GFLOP forward per %s",
-                  static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
-                  model.forward_flop() / 1e9, model.sample.c_str());
-    entries.push_back({name, text});
+    entries.push_back(
+        {name, fmt::format("{:.2f} M parameters in {} tensors, {:.2f} GFLOP forward per {}",
+                           static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
+                           model.forward_flop() / 1e9, model.sample)});
   }
   return entries;
 }
@@ -70,10 +69,11 @@ Entries throughputs() {
   Entries entries;
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : csv.rows)
-    entries.push_back({row.fields[csv.column("device")],
-                       row.fields[csv.column("model")] + " " + row.fields[csv.column("precision")] +
-                           ": " + row.fields[csv.column("throughput")] + " samples/s, " +
-                           row.fields[csv.column("source")]});
+    entries.push_back(
+        {row.fields[csv.column("device")],
+         fmt::format("{} {}: {} samples/s, {}", row.fields[csv.column("model")],
+                     row.fields[csv.column("precision")], row.fields[csv.column("throughput")],
+                     row.fields[csv.column("source")])});
   return entries;
 }
 

@@ -121,26 +121,22 @@ Outcome outcome_of(const Child& child, int status) {
   const std::string& answer = child.texts[0];
   const bool exited_normally = WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (exited_normally && answer.starts_with('+'))
-    return {.ok = true, .output = answer.substr(1), .error = ""};
+    return {.ok = true, .output = answer.substr(1)};
   if (exited_normally && !answer.empty())
-    return {.ok = false, .output = "", .error = joined_lines(answer.substr(1))};
+    return {.error = joined_lines(answer.substr(1))};
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)  // so the kernel frees memory
-    return {.ok = false,
-            .output = "",
-            .error =
+    return {.error =
                 "the system killed the process that simulated, probably because memory ran "
                 "out: " +
                 less_memory};
-  // What cannot be thrown, because it happens inside SimGrid.
+  // It cannot be thrown, because it happens inside SimGrid.
   if (const auto said = child.texts[1].rfind("\nsyncline: "); said != std::string::npos)
-    return {.ok = false,
-            .output = "",
-            .error = joined_lines(child.texts[1].substr(said + std::strlen("\nsyncline: ")))};
+    return {.error = joined_lines(child.texts[1].substr(said + std::strlen("\nsyncline: ")))};
   std::string why = first_message_in(child.texts[1]);
   if (why.empty())
     why = WIFSIGNALED(status) ? std::string("stopped by signal: ") + strsignal(WTERMSIG(status))
                               : "stopped without a word";
-  return {.ok = false, .output = "", .error = why, .aborted = true};
+  return {.error = why, .aborted = true};
 }
 
 // Children that are ended with it, also when an exception passes: they could still write files.

@@ -11,8 +11,8 @@ namespace syncline {
 
 struct Outcome {
   bool ok = false;
-  std::string output;    // what the job returned
-  std::string error;     // one line, when not ok
+  std::string output = {};  // what the job returned
+  std::string error = {};   // one line, when not ok
   bool aborted = false;  // it did not throw: the error is its output, or the signal that ended it
 };
 
@@ -34,7 +34,7 @@ void run_children(
     const std::function<bool(std::size_t job, Outcome outcome)>& ended,
     const std::function<void()>& every_half_second = [] {});
 
-// The same with the jobs that `next` gives: it is asked wherever there is room, and again when a
+// These jobs are those that `next` gives: it is asked wherever there is room, and again when a
 // job has ended. All have ended when it gives none then.
 void run_children(
     const std::function<std::optional<NumberedJob>()>& next, int at_once,

@@ -1,7 +1,7 @@
 #include "sim/sweep/progress.h"
 
 #include <cmath>
-#include <cstdio>
+#include <fmt/format.h>
 #include <new>
 #include <sys/mman.h>
 
@@ -18,9 +18,8 @@ std::string ProgressLine::text(std::size_t done, double elapsed_s, const std::st
     return "";
   next_s_ = elapsed_s + every_s;
   shown_ = true;
-  const std::string line = std::to_string(done) + " of " + std::to_string(total_) + " cells in " +
-                           std::to_string(std::lround(elapsed_s)) + " s" +
-                           (latest.empty() ? "" : "; " + latest);
+  const std::string line = fmt::format("{} of {} cells in {} s{}{}", done, total_,
+                                       std::lround(elapsed_s), latest.empty() ? "" : "; ", latest);
   return terminal_ ? rewrite + line : line + "\n";
 }
 
@@ -51,10 +50,8 @@ void LatestLoss::say(double simulated_s, double loss) {
 std::string LatestLoss::text() const {
   if (said_ == nullptr || !said_->anything)
     return "";
-  char text[80];
-  std::snprintf(text, sizeof text, "loss %.3g at %.4g simulated seconds", said_->loss.load(),
-                said_->simulated_s.load());
-  return text;
+  return fmt::format("loss {:.3g} at {:.4g} simulated seconds", said_->loss.load(),
+                     said_->simulated_s.load());
 }
 
 }  // namespace syncline
