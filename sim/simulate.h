@@ -23,7 +23,7 @@ struct SimulatedCell {
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated);
 
-// What the runs of a cell come to; the trace is of the first. `inputs`: fingerprint of its files.
+// The runs of a cell come to this; the trace is of the first. `inputs`: fingerprint of its files.
 Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figures>& other_runs,
                  const std::string& inputs);
 

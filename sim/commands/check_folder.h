@@ -34,7 +34,7 @@ CheckFolder read_check_folder(const std::string& path, bool all);
 
 std::vector<Verdict> judge(const CheckFolder& folder);
 
-// What the folder's expected.csv should say now. A row that is not met gets its figure and the
+// The result is what expected.csv should say now. A row that is not met gets its figure and the
 // reason, a cell without a row throughput and notes; bounds stay as they are.
 ExpectedFile blessed(const CheckFolder& folder, const std::string& because);
 

@@ -119,7 +119,7 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   return text;
 }
 
-// Of averaging, how long it takes alone, and a whole iteration.
+// It tells how long averaging takes alone, and a whole iteration.
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   if (setup.profiles.shown_s > 0)
     return "  exchange of all buckets      not known: the platform's profiles change what it "

@@ -53,7 +53,7 @@ Json links_json(const Routes& routes, const std::vector<LinkLoad>& loads) {
   return all;
 }
 
-// Where compression is faster: factors of the bandwidths; null: no limit on that side.
+// Compression is faster within these factors of the bandwidths; null: no limit on that side.
 Json ranges_json(const std::vector<BandwidthRange>& faster) {
   const auto limit = [](double factor) { return factor > 0 ? Json(factor) : Json(nullptr); };
   Json ranges = Json::array();

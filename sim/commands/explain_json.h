@@ -1,4 +1,4 @@
-// What `explain --json` says of a scenario.
+// The document that `explain --json` prints of a scenario.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// What commands that judge have in common: --json, --junit and --md.
+// Commands that judge have these files in common: --junit and --md.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@ struct ReportFiles {
   std::string html, svg, md;  // paths; empty: not asked for
 };
 
-// What these flags of a command say. Throws, before anything is simulated, where a file could not
+// Reads these flags of a command. Throws, before anything is simulated, where a file could not
 // be written, or is there and was not written by a report.
 ReportFiles report_files(const CommandLine& line);
 

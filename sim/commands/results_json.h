@@ -1,4 +1,4 @@
-// What --json prints.
+// The documents that --json prints.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

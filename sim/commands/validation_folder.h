@@ -1,4 +1,4 @@
-// What is in a validation folder.
+// A validation folder holds scenarios, and what was measured of each.
 #pragma once
 
 #include <string>

@@ -87,7 +87,7 @@ std::vector<std::string> swept_in(const std::vector<Section>& sections) {
   return swept;
 }
 
-// What becomes of a sweep while its sections are added.
+// This is a sweep while its sections are added.
 struct Expansion {
   Sweep sweep;
   std::set<std::map<std::string, std::string>> cells;
@@ -167,7 +167,7 @@ Sweep expand(const std::vector<Section>& sections) {
     try {
       add_section(section, sections.size() > 1, all);
     } catch (const std::invalid_argument& error) {
-      // Of which section it is, unless it names a line or a flag.
+      // The message gets its section, unless it names a line or a flag.
       const std::string why = error.what();
       const bool says_where = std::ranges::any_of(section.options, [&](const auto& option) {
         return why.starts_with(option.second.where + ":");

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t longest_cell_name = 60;  // as a part of a file's name it may be thrice that
 const std::string not_in_cell_names = "[ ] , = \" \\";
 
-// What a file's name, a field of CSV and a line on a terminal can hold.
+// A file's name, a field of CSV and a line on a terminal can hold it.
 bool is_cell_name(const std::string& name) {
   return !name.empty() && name.size() <= longest_cell_name &&
          name.find_first_of("[],=\"\\") == std::string::npos && printable(name) == name;
@@ -45,18 +45,15 @@ std::vector<std::string> values_of(const Given& option) {
 CommandLine parse_command_line(const std::vector<std::string>& arguments,
                                const std::vector<Flag>& flags) {
   po::options_description description;
-  const auto describe = [&](const std::string& name, bool has_value, bool optional = false) {
-    if (optional)
+  for (const Option& option : scenario_options())
+    description.add_options()(option.name.c_str(), po::value<std::string>());
+  for (const auto& [name, has_value, value_is_optional] : flags)
+    if (value_is_optional)
       description.add_options()(name.c_str(), po::value<std::string>()->implicit_value("on"));
     else if (has_value)
       description.add_options()(name.c_str(), po::value<std::string>());
     else
       description.add_options()(name.c_str(), po::bool_switch());
-  };
-  for (const Option& option : scenario_options())
-    describe(option.name, true);
-  for (const Flag& flag : flags)
-    describe(flag.name, flag.has_value, flag.value_is_optional);
 
   CommandLine line;
   try {

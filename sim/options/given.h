@@ -1,5 +1,5 @@
-// What a user has written, and where: the text of a command line and of configuration files, before
-// it becomes values.
+// The text of a command line and of configuration files, before it becomes values, and where each
+// piece of it was written.
 #pragma once
 
 #include <map>
@@ -48,8 +48,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments,
 // The flag `jobs`: how many processes run at a time; by default one per core.
 int jobs_of(const CommandLine& line);
 
-// What a [section] of a configuration file describes: the options of its cells, with the lines
-// above all sections that it does not override. A file without sections is one of them without a
+// A [section] of a configuration file has the options of its cells, with the lines above all
+// sections that it does not override. A file without sections is one of them without a
 // name.
 struct Section {
   Given name;
@@ -61,7 +61,7 @@ constexpr int most_cells = 10'000;  // of a sweep
 // "path:line: ...".
 std::vector<Section> parse_sections(const std::string& path);
 
-// Of a file that describes one thing: a section is an error.
+// The file describes one thing: a section is an error.
 GivenOptions parse_config_file(const std::string& path);
 
 // The options of a command line, and of the configuration file that it names, if any: for each of

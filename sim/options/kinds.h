@@ -26,7 +26,7 @@ inline Parameter choice(const std::string& name, const std::string& sentence,
   return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
 }
 
-// What may be written for an option of numbers: those, and maybe a word that empties the
+// An option of numbers allows those in a range, and maybe a word that empties the
 // std::optional that the value goes to.
 inline Parameter numbers(double minimum, double maximum, const std::string& word = "") {
   return {.minimum = minimum, .maximum = maximum, .unlimited = word};

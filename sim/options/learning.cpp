@@ -12,7 +12,7 @@
 namespace syncline {
 namespace {
 
-// What a problem and its data may be called together.
+// These names stand for a problem together with its data.
 const std::map<std::string, std::string> other_names{{"digits", "mlp"}};
 
 // Unless the problem has its own.

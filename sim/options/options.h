@@ -12,8 +12,8 @@
 
 namespace syncline {
 
-// What cells that differ in an option are to each other. Where they have names, all but those of
-// other lessons compete: who names cells compares them.
+// A role says what cells that differ in an option are to each other. Where they have names, all but
+// those of other lessons compete: who names cells compares them.
 enum class Role {
   choice,    // they compete: one may take either
   question,  // each has its own contest and charts, unless nothing else differs: then they compete
@@ -43,7 +43,7 @@ struct Option {
 const std::vector<Option>& scenario_options();
 // None where there is no option of this name.
 const Option* find_option(const std::string& name);
-// Of an option that is not known, `choice`.
+// An option that is not known has the role `choice`.
 Role role_of(const std::string& option);
 std::string unknown_option(const std::string& key);  // error message
 

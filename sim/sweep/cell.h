@@ -15,14 +15,14 @@ struct SweepCell {
   Scenario scenario;
   std::string result_path = {};  // where its process writes its result; empty: nowhere
   std::string trace_csv = {};    // and its trace
-  // How the files of what it learned begin, if it learns: PATH.curve.csv and others. Empty: none.
+  // The files of what it learned begin so, if it learns: PATH.curve.csv and others. Empty: none.
   std::string learned_path = {};
   Exports exports = {};
 
   bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
 };
 
-// Who made a result: "syncline 0.3.0", and a fingerprint of the program, since between releases
+// The maker of a result: "syncline 0.3.0", and a fingerprint of the program, since between releases
 // programs of one version differ.
 std::string tool_version();
 std::string build_of_program();

@@ -1,4 +1,4 @@
-// How far a sweep is, for whoever waits for it.
+// These say how far a sweep is, for whoever waits for it.
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@ class ProgressLine {
  public:
   ProgressLine(std::size_t total, bool terminal) : total_(total), terminal_(terminal) {}
 
-  // What to print after `elapsed_s` seconds with so many cells done; it may be nothing, as it is
-  // for a single cell without `latest`, where one that learns has come to. It says nothing of the
-  // time left, as the cells that take longest come first.
+  // Returns what to print after `elapsed_s` seconds with so many cells done; it may be nothing, as
+  // it is for a single cell without `latest`, where one that learns has come to. It says nothing of
+  // the time left, as the cells that take longest come first.
   std::string text(std::size_t done, double elapsed_s, const std::string& latest = "");
-  // What removes the line from the terminal.
+  // Returns what removes the line from the terminal.
   std::string clearing() const;
 
  private:
@@ -27,8 +27,8 @@ class ProgressLine {
   double next_s_ = 10;
 };
 
-// Where a simulation that learns has come to, in memory that processes begun later share: of
-// several, the one that was evaluated last.
+// The point that a simulation that learns has come to, in memory that processes begun later share:
+// of several, the one that was evaluated last.
 class LatestLoss {
  public:
   LatestLoss();

@@ -103,7 +103,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {
-  // What SimGrid says where a message is sent, which may be after all that we have looked at.
+  // SimGrid says this where a message is sent, which may be after all that we have looked at.
   static const std::regex no_path(
       "(?:You're trying to send data|No route|Bad gateways for route) from '?(.*?)'? to "
       "'?(.*?)'?(?: but there is no .*|[.]|)");

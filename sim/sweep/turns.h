@@ -1,5 +1,4 @@
-// Whose turn it is: a sweep's long cells begin first, so that none still runs long after all
-// others.
+// A sweep's long cells begin first, so that none still runs long after all others.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,7 @@
 
 namespace syncline {
 
-// How long a cell takes is known only when its platform has been loaded, in a process of its own.
+// The length of a cell is known only when its platform has been loaded, in a process of its own.
 // So a process looks at a cell: it simulates a short one at once and says of a long one how long it
 // is, which then waits for its turn. One process at a time goes on looking while others simulate
 // the longest cell found so far. It begins with the last, because lists go from small to large.
@@ -20,7 +19,7 @@ class Turns {
     bool may_wait = false;  // if it is long
   };
 
-  // Where cells need not wait for each other, or only one runs at a time, they begin in order.
+  // Cells begin in order where they need not wait for each other, or only one runs at a time.
   Turns(std::size_t cells, int at_once);
 
   std::optional<Turn> next();                         // none: wait until some process ends

@@ -1,4 +1,4 @@
-// What a user has written, as results keep it.
+// The options of a scenario as its result keeps them.
 #pragma once
 
 #include <string>
