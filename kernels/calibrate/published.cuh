@@ -1,4 +1,4 @@
-// What the "as published" chains share: one Thrust call per framework operation, temporaries of a
+// The "as published" chains share this: one Thrust call per framework operation, temporaries of a
 // whole tensor, and a stop for the host wherever the published code reads a number. The chains cost
 // what the published codes cost; they are not held to their bits.
 #pragma once
@@ -87,7 +87,7 @@ struct Published {
                                           thrust::plus<float>()) /
                  static_cast<float>(count > 1 ? count - 1 : 1));
   }
-  // Where magnitudes exceed the threshold; waits for how many.
+  // Finds where magnitudes exceed the threshold; waits for how many.
   std::ptrdiff_t nonzero(float threshold) {
     const thrust::counting_iterator<std::int64_t> first(0);
     return thrust::copy_if(on(), first, first + n, a, indices, Above{threshold}) - indices;
@@ -113,10 +113,15 @@ struct Published {
 
 // The entry of one: its name, the bytes per element that the task needs, and what runs it.
 inline DeviceBaseline published_chain(const char* name, double bytes,
-                                      void (*run)(const DeviceInput&, std::size_t,
-                                                  const DeviceOutput&, void*, void*)) {
-  return {
-      .name = name, .bytes_per_element = bytes, .workspace_bytes = published_workspace, .run = run};
+                                      void (*run)(Published&, std::size_t k)) {
+  return {.name = name,
+          .bytes_per_element = bytes,
+          .workspace_bytes = published_workspace,
+          .run = [=](const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                     void* workspace, void* stream) {
+            Published chain(input, output, workspace, stream);
+            run(chain, k);
+          }};
 }
 
 }  // namespace syncline

@@ -52,28 +52,22 @@ void round_levels(Published& p, const float* u, float factor) {
 }
 
 // One norm for the tensor, seven levels, no feedback.
-void run_qsgd(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
-              void* stream) {
-  Published p(input, output, workspace, stream);
-  const float* g = input.gradient;
+void run_qsgd(Published& p, std::size_t) {
+  const float* g = p.input.gradient;
   const float norm = sqrtf(thrust::transform_reduce(p.on(), g, g + p.n, SquaredDistance{0}, 0.0f,
                                                     thrust::plus<float>()));
   round_levels(p, g, norm > 0 ? 7 / norm : 0.0f);
 }
 
-void run_terngrad(const DeviceInput& input, std::size_t, const DeviceOutput& output,
-                  void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
-  const float* g = input.gradient;
+void run_terngrad(Published& p, std::size_t) {
+  const float* g = p.input.gradient;
   thrust::transform(p.on(), g, g + p.n, p.a, Absolute());
   const float top = thrust::reduce(p.on(), p.a, p.a + p.n, 0.0f, thrust::maximum<float>());
   round_levels(p, g, top > 0 ? 1 / top : 0.0f);
 }
 
 // EF-signSGD: the mean magnitude, a byte per sign, and the residual in an operation of its own.
-void run_efsign(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
-                void* stream) {
-  Published p(input, output, workspace, stream);
+void run_efsign(Published& p, std::size_t) {
   p.add();
   p.magnitudes();
   const float scale = p.mean(p.a, p.n);
@@ -97,9 +91,7 @@ struct Mean {
 };
 
 // 1-bit SGD: each side is compacted to be summed, and the host reads how many and how much.
-void run_onebit(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
-                void* stream) {
-  Published p(input, output, workspace, stream);
+void run_onebit(Published& p, std::size_t) {
   p.add();
   thrust::transform(p.on(), p.u, p.u + p.n, reinterpret_cast<signed char*>(p.values), Mask());
   const std::ptrdiff_t negatives = thrust::copy_if(p.on(), p.u, p.u + p.n, p.a, Negative()) - p.a;
@@ -137,7 +129,7 @@ __global__ void product_kernel(const float* p, const float* q, std::size_t n, Sh
     out[i] = low_rank(p + i / s.columns * s.rank, q + i % s.columns * s.rank, s.rank);
 }
 
-// What is left of column c without its share of column `other`, or, of itself, its share of 1.
+// Takes its share of column `other` off column c, or makes the length of c itself 1.
 __global__ void reduce_column_kernel(float* p, Shape s, std::size_t c, std::size_t other,
                                      const float* product) {
   const std::size_t i = grid_thread();
@@ -165,10 +157,8 @@ __global__ void __launch_bounds__(1024)
 
 // PowerSGD with k as its rank: three products, Gram-Schmidt column by column, and the residual in
 // an operation of its own. (The published code's products are cuBLAS's.)
-void run_powersgd(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                  void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
-  const std::size_t n = input.elements;
+void run_powersgd(Published& p, std::size_t k) {
+  const std::size_t n = p.input.elements;
   const Shape s = shape_of(n, k > 0 ? k : 1);
   float* const left = p.values;
   float* const right = left + s.rows * s.rank;

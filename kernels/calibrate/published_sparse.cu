@@ -25,9 +25,7 @@ void sort_pairs(Published& p) {
 
 // torch.topk's answer comes sorted, with 64-bit indices; here by a sort of everything, which is
 // what torch did with one long slice for a while.
-void run_topk(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
-              void* stream) {
-  Published p(input, output, workspace, stream);
+void run_topk(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
   thrust::copy(p.on(), p.a, p.a + p.n, p.b);
@@ -36,9 +34,7 @@ void run_topk(const DeviceInput& input, std::size_t k, const DeviceOutput& outpu
 }
 
 // torch.randperm is a sort of n random keys; the first k of it are sent.
-void run_randomk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                 void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
+void run_randomk(Published& p, std::size_t k) {
   const thrust::counting_iterator<std::int64_t> first(0);
   p.add();
   thrust::transform(p.on(), first, first + p.n, p.b, Uniform());
@@ -58,9 +54,7 @@ struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have i
 };
 
 // CAT: everything sorted, running sums, the best ratio of all, which the host reads.
-void run_cat(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
-             void* stream) {
-  Published p(input, output, workspace, stream);
+void run_cat(Published& p, std::size_t) {
   const thrust::counting_iterator<std::int64_t> first(0);
   p.add();
   p.magnitudes();
@@ -73,17 +67,13 @@ void run_cat(const DeviceInput& input, std::size_t, const DeviceOutput& output, 
   p.finish(thrust::max_element(p.on(), p.b, p.b + p.n) - p.b + 1);
 }
 
-void run_threshold(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                   void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
+void run_threshold(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
   p.finish(p.nonzero(static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2))));
 }
 
-void run_gaussiank(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                   void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
+void run_gaussiank(Published& p, std::size_t k) {
   p.add();
   const float mean = p.mean(p.u, p.n), deviation = p.deviation(p.u, p.n, mean);
   float t = mean + deviation * static_cast<float>(normal_quantile(1 - share_of(k, p.n) / 2));
@@ -104,9 +94,7 @@ struct Strided {
 };
 
 // One hundredth is sampled and sorted; too many are sorted once more.
-void run_dgc(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
-             void* stream) {
-  Published p(input, output, workspace, stream);
+void run_dgc(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
   const std::ptrdiff_t step = p.n < 25600 ? 1 : 100, samples = p.n / step;
@@ -129,9 +117,7 @@ void run_dgc(const DeviceInput& input, std::size_t k, const DeviceOutput& output
 }
 
 // Thirty counts of everything, each read by the host.
-void run_mstopk(const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                void* workspace, void* stream) {
-  Published p(input, output, workspace, stream);
+void run_mstopk(Published& p, std::size_t k) {
   p.add();
   p.magnitudes();
   const float mean = p.mean(p.a, p.n);
@@ -153,9 +139,7 @@ struct Over {
 };
 
 // The exponential fit in three stages.
-void run_sidco(const DeviceInput& input, std::size_t k, const DeviceOutput& output, void* workspace,
-               void* stream) {
-  Published p(input, output, workspace, stream);
+void run_sidco(Published& p, std::size_t k) {
   p.add();
   const float norm = sqrtf(thrust::transform_reduce(p.on(), p.u, p.u + p.n, SquaredDistance{0},
                                                     0.0f, thrust::plus<float>()));
