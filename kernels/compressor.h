@@ -22,6 +22,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/gradient.h"
@@ -84,21 +85,32 @@ struct LineAligned {
 
 using Values = std::vector<float, LineAligned<float>>;  // one per element of a tensor
 
-// What one worker remembers about one tensor from step to step. Starts empty; the first encode
-// sizes it. A tensor must keep its number of elements.
+// A sign method sends these for values from zero on, and for the others. It learns them only after
+// the pass that writes g + e, so they are taken off later: saves one pass of 8 bytes per element.
+struct SignScales {
+  float positive = 0;
+  float negative = 0;
+
+  constexpr float of(float value) const { return value >= 0 ? positive : negative; }
+};
+
+// A worker remembers this of one tensor from step to step. It starts empty; the first encode sizes
+// it. A tensor must keep its number of elements.
 struct State {
-  Values residual;            // error feedback: what has not been sent yet; see residual()
-  Values momentum;            // DGC's momentum correction
-  std::vector<float> matrix;  // PowerSGD's Q, the start of the next power iteration
-  // Sign methods write g + e into `residual` and learn their scale only after that pass, so what
-  // was sent is taken off when the residual is next read: saves one pass of 8 bytes.
-  float sent_if_positive = 0;
-  float sent_if_negative = 0;
-  int stages = 0;         // SIDCo: how many fits in a row
-  int encodings = 0;      // SIDCo: since the stages last changed
-  double kept_share = 0;  // SIDCo: sum over these of (selected / wanted)
+  Values residual;  // error feedback: what has not been sent yet, once `sent` is taken off
+  SignScales sent;  // has been sent, and is still in the residual; see residual()
+  std::vector<std::byte, LineAligned<std::byte>> memory;  // see memory_of
   Scratch scratch;
 };
+
+// A compressor remembers these beside the residual, in a type of its own: zeros at first. They are
+// plain bytes, so that a GPU can have them too.
+template <class T>
+std::span<T> memory_of(State& state, std::size_t count) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  state.memory.resize(count * sizeof(T));
+  return {reinterpret_cast<T*>(state.memory.data()), count};
+}
 
 // The error-feedback memory in plain values, also where it is kept lazily.
 Values residual(const State& state);
@@ -124,19 +136,20 @@ struct Codec {
   Decode decode = {};
 };
 
-// What a GPU must at least move, for the modelled cost tables (kernels/README.md has the floors).
-// Encoding is at density 0.01 and the other settings' defaults.
+// The least that a GPU moves, for the modelled cost tables (kernels/README.md has the floors).
 struct MemoryTraffic {
-  double encode_bytes_per_element = 0;  // ours
-  int encode_kernels = 0;
-  double published_bytes_per_element = 0;  // the published code, with its framework temporaries
-  int published_kernels = 0;
-  int published_syncs = 0;  // host synchronisations of the published code
+  struct Chain {
+    double bytes_per_element = 0;
+    int kernels = 0;
+    int syncs = 0;  // host synchronisations
+  };
+  Chain encode = {};     // ours, at density 0.01 and the other settings' defaults
+  Chain published = {};  // encoding by the published code, with its framework temporaries
   // Decoding adds into a sum that is there, so zeroing it is no part of this: bytes of the sum that
   // are read and written, beside the message. Sparse messages touch a 32-byte sector per selected
   // element; with index and value that is 72 bytes.
-  double decode_sum_bytes_per_element = 0;
-  double decode_sum_bytes_per_selected = 0;
+  double sum_bytes_per_element = 0;
+  double sum_bytes_per_selected = 0;
 };
 
 struct WireSize {
@@ -153,8 +166,8 @@ struct WireSize {
       : bytes(size), exact(false), low(fewest), high(most) {}
 };
 
-// What a compressor that weighs what it sends against what sending costs asks of a simulation: its
-// cost model is the simulated network's, unless one of these parameters is given.
+// Some compressors weigh what they send against what sending costs. Their cost model is the
+// simulated network's, unless one of these parameters is given.
 struct NetworkCost {
   std::vector<std::string> parameters = {};  // that describe the model, its name first; empty: none
   // The settings where a message of b bytes costs what `start_bytes` + b bytes take to move.
@@ -163,11 +176,12 @@ struct NetworkCost {
   Settings (*of_part)(const Settings&, double part) = nullptr;
 };
 
-// What papers say of a message, to be measured against. None: they say nothing.
+// Papers promise this of a message, to be measured against. None: they say nothing.
 struct Promise {
   std::optional<double> values = {};  // that it is asked to send
-  // Of |u - sent|^2 / |u|^2, where u is what is encoded: at most so much, or as the mean; and what
-  // Shi et al. (arXiv 1911.08772) claim of the largest values where u has the shape of a bell.
+  // |u - sent|^2 / |u|^2 is at most this, or has it as its mean; u is what is encoded. The second
+  // is what Shi et al. (arXiv 1911.08772) claim of the largest values where u has the shape of a
+  // bell.
   std::optional<double> left_out = {};
   std::optional<double> left_out_of_a_bell = {};
   std::optional<double> bits = {};  // the mean length is at most so much
@@ -205,7 +219,7 @@ struct Compressor {
 
   std::function<WireSize(const Settings&, std::size_t elements, Precision)> wire_bytes = {};
 
-  // Of a message for so many values, above 0, that has brought `sent` of them.
+  // It is about a message for so many values, above 0, that has brought `sent` of them.
   Promise (*promise)(const Settings&, std::size_t elements, std::size_t sent) = nullptr;
 
   Codec reference = {};
@@ -228,10 +242,10 @@ struct Compressor {
 
   MemoryTraffic traffic = {};
 
-  // What a simulation has to know of it beside the above.
+  // A simulation has to know these of it beside the above.
   NetworkCost network_cost = {};
-  // Whose rows of a cost table say how long its messages take to read, where that depends on how
-  // much was sent: those of a density with as many elements. Empty: its own.
+  // The rows of this compressor in a cost table say how long its messages take to read, where that
+  // depends on how much was sent: those of a density with as many elements. Empty: its own rows.
   std::string read_as = {};
   // Densities of the first epochs, as its authors warm up.
   std::vector<double> warm_up_densities = {};
@@ -239,12 +253,12 @@ struct Compressor {
   std::string own_warm_up = {};
 };
 
-// Of what does not depend on settings.
+// It is the answer where nothing depends on settings.
 inline bool always(const Settings&) {
   return true;
 }
 
-// What sparsifiers have in common: a parameter for the part of the values that is sent.
+// Sparsifiers have a parameter in common: the part of the values that is sent.
 inline constexpr const char* density_name = "density";
 inline bool has_density(const Compressor& compressor) {
   return declares(compressor.parameters, density_name);

@@ -12,14 +12,8 @@
 namespace syncline {
 namespace {
 
-const Parameter* parameter_of(const Compressor& compressor, const std::string& name) {
-  for (const Parameter& parameter : compressor.parameters)
-    if (parameter.name == name)
-      return &parameter;
-  return nullptr;
-}
-
-// As short as can be, and read again to the bit: rows and commands must meet the settings.
+// The text is as short as can be, and is read again to the bit: rows and commands must meet the
+// settings.
 std::string exact_text(double number) {
   char text[32];
   for (int digits = 12; digits <= 17; ++digits) {
@@ -44,7 +38,7 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
   std::istringstream words(row.parameters);
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    const Parameter* parameter = parameter_of(compressor, word.substr(0, equals));
+    const Parameter* parameter = parameter_named(compressor.parameters, word.substr(0, equals));
     if (equals == std::string::npos || parameter == nullptr)
       return false;
     const std::string value = word.substr(equals + 1);

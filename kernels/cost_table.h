@@ -25,7 +25,7 @@ struct CostRow {
   double wire_bytes = 0;
   std::string distribution;
 
-  // What a table says once.
+  // A table says this once.
   using Key = std::tuple<std::string, std::string, std::string, double, std::string>;
   Key key() const { return {compressor, parameters, operation, elements, distribution}; }
 };
@@ -65,7 +65,7 @@ struct CostTable {
 // Throws std::exception with path, line, what is wrong and what is allowed. A table must
 // say its device and provenance (measured, published or modelled), and hold at least one row.
 CostTable read_cost_table(const std::string& path);
-// As write_atomically (kernels/io/whole_file.h).
+// Writes as write_atomically does (kernels/io/whole_file.h).
 void write_cost_table(const CostTable& table, const std::string& path);
 
 // "density=0.01 sides=two": every parameter that changes the cost, as it is set.

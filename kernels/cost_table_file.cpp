@@ -1,6 +1,5 @@
-// How cost tables are read, strictly, and written.
+// Cost tables are read, strictly, and written here.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 #include <sstream>
@@ -19,10 +18,8 @@ const std::string columns =
 constexpr std::size_t most_word_bytes = 1000;
 
 double parsed(const std::string& column, const std::string& text, double minimum, double maximum) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(number) ||
-      number < minimum || number > maximum)
+  const double number = number_in(text).value_or(std::numeric_limits<double>::quiet_NaN());
+  if (!std::isfinite(number) || number < minimum || number > maximum)
     throw std::invalid_argument(column + " = '" + brief(text) + "': allowed are numbers from " +
                                 number_text(minimum) + " to " + number_text(maximum));
   return number;
@@ -45,8 +42,8 @@ void check_settings(const std::string& name, const std::string& parameters) {
   std::set<std::string> seen;
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    const auto parameter = std::ranges::find(known, word.substr(0, equals), &Parameter::name);
-    if (equals == std::string::npos || parameter == known.end()) {
+    const Parameter* parameter = parameter_named(known, word.substr(0, equals));
+    if (equals == std::string::npos || parameter == nullptr) {
       std::vector<std::string> names;
       for (const Parameter& one : known)
         names.push_back(one.name + "=...");

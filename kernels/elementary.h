@@ -25,7 +25,7 @@ constexpr double steady_exp(double x) {
   return sum * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
 }
 
-// Of positive normal numbers, infinity and NaN.
+// It takes positive normal numbers, infinity and NaN.
 constexpr double steady_log(double x) {
   if (!(x <= 0x1.fffffffffffffp1023))
     return x;
@@ -49,7 +49,7 @@ constexpr double steady_sqrt(double x) {
                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-// Of positive numbers: Stirling's series from 8 on, and the recurrence up to there.
+// It takes positive numbers: Stirling's series from 8 on, and the recurrence up to there.
 constexpr double steady_log_gamma(double x) {
   double product = 1;
   while (x < 8) {
@@ -65,7 +65,7 @@ struct CosineSine {
   double cosine = 0, sine = 0;
 };
 
-// Of an angle in turns, 0 to 1: Taylor's series about half a turn.
+// The angle is in turns, 0 to 1: Taylor's series about half a turn.
 constexpr CosineSine steady_turn(double turns) {
   const double angle = (turns - 0.5) * 2 * 3.141592653589793, square = angle * angle;
   CosineSine sum{1, 1};

@@ -1,5 +1,5 @@
-// What a compressor is given: a view of one gradient, in fp32 or fp16. All arithmetic is in fp32,
-// as the published codes do it; fp16 only changes what is read and what is put on the wire.
+// A compressor is given a view of one gradient, in fp32 or fp16. All arithmetic is in fp32, as the
+// published codes do it; fp16 only changes what is read and what is put on the wire.
 //
 // Functions here and in the other core headers are `constexpr` so that the same text runs on the
 // CPU and, through nvcc's --expt-relaxed-constexpr, on the GPU, without a host/device macro of our
@@ -53,7 +53,7 @@ constexpr Half to_half(float value) {
   return Half{static_cast<std::uint16_t>(sign | rounded)};
 }
 
-// What a receiver will see of `value` sent in `precision`.
+// A receiver will see this of `value` sent in `precision`.
 constexpr float as_sent(float value, Precision precision) {
   return precision == Precision::fp32 ? value : to_float(to_half(value));
 }

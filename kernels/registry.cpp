@@ -1,7 +1,6 @@
 #include "kernels/registry.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 #include <sstream>
@@ -9,7 +8,7 @@
 namespace syncline {
 namespace {
 
-// How many letters have to be added, removed, replaced or exchanged with a neighbour to make one
+// So many letters have to be added, removed, replaced or exchanged with a neighbour to make one
 // word of the other (optimal string alignment); `within`: of the part of the other that is nearest.
 std::size_t distance(const std::string& one, const std::string& other, bool within) {
   std::vector<std::size_t> before;
@@ -28,6 +27,11 @@ std::size_t distance(const std::string& one, const std::string& other, bool with
     }
   }
   return within ? *std::ranges::min_element(row) : row.back();
+}
+
+[[noreturn]] void refuse(const Parameter& parameter, const std::string& text) {
+  throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
+                              allowed_values(parameter));
 }
 
 }  // namespace
@@ -66,22 +70,17 @@ std::vector<std::string> nearest(const std::string& word, std::vector<std::strin
 double checked_number(const Parameter& parameter, const std::string& text) {
   if (!parameter.unlimited.empty() && text == parameter.unlimited)
     return std::numeric_limits<double>::infinity();
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);  // no hex, no blanks
-  const bool parsed = error == std::errc() && rest == end && std::isfinite(value);
-  if (!parsed || value < parameter.minimum || value > parameter.maximum ||
+  const double value = number_in(text).value_or(std::numeric_limits<double>::quiet_NaN());
+  if (!std::isfinite(value) || value < parameter.minimum || value > parameter.maximum ||
       (parameter.whole && value != std::floor(value)))
-    throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
-                                allowed_values(parameter));
+    refuse(parameter, text);
   return value;
 }
 
 const std::string& checked_word(const Parameter& parameter, const std::string& text) {
   const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
   if (found == parameter.choices.end())
-    throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
-                                allowed_values(parameter));
+    refuse(parameter, text);
   return *found;
 }
 

@@ -23,8 +23,7 @@ namespace syncline {
 struct Parameter {
   std::string name = {};      // the word on the command line and in configuration files
   std::string sentence = {};  // what it is, in one sentence, with its unit
-  std::string fallback =
-      {};  // its default, as a user would write it; empty: none, it must be given
+  std::string fallback = {};  // its default, as a user would write it; empty: it must be given
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   bool whole = false;                     // only whole numbers
@@ -35,13 +34,43 @@ struct Parameter {
   bool changes_cost = true;
 };
 
-// What `syncline help` says of a registered thing besides its sentence.
+// Makers of parameters: a number, a whole number, and a word out of these.
+inline Parameter number(const std::string& name, const std::string& sentence,
+                        const std::string& fallback, double minimum,
+                        double maximum = std::numeric_limits<double>::infinity(),
+                        bool whole = false) {
+  return {name, sentence, fallback, minimum, maximum, whole};
+}
+
+inline Parameter whole_number(const std::string& name, const std::string& sentence,
+                              const std::string& fallback, double minimum, double maximum) {
+  return number(name, sentence, fallback, minimum, maximum, true);
+}
+
+inline Parameter choice(const std::string& name, const std::string& sentence,
+                        const std::string& fallback, std::vector<std::string> choices) {
+  return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
+}
+
+// This word may stand for infinity, beside the numbers.
+inline Parameter or_word(Parameter parameter, const std::string& word) {
+  parameter.unlimited = word;
+  return parameter;
+}
+
+// The cost of an operation does not depend on it.
+inline Parameter unpriced(Parameter parameter) {
+  parameter.changes_cost = false;
+  return parameter;
+}
+
+// `syncline help` says this of a registered thing besides its sentence.
 struct Help {
   std::string more = {};   // a second sentence: when it is of use, or what it costs
   std::string paper = {};  // where it comes from
 };
 
-// What may be written for it: "numbers from 0 to 1".
+// This may be written for it: "numbers from 0 to 1".
 std::string allowed_values(const Parameter& parameter);
 
 // These names, the most similar to `word` first, and so many of them at most.
@@ -59,9 +88,15 @@ inline std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
+// The parameter of this name; null where there is none.
+inline const Parameter* parameter_named(const std::vector<Parameter>& parameters,
+                                        const std::string& name) {
+  const auto found = std::ranges::find(parameters, name, &Parameter::name);
+  return found == parameters.end() ? nullptr : &*found;
+}
+
 inline bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
-  return std::any_of(parameters.begin(), parameters.end(),
-                     [&](const Parameter& parameter) { return parameter.name == name; });
+  return parameter_named(parameters, name) != nullptr;
 }
 
 // Checks one written value against its description.
@@ -81,7 +116,7 @@ class Settings {
   double number(const std::string& name) const { return numbers_.at(name); }
   const std::string& word(const std::string& name) const { return words_.at(name); }
 
-  // The same with one number or word changed, which must be there; it is not checked.
+  // These return a copy with one number or word changed, which must be there; it is not checked.
   Settings with(const std::string& name, double number) const;
   Settings with(const std::string& name, const std::string& word) const;
 

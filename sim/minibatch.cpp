@@ -175,7 +175,7 @@ Objective objective_of(Classifier classifier, const Data& data, Loss loss, doubl
 }
 
 Parameter l2_parameter(const std::string& fallback, const std::string& sentence) {
-  return {.name = "l2", .sentence = sentence, .fallback = fallback, .minimum = 0, .maximum = 1e6};
+  return number("l2", sentence, fallback, 0, 1e6);
 }
 
 // A product of matrices, a part of the samples at a time.

@@ -76,21 +76,14 @@ inline bool pulls_compressed(const Settings& settings) {
   return settings.word(pull_name) == "compressed";
 }
 inline Parameter pull_parameter() {
-  return {.name = pull_name,
-          .sentence = "servers answer with dense parameters or with compressed differences",
-          .fallback = "dense",
-          .choices = {"dense", "compressed"}};
+  return choice(pull_name, "servers answer with dense parameters or with compressed differences",
+                "dense", {"dense", "compressed"});
 }
 
 // How old parameters may be, in iterations: each schedule says which.
 inline Parameter staleness_parameter(const std::string& sentence, const std::string& fallback) {
-  return {.name = "staleness",
-          .sentence = sentence + "; none: no bound",
-          .fallback = fallback,
-          .minimum = 0,
-          .maximum = 1e9,
-          .whole = true,
-          .unlimited = "none"};
+  return or_word(whole_number("staleness", sentence + "; none: no bound", fallback, 0, 1e9),
+                 "none");
 }
 
 }  // namespace syncline

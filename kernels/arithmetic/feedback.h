@@ -14,10 +14,8 @@ namespace syncline {
 // The parameter of every method that can run both ways.
 inline constexpr const char* feedback_name = "error-feedback";
 inline Parameter feedback_parameter(const std::string& fallback) {
-  return {.name = feedback_name,
-          .sentence = "add what was not sent to the next gradient",
-          .fallback = fallback,
-          .choices = {"on", "off"}};
+  return choice(feedback_name, "add what was not sent to the next gradient", fallback,
+                {"on", "off"});
 }
 
 inline bool with_feedback(const Settings& settings) {

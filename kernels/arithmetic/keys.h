@@ -38,7 +38,8 @@ constexpr std::uint32_t key_from(double threshold) {
   return static_cast<double>(rounded) < threshold ? key + 1 : key;
 }
 
-// As frameworks compare a float tensor with a Python number: the number is rounded to float first.
+// Frameworks compare a float tensor with a Python number like this: the number is rounded to float
+// first.
 constexpr std::uint32_t key_above(double threshold) {
   const float rounded = static_cast<float>(threshold);
   if (rounded != rounded)
@@ -55,8 +56,8 @@ constexpr std::uint32_t first_key(std::uint32_t bin) {
   return bin << 20;
 }
 
-// How many elements density asks for: the published codes' max(floor(density * d), 1), except that
-// density 0 asks for none.
+// The density asks for so many elements: the published codes' max(floor(density * d), 1), except
+// that density 0 asks for none.
 constexpr std::size_t wanted(double density, std::size_t elements) {
   if (density <= 0 || elements == 0)
     return 0;

@@ -64,7 +64,7 @@ inline Floats floats_of(const Words& bits) {
   return values;
 }
 
-// What follows vector types cannot say, and processors can do.
+// Vector types cannot say what follows, and processors can do it.
 
 // The 64-bit products of a factor and the lower halves of eight words.
 using Longs [[gnu::vector_size(64)]] = std::uint64_t;

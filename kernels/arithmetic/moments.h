@@ -34,6 +34,13 @@ constexpr float absolute_value(float value) {
 struct LaneSums {
   float sum[lanes] = {}, absolute[lanes] = {}, squares[lanes] = {};
   std::uint32_t top[lanes] = {};
+
+  void add(float x, std::size_t lane) {
+    sum[lane] += x;
+    absolute[lane] += absolute_value(x);
+    squares[lane] += x * x;
+    top[lane] = std::max(top[lane], magnitude_key(x));
+  }
 };
 
 inline Moments total_of(const LaneSums& partial, std::size_t count) {
@@ -47,17 +54,12 @@ inline Moments total_of(const LaneSums& partial, std::size_t count) {
 // Moments of up to one tile, plainly.
 inline Moments tile_moments_plainly(const float* x, std::size_t count) {
   LaneSums partial;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t lane = i % lanes;
-    partial.sum[lane] += x[i];
-    partial.absolute[lane] += absolute_value(x[i]);
-    partial.squares[lane] += x[i] * x[i];
-    partial.top[lane] = std::max(partial.top[lane], magnitude_key(x[i]));
-  }
+  for (std::size_t i = 0; i < count; ++i)
+    partial.add(x[i], i % lanes);
   return total_of(partial, count);
 }
 
-// The same, half of the lanes in a vector.
+// This one has half of the lanes in a vector.
 inline Moments tile_moments(const float* x, std::size_t count) {
   LaneSums partial;
   const std::size_t whole = count - count % lanes;
@@ -77,12 +79,8 @@ inline Moments tile_moments(const float* x, std::size_t count) {
     store(squares, partial.squares + half);
     std::memcpy(partial.top + half, &top, sizeof top);
   }
-  for (std::size_t i = whole; i < count; ++i) {
-    partial.sum[i - whole] += x[i];
-    partial.absolute[i - whole] += absolute_value(x[i]);
-    partial.squares[i - whole] += x[i] * x[i];
-    partial.top[i - whole] = std::max(partial.top[i - whole], magnitude_key(x[i]));
-  }
+  for (std::size_t i = whole; i < count; ++i)
+    partial.add(x[i], i - whole);
   return total_of(partial, count);
 }
 
@@ -104,11 +102,9 @@ inline std::uint32_t tile_top(const float* x, std::size_t count) {
 
 // Plainly: one tile after the other.
 inline Moments moments_of(std::span<const float> x) {
-  std::vector<Moments> tiles;
-  for (std::size_t begin = 0; begin < x.size(); begin += tile_elements)
-    tiles.push_back(
-        tile_moments_plainly(x.data() + begin, std::min(tile_elements, x.size() - begin)));
-  return in_order(tiles);
+  return sum_plainly(x.size(), [&](std::size_t begin, std::size_t count) {
+    return tile_moments_plainly(x.data() + begin, count);
+  });
 }
 
 }  // namespace syncline

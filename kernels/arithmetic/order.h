@@ -22,6 +22,14 @@ constexpr std::size_t tiles_of(std::size_t elements) {
 // Tiles are added in groups, so that a GPU can add groups side by side.
 inline constexpr std::size_t group_tiles = 256;
 
+template <class Number>
+double in_lane_order(const Number (&partial)[lanes]) {
+  double total = 0;
+  for (const Number lane : partial)
+    total += lane;
+  return total;
+}
+
 template <class Sums>
 Sums in_order(const std::vector<Sums>& tiles) {
   Sums total{};
@@ -32,6 +40,15 @@ Sums in_order(const std::vector<Sums>& tiles) {
     total = total + group;
   }
   return total;
+}
+
+// The sum of sums_of(begin, elements in it) of every tile, one after the other.
+template <class SumsOf>
+auto sum_plainly(std::size_t elements, const SumsOf& sums_of) {
+  std::vector<decltype(sums_of(elements, elements))> tiles;
+  for (std::size_t begin = 0; begin < elements; begin += tile_elements)
+    tiles.push_back(sums_of(begin, std::min(tile_elements, elements - begin)));
+  return in_order(tiles);
 }
 
 }  // namespace syncline

@@ -79,7 +79,7 @@ constexpr std::uint32_t level_of(float v, float inverse, int levels, std::uint32
   return static_cast<std::uint32_t>(low + (fraction > edge_of(random) ? 1 : 0));
 }
 
-// The same for sixteen.
+// This one makes sixteen levels at once.
 inline Masks level_of(const Floats& v, float inverse, int levels, const Masks& random) {
   const Floats top = Floats{} + static_cast<float>(levels);
   const Floats scaled = floats_of(keys_of(v)) * inverse;
@@ -100,8 +100,8 @@ inline Floats from_level(const Masks& level, const Masks& negative, float unit) 
   return negative ? -magnitude : magnitude;
 }
 
-// What stays behind; nothing where the scale is not finite, which would poison the residual for
-// ever.
+// This stays behind; nothing does where the scale is not finite, which would poison the residual
+// for ever.
 inline float left_behind(float u, float sent) {
   return std::isfinite(sent) ? u - sent : 0.0f;
 }

@@ -1,4 +1,4 @@
-// Which elements a sample of a tensor looks at.
+// A sample of a tensor looks at these elements.
 #pragma once
 
 #include "kernels/philox.h"

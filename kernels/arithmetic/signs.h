@@ -1,4 +1,4 @@
-// What the sign methods mean: one bit per element (set: u >= 0), preceded by one or two scales, and
+// The sign methods mean this: one bit per element (set: u >= 0), preceded by one or two scales, and
 // a residual that is kept lazily: the bits do not depend on the scale, so one pass of 12.13 bytes
 // per element does everything (g and e read, u and a bit written). Message: scales (fp32), then 32
 // signs per word.
@@ -21,11 +21,6 @@ constexpr SignSums operator+(const SignSums& a, const SignSums& b) {
   return {a.positive + b.positive, a.negative + b.negative, a.positives + b.positives,
           a.negatives + b.negatives};
 }
-
-struct SignScales {  // what a set and a cleared bit decode to
-  float positive = 0;
-  float negative = 0;
-};
 
 // EF-signSGD: one scale, the mean of |u|.
 constexpr SignScales one_scale(const SignSums& sums) {
@@ -52,11 +47,6 @@ struct SignFormat {
 
 constexpr std::size_t sign_words(std::size_t elements) {
   return (elements + 31) / 32;
-}
-
-template <std::size_t scales>
-WireSize sign_bytes(const Settings&, std::size_t elements, Precision) {
-  return {static_cast<double>(4 * (scales + sign_words(elements))), true};
 }
 
 }  // namespace syncline

@@ -57,9 +57,13 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
 // patience ends.
 Timing timed(const std::function<void()>& prepare, const std::function<void()>& work);
 
-// What a GPU moves at the least: of the compressor's `traffic`, at the cell's settings.
+// A GPU moves at least this: the compressor's `traffic`, at the cell's settings.
 double encode_bytes(const Cell& cell, std::size_t elements);
 double decode_bytes(const Cell& cell, std::size_t elements);
+
+// Adds what every measured table says at the end of its header.
+void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,
+                   const std::string& small_spread, CostTable& table);
 
 CostTable measured_on_cpu(const CalibrateOptions& options);
 CostTable measured_on_cuda(const CalibrateOptions& options);

@@ -76,15 +76,13 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   }
 }
 
-// How many elements this cell sends, or its rank: what a baseline is told of its settings.
+// A baseline is told this of its settings: how many elements the cell sends, or its rank.
 std::size_t size_of(const Cell& cell, std::size_t elements) {
-  for (const Parameter& parameter : cell.compressor->parameters) {
-    if (parameter.name == density_name)
-      return wanted(density_of(cell.settings), elements);
-    if (parameter.name == "rank")
-      return static_cast<std::size_t>(cell.settings.number("rank"));
-  }
-  return 0;
+  if (has_density(*cell.compressor))
+    return wanted(density_of(cell.settings), elements);
+  return declares(cell.compressor->parameters, "rank")
+             ? static_cast<std::size_t>(cell.settings.number("rank"))
+             : 0;
 }
 
 const std::string published = "published-";
@@ -104,7 +102,7 @@ void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
                     patience_seconds, small_spread));
 }
 
-// What a user would pick without us.
+// A user would pick these without us.
 void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
   const Values gradient = gradient_of("gauss", elements, 1);
   const std::size_t k = wanted(std::stod(density), elements);
@@ -143,18 +141,8 @@ CostTable measured_on_cuda(const CalibrateOptions& options) {
     if (options.baselines)
       measure_baselines(elements, options.densities.back(), run);
   }
-  char text[64];
-  std::snprintf(text, sizeof text, "%.4g bytes/s read and written", run.bandwidth);
   run.table.header = runtime.about();
-  run.table.header.insert(
-      run.table.header.end(),
-      {{"date", today()},
-       {"commit", commit()},
-       {"copy bandwidth", text},
-       {"provenance", "measured"},
-       {"method", "median of 3 to 31 samples; cache written over before each; " +
-                      std::to_string(run.noisy) + " of " + std::to_string(run.table.rows.size()) +
-                      " rows stayed noisy (quartiles more than 2 % apart)"}});
+  finish_header(run.bandwidth, "cache written over", run.noisy, "2 %", run.table);
   return run.table;
 }
 

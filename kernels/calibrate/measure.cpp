@@ -76,32 +76,22 @@ void check(const Cell& cell, std::span<const float> gradient, const State& start
         std::to_string(gradient.size()) + " elements differs from its reference: not measured");
 }
 
-CostRow row_of(const std::string& name, const std::string& parameters, const std::string& operation,
-               std::size_t elements, const Timing& timing, double wire_bytes,
-               const std::string& distribution) {
-  return {name,          parameters, operation,  static_cast<double>(elements),
-          timing.median, timing.p10, timing.p90, wire_bytes,
-          distribution};
-}
-
-void report(const CostRow& row, double traffic, const Timing& timing, double copy_bandwidth) {
-  const double rate = traffic / row.seconds;
-  std::printf("%-22s %-9s %-11s %-38s %10.0f %9.3f ms %8.1f Me/s %6.1f GB/s %4.0f %%%s\n",
-              row.compressor.c_str(), row.operation.c_str(), row.distribution.c_str(),
-              row.parameters.substr(0, 38).c_str(), row.elements, row.seconds * 1e3,
-              row.elements / row.seconds * 1e-6, rate * 1e-9, rate / copy_bandwidth * 100,
-              timing.quiet ? "" : "  noisy");
-}
-
 struct Run {  // one table in the making
   CostTable table;
   double copy_bandwidth = 0;
   int noisy = 0;
 
-  void add(const CostRow& row, double traffic, const Timing& timing) {
+  void add(const std::string& name, const std::string& settings, const char* operation,
+           std::size_t elements, double bytes_moved, double wire_bytes,
+           const std::string& distribution, const Timing& timing) {
+    const double n = static_cast<double>(elements), rate = bytes_moved / timing.median;
     noisy += timing.quiet ? 0 : 1;
-    report(row, traffic, timing, copy_bandwidth);
-    table.rows.push_back(row);
+    table.rows.push_back({name, settings, operation, n, timing.median, timing.p10, timing.p90,
+                          wire_bytes, distribution});
+    std::printf("%-22s %-9s %-11s %-38s %10.0f %9.3f ms %8.1f Me/s %6.1f GB/s %4.0f %%%s\n",
+                name.c_str(), operation, distribution.c_str(), settings.substr(0, 38).c_str(), n,
+                timing.median * 1e3, n / timing.median * 1e-6, rate * 1e-9,
+                rate / copy_bandwidth * 100, timing.quiet ? "" : "  noisy");
   }
 };
 
@@ -120,13 +110,14 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const Timing encoding = timed([&] { state = start; }, encode);
   const double bytes = static_cast<double>(message.size()), n = static_cast<double>(elements);
   const std::string settings = written_settings(compressor, cell.settings);
-  run.add(row_of(compressor.name, settings, "encode", elements, encoding, bytes, distribution),
-          n * compressor.traffic.encode_bytes_per_element, encoding);
+  run.add(compressor.name, settings, "encode", elements,
+          n * compressor.traffic.encode.bytes_per_element, bytes, distribution, encoding);
   Values sum(elements);
   const Timing decoding = timed(
       [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });
-  run.add(row_of(compressor.name, settings, "decode", elements, decoding, bytes, distribution),
-          compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, decoding);
+  run.add(compressor.name, settings, "decode", elements,
+          compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, bytes,
+          distribution, decoding);
 }
 
 Timing timed_copy(const Values& from, Values& to) {
@@ -141,32 +132,27 @@ Timing timed_copy(const Values& from, Values& to) {
                });
 }
 
-// What a user would pick without us: a copy, and the k largest by the standard library.
+// A user would pick these without us: a copy, and the k largest by the standard library.
 void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
   const Values g = gradient_of("gauss", elements, 1);
   Values copy(elements);
   const double n = static_cast<double>(elements);
-  const Timing copying = timed_copy(g, copy);
-  run.add(row_of("baseline-memcpy", "", "encode", elements, copying, 4 * n, "gauss"), 8 * n,
-          copying);
+  run.add("baseline-memcpy", "", "encode", elements, 8 * n, 4 * n, "gauss", timed_copy(g, copy));
   const std::size_t k = wanted(std::stod(density), elements);
   const auto larger = [&](std::uint32_t a, std::uint32_t b) {
     return magnitude_key(g[a]) > magnitude_key(g[b]);
   };
   std::vector<std::uint32_t> order(elements);
   const auto in_order = [&] { std::iota(order.begin(), order.end(), 0u); };
-  const double bytes = 8 * static_cast<double>(k);
-  const Timing nth = timed(in_order, [&] {
+  const auto add = [&](const char* name, const std::function<void()>& work) {
+    run.add(name, "density=" + density, "encode", elements, 8 * n, 8 * static_cast<double>(k),
+            "gauss", timed(in_order, work));
+  };
+  add("baseline-nth-element", [&] {
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
                      larger);
   });
-  run.add(
-      row_of("baseline-nth-element", "density=" + density, "encode", elements, nth, bytes, "gauss"),
-      8 * n, nth);
-  const Timing sorting = timed(in_order, [&] { std::sort(order.begin(), order.end(), larger); });
-  run.add(
-      row_of("baseline-sort", "density=" + density, "encode", elements, sorting, bytes, "gauss"),
-      8 * n, sorting);
+  add("baseline-sort", [&] { std::sort(order.begin(), order.end(), larger); });
 }
 
 std::string processor() {
@@ -241,6 +227,21 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
       0.6, 0.1);
 }
 
+void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,
+                   const std::string& small_spread, CostTable& table) {
+  char bandwidth[64];
+  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s read and written", copy_bandwidth);
+  table.header.insert(
+      table.header.end(),
+      {{"date", today()},
+       {"commit", commit()},
+       {"copy bandwidth", bandwidth},
+       {"provenance", "measured"},
+       {"method", "median of 3 to 31 samples; " + cold_cache + " before each; " +
+                      std::to_string(noisy) + " of " + std::to_string(table.rows.size()) +
+                      " rows stayed noisy (quartiles more than " + small_spread + " apart)"}});
+}
+
 CostTable measured_on_cpu(const CalibrateOptions& options) {
   const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
   require_memory_for(largest);
@@ -265,19 +266,10 @@ CostTable measured_on_cpu(const CalibrateOptions& options) {
       measure_baselines(elements, options.densities.back(), run);
     }
   }
-  char bandwidth[64];
-  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s read and written", run.copy_bandwidth);
-  run.table.header = {
-      {"device", processor() + ", " + std::to_string(threads()) + " threads"},
-      {"driver", "none (CPU)"},
-      {"toolkit", std::string("g++ or clang, ") + __VERSION__},
-      {"date", today()},
-      {"commit", commit()},
-      {"copy bandwidth", bandwidth},
-      {"provenance", "measured"},
-      {"method", "median of 3 to 31 samples; 64 MiB written before each; " +
-                     std::to_string(run.noisy) + " of " + std::to_string(run.table.rows.size()) +
-                     " rows stayed noisy (quartiles more than 10 % apart)"}};
+  run.table.header = {{"device", processor() + ", " + std::to_string(threads()) + " threads"},
+                      {"driver", "none (CPU)"},
+                      {"toolkit", std::string("g++ or clang, ") + __VERSION__}};
+  finish_header(run.copy_bandwidth, "64 MiB written", run.noisy, "10 %", run.table);
   return run.table;
 }
 

@@ -31,13 +31,13 @@ double wire_bytes(const Compressor& compressor, const Settings& settings, std::s
   return compressor.wire_bytes(settings, elements, Precision::fp32).bytes;
 }
 
-// What error feedback adds to the bytes per element of `traffic` where its setting is not the
+// Error feedback adds this to the bytes per element of `traffic` where its setting is not the
 // default: switched on, the residual is read and written; switched off, it is no longer read.
 double feedback_bytes(const Compressor& compressor, const Settings& settings) {
-  for (const Parameter& parameter : compressor.parameters)
-    if (parameter.name == feedback_name && settings.word(parameter.name) != parameter.fallback)
-      return parameter.fallback == "off" ? 8 : -4;
-  return 0;
+  const Parameter* parameter = parameter_named(compressor.parameters, feedback_name);
+  if (parameter == nullptr || settings.word(feedback_name) == parameter->fallback)
+    return 0;
+  return parameter->fallback == "off" ? 8 : -4;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ double feedback_bytes(const Compressor& compressor, const Settings& settings) {
 double encode_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
   const Settings usual(compressor.parameters, {{density_name, "0.01"}});  // those of `traffic`
-  return static_cast<double>(elements) * (compressor.traffic.encode_bytes_per_element +
+  return static_cast<double>(elements) * (compressor.traffic.encode.bytes_per_element +
                                           feedback_bytes(compressor, cell.settings)) +
          wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);
 }
@@ -55,10 +55,10 @@ double decode_bytes(const Cell& cell, std::size_t elements) {
   const MemoryTraffic& traffic = compressor.traffic;
   const double message = wire_bytes(compressor, cell.settings, elements);
   const double selected = message / (compressor.sparse ? 8 : 4);  // shared draws send no indices
-  double scattered = selected * traffic.decode_sum_bytes_per_selected;
+  double scattered = selected * traffic.sum_bytes_per_selected;
   if (compressor.sparse)  // indices ascend, so a sector that holds several is moved once
     scattered = std::min(scattered, 8.0 * static_cast<double>(elements));
-  return message + scattered + static_cast<double>(elements) * traffic.decode_sum_bytes_per_element;
+  return message + scattered + static_cast<double>(elements) * traffic.sum_bytes_per_element;
 }
 
 CostTable modelled(const CalibrateOptions& options) {
@@ -102,10 +102,10 @@ CostTable modelled(const CalibrateOptions& options) {
         table.rows.push_back(
             {compressor.name, settings, operation, n, seconds, seconds, seconds, wire, "gauss"});
       };
-      add("encode", traffic.encode_kernels, 0, encode_bytes(cell, elements));
+      add("encode", traffic.encode.kernels, 0, encode_bytes(cell, elements));
       add("decode", 1, 0, decode_bytes(cell, elements));
-      add("encode-as-published", traffic.published_kernels, traffic.published_syncs,
-          n * traffic.published_bytes_per_element);
+      add("encode-as-published", traffic.published.kernels, traffic.published.syncs,
+          n * traffic.published.bytes_per_element);
     }
   }
   return table;

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <set>
 
@@ -35,23 +34,11 @@ std::vector<std::string> list_of(const std::string& text) {
   throw std::invalid_argument(option + " " + brief(value) + ": allowed are " + allowed);
 }
 
-// All of it, in decimal digits; false for signs, blanks and other bases.
-template <class Number>
-bool read_number(const std::string& text, Number& number) {
-  const char* end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  return error == std::errc() && rest == end;
-}
-
 // "65536", or "2^16".
 std::size_t size_of(const std::string& text) {
   constexpr double largest = 1ull << 32;
-  double size = 0;
-  unsigned exponent = 0;
-  if (text.starts_with("2^") && read_number(text.substr(2), exponent))
-    size = std::exp2(exponent);
-  else if (!read_number(text, size))
-    size = 0;
+  const auto exponent = number_in<unsigned>(text.starts_with("2^") ? text.substr(2) : "");
+  const double size = exponent ? std::exp2(*exponent) : number_in(text).value_or(0);
   if (!(size >= 1) || size >= largest || size != std::floor(size))
     refuse("--sizes", text, "whole numbers from 1 to 2^32 - 1, as 65536 or 2^16");
   return static_cast<std::size_t>(size);
@@ -94,8 +81,8 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   } else if (option == "--baselines") {
     options.baselines = names_in(option, value, {"on", "off"}).front() == "on";
   } else if (option == "--threads") {
-    options.threads = static_cast<int>(
-        checked_number({.name = "--threads", .minimum = 1, .maximum = 1024, .whole = true}, value));
+    options.threads =
+        static_cast<int>(checked_number(whole_number("--threads", "", "", 1, 1024), value));
   } else if (option == "--sizes") {
     options.sizes.clear();
     for (const std::string& size : list_of(value))
@@ -125,20 +112,20 @@ void check_values(const std::string& parameter_name, const std::vector<std::stri
     std::string problem;
     bool allowed = false;
     for (const auto& [name, compressor] : Registered<Compressor>::all())
-      for (const Parameter& parameter : compressor.parameters)
-        if (parameter.name == parameter_name && !allowed)
-          try {
-            checked_number(parameter, value);
-            allowed = true;
-          } catch (const std::invalid_argument& error) {
-            problem = error.what();
-          }
+      if (const Parameter* parameter = parameter_named(compressor.parameters, parameter_name);
+          parameter != nullptr && !allowed)
+        try {
+          checked_number(*parameter, value);
+          allowed = true;
+        } catch (const std::invalid_argument& error) {
+          problem = error.what();
+        }
     if (!allowed)
       throw std::invalid_argument(problem);
   }
 }
 
-// What the tables in profiles/ hold: the sizes and densities that simulations ask for, with room
+// The tables in profiles/ hold these: the sizes and densities that simulations ask for, with room
 // around them.
 void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   options.sizes.clear();

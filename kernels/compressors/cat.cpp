@@ -112,14 +112,10 @@ Walk walked(const Terms& terms, double absolute, std::span<const float> u, Picks
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements();
-  const bool feedback = keeps_residual(settings);
-  std::vector<Moments> tiles(tiles_of(n));
-  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    tiles[t] = tile_moments(state.residual.data() + begin, count);
-  });
+  const Moments moments = add_and_sum(gradient, keeps_residual(settings), state);
   const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
-  const Walk walk = walked(terms_of(settings, n), in_order(tiles).absolute, state.residual, picks);
+  const Walk walk = walked(terms_of(settings, n), moments.absolute, state.residual, picks);
   if (settings.word("rule") == "stochastic") {
     const double unit = walk.best_unit;
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
@@ -205,47 +201,23 @@ const Registered<Compressor> entry{{
     .help = {.more = "What sending costs is the simulated network's cost unless its own parameters "
                      "are given.",
              .paper = "Khirirat et al., arXiv 2003.06377"},
-    .parameters = {{.name = "rule",
-                    .sentence = "what is sent of the T elements: values, signs, or a random choice",
-                    .fallback = "sparsify",
-                    .choices = {"sparsify", "sign", "stochastic"}},
-                   {.name = "cost",
-                    .sentence =
-                        "cost of T elements: bits, packets with a fixed cost, whole packets",
-                    .fallback = "packet",
-                    .choices = {"payload", "affine", "packet"},
-                    .changes_cost = false},
-                   {.name = "packet-cost",
-                    .sentence = "cost of one packet",
-                    .fallback = "576",
-                    .minimum = 1e-9,
-                    .maximum = 1e9,
-                    .changes_cost = false},
-                   {.name = "packet-bits",
-                    .sentence = "payload of one packet in bits",
-                    .fallback = "512",
-                    .minimum = 1,
-                    .maximum = 1e9,
-                    .changes_cost = false},
-                   {.name = "fixed-cost",
-                    .sentence = "cost of one message whatever it holds",
-                    .fallback = "64",
-                    .minimum = 0,
-                    .maximum = 1e12,
-                    .changes_cost = false},
-                   feedback_parameter("on")},
+    .parameters =
+        {choice("rule", "what is sent of the T elements: values, signs, or a random choice",
+                "sparsify", {"sparsify", "sign", "stochastic"}),
+         unpriced(choice("cost",
+                         "cost of T elements: bits, packets with a fixed cost, whole packets",
+                         "packet", {"payload", "affine", "packet"})),
+         unpriced(number("packet-cost", "cost of one packet", "576", 1e-9, 1e9)),
+         unpriced(number("packet-bits", "payload of one packet in bits", "512", 1, 1e9)),
+         unpriced(number("fixed-cost", "cost of one message whatever it holds", "64", 0, 1e12)),
+         feedback_parameter("on")},
     .sparse = true,
     .feedback = keeps_residual,
     .wire_bytes = bytes,
     .promise = promise,
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
-    .traffic = {.encode_bytes_per_element = 16.4,
-                .encode_kernels = 4,
-                .published_bytes_per_element = 80,
-                .published_kernels = 9,
-                .published_syncs = 1,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {16.4, 4}, .published = {80, 9, 1}, .sum_bytes_per_selected = 64},
     .network_cost = {.parameters = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
                      .settings = priced_by_network,
                      .of_part = of_part},

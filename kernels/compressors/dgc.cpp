@@ -19,36 +19,40 @@
 namespace syncline {
 namespace {
 
-// What element i of the residual will be once g has been added; the residual is not touched.
-float sum_at(const Gradient& gradient, const Dgc& dgc, const State& state, std::size_t i) {
-  float g = dgc.factor * gradient.at(i);
-  if (dgc.momentum > 0)
-    g = dgc.momentum * state.momentum[i] + g;
-  return g + state.residual[i];
+// A tensor's residual and momentum; that is empty where there is no momentum correction.
+struct Sums {
+  const Gradient& gradient;
+  const Dgc& dgc;
+  std::span<float> residual, momentum;
+
+  // The momentum of element i, and its residual, once g has been added; neither is touched.
+  float velocity_at(std::size_t i) const {
+    const float g = dgc.factor * gradient.at(i);
+    return momentum.empty() ? g : dgc.momentum * momentum[i] + g;
+  }
+  float at(std::size_t i) const { return velocity_at(i) + residual[i]; }
+};
+
+Sums sums_of(const Gradient& gradient, const Dgc& dgc, State& state) {
+  fit(state.residual, gradient.elements());
+  return {gradient, dgc, state.residual, momentum_of(state, dgc, gradient.elements())};
 }
 
-std::uint32_t sampled_key(const Gradient& gradient, const Dgc& dgc, const Draw& draw,
-                          const State& state) {
+std::uint32_t sampled_key(const Sums& sums, const Draw& draw) {
+  const Dgc& dgc = sums.dgc;
   std::vector<std::uint32_t> keys(dgc.samples);
   for_each_tile(dgc.samples, [&](std::size_t, std::size_t begin, std::size_t count) {
     for (std::size_t i = begin; i < begin + count; ++i)
-      keys[i] = magnitude_key(
-          sum_at(gradient, dgc, state, sampled_element(draw, gradient.elements(), dgc.samples, i)));
+      keys[i] = magnitude_key(sums.at(sampled_element(draw, sums.residual.size(), dgc.samples, i)));
   });
   return kth_largest(keys, dgc.sample_k).key;
-}
-
-void prepare(const Dgc& dgc, std::size_t elements, State& state) {
-  fit(state.residual, elements);
-  if (dgc.momentum > 0)
-    fit(state.momentum, elements);
 }
 
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
                     State& state, Message& message) {
   const std::size_t n = gradient.elements();
   Dgc dgc = dgc_of(settings, n, draw.step);
-  prepare(dgc, n, state);
+  const Sums sums = sums_of(gradient, dgc, state);
   if (dgc.clip > 0) {
     std::vector<float> values(n);
     for (std::size_t i = 0; i < n; ++i)
@@ -58,42 +62,42 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   std::vector<std::uint32_t> sample;
   for (std::size_t i = 0; i < dgc.samples; ++i) {
     const std::size_t element = sampled_element(draw, n, dgc.samples, i);
-    sample.push_back(magnitude_key(sum_at(gradient, dgc, state, element)));
+    sample.push_back(magnitude_key(sums.at(element)));
   }
   std::sort(sample.rbegin(), sample.rend());
   std::vector<std::uint32_t> chosen;
   for (std::size_t i = 0; i < n; ++i) {
-    const float sum = sum_at(gradient, dgc, state, i);
-    if (dgc.momentum > 0)
-      state.momentum[i] = dgc.momentum * state.momentum[i] + dgc.factor * gradient.at(i);
+    const float sum = sums.at(i);
+    if (!sums.momentum.empty())
+      sums.momentum[i] = sums.velocity_at(i);
     state.residual[i] = sum;
     if (dgc.k > 0 && magnitude_key(sum) >= sample[dgc.sample_k - 1])
       chosen.push_back(static_cast<std::uint32_t>(i));
   }
   if (too_many(chosen.size(), dgc.k))
     chosen = largest_plainly(state.residual, dgc.k);
-  if (dgc.momentum > 0)
+  if (!sums.momentum.empty())
     for (const std::uint32_t i : chosen)
-      state.momentum[i] = 0;
+      sums.momentum[i] = 0;
   write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
 }
 
 float factor_of(const Gradient& gradient, double clip) {
-  std::vector<Moments> tiles(tiles_of(gradient.elements()));
-  for_each_tile(gradient.elements(), [&](std::size_t t, std::size_t begin, std::size_t count) {
+  const auto sums_of = [&](std::size_t begin, std::size_t count) {
     float scratch[tile_elements];
-    tiles[t] = tile_moments(gradient.tile(begin, count, scratch), count);
-  });
-  return clipping_factor(clip, std::sqrt(squared_norm(in_order(tiles))));
+    return tile_moments(gradient.tile(begin, count, scratch), count);
+  };
+  return clipping_factor(clip,
+                         std::sqrt(squared_norm(sum_in_parallel(gradient.elements(), sums_of))));
 }
 
-void add(const Gradient& gradient, const Dgc& dgc, std::size_t begin, std::size_t count,
-         State& state) {
+void add(const Sums& sums, std::size_t begin, std::size_t count) {
+  const Dgc& dgc = sums.dgc;
   float scratch[tile_elements];
-  const float* g = gradient.tile(begin, count, scratch);
-  float* u = state.residual.data() + begin;
-  if (dgc.momentum > 0) {
-    float* velocity = state.momentum.data() + begin;
+  const float* g = sums.gradient.tile(begin, count, scratch);
+  float* u = sums.residual.data() + begin;
+  if (!sums.momentum.empty()) {
+    float* velocity = sums.momentum.data() + begin;
     for (std::size_t i = 0; i < count; ++i) {
       velocity[i] = dgc.momentum * velocity[i] + dgc.factor * g[i];
       u[i] = velocity[i] + u[i];
@@ -108,27 +112,27 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
             Message& message) {
   const std::size_t n = gradient.elements();
   Dgc dgc = dgc_of(settings, n, draw.step);
-  prepare(dgc, n, state);
+  const Sums sums = sums_of(gradient, dgc, state);
   if (dgc.clip > 0)
     dgc.factor = factor_of(gradient, dgc.clip);
-  const std::uint32_t threshold = dgc.k > 0 ? sampled_key(gradient, dgc, draw, state) : no_key;
+  const std::uint32_t threshold = dgc.k > 0 ? sampled_key(sums, draw) : no_key;
   Picks picks = room_for_picks(n, state.scratch);
   const auto pick = [&](std::size_t t, std::size_t begin, std::size_t count) {
     collect_tile(state.residual.data(), t, begin, count, threshold, picks);
   };
-  if (dgc.momentum > 0 || dgc.factor != 1)
+  if (!sums.momentum.empty() || dgc.factor != 1)
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-      add(gradient, dgc, begin, count, state);
+      add(sums, begin, count);
       pick(t, begin, count);
     });
   else
     add_then(gradient, true, state, pick);
   if (too_many(picks.total(), dgc.k))
     trim(dgc.k, picks);
-  if (dgc.momentum > 0)
+  if (!sums.momentum.empty())
     run_in_parallel(picks.counts.size(), [&](std::size_t t) {
       for (const std::uint32_t i : picks.tile(t))
-        state.momentum[i] = 0;
+        sums.momentum[i] = 0;
     });
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
@@ -148,26 +152,16 @@ const Registered<Compressor> entry{{
                      "keeps accuracy at low densities.",
              .paper = "Lin et al., ICLR 2018"},
     .parameters = {density_parameter(),
-                   {.name = "sample",
-                    .sentence = "share of the elements that the threshold is taken from",
-                    .fallback = "0.01",
-                    .minimum = 1e-6,
-                    .maximum = 1},
-                   {.name = "momentum",
-                    .sentence = "factor of the momentum correction; 0: plain error feedback",
-                    .fallback = "0",
-                    .minimum = 0,
-                    .maximum = 1},
-                   {.name = "warm-up",
-                    .sentence = "steps in which the density falls from a quarter by quarters",
-                    .fallback = "0",
-                    .minimum = 0,
-                    .maximum = 1e9,
-                    .whole = true},
-                   {.name = "clip-norm",
-                    .sentence = "largest 2-norm of a gradient, larger ones are scaled down; 0: any",
-                    .fallback = "0",
-                    .minimum = 0}},
+                   number("sample", "share of the elements that the threshold is taken from",
+                          "0.01", 1e-6, 1),
+                   number("momentum", "factor of the momentum correction; 0: plain error feedback",
+                          "0", 0, 1),
+                   whole_number("warm-up",
+                                "steps in which the density falls from a quarter by quarters", "0",
+                                0, 1e9),
+                   number("clip-norm",
+                          "largest 2-norm of a gradient, larger ones are scaled down; 0: any", "0",
+                          0)},
     .sparse = true,
     .feedback = always,
     .momentum = {
@@ -179,12 +173,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 12.8,
-                .encode_kernels = 5,
-                .published_bytes_per_element = 98,
-                .published_kernels = 20,
-                .published_syncs = 4,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {12.8, 5}, .published = {98, 20, 4}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
     .own_warm_up = "warm-up",
 }};

@@ -122,28 +122,15 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
            reinterpret_cast<float*>(input.memory));
 }
 
-Message memory(const Settings& settings, std::size_t elements, const Draw&, const State& state) {
-  if (!(settings.number("momentum") > 0))
-    return {};
-  Message velocity(4 * elements);
-  if (!state.momentum.empty())
-    std::memcpy(velocity.data(), state.momentum.data(), 4 * elements);
-  return velocity;
-}
-
-void remember(const Message& velocity, State& state) {
-  state.momentum.resize(velocity.size() / 4);
-  if (!velocity.empty())
-    std::memcpy(state.momentum.data(), velocity.data(), velocity.size());
-}
-
 DeviceCompressor dgc_on_device() {
   DeviceCompressor device = sparsifier_on_device("dgc", encode);
   device.workspace_bytes = [](const Settings&, std::size_t elements) {
     return selection_bytes(elements) + sizeof(float);  // the factor of clipping
   };
-  device.memory = memory;
-  device.remember = remember;
+  device.prepare = [](const Settings& settings, std::size_t elements, const Draw& draw,
+                      State& state) {
+    momentum_of(state, dgc_of(settings, elements, draw.step), elements);
+  };
   return device;
 }
 

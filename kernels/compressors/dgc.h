@@ -32,6 +32,11 @@ inline double warm_density(const Settings& settings, std::uint32_t step) {
   return std::max(density, warm);
 }
 
+// Every element of a tensor carries on its momentum, beside its residual.
+inline std::span<float> momentum_of(State& state, const Dgc& dgc, std::size_t elements) {
+  return dgc.momentum > 0 ? memory_of<float>(state, elements) : std::span<float>();
+}
+
 inline Dgc dgc_of(const Settings& settings, std::size_t elements, std::uint32_t step) {
   Dgc dgc;
   const double density = warm_density(settings, step);

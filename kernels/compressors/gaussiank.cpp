@@ -44,13 +44,9 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
   const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
-  const bool feedback = with_feedback(settings);
   Picks picks = room_for_picks(n, state.scratch);
-  std::vector<Moments> tiles(tiles_of(n));
-  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    tiles[t] = tile_moments(state.residual.data() + begin, count);
-  });
-  double t = gaussian_threshold(in_order(tiles), quantile(settings));
+  double t =
+      gaussian_threshold(add_and_sum(gradient, with_feedback(settings), state), quantile(settings));
   if (k > 0)
     collect(state.residual, key_above(t), picks);
   for (int pass = 1; pass < gaussian_passes && k > 0; ++pass) {
@@ -74,10 +70,8 @@ const Registered<Compressor> entry{{
                      "tensor to tensor.",
              .paper = "Shi et al., arXiv 1911.08772"},
     .parameters = {density_parameter(),
-                   {.name = "sides",
-                    .sentence = "threshold at the quantile of |u| (two) or of u (one)",
-                    .fallback = "two",
-                    .choices = {"two", "one"}},
+                   choice("sides", "threshold at the quantile of |u| (two) or of u (one)", "two",
+                          {"two", "one"}),
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = with_feedback,
@@ -85,12 +79,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 16.4,
-                .encode_kernels = 4,
-                .published_bytes_per_element = 57,
-                .published_kernels = 14,
-                .published_syncs = 5,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {16.4, 4}, .published = {57, 14, 5}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.015625, 0.004},
 }};
 

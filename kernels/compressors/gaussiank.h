@@ -32,7 +32,7 @@ constexpr double mask_factor(std::size_t mask) {
   return factors[mask];
 }
 
-// What the threshold is multiplied by after a mask that selected `count`; 1: that mask is taken.
+// The threshold is multiplied by this after a mask that selected `count`; 1: that mask is taken.
 constexpr double gaussian_factor(std::size_t count, std::size_t k) {
   return 3 * count < 2 * k ? 0.5 : 3 * count > 4 * k ? 1.5 : 1.0;
 }

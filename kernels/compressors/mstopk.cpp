@@ -53,7 +53,7 @@ std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw
   return kth_largest(keys, k + 1).key;
 }
 
-// Of the picks, which reach band.from, leaves those that are sent.
+// Leaves those picks that are sent; all of them reach band.from.
 void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   const std::size_t tiles = picks.counts.size();
   std::vector<std::size_t> above(tiles);
@@ -76,15 +76,11 @@ void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
 void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
             Message& message) {
   const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
-  const bool feedback = with_feedback(settings);
-  std::vector<Moments> tiles(tiles_of(n));
-  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    tiles[t] = tile_moments(state.residual.data() + begin, count);
-  });
+  const Moments moments = add_and_sum(gradient, with_feedback(settings), state);
   Picks picks = room_for_picks(n, state.scratch);
   if (k > 0) {
     const std::uint32_t next = next_key(state.residual, k, draw, picks);
-    const Band band = bisect(in_order(tiles), static_cast<int>(settings.number("rounds")),
+    const Band band = bisect(moments, static_cast<int>(settings.number("rounds")),
                              [&](std::uint32_t key) { return k >= n || key > next; });
     collect(state.residual, band.from, picks);
     choose(band, k, draw, picks);
@@ -99,12 +95,7 @@ const Registered<Compressor> entry{{
                      "size of its message is fixed.",
              .paper = "Shi et al., MLSys 2021"},
     .parameters = {density_parameter(),
-                   {.name = "rounds",
-                    .sentence = "halvings of the threshold's interval",
-                    .fallback = "30",
-                    .minimum = 1,
-                    .maximum = 60,
-                    .whole = true},
+                   whole_number("rounds", "halvings of the threshold's interval", "30", 1, 60),
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = with_feedback,
@@ -112,12 +103,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 16.4,
-                .encode_kernels = 4,
-                .published_bytes_per_element = 175,
-                .published_kernels = 70,
-                .published_syncs = 30,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {16.4, 4}, .published = {175, 70, 30}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

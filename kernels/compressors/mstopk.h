@@ -26,7 +26,7 @@ constexpr Band bisect(const Moments& moments, int rounds, const NoMoreThanK& no_
   return band;
 }
 
-// Where in the band the consecutive ones begin; the counter of all ones is no element's.
+// The consecutive ones begin there in the band; the counter of all ones is no element's.
 constexpr std::size_t random_offset(const Draw& draw, std::size_t band, std::size_t room) {
   return random_words(draw, ~std::uint64_t{0})[1] % (band - room + 1);
 }

@@ -54,12 +54,7 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode_bytes_per_element = 8,
-                .encode_kernels = 1,
-                .published_bytes_per_element = 8,
-                .published_kernels = 1,
-                .published_syncs = 0,
-                .decode_sum_bytes_per_element = 8},
+    .traffic = {.encode = {8, 1}, .published = {8, 1, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -30,19 +30,8 @@ void decode_add(const Settings&, const std::byte* message, std::size_t, const Dr
            reinterpret_cast<const Value*>(message), sum, elements);
 }
 
-std::size_t message_room(const Settings&, std::size_t elements) {
-  return 4 * elements;
-}
-
-std::vector<MessagePart> parts(const Settings&, std::size_t elements, Precision precision,
-                               std::uint64_t) {
-  return {{0, value_bytes(precision) * elements}};
-}
-
 const Registered<DeviceCompressor> entry{{.name = "none",
                                           .halves = true,
-                                          .message_room = message_room,
-                                          .parts = parts,
                                           .encode = encode,
                                           .decode_add = decode_add<float>,
                                           .decode_add_halves = decode_add<Half>}};

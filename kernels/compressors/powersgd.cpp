@@ -23,27 +23,12 @@ std::size_t row_length(const Shape& s, std::size_t elements, std::size_t row) {
   return std::min(s.columns, elements - begin);
 }
 
-void start_matrix(const Shape& s, const Draw& draw, State& state) {
-  if (state.matrix.size() == s.columns * s.rank)
-    return;
-  state.matrix.resize(s.columns * s.rank);
-  for (std::size_t i = 0; i < state.matrix.size(); ++i)
-    state.matrix[i] = first_entry(draw, i);
-}
-
-// Of Q, whose columns then lie one after the other: what runs along a row of u runs along one too.
+// The columns of Q lie one after the other in it: what runs along a row of u runs along one too.
 std::vector<float> transposed(std::span<const float> matrix, std::size_t columns) {
   std::vector<float> result(matrix.size());
   for (std::size_t i = 0; i < matrix.size(); ++i)
     result[i % columns * (matrix.size() / columns) + i / columns] = matrix[i];
   return result;
-}
-
-double in_lane_order(const float (&partial)[lanes]) {
-  double total = 0;
-  for (const float lane : partial)
-    total += lane;
-  return total;
 }
 
 double dot_plainly(const float* a, const float* b, std::size_t count) {
@@ -53,7 +38,7 @@ double dot_plainly(const float* a, const float* b, std::size_t count) {
   return in_lane_order(partial);
 }
 
-// The same, half of the lanes in a vector.
+// This one has half of the lanes in a vector.
 double dot(const float* a, const float* b, std::size_t count) {
   Floats halves[2] = {};
   const std::size_t whole = count - count % lanes;
@@ -68,7 +53,7 @@ double dot(const float* a, const float* b, std::size_t count) {
   return in_lane_order(partial);
 }
 
-// What a row adds to Q = u^T P, which is transposed.
+// Adds what a row gives to Q = u^T P, which is transposed.
 void add_row(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t j = 0; j < length; ++j)
@@ -101,7 +86,7 @@ void one_by_one(std::size_t count, const std::function<void(std::size_t)>& work)
     work(i);
 }
 
-// What the two versions differ in: whether rows are run one after the other or in parallel, and how
+// The two versions differ in whether rows are run one after the other or in parallel, and in how
 // two of them are multiplied.
 struct Manner {
   void (*rows)(std::size_t count, const std::function<void(std::size_t)>& work);
@@ -109,18 +94,18 @@ struct Manner {
 };
 constexpr Manner plainly{one_by_one, dot_plainly}, fast{run_in_parallel, dot};
 
+template <const Manner& manner>
 void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message, const Manner& manner) {
+            Message& message) {
   const std::size_t n = gradient.elements();
   const Shape s = shape_of(settings, n);
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
-  start_matrix(s, draw, state);
   manner.rows(tiles_of(n), [&](std::size_t t) {
     const std::size_t begin = t * tile_elements;
     add_strip(gradient, feedback, begin, std::min(tile_elements, n - begin), state.residual.data());
   });
-  const std::vector<float> q = transposed(state.matrix, s.rank);
+  const std::vector<float> q = transposed(matrix_of(state, s, draw), s.rank);
   std::vector<float> p(s.rows * s.rank);
   manner.rows(s.rows, [&](std::size_t i) {
     const float* row = state.residual.data() + std::min(i * s.columns, n);
@@ -132,8 +117,9 @@ void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw
   put_floats(p, message.data());
 }
 
+template <const Manner& manner>
 void make_q(const Settings& settings, std::span<const std::byte> first_sum, State& state,
-            Message& message, const Manner& manner) {
+            Message& message) {
   const std::size_t n = state.residual.size();
   const Shape s = shape_of(settings, n);
   expect_bytes("powersgd", first_sum.size(), 4 * s.rows * s.rank);
@@ -166,25 +152,26 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
 void remember(const Settings& settings, std::span<const std::byte> whole, State& state) {
   const Shape s = shape_of(settings, state.residual.size());
   expect_bytes("powersgd", whole.size(), 4 * (s.rows + s.columns) * s.rank);
-  state.matrix = floats(whole.subspan(4 * s.rows * s.rank));
-  for (const float value : state.matrix)
-    if (!std::isfinite(value)) {  // a diverged step must not end all later ones
-      state.matrix.clear();
-      return;
-    }
+  const std::span<const std::byte> q = whole.subspan(4 * s.rows * s.rank);
+  state.memory.assign(q.begin(), q.end());
+  for (const float value : floats(q))
+    if (!std::isfinite(value))  // a diverged step must not end all later ones
+      state.memory.clear();
 }
 
-void encode_with(const Manner& manner, const Settings& settings, const Gradient& gradient,
-                 const Draw& draw, State& state, Message& message) {
-  make_p(settings, gradient, draw, state, message, manner);
+template <const Manner& manner>
+void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
+            Message& message) {
+  make_p<manner>(settings, gradient, draw, state, message);
   Message second;
-  make_q(settings, message, state, second, manner);
+  make_q<manner>(settings, message, state, second);
   message.insert(message.end(), second.begin(), second.end());
   remember(settings, message, state);
 }
 
-void decode_with(const Manner& manner, const Settings& settings, std::span<const std::byte> message,
-                 std::span<float> sum) {
+template <const Manner& manner>
+void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+            std::span<float> sum) {
   const std::size_t n = sum.size();
   const Shape s = shape_of(settings, n);
   expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
@@ -197,36 +184,6 @@ void decode_with(const Manner& manner, const Settings& settings, std::span<const
     for (std::size_t j = 0; j < row.size(); ++j)
       sum[i * s.columns + j] += row[j];
   });
-}
-
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
-                    State& state, Message& message) {
-  encode_with(plainly, settings, gradient, draw, state, message);
-}
-
-void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message) {
-  encode_with(fast, settings, gradient, draw, state, message);
-}
-
-void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
-                    const Draw&, std::span<float> sum) {
-  decode_with(plainly, settings, message, sum);
-}
-
-void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
-            std::span<float> sum) {
-  decode_with(fast, settings, message, sum);
-}
-
-void first_half(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-                Message& message) {
-  make_p(settings, gradient, draw, state, message, fast);
-}
-
-void second_half(const Settings& settings, std::span<const std::byte> first_sum, State& state,
-                 Message& message) {
-  make_q(settings, first_sum, state, message, fast);
 }
 
 void add(const Settings& settings, Precision, std::span<std::byte> sum,
@@ -246,32 +203,19 @@ const Registered<Compressor> entry{{
                      "times with half the bytes. A bucket is one matrix, as square as it can be, "
                      "where the paper takes one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
-    .parameters = {{.name = "rank",
-                    .sentence = "rank of the approximation",
-                    .fallback = "4",
-                    .minimum = 1,
-                    .maximum = 64,
-                    .whole = true},
+    .parameters = {whole_number("rank", "rank of the approximation", "4", 1, 64),
                    feedback_parameter("on")},
     .reducible = true,
     .shared_draw = true,
     .feedback = with_feedback,
     .wire_bytes = bytes,
-    .reference = {encode_plainly, decode_plainly},
-    .cpu = {encode, decode},
+    .reference = {encode<plainly>, decode<plainly>},
+    .cpu = {encode<fast>, decode<fast>},
     .add = add,
-    .first_half = first_half,
-    .second_half = second_half,
+    .first_half = make_p<fast>,
+    .second_half = make_q<fast>,
     .remember = remember,
-    .traffic =
-        {
-            .encode_bytes_per_element = 24,
-            .encode_kernels = 5,
-            .published_bytes_per_element = 40,
-            .published_kernels = 9,
-            .published_syncs = 0,
-            .decode_sum_bytes_per_element = 8,
-        },
+    .traffic = {.encode = {24, 5}, .published = {40, 9, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -1,6 +1,5 @@
 // PowerSGD on a GPU: powersgd.cpp's sums in its order. A warp takes a row for P, a thread takes a
 // column of 64 rows for Q, one warp makes P orthonormal.
-#include <cstring>
 #include <cuda_runtime.h>
 
 #include "kernels/arithmetic/feedback.h"
@@ -79,7 +78,7 @@ __global__ void orthogonalise_kernel(const float* p, Shape s, double* columns, f
   }
 }
 
-// What 64 rows add to Q = u^T P; blockIdx.y names them.
+// A block adds what 64 rows give to Q = u^T P; blockIdx.y names them.
 __global__ void columns_kernel(Matrix m, const float* p, float* partial) {
   const std::size_t j = grid_thread(), rank = m.s.rank;
   if (j >= m.s.columns)
@@ -185,30 +184,8 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t,
          p + s.rows * s.rank, false);
 }
 
-Message memory(const Settings& settings, std::size_t elements, const Draw& draw,
-               const State& state) {
-  const Shape s = shape_of(settings, elements);
-  std::vector<float> matrix = state.matrix;
-  if (matrix.size() != s.columns * s.rank) {
-    matrix.resize(s.columns * s.rank);
-    for (std::size_t i = 0; i < matrix.size(); ++i)
-      matrix[i] = first_entry(draw, i);
-  }
-  Message bytes(4 * matrix.size());
-  if (!bytes.empty())
-    std::memcpy(bytes.data(), matrix.data(), bytes.size());
-  return bytes;
-}
-
-void remember(const Message& bytes, State& state) {
-  state.matrix.resize(bytes.size() / 4);
-  if (!bytes.empty())
-    std::memcpy(state.matrix.data(), bytes.data(), bytes.size());
-}
-
-std::size_t message_room(const Settings& settings, std::size_t elements) {
-  const Shape s = shape_of(settings, elements);
-  return 4 * (s.rows + s.columns) * s.rank;
+void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {
+  matrix_of(state, shape_of(settings, elements), draw);
 }
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
@@ -218,10 +195,8 @@ std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
 
 const Registered<DeviceCompressor> entry{{.name = "powersgd",
                                           .halves = true,
-                                          .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
-                                          .memory = memory,
-                                          .remember = remember,
+                                          .prepare = prepare,
                                           .encode = encode,
                                           .decode_add = decode_add}};
 

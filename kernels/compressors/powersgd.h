@@ -29,18 +29,16 @@ inline Shape shape_of(std::size_t elements, std::size_t rank) {
   return {rows, columns, std::min(rank, columns)};
 }
 
-// Of two columns, in the order of moments.h: 32 running sums, then these one by one.
+// The product of two columns, in the order of moments.h: 32 running sums, then these one by one.
 inline double column_product(const std::vector<double>& columns, std::size_t rows, std::size_t rank,
                              std::size_t a, std::size_t b) {
-  double partial[lanes] = {}, total = 0;
+  double partial[lanes] = {};
   for (std::size_t i = 0; i < rows; ++i)
     partial[i % lanes] += columns[i * rank + a] * columns[i * rank + b];
-  for (const double lane : partial)
-    total += lane;
-  return total;
+  return in_lane_order(partial);
 }
 
-// What a column of this squared length, once it had that one, is multiplied by.
+// A column is multiplied by this, whose squared length was `before` and is `after`.
 constexpr double column_scale(double before, double after, double length) {
   return after <= dependent * before || after == 0 ? 0.0 : 1 / length;
 }
@@ -68,6 +66,16 @@ inline void orthogonalise(std::span<float> matrix, std::size_t rows, std::size_t
 // Element i of the Q that a tensor starts with: the same on every worker and step.
 constexpr float first_entry(const Draw& draw, std::size_t i) {
   return static_cast<float>(uniform({draw.seed, 0, draw.tensor}, i) - 0.5);
+}
+
+// Q, the start of the next power iteration, which is remembered of a tensor.
+inline std::span<float> matrix_of(State& state, const Shape& s, const Draw& draw) {
+  const std::size_t entries = s.columns * s.rank;
+  const bool is_new = state.memory.size() != entries * sizeof(float);
+  const std::span<float> matrix = memory_of<float>(state, entries);
+  for (std::size_t i = 0; is_new && i < matrix.size(); ++i)
+    matrix[i] = first_entry(draw, i);
+  return matrix;
 }
 
 constexpr float low_rank(const float* p, const float* q, std::size_t rank) {

@@ -226,11 +226,8 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   const std::size_t n = sum.size();
   const bool fixed = qsgd.coding == Coding::fixed;
   const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
-  Codes read;
-  if (fixed)
-    read.scales = read_scales(qsgd, message, n);
-  else
-    read = read_elias(qsgd, message, n);
+  const Codes read =
+      fixed ? Codes{read_scales(qsgd, message, n), {}} : read_elias(qsgd, message, n);
   for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
     std::uint8_t unpacked[tile_elements];
     const std::uint8_t* codes = unpacked;
@@ -299,25 +296,15 @@ const Registered<Compressor> entry{{
     .sentence = "stochastic rounding to a few levels of each bucket's scale, unbiased",
     .help = {.more = "Four bits make a message an eighth of fp32, with more variance in each step.",
              .paper = "Alistarh et al., NeurIPS 2017"},
-    .parameters = {{.name = "bits",
-                    .sentence = "bits per element with its sign: 2^(bits-1) - 1 levels",
-                    .fallback = "4",
-                    .minimum = 2,
-                    .maximum = 8,
-                    .whole = true},
-                   {.name = "quant-bucket",
-                    .sentence = "elements that share one scale",
-                    .fallback = "512",
-                    .choices = {"16", "32", "64", "128", "256", "512", "1024", "2048", "4096",
-                                "8192"}},
-                   {.name = "norm",
-                    .sentence = "a bucket's scale: its largest magnitude (max) or its 2-norm (two)",
-                    .fallback = "max",
-                    .choices = {"max", "two"}},
-                   {.name = "coding",
-                    .sentence = "fixed width, or an Elias code for sparse or for dense levels",
-                    .fallback = "fixed",
-                    .choices = {"fixed", "sparse", "dense"}},
+    .parameters = {whole_number("bits", "bits per element with its sign: 2^(bits-1) - 1 levels",
+                                "4", 2, 8),
+                   choice("quant-bucket", "elements that share one scale", "512",
+                          {"16", "32", "64", "128", "256", "512", "1024", "2048", "4096", "8192"}),
+                   choice("norm",
+                          "a bucket's scale: its largest magnitude (max) or its 2-norm (two)",
+                          "max", {"max", "two"}),
+                   choice("coding", "fixed width, or an Elias code for sparse or for dense levels",
+                          "fixed", {"fixed", "sparse", "dense"}),
                    feedback_parameter("off")},
     .unbiased = true,
     .feedback = with_feedback,
@@ -325,12 +312,7 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode_bytes_per_element = 4.51,
-                .encode_kernels = 1,
-                .published_bytes_per_element = 25,
-                .published_kernels = 5,
-                .published_syncs = 0,
-                .decode_sum_bytes_per_element = 8},
+    .traffic = {.encode = {4.51, 1}, .published = {25, 5, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -84,12 +84,7 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode_bytes_per_element = 12.7,
-                .encode_kernels = 2,
-                .published_bytes_per_element = 60,
-                .published_kernels = 12,
-                .published_syncs = 0,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {12.7, 2}, .published = {60, 12, 0}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

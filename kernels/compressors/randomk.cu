@@ -53,19 +53,8 @@ void decode_add(const Settings&, const std::byte* message, std::size_t bytes, co
            reinterpret_cast<const Value*>(message), permutation(draw, elements), k, sum);
 }
 
-std::size_t message_room(const Settings& settings, std::size_t elements) {
-  return 4 * wanted(density_of(settings), elements);
-}
-
-std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
-                               std::uint64_t) {
-  return {{0, value_bytes(precision) * wanted(density_of(settings), elements)}};
-}
-
 const Registered<DeviceCompressor> entry{{.name = "randomk",
                                           .halves = true,
-                                          .message_room = message_room,
-                                          .parts = parts,
                                           .encode = encode,
                                           .decode_add = decode_add<float>,
                                           .decode_add_halves = decode_add<Half>}};

@@ -77,12 +77,10 @@ Exceedances tile_exceedances(const float* u, std::size_t count, std::uint32_t fr
 
 // The sum of the gamma fit's logarithms over a tile, in the order of moments.h, in double.
 double tile_logarithms(const float* u, std::size_t count, double mean) {
-  double partial[lanes] = {}, total = 0;
+  double partial[lanes] = {};
   for (std::size_t i = 0; i < count; ++i)
     partial[i % lanes] += fit_logarithm(u[i], mean);
-  for (const double lane : partial)
-    total += lane;
-  return total;
+  return in_lane_order(partial);
 }
 
 // All stages; `exceedances(key)` and `logarithms(mean)` look at the whole tensor.
@@ -101,48 +99,31 @@ std::uint32_t threshold_key(const Sidco& sidco, int stages, const Look& exceedan
   return key;
 }
 
-void start(const Sidco& sidco, State& state) {
-  if (state.stages == 0)
-    state.stages = sidco.first_stages;
-}
-
-void adapt(const Sidco& sidco, std::size_t sent, std::size_t k, State& state) {
-  const SidcoMemory next =
-      adapted(sidco, {state.stages, state.encodings, state.kept_share}, sent, k);
-  state.stages = next.stages;
-  state.encodings = next.encodings;
-  state.kept_share = next.kept_share;
-}
-
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
                     Message& message) {
   add_plainly(gradient, with_feedback(settings), state);
   const Sidco sidco = sidco_of(settings);
-  start(sidco, state);
+  SidcoMemory& memory = sidco_memory_of(state, sidco);
   const Values& u = state.residual;
   const std::size_t k = wanted(density_of(settings), u.size());
   std::vector<std::uint32_t> chosen;
   if (k > 0) {
-    const auto every_tile = [&](const auto& sums_of) {
-      std::vector<decltype(sums_of(u.data(), u.size()))> tiles;
-      for (std::size_t begin = 0; begin < u.size(); begin += tile_elements)
-        tiles.push_back(sums_of(u.data() + begin, std::min(tile_elements, u.size() - begin)));
-      return in_order(tiles);
-    };
     const std::uint32_t key = threshold_key(
-        sidco, state.stages,
+        sidco, memory.stages,
         [&](std::uint32_t from) {
-          return every_tile(
-              [=](const float* x, std::size_t count) { return tile_plainly(x, count, from); });
+          return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
+            return tile_plainly(u.data() + begin, count, from);
+          });
         },
         [&](double mean) {
-          return every_tile(
-              [=](const float* x, std::size_t count) { return tile_logarithms(x, count, mean); });
+          return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
+            return tile_logarithms(u.data() + begin, count, mean);
+          });
         });
     for (std::size_t i = 0; i < u.size(); ++i)
       if (magnitude_key(u[i]) >= key)
         chosen.push_back(static_cast<std::uint32_t>(i));
-    adapt(sidco, chosen.size(), k, state);
+    memory = adapted(sidco, memory, chosen.size(), k);
   }
   write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
 }
@@ -153,7 +134,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
   const Sidco sidco = sidco_of(settings);
-  start(sidco, state);
+  SidcoMemory& memory = sidco_memory_of(state, sidco);
   const float* u = state.residual.data();
   Picks picks = room_for_picks(n, state.scratch);
   std::vector<Exceedances> tiles(tiles_of(n));
@@ -168,17 +149,15 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
     return in_order(tiles);
   };
   const auto logarithms = [&](double mean) {
-    std::vector<double> sums(tiles_of(n));
-    for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
-      sums[t] = tile_logarithms(u + begin, count, mean);
+    return sum_in_parallel(n, [&](std::size_t begin, std::size_t count) {
+      return tile_logarithms(u + begin, count, mean);
     });
-    return in_order(sums);
   };
   if (k == 0)
     look(0);
   if (k > 0) {
-    collect(state.residual, threshold_key(sidco, state.stages, look, logarithms), picks);
-    adapt(sidco, picks.total(), k, state);
+    collect(state.residual, threshold_key(sidco, memory.stages, look, logarithms), picks);
+    memory = adapted(sidco, memory, picks.total(), k);
   }
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
@@ -190,16 +169,11 @@ const Registered<Compressor> entry{{
                      "value is ever sorted.",
              .paper = "Abdelmoniem et al., MLSys 2021"},
     .parameters = {density_parameter(),
-                   {.name = "fit",
-                    .sentence = "distribution of the magnitudes",
-                    .fallback = "exponential",
-                    .choices = {"exponential", "pareto", "gamma"}},
-                   {.name = "stages",
-                    .sentence = "how many fits in a row at the first step; it adapts from there",
-                    .fallback = "3",
-                    .minimum = 1,
-                    .maximum = 20,
-                    .whole = true},
+                   choice("fit", "distribution of the magnitudes", "exponential",
+                          {"exponential", "pareto", "gamma"}),
+                   whole_number("stages",
+                                "how many fits in a row at the first step; it adapts from there",
+                                "3", 1, 20),
                    feedback_parameter("on")},
     .sparse = true,
     .feedback = with_feedback,
@@ -207,12 +181,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 16.4,
-                .encode_kernels = 4,
-                .published_bytes_per_element = 80,
-                .published_kernels = 10,
-                .published_syncs = 4,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {16.4, 4}, .published = {80, 10, 4}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

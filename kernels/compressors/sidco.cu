@@ -1,7 +1,6 @@
 // SIDCo on a GPU: every stage is sums over what reached the last threshold, and one thread's fit.
 // The first stage's sums are those of the pass that adds the residual. How many stages there are is
 // known to the device alone, so all that there can be are enqueued, and the rest return at once.
-#include <cstring>
 #include <cuda_runtime.h>
 
 #include "kernels/arithmetic/feedback.h"
@@ -131,26 +130,11 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
     launch(adapt_kernel, 1, 1, stream, chain, k);
 }
 
-Message memory(const Settings& settings, std::size_t, const Draw&, const State& state) {
-  const SidcoMemory memory{state.stages > 0 ? state.stages : sidco_of(settings).first_stages,
-                           state.encodings, state.kept_share};
-  Message bytes(sizeof memory);
-  std::memcpy(bytes.data(), &memory, sizeof memory);
-  return bytes;
-}
-
-void remember(const Message& bytes, State& state) {
-  SidcoMemory memory;
-  std::memcpy(&memory, bytes.data(), sizeof memory);
-  state.stages = memory.stages;
-  state.encodings = memory.encodings;
-  state.kept_share = memory.kept_share;
-}
-
 DeviceCompressor sidco_on_device() {
   DeviceCompressor device = sparsifier_on_device("sidco", encode);
-  device.memory = memory;
-  device.remember = remember;
+  device.prepare = [](const Settings& settings, std::size_t, const Draw&, State& state) {
+    sidco_memory_of(state, sidco_of(settings));
+  };
   return device;
 }
 

@@ -105,6 +105,14 @@ struct SidcoMemory {
   double kept_share = 0;  // sum over these of (selected / wanted)
 };
 
+// It is remembered of a tensor, and is ready for an encoding.
+inline SidcoMemory& sidco_memory_of(State& state, const Sidco& sidco) {
+  SidcoMemory& memory = memory_of<SidcoMemory>(state, 1).front();
+  if (memory.stages == 0)
+    memory.stages = sidco.first_stages;
+  return memory;
+}
+
 constexpr SidcoMemory adapted(const Sidco& sidco, SidcoMemory memory, std::size_t sent,
                               std::size_t k) {
   memory.kept_share += static_cast<double>(sent) / static_cast<double>(k);

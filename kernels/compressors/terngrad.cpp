@@ -43,15 +43,14 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   if (feedback)
     fit(state.residual, n);
   message.resize(4 + packed_bytes(n, 2));
-  std::vector<Moments> tiles(tiles_of(n));
-  for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
+  const Moments moments = sum_in_parallel(n, [&](std::size_t begin, std::size_t count) {
     float scratch[tile_elements];
     if (feedback)
       add_strip(gradient, true, begin, count, state.residual.data());
-    tiles[t] = tile_moments(
+    return tile_moments(
         feedback ? state.residual.data() + begin : gradient.tile(begin, count, scratch), count);
   });
-  const float scale = scale_of(in_order(tiles), settings.number("clip"));
+  const float scale = scale_of(moments, settings.number("clip"));
   const float inverse = inverse_unit(scale, 1);
   put_value(scale, Precision::fp32, message.data());
   for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
@@ -111,23 +110,15 @@ const Registered<Compressor> entry{{
     .sentence = "minus, zero or plus the largest magnitude, at random, unbiased",
     .help = {.more = "Two bits per element are sent, and the expectation is the gradient.",
              .paper = "Wen et al., NeurIPS 2017"},
-    .parameters = {{.name = "clip",
-                    .sentence = "limit of a magnitude in standard deviations; 0: no limit",
-                    .fallback = "0",
-                    .minimum = 0,
-                    .maximum = 1000},
+    .parameters = {number("clip", "limit of a magnitude in standard deviations; 0: no limit", "0",
+                          0, 1000),
                    feedback_parameter("off")},
     .unbiased = true,
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode_bytes_per_element = 8.25,
-                .encode_kernels = 3,
-                .published_bytes_per_element = 30,
-                .published_kernels = 8,
-                .published_syncs = 2,
-                .decode_sum_bytes_per_element = 8},
+    .traffic = {.encode = {8.25, 3}, .published = {30, 8, 2}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -99,17 +99,12 @@ void decode_add(const Settings&, const std::byte* message, std::size_t, const Dr
     launch(unternary_kernel, blocks_of(elements), 256, stream, message, sum, elements);
 }
 
-std::size_t message_room(const Settings&, std::size_t elements) {
-  return 4 + packed_bytes(elements, 2);
-}
-
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {
   return selection_bytes(elements);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "terngrad",
                                           .halves = true,
-                                          .message_room = message_room,
                                           .workspace_bytes = workspace_bytes,
                                           .encode = encode,
                                           .decode_add = decode_add}};

@@ -23,13 +23,12 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
   const std::size_t n = gradient.elements();
-  const bool feedback = with_feedback(settings);
-  fit(state.residual, n);
   Picks picks = room_for_picks(n, state.scratch);
   const std::uint32_t key = key_from(settings.number("cutoff"));
-  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    collect_tile(state.residual.data(), t, begin, count, key, picks);
-  });
+  add_then(gradient, with_feedback(settings), state,
+           [&](std::size_t t, std::size_t begin, std::size_t count) {
+             collect_tile(state.residual.data(), t, begin, count, key, picks);
+           });
   write_sparse(picks, gradient.precision(), state.residual, message);
 }
 
@@ -46,28 +45,19 @@ const Registered<Compressor> entry{{
     .help = {.more = "It is the cheapest selection, one pass, but how much it sends is up to the "
                      "gradients.",
              .paper = "Strom, Interspeech 2015; Dutta et al., AAAI 2020"},
-    .parameters = {{.name = "cutoff",
-                    .sentence = "smallest magnitude that is sent, in units of the gradient",
-                    .fallback = "3",
-                    .minimum = 0},
-                   {.name = "deviation",
-                    .sentence = "standard deviation of the gradient that size predictions assume",
-                    .fallback = "1",
-                    .minimum = 1e-30,
-                    .changes_cost = false},
-                   feedback_parameter("on")},
+    .parameters =
+        {number("cutoff", "smallest magnitude that is sent, in units of the gradient", "3", 0),
+         unpriced(number("deviation",
+                         "standard deviation of the gradient that size predictions assume", "1",
+                         1e-30)),
+         feedback_parameter("on")},
     .sparse = true,
     .feedback = with_feedback,
     .wire_bytes = typical_bytes,
     .promise = promise_of_sent,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 12.1,
-                .encode_kernels = 1,
-                .published_bytes_per_element = 45,
-                .published_kernels = 7,
-                .published_syncs = 1,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {12.1, 1}, .published = {45, 7, 1}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -39,12 +39,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode, decode_sparse},
-    .traffic = {.encode_bytes_per_element = 12.5,
-                .encode_kernels = 6,
-                .published_bytes_per_element = 49,
-                .published_kernels = 8,
-                .published_syncs = 0,
-                .decode_sum_bytes_per_selected = 64},
+    .traffic = {.encode = {12.5, 6}, .published = {49, 8, 0}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -20,6 +20,14 @@ void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::
     u[i] = feedback ? g[i] + u[i] : g[i];
 }
 
+Moments add_and_sum(const Gradient& gradient, bool feedback, State& state) {
+  std::vector<Moments> tiles(tiles_of(gradient.elements()));
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    tiles[t] = tile_moments(state.residual.data() + begin, count);
+  });
+  return in_order(tiles);
+}
+
 void add_plainly(const Gradient& gradient, bool feedback, State& state) {
   fit(state.residual, gradient.elements());
   for (std::size_t i = 0; i < gradient.elements(); ++i)
@@ -28,9 +36,9 @@ void add_plainly(const Gradient& gradient, bool feedback, State& state) {
 
 Values residual(const State& state) {
   Values values = state.residual;
-  if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
+  if (state.sent.positive != 0 || state.sent.negative != 0)
     for (float& value : values)
-      value -= value >= 0 ? state.sent_if_positive : state.sent_if_negative;
+      value -= state.sent.of(value);
   return values;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/moments.h"
 #include "kernels/cpu/tiles.h"
 
 namespace syncline {
@@ -10,7 +11,7 @@ namespace syncline {
 void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::size_t count,
                float* residual);
 
-// The same for the whole tensor, in state.residual. Runs work(tile, begin, elements in it) for
+// Adds the whole tensor like that, in state.residual. Runs work(tile, begin, elements in it) for
 // every tile while the caches hold it.
 template <class Work>
 void add_then(const Gradient& gradient, bool feedback, State& state, const Work& work) {
@@ -21,6 +22,9 @@ void add_then(const Gradient& gradient, bool feedback, State& state, const Work&
       work((begin + at) / tile_elements, begin + at, std::min(tile_elements, count - at));
   });
 }
+
+// Adds the whole tensor as well, and returns the moments of u.
+Moments add_and_sum(const Gradient& gradient, bool feedback, State& state);
 
 // u for the whole tensor, plainly: what the reference versions start with.
 void add_plainly(const Gradient& gradient, bool feedback, State& state);

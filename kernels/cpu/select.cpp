@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t strata = std::size_t{1} << 12, neighbours = 16;
 constexpr std::size_t sample_size = strata * neighbours;
 
-// Which value of a digit holds rank k, counting from the largest; k becomes the rank inside it.
+// This value of a digit holds rank k, counting from the largest; k becomes the rank inside it.
 std::size_t digit_of_rank(const std::vector<std::size_t>& counts, std::size_t& k) {
   std::size_t digit = counts.size() - 1;
   while (counts[digit] < k)

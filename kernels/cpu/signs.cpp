@@ -16,6 +16,12 @@ std::size_t bytes_of(const SignFormat& format, std::size_t elements) {
 struct SignLanes {
   float positive[lanes] = {}, negative[lanes] = {};
   std::uint32_t positives[lanes] = {};
+
+  void add(float u, std::size_t lane) {
+    positive[lane] += u >= 0 ? u : 0.0f;
+    negative[lane] += u >= 0 ? 0.0f : u;
+    positives[lane] += u >= 0 ? 1u : 0u;
+  }
 };
 
 SignSums total_of(const SignLanes& partial, std::size_t count) {
@@ -29,16 +35,10 @@ SignSums total_of(const SignLanes& partial, std::size_t count) {
   return sums;
 }
 
-void count_in(float u, std::size_t lane, SignLanes& partial) {
-  partial.positive[lane] += u >= 0 ? u : 0.0f;
-  partial.negative[lane] += u >= 0 ? 0.0f : u;
-  partial.positives[lane] += u >= 0 ? 1u : 0u;
-}
-
 SignSums tile_sums_plainly(const float* u, std::size_t count) {
   SignLanes partial;
   for (std::size_t i = 0; i < count; ++i)
-    count_in(u[i], i % lanes, partial);
+    partial.add(u[i], i % lanes);
   return total_of(partial, count);
 }
 
@@ -48,12 +48,8 @@ struct SignVectors {
   Masks positives[2] = {};
 };
 
-// u = g + r with r = c - (what was sent of c), where `u` holds c, of one element.
-float without_sent(float c, SignScales sent) {
-  return c - (c >= 0 ? sent.positive : sent.negative);
-}
-
-// The same of 32 elements, into the sums, and their signs.
+// u = g + r with r = c - (what was sent of c), where `u` holds c, of 32 elements, which are added
+// to the sums; returns their signs.
 std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
                        SignVectors& sums) {
   const Floats zero = {}, if_positive = zero + sent.positive, if_negative = zero + sent.negative;
@@ -73,7 +69,7 @@ std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
   return word;
 }
 
-// As many whole tiles as `streams`, `part` elements each, side by side: their sums and signs.
+// Makes the sums and signs of `streams` whole tiles, `part` elements each, side by side.
 template <std::size_t streams>
 void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t part, float* u,
                   std::byte* out, SignSums* tiles) {
@@ -97,8 +93,8 @@ void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t pa
     const std::size_t begin = stream * part, end = begin + part;
     const std::size_t whole = begin + part / lanes * lanes;
     for (std::size_t i = whole; i < end; ++i) {
-      u[i] = feedback ? g[i] + without_sent(u[i], sent) : g[i];
-      count_in(u[i], i - whole, partial);
+      u[i] = feedback ? g[i] + (u[i] - sent.of(u[i])) : g[i];
+      partial.add(u[i], i - whole);
       word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
     }
     if (whole < end)
@@ -111,11 +107,10 @@ void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t pa
 void finish(const SignFormat& format, const SignSums& sums, bool feedback, State& state,
             Message& message) {
   const SignScales scales = format.scales_of(sums);
-  state.sent_if_positive = scales.positive;
-  state.sent_if_negative = scales.negative;
+  state.sent = scales;
   // A scale that is not finite would poison the residual for ever; the receivers have been told.
   if (!std::isfinite(scales.positive) || !std::isfinite(scales.negative) || !feedback) {
-    state.sent_if_positive = state.sent_if_negative = 0;
+    state.sent = {};
     if (feedback)
       std::fill(state.residual.begin(), state.residual.end(), 0.0f);
   }
@@ -149,11 +144,10 @@ void encode_plainly(const SignFormat& format, const Gradient& gradient, bool fee
   for (std::size_t i = 0; i < n; ++i)
     if (state.residual[i] >= 0)
       message[4 * format.scales + i / 8] |= static_cast<std::byte>(1 << i % 8);
-  std::vector<SignSums> tiles;
-  for (std::size_t begin = 0; begin < n; begin += tile_elements)
-    tiles.push_back(
-        tile_sums_plainly(state.residual.data() + begin, std::min(tile_elements, n - begin)));
-  finish(format, in_order(tiles), feedback, state, message);
+  const SignSums sums = sum_plainly(n, [&](std::size_t begin, std::size_t count) {
+    return tile_sums_plainly(state.residual.data() + begin, count);
+  });
+  finish(format, sums, feedback, state, message);
 }
 
 void encode(const SignFormat& format, const Gradient& gradient, bool feedback, State& state,
@@ -161,7 +155,6 @@ void encode(const SignFormat& format, const Gradient& gradient, bool feedback, S
   const std::size_t n = gradient.elements();
   fit(state.residual, n);
   message.resize(bytes_of(format, n));
-  const SignScales sent{state.sent_if_positive, state.sent_if_negative};
   std::byte* words = message.data() + 4 * format.scales;
   std::vector<SignSums> tiles(tiles_of(n));
   for_each_strip(n, [&](std::size_t begin, std::size_t count) {
@@ -170,10 +163,10 @@ void encode(const SignFormat& format, const Gradient& gradient, bool feedback, S
     float* u = state.residual.data() + begin;
     SignSums* sums = tiles.data() + begin / tile_elements;
     if (count == strip_elements)
-      add_and_pack<strip_tiles>(g, feedback, sent, tile_elements, u, words + begin / 8, sums);
+      add_and_pack<strip_tiles>(g, feedback, state.sent, tile_elements, u, words + begin / 8, sums);
     else
       for (std::size_t at = 0; at < count; at += tile_elements)
-        add_and_pack<1>(g + at, feedback, sent, std::min(tile_elements, count - at), u + at,
+        add_and_pack<1>(g + at, feedback, state.sent, std::min(tile_elements, count - at), u + at,
                         words + (begin + at) / 8, sums + at / tile_elements);
   });
   finish(format, in_order(tiles), feedback, state, message);
@@ -213,12 +206,19 @@ Codec codec(const SignFormat& format) {
 
 }  // namespace
 
-Codec signs_plainly(const SignFormat& format) {
-  return codec<encode_plainly, decode_plainly>(format);
-}
-
-Codec signs(const SignFormat& format) {
-  return codec<encode, decode>(format);
+Compressor sign_method(const SignFormat& format, const std::string& sentence, const Help& help,
+                       const MemoryTraffic::Chain& published) {
+  return {.name = format.name,
+          .sentence = sentence,
+          .help = help,
+          .parameters = {feedback_parameter("on")},
+          .feedback = with_feedback,
+          .wire_bytes = [=](const Settings&, std::size_t elements, Precision) -> WireSize {
+            return {static_cast<double>(bytes_of(format, elements)), true};
+          },
+          .reference = codec<encode_plainly, decode_plainly>(format),
+          .cpu = codec<encode, decode>(format),
+          .traffic = {.encode = {12.13, 1}, .published = published, .sum_bytes_per_element = 8}};
 }
 
 }  // namespace syncline

@@ -5,7 +5,8 @@
 
 namespace syncline {
 
-Codec signs_plainly(const SignFormat& format);
-Codec signs(const SignFormat& format);  // over tiles
+// The sign method of this format; `published` is its authors' code.
+Compressor sign_method(const SignFormat& format, const std::string& sentence, const Help& help,
+                       const MemoryTraffic::Chain& published);
 
 }  // namespace syncline

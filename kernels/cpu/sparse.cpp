@@ -14,7 +14,7 @@ std::uint32_t get_index(const std::byte* message, std::size_t i) {
   return index;
 }
 
-// Where each tile's picks begin among all, and how many there are at the end.
+// Each tile's picks begin there among all; the last number is how many there are.
 std::vector<std::size_t> offsets_of(const Picks& picks) {
   std::vector<std::size_t> first(picks.counts.size() + 1);
   for (std::size_t t = 0; t < picks.counts.size(); ++t)

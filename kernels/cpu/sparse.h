@@ -1,4 +1,4 @@
-// What the sparsifiers share: finding every element whose magnitude reaches a threshold, and the
+// The sparsifiers share this: finding every element whose magnitude reaches a threshold, and the
 // message they make of it: k indices (u32, ascending), then k values (fp32, or fp16 for fp16
 // gradients). 8 bytes per element sent, as the published codes count: two all-gathers, of fp32 and
 // of int32.
@@ -34,7 +34,7 @@ struct Picks {
   std::span<std::uint32_t> values(std::size_t t) const {
     return {bits + t * tile_elements, counts[t]};
   }
-  // Of tile t, leaves those for whose key stays(key) holds.
+  // Leaves those of tile t for whose key stays(key) holds.
   template <class Stays>
   void leave(std::size_t t, const Stays& stays) {
     const std::span<std::uint32_t> indices = tile(t), copies = values(t);
@@ -56,7 +56,7 @@ Picks room_for_picks(std::size_t elements, Scratch& scratch);
 void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
                   std::uint32_t threshold, Picks& picks);
 
-// The same for the whole tensor.
+// Makes those of the whole tensor its picks.
 void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks);
 
 // The keys of all picks.
@@ -68,7 +68,7 @@ void raise(std::uint32_t threshold, Picks& picks);
 // The message of these picks; what is sent is taken off u, exactly (see sent_off).
 void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
 
-// The same from a plain list of ascending indices: the reference.
+// The reference makes it from a plain list of ascending indices.
 void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision precision,
                           std::span<float> u, Message& message);
 
@@ -80,11 +80,7 @@ constexpr double sparse_bytes(std::size_t selected, Precision precision) {
 }
 
 inline Parameter density_parameter() {
-  return {.name = density_name,
-          .sentence = "share of the elements that is sent",
-          .fallback = "0.001",
-          .minimum = 0,
-          .maximum = 1};
+  return number(density_name, "share of the elements that is sent", "0.001", 0, 1);
 }
 
 // Bytes when `density` of the elements is sent: by methods that keep to it, and by those that aim
@@ -116,7 +112,7 @@ inline Promise promise_at_density(const Settings& settings, std::size_t elements
   return promise_of_largest(wanted(density_of(settings), elements), elements);
 }
 
-// Of who decides on k anew for each message: that of the k it has sent.
+// A method that decides on k anew for each message promises it for the k that it has sent.
 inline Promise promise_of_sent(const Settings&, std::size_t elements, std::size_t sent) {
   return promise_of_largest(sent, elements);
 }

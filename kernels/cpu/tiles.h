@@ -1,4 +1,4 @@
-// How a CPU runs a kernel: the elements are cut into tiles, and tiles are run by however many
+// A CPU runs a kernel like this: the elements are cut into tiles, and tiles are run by however many
 // threads there are. Thrust runs tiles and nothing else: its element-wise selections are some
 // twenty times slower with OpenMP (its scan is serial there), and it stays out of every interface
 // because objects with different Thrust back-ends define the same symbols differently.
@@ -22,6 +22,16 @@ void for_each_tile(std::size_t elements, const Work& work) {
     const std::size_t begin = tile * tile_elements;
     work(tile, begin, std::min(tile_elements, elements - begin));
   });
+}
+
+// The same sum as sum_plainly gives, of tiles in parallel.
+template <class SumsOf>
+auto sum_in_parallel(std::size_t elements, const SumsOf& sums_of) {
+  std::vector<decltype(sums_of(elements, elements))> tiles(tiles_of(elements));
+  for_each_tile(elements, [&](std::size_t tile, std::size_t begin, std::size_t count) {
+    tiles[tile] = sums_of(begin, count);
+  });
+  return in_order(tiles);
 }
 
 // A core fetches faster along several places at once than along one: its prefetchers follow each

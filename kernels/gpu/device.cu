@@ -52,16 +52,29 @@ std::size_t workspace_bytes(const DeviceCompressor& compressor, const Settings& 
   return compressor.workspace_bytes ? compressor.workspace_bytes(settings, elements) : 0;
 }
 
+// Bytes of a message whose size is known beforehand.
+std::size_t message_bytes(const DeviceCompressor& compressor, const Settings& settings,
+                          std::size_t elements, Precision precision) {
+  return static_cast<std::size_t>(Registered<Compressor>::find(compressor.name)
+                                      .wire_bytes(settings, elements, precision)
+                                      .bytes);
+}
+
+std::size_t message_room(const DeviceCompressor& compressor, const Settings& settings,
+                         std::size_t elements) {
+  return compressor.message_room ? compressor.message_room(settings, elements)
+                                 : message_bytes(compressor, settings, elements, Precision::fp32);
+}
+
 // All the memory of one tensor's encodings.
 struct Memory {
   Memory(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
          Precision of_gradient, std::size_t memory_bytes)
-      : room(compressor.message_room(settings, elements)),
-        precision(of_gradient),
+      : precision(of_gradient),
         gradient(value_bytes(precision) * elements),
         residual(4 * elements),
         sent(12),
-        message(room),
+        message(message_room(compressor, settings, elements)),
         selected(8),
         memory(memory_bytes),
         workspace(workspace_bytes(compressor, settings, elements)) {}
@@ -77,24 +90,24 @@ struct Memory {
   }
   DeviceOutput output() const { return {message.as<std::byte>(), selected.as<std::uint64_t>()}; }
 
-  std::size_t room;
   Precision precision;
   DeviceBytes gradient, residual, sent, message, selected, memory, workspace;
 };
 
-void put(const Memory& memory, const Gradient& gradient, const State& state,
-         const Message& remembered) {
-  const float sent[] = {state.sent_if_positive, state.sent_if_negative, 0};
+void put(const Memory& memory, const Gradient& gradient, const State& state) {
+  const float sent[] = {state.sent.positive, state.sent.negative, 0};
   copy_bytes(memory.gradient.as<void>(), gradient.data(),
              value_bytes(memory.precision) * gradient.elements());
   copy_bytes(memory.residual.as<void>(), state.residual.data(), 4 * state.residual.size());
   copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
-  copy_bytes(memory.memory.as<void>(), remembered.data(), remembered.size());
+  copy_bytes(memory.memory.as<void>(), state.memory.data(), state.memory.size());
 }
 
-Message remembered_by(const DeviceCompressor& compressor, const Settings& settings,
-                      std::size_t elements, const Draw& draw, const State& state) {
-  return compressor.memory ? compressor.memory(settings, elements, draw, state) : Message{};
+void prepare(const DeviceCompressor& compressor, const Settings& settings, std::size_t elements,
+             const Draw& draw, State& state) {
+  fit(state.residual, elements);
+  if (compressor.prepare)
+    compressor.prepare(settings, elements, draw, state);
 }
 
 void refuse_halves(const DeviceCompressor& compressor, Precision precision) {
@@ -113,9 +126,10 @@ Message fetched(const DeviceCompressor& compressor, const Settings& settings, st
                 const Memory& memory) {
   std::uint64_t selected = 0;
   copy_bytes(&selected, memory.selected.as<void>(), sizeof selected);
-  std::vector<MessagePart> parts = {{0, memory.room}};
-  if (compressor.parts)
-    parts = compressor.parts(settings, elements, memory.precision, selected);
+  const std::vector<MessagePart> parts =
+      compressor.parts ? compressor.parts(settings, elements, memory.precision, selected)
+                       : std::vector<MessagePart>{
+                             {0, message_bytes(compressor, settings, elements, memory.precision)}};
   Message message;
   for (const MessagePart& part : parts) {
     const std::size_t begin = message.size();
@@ -130,11 +144,10 @@ void encode(const DeviceCompressor& compressor, const Settings& settings, const 
   const std::size_t n = gradient.elements();
   refuse_halves(compressor, gradient.precision());
   refuse_large(n);
-  fit(state.residual, n);
   message.clear();
-  Message remembered = remembered_by(compressor, settings, n, draw, state);
-  const Memory memory(compressor, settings, n, gradient.precision(), remembered.size());
-  put(memory, gradient, state, remembered);
+  prepare(compressor, settings, n, draw, state);
+  const Memory memory(compressor, settings, n, gradient.precision(), state.memory.size());
+  put(memory, gradient, state);
   compressor.encode(settings, memory.input(n), draw, memory.output(), memory.workspace.as<void>(),
                     nullptr);
   check_cuda(cudaGetLastError(), compressor.name.c_str());
@@ -143,11 +156,8 @@ void encode(const DeviceCompressor& compressor, const Settings& settings, const 
   float sent[3] = {};
   copy_bytes(sent, memory.sent.as<void>(), sizeof sent);
   copy_bytes(state.residual.data(), memory.residual.as<void>(), 4 * n);
-  copy_bytes(remembered.data(), memory.memory.as<void>(), remembered.size());
-  if (compressor.remember)
-    compressor.remember(remembered, state);
-  state.sent_if_positive = sent[0];
-  state.sent_if_negative = sent[1];
+  copy_bytes(state.memory.data(), memory.memory.as<void>(), state.memory.size());
+  state.sent = {sent[0], sent[1]};
   if (sent[2] != 0)
     std::fill(state.residual.begin(), state.residual.end(), 0.0f);
 }
@@ -192,15 +202,19 @@ double cold_seconds(const DeviceBytes& eviction, const std::function<void()>& wo
 // from the host for every sample would take longer than the sample.
 struct Bench {
   Bench(const DeviceCompressor& compressor, const Settings& settings,
-        std::span<const float> gradient, const Message& remembered)
+        std::span<const float> gradient, const State& state)
       : elements(gradient.size()),
-        memory(compressor, settings, elements, Precision::fp32, remembered.size()),
+        memory_bytes(state.memory.size()),
+        memory(compressor, settings, elements, Precision::fp32, memory_bytes),
         residual(4 * elements),
-        start_memory(remembered.size()),
+        start_memory(memory_bytes),
         sum(4 * elements),
         eviction(eviction_bytes),
-        memory_bytes(remembered.size()) {
+        sent{state.sent.positive, state.sent.negative, 0} {
     check_cuda(cudaMemset(sum.as<void>(), 0, 4 * elements), "cudaMemset");
+    put(memory, gradient, state);
+    copy_bytes(residual.as<void>(), state.residual.data(), 4 * elements);
+    copy_bytes(start_memory.as<void>(), state.memory.data(), memory_bytes);
   }
 
   void reset() const {
@@ -209,11 +223,10 @@ struct Bench {
     copy_bytes(memory.sent.as<void>(), sent, sizeof sent);
   }
 
-  std::size_t elements;
+  std::size_t elements, memory_bytes;
   Memory memory;
   DeviceBytes residual, start_memory, sum, eviction;
-  std::size_t memory_bytes;
-  float sent[3] = {};
+  float sent[3];
   std::unique_ptr<DeviceBytes> wire = {};
   std::size_t wire_bytes = 0;
 };
@@ -223,14 +236,8 @@ std::function<double()> sampler(const DeviceCompressor& compressor, const Settin
   refuse_large(gradient.size());
   const Draw draw{1, 20, 0};
   State start = state;
-  fit(start.residual, gradient.size());
-  const Message remembered = remembered_by(compressor, settings, gradient.size(), draw, start);
-  const auto bench = std::make_shared<Bench>(compressor, settings, gradient, remembered);
-  put(bench->memory, gradient, start, remembered);
-  bench->sent[0] = start.sent_if_positive;
-  bench->sent[1] = start.sent_if_negative;
-  copy_bytes(bench->residual.as<void>(), start.residual.data(), 4 * gradient.size());
-  copy_bytes(bench->start_memory.as<void>(), remembered.data(), remembered.size());
+  prepare(compressor, settings, gradient.size(), draw, start);
+  const auto bench = std::make_shared<Bench>(compressor, settings, gradient, start);
   const auto encode_once = [=] {
     compressor.encode(settings, bench->memory.input(bench->elements), draw, bench->memory.output(),
                       bench->memory.workspace.as<void>(), nullptr);

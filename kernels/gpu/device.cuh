@@ -85,7 +85,7 @@ __device__ inline WarpTile warp_tile(std::size_t tile, std::size_t elements) {
   return {begin, begin + tile_elements < elements ? begin + tile_elements : elements};
 }
 
-// Where this lane begins in a tile that a block takes together: every warp has `rows` rows of it,
+// This lane begins there in a tile that a block takes together: every warp has `rows` rows of it,
 // one after the other.
 __device__ inline std::size_t first_in_tile(std::size_t tile) {
   return tile * tile_elements + threadIdx.x / 32 * 32 * rows + lane_of_warp();
@@ -116,7 +116,7 @@ __device__ Sums ordered_sums(Sums total, const Part& part) {
   return total;
 }
 
-// The same of one number per lane, in double.
+// This one sums one number per lane, in double.
 template <class Value>
 __device__ double ordered_sum(Value mine) {
   double total = 0;
@@ -138,7 +138,7 @@ __device__ inline float loaded(const Half* g, std::size_t i) {
   return to_float(g[i]);
 }
 
-// How many elements a batch has from here on: row r of this lane is there if 32 r is below that.
+// A batch has so many elements from here on: row r of this lane is there if 32 r is below that.
 __device__ inline unsigned left_of(std::size_t first, std::size_t end) {
   return first >= end               ? 0
          : end - first < 32 * batch ? static_cast<unsigned>(end - first)

@@ -1,5 +1,6 @@
-// What a GPU version of a compressor is, without CUDA in sight, so that tests and the calibrator
-// can ask for it by name. <name>.cu registers it; in a build without CUDA the registry is empty.
+// A GPU version of a compressor is described here without CUDA in sight, so that tests and the
+// calibrator can ask for it by name. <name>.cu registers it; in a build without CUDA the registry
+// is empty.
 //
 // A chain is enqueued on one stream and never waits for the host: thresholds, counts and scales
 // stay on the device, and the host reads the message's length once, at the end.
@@ -15,16 +16,16 @@ namespace syncline {
 struct DeviceInput {  // device pointers
   const float* gradient = nullptr;
   float* residual = nullptr;
-  float* sent =
-      nullptr;  // sign methods: what a set and a cleared bit took off, and 1 to forget all
-  std::byte* memory = nullptr;  // what DeviceCompressor::memory made
+  float* sent = nullptr;        // State::sent: positive, negative, and 1 to forget the residual
+  std::byte* memory = nullptr;  // State::memory
   std::size_t elements = 0;
   const Half* halves = nullptr;  // the gradient where it is one of fp16; `gradient` is null then
 };
 
 struct DeviceOutput {            // device pointers
   std::byte* message = nullptr;  // room for message_room bytes
-  // How many elements were sent, or bytes of codes written, where only the device knows.
+  // It counts the elements that were sent, or the bytes of codes that were written, where only the
+  // device knows.
   std::uint64_t* selected = nullptr;
 };
 
@@ -36,18 +37,17 @@ struct DeviceCompressor {
   static constexpr const char* kind = "compressor with a CUDA version";
   std::string name = {};
   bool halves = false;  // also takes fp16 gradients; those that do not are never given any
+  // Bytes that a message is written into. Empty: as many as `wire_bytes` says, which is exact then.
   std::function<std::size_t(const Settings&, std::size_t elements)> message_room = {};
-  // Which pieces of that room make the message, in their order on the wire. Empty: all of it does.
+  // These pieces of that room make the message, in their order on the wire. Empty: the first
+  // `wire_bytes` do.
   std::function<std::vector<MessagePart>(const Settings&, std::size_t elements, Precision,
                                          std::uint64_t selected)>
       parts = {};
-  // What it works in, beside these. Empty: nothing.
+  // It works in so many bytes beside these. Empty: in none.
   std::function<std::size_t(const Settings&, std::size_t elements)> workspace_bytes = {};
-  // What the method remembers beside the residual, as the device keeps it, and back. Both are empty
-  // where nothing is.
-  std::function<Message(const Settings&, std::size_t elements, const Draw&, const State&)> memory =
-      {};
-  std::function<void(const Message& memory, State&)> remember = {};
+  // Makes State::memory ready for the device. Empty: there is none.
+  std::function<void(const Settings&, std::size_t elements, const Draw&, State&)> prepare = {};
   // Enqueues everything on the stream (a cudaStream_t). Bits of message and residual are the CPU's.
   std::function<void(const Settings&, const DeviceInput&, const Draw&, const DeviceOutput&,
                      void* workspace, void* stream)>
@@ -56,14 +56,14 @@ struct DeviceCompressor {
   std::function<void(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
                      float* sum, std::size_t elements, void* workspace, void* stream)>
       decode_add = {};
-  // The same for messages of fp16 gradients. Empty: they look like those of fp32.
+  // Adds messages of fp16 gradients. Empty: they look like those of fp32.
   decltype(decode_add) decode_add_halves = {};
 };
 
-// What is measured beside the compressors, on the same data: what a user would run without us
-// (baseline-*: libraries; published-*: the published codes' chains of one kernel per operation),
-// and single passes of ours (pass-*). Only measured, so nothing holds it to bits. `k` is how many
-// elements to send, or the rank.
+// Some things are measured beside the compressors, on the same data: what a user would run without
+// us (baseline-*: libraries; published-*: the published codes' chains of one kernel per operation),
+// and single passes of ours (pass-*). They are only measured, so nothing holds them to bits. `k` is
+// how many elements to send, or the rank.
 struct DeviceBaseline {
   static constexpr const char* kind = "CUDA baseline";
   std::string name = {};

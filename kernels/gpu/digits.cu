@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(block_threads)
       atomicAdd(&room.histogram[bin], counts[bin]);
 }
 
-// What a cut is for: nothing yet, the next low_key, or the k largest of the list.
+// A cut is for nothing yet, for the next low_key, or for the k largest of the list.
 enum class Use { none, low_key, largest };
 
 // One block: the digit that holds the rank (the first time: k), by a suffix sum; leaves the
@@ -124,7 +124,7 @@ void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned
   }
 }
 
-// Of the list, all that reach above_key, and of those between band_key and it `rank` in a row,
+// Sends all of the list that reach above_key, and of those between band_key and it `rank` in a row,
 // after the first `skip`: in order.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(block_threads, 2)
     for (unsigned row = 0; row < rows; ++row) {
       const unsigned long long my_above = before_above + __popc(above[row] & lower);
       const unsigned long long my_band = before_band + __popc(band[row] & lower);
-      // How many of the band are sent before this one.
+      // So many of the band are sent before this one.
       const unsigned long long sent = my_band < skip            ? 0
                                       : my_band < skip + wanted ? my_band - skip
                                                                 : wanted;

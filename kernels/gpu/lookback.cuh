@@ -40,7 +40,7 @@ __device__ inline unsigned long long look_back(unsigned long long* status, std::
   return before;
 }
 
-// What one tile's threads share while they compact it.
+// One tile's threads share this while they compact it.
 struct TileCounts {
   std::uint32_t tile;
   unsigned long long warp[warps];

@@ -23,7 +23,7 @@ struct Selection {
   unsigned long long counts[8];
 };
 
-// Where the parts of a selection's workspace lie.
+// The parts of a selection's workspace lie here.
 struct SelectionRoom {
   Selection* selection = nullptr;
   std::uint32_t* list = nullptr;         // indices collected, ascending
@@ -78,7 +78,7 @@ void write_list(const DeviceInput& input, const SelectionRoom& room, const Devic
                 std::size_t message_room, void* stream);
 // u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
 void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream);
-// The same, and the histogram of the magnitudes, in one pass.
+// Makes the histogram of the magnitudes as well, in one pass.
 void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
                        void* stream);
 // low_key: the lower edge of the histogram's bin that holds rank k; uses the histogram up.

@@ -110,8 +110,6 @@ void decode_add(std::size_t scales, const std::byte* message, float* sum, std::s
 DeviceCompressor sign_method_on_device(const std::string& name, std::size_t scales) {
   return {.name = name,
           .halves = true,
-          .message_room = [=](const Settings&,
-                              std::size_t elements) { return 4 * (scales + sign_words(elements)); },
           .workspace_bytes =
               [](const Settings&, std::size_t elements) {
                 return (tiles_of(elements) + 1) * sizeof(SignSums);

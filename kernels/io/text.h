@@ -1,7 +1,9 @@
 // Text that comes from outside: how it is read, and how much of it is shown.
 #pragma once
 
+#include <charconv>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,13 +33,22 @@ std::string lower(std::string text);
 std::string trimmed(const std::string& text);
 std::vector<std::string> split(const std::string& text, char separator);
 
-// As it may be printed: what would move a terminal's cursor or turn the direction of writing, and
-// bytes that are no UTF-8, as \xNN.
+// Returns it as it may be printed: what would move a terminal's cursor or turn the direction of
+// writing, and bytes that are no UTF-8, become \xNN.
 std::string printable(const std::string& text);
 
 // The beginning of what a message quotes, as it may be printed. A path that can be one is whole.
 std::string brief(const std::string& text);
 std::string brief_path(const std::string& path);
+
+// All of the text as a decimal number, without blanks; none: it is no such number.
+template <class Number = double>
+std::optional<Number> number_in(const std::string& text) {
+  Number number = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  return error == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
 
 // A number in a message, to 12 digits.
 std::string number_text(double number);

@@ -43,7 +43,7 @@ class Descriptor {
   int number_;
 };
 
-// What `path` leads to, and whether that is replaced as a whole.
+// `path` leads to `target`, which is replaced as a whole or not.
 struct Place {
   std::string path;      // as the user wrote it, for messages
   fs::path target = {};  // behind all links

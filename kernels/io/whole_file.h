@@ -8,15 +8,15 @@
 
 namespace syncline {
 
-// Where the file system cannot keep a file without a name, and for a moment while a file is
-// replaced: a folder beside the file. Only what is in it and called unfinished-* is ours.
+// A folder beside the file holds it where the file system cannot keep a file without a name, and
+// for a moment while a file is replaced. Only what is in it and called unfinished-* is ours.
 inline const std::string unfinished_folder = ".syncline-unfinished";
 
 // The file is then this text, whatever ends the program; or it is as it was, and
 // std::runtime_error names the path and the reason. A link stays one: what it points to is
 // replaced. A device or a pipe is written to.
 void write_atomically(const std::string& path, const std::string& text);
-// The same with what `write` writes, which goes to the disk meanwhile.
+// This one writes what `write` writes, which goes to the disk meanwhile.
 void write_atomically(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 // Throws what write_atomically would throw, as far as that can be known before there is a text.

@@ -55,7 +55,6 @@ const Registered<Exchange> entry{{
                  "every worker compresses twice. What is sent of few values twice learns slowly, "
                  "or diverges.",
              .paper = "Seide et al., Interspeech 2014; Espresso, EuroSys 2023"},
-    .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = alltoall,

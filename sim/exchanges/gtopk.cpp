@@ -126,7 +126,6 @@ const Registered<Exchange> entry{{
                      "every worker. A worker gets back what it selected and the last list has not; "
                      "what a merge dropped of an element that another branch brought is lost.",
              .paper = "Shi et al., ICDCS 2019"},
-    .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = gtopk,

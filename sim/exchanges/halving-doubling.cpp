@@ -57,7 +57,6 @@ const Registered<Exchange> entry{{
     .help = {.more = "It sends a ring's bytes in fewer steps, but to partners that are far away, "
                      "where flows meet.",
              .paper = "Thakur, Rabenseifner and Gropp, IJHPCA 2005"},
-    .parameters = {},
     .uses_servers = false,
     .plan = halving_doubling,
 }};

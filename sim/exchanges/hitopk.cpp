@@ -57,7 +57,6 @@ const Registered<Exchange> entry{{
     .help = {.more = "Selections cross between nodes only, and a slow network between fast nodes "
                      "carries 1/m of a flat gather's bytes.",
              .paper = "HiTopKComm, Shi et al., MLSys 2021"},
-    .parameters = {},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = hitopk,

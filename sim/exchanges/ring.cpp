@@ -21,7 +21,6 @@ const Registered<Exchange> entry{{
     .help = {.more = "No exchange sends fewer bytes, 2(n-1)/n of the buffer per worker, but the "
                      "number of steps grows with n.",
              .paper = "Patarasuk and Yuan, JPDC 2009; NCCL"},
-    .parameters = {},
     .uses_servers = false,
     .plan = ring,
 }};

@@ -14,9 +14,9 @@ namespace {
 
 // The residual with nothing left to take off, so that values can be added to it.
 Values& plain_residual(State& state, std::size_t elements) {
-  if (state.sent_if_positive != 0 || state.sent_if_negative != 0)
+  if (state.sent.positive != 0 || state.sent.negative != 0)
     state.residual = residual(state);
-  state.sent_if_positive = state.sent_if_negative = 0;
+  state.sent = {};
   if (state.residual.empty())
     state.residual.resize(elements);
   return state.residual;
@@ -24,8 +24,7 @@ Values& plain_residual(State& state, std::size_t elements) {
 
 // What residual(state)[i] is.
 float left_at(const State& state, std::size_t i) {
-  const float value = state.residual[i];
-  return value - (value >= 0 ? state.sent_if_positive : state.sent_if_negative);
+  return state.residual[i] - state.sent.of(state.residual[i]);
 }
 
 // |u - sent|^2 / |u|^2, in which `u_at` and `rest_at` are u and u - sent; 0 for zeros.

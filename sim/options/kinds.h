@@ -15,17 +15,6 @@ namespace syncline {
 
 inline constexpr double tiny = 1e-12;  // "greater than zero"
 
-inline Parameter number(const std::string& name, const std::string& sentence,
-                        const std::string& fallback, double minimum, double maximum,
-                        bool whole = false) {
-  return {name, sentence, fallback, minimum, maximum, whole, {}};
-}
-
-inline Parameter choice(const std::string& name, const std::string& sentence,
-                        const std::string& fallback, std::vector<std::string> choices) {
-  return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
-}
-
 // An option of numbers allows those in a range, and maybe a word that empties the
 // std::optional that the value goes to.
 inline Parameter numbers(double minimum, double maximum, const std::string& word = "") {

@@ -27,7 +27,6 @@ const Registered<Schedule> entry{{
                      "gradient is stale.",
              .paper =
                  "Valiant 1990; Goyal et al. 2017; overlap as in PyTorch DDP (Li et al. 2020)"},
-    .parameters = {},
     .worker = worker,
 }};
 

@@ -163,24 +163,17 @@ const Registered<Schedule> entry{{
     .help = {.more = "One sum per node crosses the network instead of one gradient per worker, "
                      "while workers go on.",
              .paper = "Xiao et al., The Journal of Supercomputing 2022"},
-    .parameters = {{.name = "threshold",
-                    .sentence = "gradients that must be waiting before sums are pulled; 0: as many "
+    .parameters = {whole_number("threshold",
+                                "gradients that must be waiting before sums are pulled; 0: as many "
                                 "as there are workers",
-                    .fallback = "0",
-                    .minimum = 0,
-                    .maximum = 1e9,
-                    .whole = true},
+                                "0", 0, 1e9),
                    staleness_parameter(
                        "how many of a worker's own gradients its parameters may lack", "1"),
-                   {.name = "report",
-                    .sentence =
-                        "a node sends its iteration number after each gradient or each round",
-                    .fallback = "gradient",
-                    .choices = {"gradient", "round"}},
-                   {.name = "answer",
-                    .sentence = "new parameters go to the nodes that were pulled or to all",
-                    .fallback = "pulled",
-                    .choices = {"pulled", "all"}},
+                   choice("report",
+                          "a node sends its iteration number after each gradient or each round",
+                          "gradient", {"gradient", "round"}),
+                   choice("answer", "new parameters go to the nodes that were pulled or to all",
+                          "pulled", {"pulled", "all"}),
                    pull_parameter()},
     .exchange = "ps",
     .any_exchange = false,

@@ -55,31 +55,15 @@ std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t fea
 
 const std::vector<Parameter>& generated_parameters() {
   static const std::vector<Parameter> parameters{
-      {.name = "samples",
-       .sentence = "data = generated: how many samples, of which a fifth are held out",
-       .fallback = "10000",
-       .minimum = 10,
-       .maximum = 1e8,
-       .whole = true},
-      {.name = "features",
-       .sentence = "data = generated: values of a sample",
-       .fallback = "64",
-       .minimum = 1,
-       .maximum = 1e6,
-       .whole = true},
-      {.name = "classes",
-       .sentence = "data = generated: how many classes there are",
-       .fallback = "10",
-       .minimum = 2,
-       .maximum = 10000,
-       .whole = true},
-      {.name = "difficulty",
-       .sentence = "data = generated: standard deviation of the noise over half of the distance of "
-                   "two classes' centres, so that the best that can be done with two classes errs "
-                   "as often as a normal number exceeds 1 / difficulty",
-       .fallback = "0.4",
-       .minimum = 0,
-       .maximum = 1000}};
+      whole_number("samples", "data = generated: how many samples, of which a fifth are held out",
+                   "10000", 10, 1e8),
+      whole_number("features", "data = generated: values of a sample", "64", 1, 1e6),
+      whole_number("classes", "data = generated: how many classes there are", "10", 2, 10000),
+      number("difficulty",
+             "data = generated: standard deviation of the noise over half of the distance of "
+             "two classes' centres, so that the best that can be done with two classes errs as "
+             "often as a normal number exceeds 1 / difficulty",
+             "0.4", 0, 1000)};
   return parameters;
 }
 

@@ -136,6 +136,11 @@ std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   return bits;
 }
 
+std::vector<std::uint32_t> memory_bits_of(const State& state) {
+  State copy = state;
+  return bits_of(memory_of<float>(copy, state.memory.size() / sizeof(float)));
+}
+
 Settings settings_at(const Compressor& compressor, const std::string& density) {
   std::map<std::string, std::string> given;
   if (!density.empty())

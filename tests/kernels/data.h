@@ -21,6 +21,8 @@ std::vector<Half> halves(const std::vector<float>& values);
 
 // Bits of floats, for comparisons in which 0 is not -0 and NaN is NaN.
 std::vector<std::uint32_t> bits_of(std::span<const float> values);
+// State::memory in the same way, as if all of it were floats.
+std::vector<std::uint32_t> memory_bits_of(const State& state);
 
 // Defaults of one compressor, with a density (or the nearest thing it has) where that is given.
 Settings settings_at(const Compressor& compressor, const std::string& density);

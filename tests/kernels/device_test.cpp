@@ -38,20 +38,14 @@ void expect_the_reference(const std::string& name, const Settings& settings,
     runtime.encode(device, settings, gradient, draw, fast, got);
     ASSERT_TRUE(expected == got) << "messages differ";
     ASSERT_TRUE(same_residual(plain, fast)) << "residuals differ";
-    ASSERT_TRUE(bits_of(plain.momentum) == bits_of(fast.momentum)) << "momenta differ";
-    ASSERT_EQ(plain.stages, fast.stages);
+    if (!plain.memory.empty()) {  // after a step that diverged, PowerSGD begins anew
+      ASSERT_TRUE(memory_bits_of(plain) == memory_bits_of(fast)) << "memories differ";
+    }
     std::vector<float> a(gradient.elements(), 1.0f), b(gradient.elements(), 1.0f);
     compressor.reference.decode(settings, got, gradient.precision(), draw, a);
     runtime.decode_add(device, settings, got, gradient.precision(), draw, b);
     ASSERT_TRUE(bits_of(a) == bits_of(b)) << "decoders differ";
   }
-}
-
-bool has(const Compressor& compressor, const std::string& name) {
-  for (const Parameter& parameter : compressor.parameters)
-    if (parameter.name == name)
-      return true;
-  return false;
 }
 
 // In fp32, and in fp16 or with the refusal of it. (Not at sizes that the references take seconds
@@ -99,7 +93,7 @@ bool in_grid(std::size_t n, const std::string& distribution, bool usual_density)
 
 TEST_P(Device, GivesTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
-  const bool sparse = has(compressor, "density");
+  const bool sparse = has_density(compressor);
   for (const std::size_t n : sizes())
     for (const Distribution& distribution : distributions())
       for (const std::string density : {"0", "0.001", "0.01", "0.5", "1"}) {
