@@ -1,6 +1,7 @@
 // Cost tables are read, strictly, and written here.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <sstream>
 
