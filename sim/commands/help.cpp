@@ -139,11 +139,11 @@ void add_figures(Meanings& all) {
          {as_sentence(figure.sentence), as_sentence(figure.more)},
          std::string("syncline run --platform two-hosts --model resnet20 --throughput "
                      "920") +
-             (figure.roles.if_learned ? " --learn digits --until accuracy:0.8" : "")});
+             (figure.has(Figure::if_learned) ? " --learn digits --until accuracy:0.8" : "")});
   };
   for (const Figure& figure : figure_rows()) {
     add(figure, figure.name, "a figure of results");
-    for (const std::string& title : figure.titles)
+    for (const std::string& title : figure.traits.titles)
       add(figure, title, "in tables and reports (" + figure.name + " in JSON)");
   }
 }

@@ -1,7 +1,7 @@
 #include "sim/page/drawn_timeline.h"
 
 #include <algorithm>
-#include <cmath>
+#include <fmt/format.h>
 
 #include "sim/report/shown.h"
 
@@ -70,20 +70,20 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
   const auto computes = [](const DrawnTrack& track) { return seconds_of(track, false); };
   const DrawnTrack& longest = *std::ranges::max_element(workers, {}, computes);
   const auto [least, most] = std::ranges::minmax_element(workers, {}, waits);
-  std::string sentence =
-      waiting < 0.005
-          ? "No worker stands still in these " + seconds_shown(seconds)
-          : "Workers stand still for " + percent(waiting) + " of these " + seconds_shown(seconds);
-  if (waits(*most) - waits(*least) > 0.02 * seconds)
-    sentence += ", from " + percent(waits(*least) / seconds) + " (" + least->name + ") to " +
-                percent(waits(*most) / seconds) + " (" + most->name + ")";
-  if (workers.size() > 1 && least->name == longest.name &&
-      waits(*most) - waits(*least) > 0.02 * seconds)
+  const bool differ = waits(*most) - waits(*least) > 0.02 * seconds;
+  std::string sentence = waiting < 0.005
+                             ? "No worker stands still in these "
+                             : "Workers stand still for " + percent(waiting) + " of these ";
+  sentence += seconds_shown(seconds);
+  if (differ)
+    sentence += fmt::format(", from {} ({}) to {} ({})", percent(waits(*least) / seconds),
+                            least->name, percent(waits(*most) / seconds), most->name);
+  if (differ && workers.size() > 1 && least->name == longest.name)
     sentence += ": who computes longest waits least";
   if (!servers.empty()) {
     const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, computes);
-    sentence += "; " + busiest.name + " adds and updates for " +
-                percent(computes(busiest) / seconds) + " of the time";
+    sentence += fmt::format("; {} adds and updates for {} of the time", busiest.name,
+                            percent(computes(busiest) / seconds));
   }
   return sentence + ".";
 }
@@ -91,7 +91,7 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
 }  // namespace
 
 std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline) {
-  DrawnTimeline drawn{.sentence = "", .seconds = timeline.to_s - timeline.from_s, .tracks = {}};
+  DrawnTimeline drawn{.seconds = timeline.to_s - timeline.from_s};
   if (!(drawn.seconds >= least_seconds))
     return std::nullopt;
   std::vector<DrawnTrack> workers, servers;

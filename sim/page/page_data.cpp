@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "sim/page/drawn_timeline.h"
 #include "sim/report/figure_columns.h"
@@ -13,6 +13,7 @@
 #include "sim/report/runs.h"
 #include "sim/report/shown.h"
 #include "sim/study/charts.h"
+#include "sim/study/lists.h"
 #include "sim/study/maps.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
@@ -25,14 +26,14 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t most_timelines = 12;
 constexpr double timeline_parts = 100'000;
 
-// As a part of a script: nothing in it can end the script or begin markup.
+// The text can be a part of a script: nothing in it can end the script or begin markup.
 std::string as_script_data(const Json& json) {
   std::string safe;
   const std::string text = json.dump();
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
     if (c == '<' || c == '>' || c == '&')
-      safe += format("\\u%04x", static_cast<unsigned>(c));
+      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     else if (text.compare(i, 3, "\xE2\x80\xA8") == 0 || text.compare(i, 3, "\xE2\x80\xA9") == 0) {
       safe += text[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
       i += 2;
@@ -43,9 +44,9 @@ std::string as_script_data(const Json& json) {
   return safe;
 }
 
-// With six digits: enough for any chart.
+// Six digits are enough for any chart.
 double rounded(double number) {
-  return std::strtod(format("%.6g", number).c_str(), nullptr);
+  return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr);
 }
 
 Json to_json(const Chart& chart) {
@@ -102,39 +103,32 @@ Json to_json(const Map& map) {
           {"crossings", crossings}};
 }
 
-// Short: slices are [start, end, verb, bucket, iteration] in timeline_parts of the whole.
+// It is short: slices are [start, end, verb, bucket, iteration] in timeline_parts of the whole.
 Json to_json(const DrawnTimeline& timeline) {
   static constexpr const char* doings[] = {"forward",     "backward", "compress",
                                            "communicate", "serve",    "wait"};
-  Json verbs = Json::array();
-  std::vector<std::pair<std::string, Doing>> known;
-  Json tracks = Json::array();
+  std::vector<std::pair<std::string, Doing>> verbs;
+  Json tracks = Json::array(), named = Json::array();
   const auto ticks = [&](double s) { return std::llround(timeline_parts * s / timeline.seconds); };
   for (const DrawnTrack& track : timeline.tracks) {
     Json slices = Json::array();
-    for (const DrawnSlice& slice : track.slices) {
-      const std::pair verb{slice.verb, slice.doing};
-      auto found = std::ranges::find(known, verb);
-      if (found == known.end()) {
-        known.push_back(verb);
-        found = known.end() - 1;
-        verbs.push_back({slice.verb, doings[static_cast<int>(slice.doing)]});
-      }
-      slices.push_back({ticks(slice.start_s), ticks(slice.end_s), found - known.begin(),
-                        slice.bucket, slice.iteration});
-    }
+    for (const DrawnSlice& slice : track.slices)
+      slices.push_back({ticks(slice.start_s), ticks(slice.end_s),
+                        place_in(verbs, {slice.verb, slice.doing}), slice.bucket, slice.iteration});
     tracks.push_back({{"name", track.name}, {"stream", track.stream}, {"slices", slices}});
   }
+  for (const auto& [verb, doing] : verbs)
+    named.push_back({verb, doings[static_cast<int>(doing)]});
   return {{"sentence", timeline.sentence},
           {"seconds", timeline.seconds},
           {"parts", timeline_parts},
-          {"verbs", verbs},
+          {"verbs", named},
           {"tracks", tracks}};
 }
 
-// How the page shows numbers of this unit.
+// The unit in which the page shows numbers of a figure.
 const char* unit_of(const Figure& figure) {
-  if (figure.roles.part)
+  if (figure.has(Figure::part))
     return "%";
   switch (figure.unit) {
     case Unit::samples_per_s:
@@ -155,10 +149,7 @@ const char* unit_of(const Figure& figure) {
 
 // A column per option that has two values, or figure.
 Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
-  std::vector<std::string> options = study.telling_options;
-  for (const std::string& option : differing_options(findings.results))
-    if (std::ranges::find(options, option) == options.end())
-      options.push_back(option);
+  const std::vector<std::string> options = with_differing(study.telling_options, findings.results);
   const std::vector<const Figure*> figures = columns_of(findings.results);
   Json columns = Json::array(), rows = Json::array();
   for (const std::string& option : options)
@@ -183,7 +174,7 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
           {"note", "Simulated as " + how_simulated(findings.results) + "."}};
 }
 
-// What the page begins with: who won, or what the only cell does.
+// The page begins with these sentences: who won, or what the only cell does.
 std::vector<std::string> lead_of(const Findings& findings, const Study& study,
                                  const Ranking& ranking) {
   if (!findings.rows.empty())
@@ -234,26 +225,29 @@ Json provenance_of(const std::vector<Result>& results) {
   constexpr std::size_t most_values = 20;
   using Values = std::vector<std::string>;
   const auto add = [](Values& all, const std::string& one) {
-    if (!one.empty() && std::ranges::find(all, one) == all.end() && all.size() < most_values)
-      all.push_back(one);
+    if (!one.empty() && all.size() < most_values)
+      found_or_added(all, one);
   };
   Json rows = Json::array();
-  const auto add_row = [&](const char* name, auto text_of) {
+  const auto add_row = [&](const char* name, const auto& text_of) {
     Values values;
     for (const Result& result : results)
-      add(values, text_of(result));
+      add(values, std::invoke(text_of, result));
     if (!values.empty())
       rows.push_back({name, values});
   };
-  add_row("program", [](const Result& result) { return result.tool; });
-  add_row("build", [](const Result& result) { return result.build; });
-  add_row("SimGrid", [](const Result& result) { return result.simgrid; });
-  add_row("inputs", [](const Result& result) { return result.inputs; });
-  add_row("compute", [](const Result& result) { return result.provenance.compute; });
-  add_row("compression", [](const Result& result) { return result.provenance.compression; });
-  add_row("adding", [](const Result& result) { return result.provenance.adding; });
-  add_row("network", [](const Result& result) { return result.provenance.network; });
-  add_row("fidelity", [](const Result& result) { return result.provenance.fidelity; });
+  add_row("program", &Result::tool);
+  add_row("build", &Result::build);
+  add_row("SimGrid", &Result::simgrid);
+  add_row("inputs", &Result::inputs);
+  const auto add_source = [&](const char* name, std::string Provenance::*source) {
+    add_row(name, [&](const Result& result) { return result.provenance.*source; });
+  };
+  add_source("compute", &Provenance::compute);
+  add_source("compression", &Provenance::compression);
+  add_source("adding", &Provenance::adding);
+  add_source("network", &Provenance::network);
+  add_source("fidelity", &Provenance::fidelity);
   std::map<std::string, Values> options;
   for (const Result& result : results)
     for (const WrittenOption& option : result.options)
@@ -265,15 +259,12 @@ Json provenance_of(const std::vector<Result>& results) {
 
 Json warnings_of(const Findings& findings, const Study& study) {
   Json warnings = findings.missing;
-  std::set<std::string> warned;
-  for (const StudyCell& cell : study.cells)
-    for (const std::string& warning : cell.result->figures.warnings)
-      if (warned.insert(warning).second)
-        warnings.push_back(cell.name.empty() ? warning : cell.name + ": " + warning);
+  for (const std::string& warning : warnings_of(study))
+    warnings.push_back(warning);
   return warnings;
 }
 
-// Of the best cells, as many as there are bytes for.
+// The timelines are of the best cells, as many as there are bytes for.
 Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes) {
   Json timelines = Json::array();
   for (const RankedCell& ranked : ranking.cells) {

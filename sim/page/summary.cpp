@@ -1,6 +1,6 @@
-// What a report says in a pull request, and its figures as files.
+// The summary of a report in a pull request, and its figures as files.
 #include <algorithm>
-#include <set>
+#include <fmt/format.h>
 
 #include "kernels/io/text.h"
 #include "sim/page/drawn_timeline.h"
@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t most_rows = 40;  // of a table in a pull request
 constexpr std::size_t most_timelines = 12;
 
-// As text of Markdown: nothing in it becomes markup, a link or a column.
+// Escapes text for Markdown: nothing in it becomes markup, a link or a column.
 std::string plain(const std::string& text) {
   std::string safe;
   for (const char c : printable(text)) {
@@ -35,7 +35,7 @@ std::string plain(const std::string& text) {
 
 // "throughput", or "throughput-3" of the third case.
 std::string file_name(const std::string& id, const Study& study, std::size_t in_case) {
-  return id + (study.cases.size() > 1 ? "-" + std::to_string(in_case + 1) : "") + ".svg";
+  return fmt::format("{}{}.svg", id, study.cases.size() > 1 ? fmt::format("-{}", in_case + 1) : "");
 }
 
 std::string rows_of(const Findings& findings) {
@@ -44,14 +44,15 @@ std::string rows_of(const Findings& findings) {
                      "\n\n| row | measured | simulated | error |\n|---|---:|---:|---:|\n";
   for (std::size_t i = 0; i < std::min(findings.rows.size(), most_rows); ++i) {
     const ValidationRow& row = findings.rows[i];
-    text += "| " + plain(row.label) + (row.fit ? " (fit)" : "") + " | " +
-            count_shown(row.measured) + " | " + count_shown(row.simulated) + " | " +
-            format("%+.1f %%", 100 * row.error()) + " |\n";
+    text +=
+        fmt::format("| {}{} | {} | {} | {:+.1f} % |\n", plain(row.label), row.fit ? " (fit)" : "",
+                    count_shown(row.measured), count_shown(row.simulated), 100 * row.error());
   }
   if (findings.rows.size() > most_rows)
-    text += "\n" + std::to_string(findings.rows.size() - most_rows) + " more rows are not shown.\n";
-  return text + format("\nrows %d, ", figures.rows) + "median " + percent(figures.median_error, 1) +
-         ", worst " + percent(figures.worst_error, 1) + format(", tau %.3f\n", figures.tau);
+    text += fmt::format("\n{} more rows are not shown.\n", findings.rows.size() - most_rows);
+  return text + fmt::format("\nrows {}, median {}, worst {}, tau {:.3f}\n", figures.rows,
+                            percent(figures.median_error, 1), percent(figures.worst_error, 1),
+                            figures.tau);
 }
 
 }  // namespace
@@ -63,13 +64,11 @@ std::string summary_of(const Findings& findings) {
   const Study study = study_of(findings.results);
   const Ranking ranking = rank(findings.results);
   for (const std::string& sentence : ranking.sentences)
-    text += (&sentence == &ranking.sentences.front() ? "**" + plain(sentence) + "**"
-                                                     : plain(sentence)) +
-            "\n";
-  const std::vector<const Figure*> columns = columns_of(findings.results, &Figure::Roles::summary);
+    text += (text == summary_begin ? "**" + plain(sentence) + "**" : plain(sentence)) + "\n";
+  const std::vector<const Figure*> columns = columns_of(findings.results, Figure::summary);
   text += "\n| cell |";
   for (const Figure* figure : columns)
-    text += " " + title_of(*figure, findings.results) + " |";
+    text += fmt::format(" {} |", title_of(*figure, findings.results));
   text += "\n|---|";
   for (const Figure* figure : columns)
     text += figure->unit == Unit::text ? "---|" : "---:|";
@@ -78,21 +77,17 @@ std::string summary_of(const Findings& findings) {
     const StudyCell& cell = study.cells[ranking.cells[i].result];
     text += "| " + plain(cell.name) + " |";
     for (const Figure* figure : columns)
-      text += " " + plain(shown_in_table(*figure, *cell.result)) + " |";
+      text += fmt::format(" {} |", plain(shown_in_table(*figure, *cell.result)));
     text += "\n";
   }
   text += "\nSimulated as " + plain(how_simulated(findings.results)) + ".\n";
   if (ranking.cells.size() > most_rows)
-    text +=
-        "\n" + std::to_string(ranking.cells.size() - most_rows) + " slower cells are not shown.\n";
-  std::set<std::string> warned;
+    text += fmt::format("\n{} slower cells are not shown.\n", ranking.cells.size() - most_rows);
   std::string warnings;
   for (const std::string& line : findings.missing)
     warnings += "- " + plain(line) + "\n";
-  for (const StudyCell& cell : study.cells)
-    for (const std::string& warning : cell.result->figures.warnings)
-      if (warned.insert(warning).second)
-        warnings += "- " + plain(cell.name) + ": " + plain(warning) + "\n";
+  for (const std::string& warning : warnings_of(study))
+    warnings += "- " + plain(warning) + "\n";
   if (!warnings.empty())
     text += "\nWarnings:\n\n" + warnings;
   return text;
@@ -106,7 +101,7 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
   for (std::size_t i = 0; i < study.cases.size(); ++i) {
     const std::vector<Chart> charts = charts_of(study, i);
     for (const char* id : {"throughput", "efficiency", "loss", "accuracy", "breakdown", "links"}) {
-      // Of variants, the one that the page begins with.
+      // The variant that the page begins with is the last.
       const auto chart = std::find_if(charts.rbegin(), charts.rend(),
                                       [&](const Chart& one) { return one.id == id; });
       if (chart != charts.rend())
@@ -120,7 +115,7 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
                          : std::nullopt) {
       ++timelines;
       drawn->sentence = study.cells[ranked.result].name + ": " + drawn->sentence;
-      figures.push_back({"timeline-" + std::to_string(timelines) + ".svg", svg_of(*drawn)});
+      figures.push_back({fmt::format("timeline-{}.svg", timelines), svg_of(*drawn)});
     }
   return figures;
 }

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <fmt/format.h>
+#include <optional>
 
 #include "sim/report/shown.h"
 
@@ -22,47 +23,56 @@ constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                              "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array dashes{"", "7 4", "2 3", "9 3 2 3"};
 
+constexpr const char* bound_colour = "#a4a8af";
+
 std::string colour_of(int index) {
-  return index < 0 ? "#a4a8af" : colours[static_cast<std::size_t>(index) % colours.size()];
+  return index < 0 ? bound_colour : colours[static_cast<std::size_t>(index) % colours.size()];
 }
 
-std::string number(double value) {
-  return format("%.5g", value);
+std::string dashed(const std::string& dash) {
+  return dash.empty() ? "" : fmt::format(R"( stroke-dasharray="{}")", dash);
 }
 
 struct Canvas {
   double height = 0;
-  std::string body;
+  std::string body = {};
 
   void line(double x1, double y1, double x2, double y2, const std::string& colour, double thick = 1,
             const std::string& dash = "") {
-    body += "<line x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
-            "\" y2=\"" + number(y2) + "\" stroke=\"" + colour + "\" stroke-width=\"" +
-            number(thick) + "\"" + (dash.empty() ? "" : " stroke-dasharray=\"" + dash + "\"") +
-            "/>\n";
+    body += fmt::format(R"(<line x1="{:.5g}" y1="{:.5g}" x2="{:.5g}" y2="{:.5g}" stroke="{}" )"
+                        R"(stroke-width="{:.5g}"{}/>)"
+                        "\n",
+                        x1, y1, x2, y2, colour, thick, dashed(dash));
   }
   void box(double x, double y, double w, double h, const std::string& fill) {
-    body += "<rect x=\"" + number(x) + "\" y=\"" + number(y) + "\" width=\"" +
-            number(std::max(w, 0.0)) + "\" height=\"" + number(h) + "\" fill=\"" + fill + "\"/>\n";
+    body += fmt::format(R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}"/>)"
+                        "\n",
+                        x, y, std::max(w, 0.0), h, fill);
   }
   void text(double x, double y, const std::string& words, const char* anchor = "start",
             const std::string& colour = ink, const std::string& more = "") {
-    body += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor +
-            "\" fill=\"" + colour + "\"" + more + ">" + in_xml(words) + "</text>\n";
+    body += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" text-anchor="{}" fill="{}"{}>{}</text>)"
+                        "\n",
+                        x, y, anchor, colour, more, in_xml(words));
   }
   std::string whole(const std::string& title) const {
-    return svg_begin + "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + number(width) +
-           " " + number(height) + "\" width=\"" + number(width) + "\" height=\"" + number(height) +
-           "\" role=\"img\" font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\" " +
-           "font-size=\"12\">\n<title>" + in_xml(title) + "</title>\n" +
-           "<defs><pattern id=\"waiting\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
-           "patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#f7f7f5\"/>"
-           "<rect width=\"1.5\" height=\"6\" fill=\"#c0c4ca\"/></pattern></defs>\n" +
-           "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n" + body + "</svg>\n";
+    return svg_begin +
+           fmt::format(
+               R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.5g} {1:.5g}" )"
+               R"(width="{0:.5g}" height="{1:.5g}" role="img" )"
+               R"(font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="12">)"
+               "\n<title>{2}</title>\n"
+               R"(<defs><pattern id="waiting" width="6" height="6" patternUnits="userSpaceOnUse" )"
+               R"-(patternTransform="rotate(45)"><rect width="6" height="6" fill="#f7f7f5"/>)-"
+               R"(<rect width="1.5" height="6" fill="#c0c4ca"/></pattern></defs>)"
+               "\n"
+               R"(<rect width="100%" height="100%" fill="#ffffff"/>)"
+               "\n{3}</svg>\n",
+               width, height, in_xml(title), body);
   }
 };
 
-// In characters of about this width.
+// Characters have about this width.
 double width_of(const std::string& text) {
   return 6.6 * static_cast<double>(
                    std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
@@ -79,7 +89,7 @@ std::string shortened(const std::string& text, std::size_t most) {
 
 std::string tick_text(double value, const std::string& unit) {
   if (unit == "%")
-    return format("%.4g %%", 100 * value);
+    return fmt::format("{:.4g} %", 100 * value);
   return unit == "s" ? seconds_shown(value) : count_shown(value);
 }
 
@@ -108,7 +118,7 @@ std::vector<double> ticks_of(double least, double most, Scale scale) {
   return ticks;
 }
 
-// Where a value lies between two.
+// A ruler says where a value lies between two.
 struct Ruler {
   double least = 0, most = 1;
   Scale scale = Scale::linear;
@@ -123,13 +133,16 @@ struct Ruler {
 
 void marker(Canvas& canvas, int kind, double x, double y, const std::string& colour) {
   const auto polygon = [&](const std::string& points) {
-    canvas.body += "<polygon points=\"" + points + "\" fill=\"" + colour + "\"/>\n";
+    canvas.body += fmt::format("<polygon points=\"{}\" fill=\"{}\"/>\n", points, colour);
   };
-  const auto at = [&](double dx, double dy) { return number(x + dx) + "," + number(y + dy) + " "; };
+  const auto at = [&](double dx, double dy) {
+    return fmt::format("{:.5g},{:.5g} ", x + dx, y + dy);
+  };
   switch (kind % 4) {
     case 0:
-      canvas.body += "<circle cx=\"" + number(x) + "\" cy=\"" + number(y) + "\" r=\"3.6\" fill=\"" +
-                     colour + "\"/>\n";
+      canvas.body += fmt::format(R"(<circle cx="{:.5g}" cy="{:.5g}" r="3.6" fill="{}"/>)"
+                                 "\n",
+                                 x, y, colour);
       break;
     case 1:
       polygon(at(0, -4.6) + at(4.6, 0) + at(0, 4.6) + at(-4.6, 0));
@@ -147,8 +160,67 @@ bool drawable(double x, double y, const Chart& chart) {
          (chart.y.scale == Scale::linear || y > 0);
 }
 
+void draw_axes(Canvas& canvas, const Chart& chart, const Ruler& x, const Ruler& y,
+               const std::vector<double>& xs) {
+  for (const double tick : ticks_of(y.least, y.most, y.scale)) {
+    canvas.line(66, y.at(tick), x.to, y.at(tick), pale);
+    canvas.text(60, y.at(tick) + 4, tick_text(tick, chart.y.unit == "%" ? "%" : ""), "end", grey);
+  }
+  const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
+  for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
+    canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
+    canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
+  }
+  canvas.text((x.from + x.to) / 2, 388, chart.x.title, "middle");
+  canvas.text(0, 0, chart.y.title, "middle", ink, " transform=\"translate(14 182) rotate(-90)\"");
+}
+
+// The end of a line, and where its name stands.
+struct End {
+  std::string name;
+  std::string colour;
+  double x = 0, from = 0, y = 0;
+};
+
+// Answers with its end; none where no point of it can be drawn.
+std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& series,
+                             const Ruler& x, const Ruler& y) {
+  const bool bound = series.colour < 0;
+  std::string path;
+  End end{shortened(series.name, 26), colour_of(series.colour)};
+  for (std::size_t i = 0; i < series.x.size(); ++i)
+    if (drawable(series.x[i], series.y[i], chart)) {
+      end.x = x.at(series.x[i]);
+      end.from = end.y = y.at(series.y[i]);
+      path += fmt::format("{}{:.5g} {:.5g}", path.empty() ? "M" : " L", end.x, end.y);
+      if (!bound && chart.kind == Chart::Kind::lines)
+        marker(canvas, series.colour, end.x, end.y, end.colour);
+    }
+  canvas.body += fmt::format(
+      R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}"{}/>)"
+      "\n",
+      path, end.colour, bound ? "1.4" : "2",
+      dashed(bound ? "4 4" : dashes[static_cast<std::size_t>(series.dash) % dashes.size()]));
+  return path.empty() ? std::nullopt : std::optional(end);
+}
+
+// Names stand one below another at the right, each as near to the end of its line as there is room.
+void draw_names(Canvas& canvas, std::vector<End> ends, double right, bool marked) {
+  std::ranges::sort(ends, {}, &End::y);
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    ends[i].y = std::max(ends[i].y, ends[i - 1].y + 15);
+  double most = 348;
+  for (auto end = ends.rbegin(); end != ends.rend(); ++end, most -= 15)
+    end->y = most = std::min(end->y, most);
+  for (const End& end : ends) {
+    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8,
+                marked ? "" : "1 4");  // or it looks like data
+    canvas.text(right + 16, end.y + 4, end.name, "start", end.colour == bound_colour ? grey : ink);
+  }
+}
+
 std::string lines_svg(const Chart& chart) {
-  Canvas canvas{.height = 400, .body = ""};
+  Canvas canvas{.height = 400};
   std::vector<double> xs, ys;
   double names = 0;
   for (const Series& series : chart.series) {
@@ -163,67 +235,21 @@ std::string lines_svg(const Chart& chart) {
     return canvas.whole(chart.title);
   std::ranges::sort(xs);
   xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
+  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, width - names - 26};
+  const auto [least, most] = std::ranges::minmax(ys);
   const bool parts = chart.y.unit == "%";
-  const double right = width - names - 26;
-  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, right};
-  const auto [least, most_y] = std::ranges::minmax(ys);
   const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
-                parts ? std::max(1.0, most_y) : most_y + 0.15 * std::abs(most_y), chart.y.scale,
-                344, 20};
-  for (const double tick : ticks_of(y.least, y.most, y.scale)) {
-    canvas.line(66, y.at(tick), right, y.at(tick), pale);
-    canvas.text(60, y.at(tick) + 4, tick_text(tick, parts ? "%" : ""), "end", grey);
-  }
-  const bool few = chart.kind == Chart::Kind::lines && xs.size() <= 12;
-  for (const double tick : few ? xs : ticks_of(x.least, x.most, x.scale)) {
-    canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
-    canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
-  }
-  canvas.text((72 + right) / 2, 388, chart.x.title, "middle");
-  canvas.text(0, 0, chart.y.title, "middle", ink, " transform=\"translate(14 182) rotate(-90)\"");
-
-  struct End {
-    std::string name;
-    std::string colour;
-    double x = 0, from = 0, y = 0;
-  };
+                parts ? std::max(1.0, most) : most + 0.15 * std::abs(most), chart.y.scale, 344, 20};
+  draw_axes(canvas, chart, x, y, xs);
   std::vector<End> ends;
-  for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series) {
-    const std::string colour = colour_of(series->colour);
-    const bool bound = series->colour < 0;
-    std::string path;
-    End end{shortened(series->name, 26), colour};
-    for (std::size_t i = 0; i < series->x.size(); ++i)
-      if (drawable(series->x[i], series->y[i], chart)) {
-        end.x = x.at(series->x[i]);
-        end.from = end.y = y.at(series->y[i]);
-        path += (path.empty() ? "M" : " L") + number(end.x) + " " + number(end.y);
-        if (!bound && chart.kind == Chart::Kind::lines)
-          marker(canvas, series->colour, end.x, end.y, colour);
-      }
-    const std::string dash =
-        bound ? "4 4" : dashes[static_cast<std::size_t>(series->dash) % dashes.size()];
-    canvas.body += "<path d=\"" + path + "\" fill=\"none\" stroke=\"" + colour +
-                   "\" stroke-width=\"" + (bound ? "1.4" : "2") + "\"" +
-                   (dash.empty() ? "" : " stroke-dasharray=\"" + dash + "\"") + "/>\n";
-    if (!path.empty())
-      ends.push_back(end);
-  }
-  std::ranges::sort(ends, {}, &End::y);
-  for (std::size_t i = 1; i < ends.size(); ++i)
-    ends[i].y = std::max(ends[i].y, ends[i - 1].y + 15);
-  double most = 348;
-  for (auto end = ends.rbegin(); end != ends.rend(); ++end, most -= 15)
-    end->y = most = std::min(end->y, most);
-  for (const End& end : ends) {
-    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8,
-                chart.kind == Chart::Kind::lines ? "" : "1 4");  // or it looks like data
-    canvas.text(right + 16, end.y + 4, end.name, "start", end.colour == "#a4a8af" ? grey : ink);
-  }
+  for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series)
+    if (const auto end = draw_line(canvas, chart, *series, x, y))
+      ends.push_back(*end);
+  draw_names(canvas, std::move(ends), x.to, chart.kind == Chart::Kind::lines);
   return canvas.whole(chart.title + ": " + chart.sentence);
 }
 
-std::string part_colour(const std::string& part) {
+const char* part_colour(const std::string& part) {
   return part == "computation"             ? "#65717f"
          : part == "compression"           ? "#d9b900"
          : part == "exposed communication" ? "#56b4e9"
@@ -233,7 +259,7 @@ std::string part_colour(const std::string& part) {
 std::string bars_svg(const Chart& chart) {
   constexpr double row = 30;
   const double rows = static_cast<double>(chart.categories.size());
-  Canvas canvas{.height = 40 + row * rows + 50, .body = ""};
+  Canvas canvas{.height = 40 + row * rows + 50};
   double names = 60, most = chart.x.unit == "%" ? 1 : 0;
   for (std::size_t i = 0; i < chart.categories.size(); ++i) {
     names = std::max(names, width_of(shortened(chart.categories[i], 30)) + 24);

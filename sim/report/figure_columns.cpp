@@ -1,6 +1,7 @@
 #include "sim/report/figure_columns.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "sim/report/shown.h"
 
@@ -20,7 +21,7 @@ std::string shown_in(Unit unit, double value) {
     case Unit::money:
       return cost_shown(value);
     default:
-      return format("%.3g", value);
+      return fmt::format("{:.3g}", value);
   }
 }
 
@@ -28,32 +29,31 @@ std::string shown_in(Unit unit, double value) {
 
 std::optional<double> column_value(const Figure& figure, const Result& result) {
   const auto value = value_of(figure, result);
-  return value && figure.roles.part ? *value / result.figures.iteration_mean_s : value;
+  return value && figure.has(Figure::part) ? *value / result.figures.iteration_mean_s : value;
 }
 
 std::string shown_in_table(const Figure& figure, const Result& result) {
-  if (figure.shown != nullptr)
-    return figure.shown(result);
+  if (figure.traits.shown != nullptr)
+    return figure.traits.shown(result);
   if (const auto* text = std::get_if<std::string Figures::*>(&figure.member))
     return result.figures.*(*text);
   const auto value = column_value(figure, result);
   if (!value)
     return "";
-  return figure.roles.part ? percent(*value) : shown_in(figure.unit, *value);
+  return figure.has(Figure::part) ? percent(*value) : shown_in(figure.unit, *value);
 }
 
 std::string title_of(const Figure& figure, const std::vector<Result>& results) {
-  if (figure.title != nullptr)
-    return figure.title(results);
-  return figure.titles.empty() ? figure.name : figure.titles.front();
+  if (figure.traits.title != nullptr)
+    return figure.traits.title(results);
+  return figure.traits.titles.empty() ? figure.name : figure.traits.titles.front();
 }
 
-std::vector<const Figure*> columns_of(const std::vector<Result>& results,
-                                      bool Figure::Roles::*role) {
+std::vector<const Figure*> columns_of(const std::vector<Result>& results, Figure::Role role) {
   std::vector<const Figure*> columns;
   for (const Figure& figure : figure_rows())
-    if (figure.roles.*role &&
-        (figure.matters == nullptr || std::ranges::any_of(results, figure.matters)))
+    if (figure.has(role) &&
+        (figure.traits.matters == nullptr || std::ranges::any_of(results, figure.traits.matters)))
       columns.push_back(&figure);
   return columns;
 }

@@ -9,17 +9,17 @@
 
 namespace syncline {
 
-// As a column has it: parts of an iteration as such.
+// The value that a column has: a part of an iteration is a part of its seconds.
 std::optional<double> column_value(const Figure& figure, const Result& result);
 
-// As a table has it.
+// The text that a table has.
 std::string shown_in_table(const Figure& figure, const Result& result);
 std::string title_of(const Figure& figure, const std::vector<Result>& results);
 
 // The columns of a table of these results, in their order: of a pull request those with the role
 // `summary`.
 std::vector<const Figure*> columns_of(const std::vector<Result>& results,
-                                      bool Figure::Roles::*role = &Figure::Roles::column);
+                                      Figure::Role role = Figure::column);
 
 // "node0-nic_UP 97 %"; "-" where none is used.
 std::string busiest_link_shown(const Result& result);

@@ -21,33 +21,38 @@ using FigureMember =
 enum class Unit { number, samples_per_s, share, seconds, duration, bytes, money, text };
 
 struct Figure {
+  // Uses that a figure can have beside JSON, results.csv and help.
+  enum Role : unsigned {
+    none = 0,
+    column = 1,       // tables have it, and the page's
+    summary = 2,      // the table in a pull request has it, too
+    part = 4,         // it is a part of an iteration, and tables show it as a part of its seconds
+    mean = 8,         // of several runs it is their mean; any other is that of the first
+    explains = 16,    // expected.csv keeps it, and it says why another figure moved
+    if_learned = 32,  // only results of what learns have it
+  };
+  // Properties that only some figures have.
+  struct Traits {
+    std::vector<std::string> titles = {};  // other names in tables and reports; first its column's
+    std::string words = {};                // of a part, or of what explains, in sentences
+    AllowedNumbers allowed = {};
+    // A table shows it with this, if not as its unit says.
+    std::string (*shown)(const Result&) = nullptr;
+    // If not all tables have its column: whether one with this result has it.
+    bool (*matters)(const Result&) = nullptr;
+    // If its title is not always the first.
+    std::string (*title)(const std::vector<Result>&) = nullptr;
+  };
+
   std::string name;  // in JSON, and where it is a number in results.csv
-  std::vector<std::string>
-      titles;  // in tables and reports; the first is that of its column, or else the name
+  FigureMember member;
+  Unit unit = Unit::number;
+  unsigned roles = none;
   std::string sentence;
   std::string more;
-  FigureMember member;
-  AllowedNumbers allowed = {};  // of a number
-  Unit unit = Unit::number;
+  Traits traits = {};
 
-  // What happens with it; none of these by itself.
-  struct Roles {
-    bool column = false;      // of the table, and of the page's
-    bool summary = false;     // a column in pull requests, too
-    bool part = false;        // of an iteration: tables show it as a part of its seconds
-    bool mean = false;        // of several runs it is the mean; otherwise that of the first
-    bool explains = false;    // expected.csv keeps it, and it says why another figure moved
-    bool if_learned = false;  // only results of what learns have it
-  } roles = {};
-  std::string words = {};  // of a part, or of what explains, in sentences
-
-  // Where it is not shown as its unit says.
-  std::string (*shown)(const Result&) = nullptr;
-  // Where not all tables have its column: whether one with this result has.
-  bool (*matters)(const Result&) = nullptr;
-  // Where its title is not always the first.
-  std::string (*title)(const std::vector<Result>&) = nullptr;
-
+  bool has(Role role) const { return (roles & role) != 0; }
   bool is_number() const { return std::holds_alternative<NumberMember<Figures>>(member); }
 };
 
@@ -56,7 +61,7 @@ const std::vector<Figure>& figure_rows();
 // The row of this name; none where there is no such figure.
 const Figure* find_figure(const std::string& name);
 
-// Of a figure that is a number: its value; none where it is null or the result has it not.
+// The value of a figure that is a number; none where it is null or the result has it not.
 std::optional<double> value_of(const Figure& figure, const Result& result);
 std::optional<double> value_of(const std::string& figure, const Result& result);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <tuple>
 
@@ -23,14 +24,16 @@ std::string loss_line(const Result& result) {
   const std::string when =
       " after " + seconds_shown(last_of(curve_in(result, &CurvePoint::seconds))) + ", " +
       count_shown(samples) + " samples" +
-      (learned.epoch_samples > 0 ? format(" (%.4g epochs)", samples / learned.epoch_samples) : "");
+      (learned.epoch_samples > 0 ? fmt::format(" ({:.4g} epochs)", samples / learned.epoch_samples)
+                                 : "");
   if (result.diverged())
     return "diverged at " + seconds_shown(*learned.diverged_s) + "; not yet" + when;
   const double heldout = last_of(curve_in(result, &CurvePoint::heldout_loss));
   const auto loss = result.figures.loss;
-  return (loss ? format("%.4g", *loss) : "-") +
-         (learned.least_loss ? format(" (the least there is: %.4g)", *learned.least_loss) : "") +
-         (std::isfinite(heldout) ? format(", %.4g held out,", heldout) : "") + when;
+  return (loss ? fmt::format("{:.4g}", *loss) : "-") +
+         (learned.least_loss ? fmt::format(" (the least there is: {:.4g})", *learned.least_loss)
+                             : "") +
+         (std::isfinite(heldout) ? fmt::format(", {:.4g} held out,", heldout) : "") + when;
 }
 
 // "12 compressed: 98.0 % left out (of squares; bound 99.0 %), 0.5 bits per value".
@@ -42,24 +45,24 @@ std::string messages_line(const Compressed& means) {
          " compressed: " + percent(means.left_out, 1) + " left out (of squares" +
          bound("; bound ", means.left_out_bound) +
          bound(", of a bell curve ", means.left_out_bound_squared) + "), " +
-         format("%.3g bits per value", means.bits_per_value) +
-         (means.bits_bound ? format(" (bound %.3g)", *means.bits_bound) : "");
+         fmt::format("{:.3g} bits per value", means.bits_per_value) +
+         (means.bits_bound ? fmt::format(" (bound {:.3g})", *means.bits_bound) : "");
 }
 
 std::string sent_line(const Compressed& means) {
-  return format("%.4g", means.sent_values) +
+  return fmt::format("{:.4g}", means.sent_values) +
          (means.least_sent_values < means.most_sent_values
-              ? format(" (%.4g to %.4g)", means.least_sent_values, means.most_sent_values)
+              ? fmt::format(" ({:.4g} to {:.4g})", means.least_sent_values, means.most_sent_values)
               : "") +
-         format(" of %.4g values", means.values) +
-         (means.target_values ? format(", asked for %.4g", *means.target_values) : "");
+         fmt::format(" of {:.4g} values", means.values) +
+         (means.target_values ? fmt::format(", asked for {:.4g}", *means.target_values) : "");
 }
 
 }  // namespace
 
 std::string why_unknown(const Result& result, const std::string& figure) {
   const Figure* row = find_figure(figure);
-  if (row == nullptr || !row->roles.if_learned)
+  if (row == nullptr || !row->has(Figure::if_learned))
     return "unknown";
   if (!result.learns())
     return "unknown: the cell learns nothing";
@@ -89,14 +92,14 @@ std::optional<LearningTarget> target_in(const Result& result) {
   if ((target.figure != "accuracy" && target.figure != "loss") || error != std::errc() ||
       rest != end || !std::isfinite(target.value))
     return {};
-  target.shown = target.figure + format(" %.6g", target.value);
+  target.shown = target.figure + fmt::format(" {:.6g}", target.value);
   return target;
 }
 
 std::string loss_shown(const Result& result) {
   if (!result.learns())
     return "";
-  return result.figures.loss ? format("%.3g", *result.figures.loss)
+  return result.figures.loss ? fmt::format("{:.3g}", *result.figures.loss)
          : result.diverged() ? "diverged"
                              : "-";
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -32,8 +33,8 @@ std::int64_t updates_in(const Trace& trace) {
   return updates > 0 ? updates : steps;
 }
 
-// What delays a run, with the figures of whatever else takes a tenth of an iteration or more. A
-// link that is busy for longer than the device is the first to make faster, even if most of its
+// Says what delays a run, with the figures of whatever else takes a tenth of an iteration or more.
+// A link that is busy for longer than the device is the first to make faster, even if most of its
 // bytes move while the device computes.
 std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& workers,
                           const Figures& figures) {
@@ -68,9 +69,9 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     double mean_s = 0;
     for (const WorkerRows& worker : workers)
       mean_s += iteration_compute_s(worker) / static_cast<double>(workers.size());
-    text += "; the slowest, " +
-            trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
-            format(", computes for %.2f times the mean", iteration_compute_s(*slowest) / mean_s);
+    text +=
+        "; the slowest, " + trace.rank_names[static_cast<std::size_t>(slowest - workers.begin())] +
+        fmt::format(", computes for {:.2f} times the mean", iteration_compute_s(*slowest) / mean_s);
   }
   if (!figures.busiest_links.empty())
     text += "; the busiest link, " + figures.busiest_links.front().name + ", is " + percent(link) +
@@ -78,10 +79,10 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
   return text;
 }
 
-void add_links(const Trace& trace, double iterations, double all_iterations, Figures& figures) {
+void add_links(const Trace& trace, Figures& figures) {
   std::vector<LinkUse> links = trace.links;
-  // Of what it can carry in the window. Flows between two ranks may overlap, so that what one flow
-  // could carry is no limit to all of them.
+  // Its part of what it can carry in the window. Flows between two ranks may overlap, so that what
+  // one flow could carry is no limit to all of them.
   const auto full = [&](const LinkUse& link) {
     const auto part_of = [&](double bytes) {
       return link.bandwidth.part_used(bytes, trace.window.from_s, trace.window.to_s);
@@ -93,20 +94,13 @@ void add_links(const Trace& trace, double iterations, double all_iterations, Fig
     return full(a) != full(b) ? full(a) > full(b) : a.name < b.name;
   });
   for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
-    figures.busiest_links.push_back({.name = links[i].name,
-                                     .utilisation = full(links[i]),
-                                     .bytes_per_iteration = links[i].measured_bytes / iterations});
-  for (const LinkUse& link : links)
-    if (!link.fatpipe)
-      figures.bound_link_s =
-          std::max(figures.bound_link_s, link.bandwidth.seconds_for(link.bytes) / all_iterations);
+    figures.busiest_links.push_back(
+        {.name = links[i].name,
+         .utilisation = full(links[i]),
+         .bytes_per_iteration = links[i].measured_bytes / figures.window_iterations});
 }
 
-std::string samples_per_s(double value) {
-  return format("%.4g samples/s", value);
-}
-
-// What is measured and how well it is known.
+// Adds the window: what is measured, and how well it is known.
 void add_window(const Trace& trace, const std::vector<Progress>& progress, const Measured& measured,
                 int batch, Figures& figures) {
   const Window& window = trace.window;
@@ -123,64 +117,43 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress, const
   if (window.warm && !trace.in_step && figures.window_iterations < 2)
     figures.warnings.emplace_back(
         "the window has fewer than two iterations per worker, whose ends decide what is in it: "
-        "more "
-        "iterations say more");
+        "more iterations say more");
   figures.throughput_interval = rate.interval;
   figures.halves_differ = rate.halves_differ;
   if (is_unsteady(figures))
     figures.warnings.push_back(
-        "not steady: " +
-        samples_per_s(figures.throughput_samples_per_s * (1 - figures.halves_differ / 2)) +
-        " in the first half of the window, " +
-        samples_per_s(figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)) +
-        " in the second");
+        fmt::format("not steady: {:.4g} samples/s in the first half of the window, {:.4g} "
+                    "samples/s in the second",
+                    figures.throughput_samples_per_s * (1 - figures.halves_differ / 2),
+                    figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
   if (trace.cut_short)
     figures.warnings.emplace_back(
         "max-iterations was reached before the run was steady and throughput known as interval "
         "asks");
   if (seconds < trace.profiles_s) {
-    figures.warnings.push_back(
-        format("the window has %.3g s, but the platform's profiles need %.3g s to show all that "
-               "they do",
-               seconds, trace.profiles_s));
+    figures.warnings.push_back(fmt::format(
+        "the window has {:.3g} s, but the platform's profiles need {:.3g} s to show all that "
+        "they do",
+        seconds, trace.profiles_s));
   }
 }
 
-}  // namespace
-
-bool is_unsteady(const Figures& figures) {
-  constexpr double agreeing_halves = 0.03;
-  return std::abs(figures.halves_differ) > agreeing_halves;
-}
-
-Figures figures_of(const Trace& trace, int batch) {
-  Figures figures;
-  const std::vector<Progress> progress = progress_of(trace);
-  const Measured measured(trace, progress);
-  std::vector<WorkerRows> workers = by_worker(trace, measured);
-  for (std::size_t w = 0; w < workers.size(); ++w)
-    if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
-      split_shared_core_time(workers[w]);
-  double all_iterations = 0;  // of the whole run, per worker
-  double described = 0;       // iterations of all workers
+// Adds how long an iteration is, and what its seconds go into.
+void add_iterations(const std::vector<WorkerRows>& workers, Figures& figures) {
+  double described = 0;  // iterations of all workers
+  std::vector<double> durations;
   for (const WorkerRows& worker : workers) {
-    all_iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
     described += worker.described;
     figures.iteration_mean_s += worker.described_s;
-  }
-  figures.iteration_mean_s /= described;
-  figures.worker_count = trace.workers;
-  figures.simulated_s = trace.end_s;
-  figures.flows = static_cast<std::int64_t>(trace.flows);
-
-  std::vector<double> durations;
-  double alone = 0;  // samples/s
-  for (std::size_t w = 0; w < workers.size(); ++w) {
-    const WorkerRows& worker = workers[w];
     for (std::size_t i = 0; i < worker.iterations.size(); ++i)
       if (worker.measured[i])
         durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
-    alone += batch * alone_per_s(worker, progress[w], trace.window);
+  }
+  figures.iteration_mean_s /= described;
+  std::ranges::sort(durations);
+  figures.iteration_p50_s = percentile(durations, 0.5);
+  figures.iteration_p99_s = percentile(durations, 0.99);
+  for (const WorkerRows& worker : workers) {
     const double blocked_s = std::accumulate(
         worker.blocked.begin(), worker.blocked.end(), 0.0,
         [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
@@ -193,51 +166,82 @@ Figures figures_of(const Trace& trace, int batch) {
     figures.exposed_communication_s += exposed_s / described;
     const double waiting_s = blocked_s - exposed_s - compressing_s;
     figures.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / described : 0;  // else rounding
-    figures.bound_compute_s =
-        std::max(figures.bound_compute_s, worker.all_compute_s / all_iterations);
   }
-  std::ranges::sort(durations);
-  figures.iteration_p50_s = percentile(durations, 0.5);
-  figures.iteration_p99_s = percentile(durations, 0.99);
-  add_window(trace, progress, measured, batch, figures);
-  // What is applied in the window may have been computed before it.
-  figures.scaling_efficiency = std::min(figures.throughput_samples_per_s / alone, 1.0);
+}
 
+void add_bytes(const Trace& trace, const Measured& measured, Figures& figures) {
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
       const double part = measured.part(row) / measured.iterations();
       figures.bytes_sent += static_cast<double>(row.bytes_sent) * part;
       figures.bytes_received += static_cast<double>(row.bytes_received) * part;
     }
-  add_links(trace, figures.window_iterations, all_iterations, figures);
-  Staleness staleness = staleness_of(trace, trace.window.from_s, trace.window.to_s);
-  figures.staleness_mean = staleness.gradients_mean;
-  figures.staleness_max = staleness.gradients_max;
-  figures.staleness_histogram = std::move(staleness.histogram);
-  figures.staleness_updates_mean = staleness.updates_mean;
-  figures.staleness_iterations_mean = staleness.iterations_mean;
-  figures.updates = updates_in(trace);
-  figures.bottleneck = bottleneck_of(trace, workers, figures);
+}
 
-  if (trace.learned)
-    add_learned(*trace.learned, figures);
-  if (const int without = trace.learned ? trace.learned->workers_without_samples : 0; without > 0)
-    figures.warnings.push_back(
-        "skew leaves " + std::to_string(without) + " of " + std::to_string(trace.workers) +
-        " workers without samples: each computes all its gradients on one sample of another's");
-  figures.run_iteration_s = trace.end_s / all_iterations;
-  const double bound_s = std::max(figures.bound_compute_s, figures.bound_link_s);
-  if (figures.run_iteration_s < bound_s * (1 - 1e-6))
-    figures.warnings.push_back("an iteration took " + std::to_string(figures.run_iteration_s) +
-                               " s, less than its lower bound of " + std::to_string(bound_s) +
-                               " s: this is a bug, please report it");
-  // What is shown beside figures of the window is of the window, too.
-  double busiest = 0;
+// The bounds are of the window, as the figures beside which they are shown; the whole run is held
+// to its own.
+void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers, Figures& figures) {
+  double iterations = 0;  // of the whole run, per worker
   for (const WorkerRows& worker : workers)
+    iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
+  double bound_s = 0;
+  double busiest = 0;
+  for (const WorkerRows& worker : workers) {
+    bound_s = std::max(bound_s, worker.all_compute_s / iterations);
     if (worker.described_s > 0)
       busiest = std::max(busiest, worker.compute_s / worker.described_s);
+  }
+  for (const LinkUse& link : trace.links)
+    if (!link.fatpipe)
+      bound_s = std::max(bound_s, link.bandwidth.seconds_for(link.bytes) / iterations);
+  figures.run_iteration_s = trace.end_s / iterations;
+  if (figures.run_iteration_s < bound_s * (1 - 1e-6))
+    figures.warnings.push_back(
+        fmt::format("an iteration took {:f} s, less than its lower bound of {:f} s: this is a bug, "
+                    "please report it",
+                    figures.run_iteration_s, bound_s));
   figures.bound_compute_s = busiest * figures.iteration_mean_s;
   figures.bound_link_s = std::min(figures.fullest_link(), 1.0) * figures.iteration_mean_s;
+}
+
+}  // namespace
+
+bool is_unsteady(const Figures& figures) {
+  constexpr double agreeing_halves = 0.03;
+  return std::abs(figures.halves_differ) > agreeing_halves;
+}
+
+Figures figures_of(const Trace& trace, int batch) {
+  Figures figures{.worker_count = trace.workers};
+  const std::vector<Progress> progress = progress_of(trace);
+  const Measured measured(trace, progress);
+  std::vector<WorkerRows> workers = by_worker(trace, measured);
+  double alone = 0;  // samples/s
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
+      split_shared_core_time(workers[w]);
+    alone += batch * alone_per_s(workers[w], progress[w], trace.window);
+  }
+  figures.simulated_s = trace.end_s;
+  figures.flows = static_cast<std::int64_t>(trace.flows);
+  figures.updates = updates_in(trace);
+  add_iterations(workers, figures);
+  add_window(trace, progress, measured, batch, figures);
+  // What is applied in the window may have been computed before it.
+  figures.scaling_efficiency = std::min(figures.throughput_samples_per_s / alone, 1.0);
+  add_bytes(trace, measured, figures);
+  add_links(trace, figures);
+  add_staleness(trace, figures);
+  figures.bottleneck = bottleneck_of(trace, workers, figures);
+  if (trace.learned) {
+    add_learned(*trace.learned, figures);
+    if (const int without = trace.learned->workers_without_samples; without > 0)
+      figures.warnings.push_back(fmt::format(
+          "skew leaves {} of {} workers without samples: each computes all its gradients "
+          "on one sample of another's",
+          without, trace.workers));
+  }
+  add_bounds(trace, workers, figures);
   return figures;
 }
 

@@ -1,30 +1,14 @@
 #include "sim/report/result_file.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "kernels/io/text.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
 
 namespace syncline {
-namespace {
-
 using Json = nlohmann::ordered_json;
-
-// Whether all of its texts may be printed: a result of ours has no others. As deep as a result is.
-bool is_plain(const Json& json) {
-  const auto plain = [](const std::string& text) { return printable(text) == text; };
-  if (!json.is_structured())
-    return !json.is_string() || plain(json);
-  return std::ranges::all_of(json.items(), [&](const auto& member) {
-    return plain(member.key()) && is_plain(member.value());
-  });
-}
-
-}  // namespace
 
 std::string text_of(const Result& result) {
   const Json whole = to_json(result);
@@ -67,8 +51,7 @@ std::optional<Result> read_result(const std::string& path) {
   if (!std::filesystem::is_regular_file(path, error))  // a pipe would be waited for
     return std::nullopt;
   std::ifstream file(path);
-  const auto result = from_json(file.is_open() ? Json::parse(file, nullptr, false) : Json());
-  return result && is_plain(to_json(*result)) ? result : std::nullopt;
+  return from_json(file.is_open() ? Json::parse(file, nullptr, false) : Json());
 }
 
 }  // namespace syncline

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "kernels/io/text.h"
 #include "sim/report/learned_tables.h"
 
 namespace syncline {
@@ -14,7 +15,7 @@ using Json = nlohmann::ordered_json;
 constexpr double least_iteration_s = 1e-12;
 constexpr std::size_t most_rows = 1'000'000;
 
-// What is missing or of another kind: from_json answers with none.
+// Thrown where something is missing or of another kind: from_json answers with none.
 class NotOurs {};
 
 void require(bool holds) {
@@ -28,9 +29,15 @@ const Json& member_of(const Json& json, const char* name) {
   return *found;
 }
 
+// Whoever reads a result prints its texts.
+std::string plain(const std::string& text) {
+  require(printable(text) == text);
+  return text;
+}
+
 std::string text_in(const Json& json) {
   require(json.is_string());
-  return json.get<std::string>();
+  return plain(json.get<std::string>());
 }
 
 std::optional<double> number_in(const Json& json, const AllowedNumbers& allowed) {
@@ -66,20 +73,50 @@ Json to_json(const Value& value, const NumberMember<Value>& member) {
                                     : number_or_null(number);
 }
 
+template <class Value>
+struct Text {
+  const char* name;
+  std::string Value::*member;
+};
+const std::vector<Text<Result>> of_result{{"tool", &Result::tool},
+                                          {"build", &Result::build},
+                                          {"simgrid", &Result::simgrid},
+                                          {"inputs", &Result::inputs}};
+const std::vector<Text<Provenance>> of_provenance{{"compute", &Provenance::compute},
+                                                  {"compression", &Provenance::compression},
+                                                  {"adding", &Provenance::adding},
+                                                  {"network", &Provenance::network},
+                                                  {"fidelity", &Provenance::fidelity}};
+const std::vector<Text<Track>> of_track{
+    {"name", &Track::name}, {"kind", &Track::kind}, {"stream", &Track::stream}};
+
+template <class Value>
+void write(const Value& value, const std::vector<Text<Value>>& texts, Json& json) {
+  for (const Text<Value>& text : texts)
+    json[text.name] = value.*text.member;
+}
+
+template <class Value>
+void read(const Json& json, const std::vector<Text<Value>>& texts, Value& value) {
+  require(json.is_object());
+  for (const Text<Value>& text : texts)
+    value.*text.member = text_in(member_of(json, text.name));
+}
+
 // Numbers of what was learned, beside the tables.
 template <class Value>
-struct Row {
+struct Number {
   const char* name;
   AllowedNumbers allowed;
   NumberMember<Value> member;
 };
-const std::vector<Row<Learned>> of_learned{
+const std::vector<Number<Learned>> of_learned{
     {"parameters", any_count, &Learned::parameters},
     {"epoch_samples", any_count, &Learned::epoch_samples},
     {"least_loss", any_loss, &Learned::least_loss},
     {"diverged_s", any_count.or_null(), &Learned::diverged_s},
     {"effective_staleness", any_count, &Learned::effective_staleness}};
-const std::vector<Row<Compressed>> of_compressed{
+const std::vector<Number<Compressed>> of_compressed{
     {"messages", any_count, &Compressed::messages},
     {"values", any_count, &Compressed::values},
     {"sent_values", any_count, &Compressed::sent_values},
@@ -94,10 +131,10 @@ const std::vector<Row<Compressed>> of_compressed{
 
 Json to_json(const Learned& learned) {
   Json json{{"data", learned.data}};
-  for (const auto& row : of_learned)
-    json[row.name] = to_json(learned, row.member);
-  for (const auto& row : of_compressed)
-    json[row.name] = to_json(learned.compressed, row.member);
+  for (const auto& number : of_learned)
+    json[number.name] = to_json(learned, number.member);
+  for (const auto& number : of_compressed)
+    json[number.name] = to_json(learned.compressed, number.member);
   for (const LearnedTable& table : learned_tables()) {
     Json& columns = json[table.name] = Json::object();
     for (const LearnedColumn& column : table.columns) {
@@ -112,10 +149,10 @@ Json to_json(const Learned& learned) {
 Learned learned_in(const Json& json) {
   require(json.is_object());
   Learned learned{.data = text_in(member_of(json, "data"))};
-  for (const auto& row : of_learned)
-    put_number(learned, row.member, number_in(member_of(json, row.name), row.allowed));
-  for (const auto& row : of_compressed)
-    put_number(learned.compressed, row.member, number_in(member_of(json, row.name), row.allowed));
+  for (const auto& [name, allowed, member] : of_learned)
+    put_number(learned, member, number_in(member_of(json, name), allowed));
+  for (const auto& [name, allowed, member] : of_compressed)
+    put_number(learned.compressed, member, number_in(member_of(json, name), allowed));
   for (const LearnedTable& table : learned_tables()) {
     const Json& columns = member_of(json, table.name.c_str());
     require(columns.is_object());
@@ -135,7 +172,7 @@ Learned learned_in(const Json& json) {
   return learned;
 }
 
-// How members of figures that are no single number stand in JSON.
+// The JSON of members of figures that are no single number.
 Json to_json(const std::vector<BusyLink>& links) {
   Json json = Json::array();
   for (const BusyLink& link : links)
@@ -185,7 +222,7 @@ void read(const Json& json, std::map<std::int64_t, std::int64_t>& histogram) {
 Json figures_json(const Result& result) {
   Json json = Json::object();
   for (const Figure& figure : figure_rows())
-    if (!figure.roles.if_learned || result.learns())
+    if (!figure.has(Figure::if_learned) || result.learns())
       json[figure.name] = std::visit(
           [&](const auto& member) -> Json {
             if constexpr (std::is_same_v<decltype(member), const NumberMember<Figures>&>)
@@ -204,9 +241,9 @@ bool may_be_missing(const Figure& figure) {
 
 // Rounding may leave a figure a little below what it can be.
 AllowedNumbers allowed_in_file(const Figure& figure) {
-  return figure.roles.if_learned ? figure.allowed
-         : figure.allowed.null   ? any_printable.or_null()
-                                 : any_printable;
+  return figure.has(Figure::if_learned) ? figure.traits.allowed
+         : figure.traits.allowed.null   ? any_printable.or_null()
+                                        : any_printable;
 }
 
 Figures figures_in(const Json& json, bool learns) {
@@ -214,7 +251,7 @@ Figures figures_in(const Json& json, bool learns) {
   Figures figures;
   for (const Figure& figure : figure_rows()) {
     const auto found = json.find(figure.name);
-    if (figure.roles.if_learned && !learns) {
+    if (figure.has(Figure::if_learned) && !learns) {
       require(found == json.end());
       continue;
     }
@@ -243,10 +280,9 @@ Json to_json(const Timeline& timeline) {
     Json slices = Json::array();
     for (const Slice& slice : track.slices)
       slices.push_back({slice.start_s, slice.end_s, slice.verb, slice.bucket, slice.iteration});
-    tracks.push_back({{"name", track.name},
-                      {"kind", track.kind},
-                      {"stream", track.stream},
-                      {"slices", std::move(slices)}});
+    Json& json = tracks.emplace_back();
+    write(track, of_track, json);
+    json["slices"] = std::move(slices);
   }
   return {{"from_s", timeline.from_s}, {"to_s", timeline.to_s}, {"tracks", std::move(tracks)}};
 }
@@ -254,14 +290,10 @@ Json to_json(const Timeline& timeline) {
 Timeline timeline_in(const Json& json) {
   require(json.is_object());
   Timeline timeline{.from_s = any_number_in(member_of(json, "from_s")),
-                    .to_s = any_number_in(member_of(json, "to_s")),
-                    .tracks = {}};
+                    .to_s = any_number_in(member_of(json, "to_s"))};
   for (const Json& one : array_in(member_of(json, "tracks"))) {
-    require(one.is_object());
-    Track track{.name = text_in(member_of(one, "name")),
-                .kind = text_in(member_of(one, "kind")),
-                .stream = text_in(member_of(one, "stream")),
-                .slices = {}};
+    Track& track = timeline.tracks.emplace_back();
+    read(one, of_track, track);
     for (const Json& slice : array_in(member_of(one, "slices"))) {
       require(slice.is_array() && slice.size() == 5);
       track.slices.push_back({.start_s = any_number_in(slice[0]),
@@ -270,7 +302,6 @@ Timeline timeline_in(const Json& json) {
                               .bucket = count_in(slice[3]),
                               .iteration = count_in(slice[4])});
     }
-    timeline.tracks.push_back(std::move(track));
   }
   return timeline;
 }
@@ -282,41 +313,33 @@ std::vector<WrittenOption> options_in(const Json& json) {
   for (const auto& [name, value] : json.items()) {
     if (value.is_number())
       any_number_in(value);
-    else
-      require(value.is_string());
-    options.push_back({.name = name,
-                       .value = value.is_string() ? value.get<std::string>() : value.dump(),
+    options.push_back({.name = plain(name),
+                       .value = value.is_number() ? value.dump() : text_in(value),
                        .is_number = value.is_number()});
   }
   return options;
 }
 
-Provenance provenance_in(const Json& json) {
-  require(json.is_object());
-  const auto text = [&](const char* name) { return text_in(member_of(json, name)); };
-  return {.compute = text("compute"),
-          .compression = text("compression"),
-          .adding = text("adding"),
-          .network = text("network"),
-          // Results of before were all of flows.
-          .fidelity = json.contains("fidelity") ? text("fidelity") : "flow"};
+Provenance provenance_in(Json json) {
+  if (json.is_object() && !json.contains("fidelity"))
+    json["fidelity"] = "flow";  // results of before were all of flows
+  Provenance provenance;
+  read(json, of_provenance, provenance);
+  return provenance;
 }
 
 Result whole_result_in(const Json& json) {
-  require(json.is_object());
+  Result result;
+  read(json, of_result, result);
   const bool learns = json.contains("learning");
-  Result result{.schema = static_cast<int>(std::clamp<std::int64_t>(
-                    count_in(member_of(json, "schema")), 0, result_schema + 1)),
-                .tool = text_in(member_of(json, "tool")),
-                .build = text_in(member_of(json, "build")),
-                .simgrid = text_in(member_of(json, "simgrid")),
-                .inputs = text_in(member_of(json, "inputs")),
-                .options = options_in(member_of(json, "scenario")),
-                .provenance = provenance_in(member_of(json, "provenance")),
-                .figures = figures_in(member_of(json, "figures"), learns),
-                .learned = {},
-                .timeline = timeline_in(member_of(json, "timeline")),
-                .trace = json.contains("trace") ? text_in(json["trace"]) : ""};
+  result.schema = static_cast<int>(
+      std::clamp<std::int64_t>(count_in(member_of(json, "schema")), 0, result_schema + 1));
+  result.options = options_in(member_of(json, "scenario"));
+  result.provenance = provenance_in(member_of(json, "provenance"));
+  result.figures = figures_in(member_of(json, "figures"), learns);
+  result.timeline = timeline_in(member_of(json, "timeline"));
+  if (json.contains("trace"))
+    result.trace = text_in(json["trace"]);
   if (learns) {
     result.learned = learned_in(json["learning"]);
     result.learned->target_s = result.figures.target_s;
@@ -334,19 +357,11 @@ Json to_json(const std::vector<WrittenOption>& options) {
 }
 
 Json to_json(const Result& result) {
-  Json json{{"schema", result.schema},
-            {"tool", result.tool},
-            {"build", result.build},
-            {"simgrid", result.simgrid},
-            {"inputs", result.inputs},
-            {"scenario", to_json(result.options)},
-            {"provenance",
-             {{"compute", result.provenance.compute},
-              {"compression", result.provenance.compression},
-              {"adding", result.provenance.adding},
-              {"network", result.provenance.network},
-              {"fidelity", result.provenance.fidelity}}},
-            {"figures", figures_json(result)}};
+  Json json{{"schema", result.schema}};
+  write(result, of_result, json);
+  json["scenario"] = to_json(result.options);
+  write(result.provenance, of_provenance, json["provenance"]);
+  json["figures"] = figures_json(result);
   if (result.learned)
     json["learning"] = to_json(*result.learned);
   json["timeline"] = to_json(result.timeline);

@@ -17,8 +17,9 @@ namespace syncline {
 // Numbers read back to the same bits.
 nlohmann::ordered_json to_json(const Result& result);
 nlohmann::ordered_json to_json(const std::vector<WrittenOption>& options);
-// None where it is not what to_json makes, as far as its form tells: a member is missing, or is of
-// another kind, or a number out of range. Members that are not known are left out.
+// Reads a result; none where the JSON is not what to_json makes, as far as its form tells: a member
+// is missing, or is of another kind, or a number out of range, or a text that cannot be printed.
+// Members that are not known are left out.
 std::optional<Result> from_json(const nlohmann::ordered_json& json);
 
 // A figure that is a number as JSON has it; empty where it is null or the result has it not.

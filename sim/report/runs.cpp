@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -46,7 +48,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
     return values;
   };
   for (const Figure& figure : figure_rows())
-    if (figure.roles.mean) {
+    if (figure.has(Figure::mean)) {
       const auto member = std::get<double Figures::*>(std::get<0>(figure.member));
       figures.*member = mean_of(column(member));
     }
@@ -71,14 +73,14 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
     own.push_back(run.throughput_interval.value_or(-1));
   if (std::ranges::min(own) < 0 || !shows_modes(values, own))
     return;
-  std::string text;
-  for (const double value : values)
-    text += (text.empty() ? "" : ", ") + count_shown(value);
-  figures.warnings.push_back(
-      "modes: runs that differ in their seed alone have " + text +
-      " samples/s, further apart than each by itself says: they keep to ways "
-      "of their own, or are too short to leave them; the interval is of their "
-      "mean, and a run of yours has one of them");
+  std::vector<std::string> shown;
+  std::ranges::transform(values, std::back_inserter(shown), count_shown);
+  figures.warnings.push_back(fmt::format(
+      "modes: runs that differ in their seed alone have {} samples/s, further apart than each by "
+      "itself says: they keep to ways of their own, or are too short to leave them; the interval "
+      "is "
+      "of their mean, and a run of yours has one of them",
+      fmt::join(shown, ", ")));
 }
 
 std::string runs_shown(std::int64_t runs) {
@@ -91,11 +93,10 @@ std::string how_simulated(const std::vector<Result>& results) {
     ++cells[result.provenance.fidelity + ", " + runs_shown(result.figures.runs)];
   if (cells.size() == 1)
     return cells.begin()->first;
-  std::string text;
+  std::vector<std::string> parts;
   for (const auto& [how, count] : cells)
-    text += (text.empty() ? "" : "; ") + how + " (" + std::to_string(count) +
-            (count == 1 ? " cell)" : " cells)");
-  return text;
+    parts.push_back(fmt::format("{} ({} {})", how, count, count == 1 ? "cell" : "cells"));
+  return fmt::format("{}", fmt::join(parts, "; "));
 }
 
 }  // namespace syncline

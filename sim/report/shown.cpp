@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "kernels/io/text.h"
 
 namespace syncline {
 
 std::string percent(double part, int digits) {
-  return format("%.*f %%", digits, 100 * part);
+  return fmt::format("{:.{}f} %", 100 * part, digits);
 }
 
 std::string seconds_shown(double s) {
   if (s == 0)
     return "0 s";
   if (s >= 1)
-    return format("%.3g s", s);
-  return s >= 1e-3 ? format("%.3g ms", s * 1e3) : format("%.3g us", s * 1e6);
+    return fmt::format("{:.3g} s", s);
+  return s >= 1e-3 ? fmt::format("{:.3g} ms", s * 1e3) : fmt::format("{:.3g} us", s * 1e6);
 }
 
 std::string duration_shown(double s) {
@@ -33,9 +34,9 @@ std::string duration_shown(double s) {
     const double small = std::round(s / units[i + 1].seconds);
     const double each = std::round(units[i].seconds / units[i + 1].seconds);
     if (small >= each)
-      return format("%.0f %s", std::floor(small / each), units[i].name) +
+      return fmt::format("{:.0f} {}", std::floor(small / each), units[i].name) +
              (std::fmod(small, each) > 0
-                  ? format(" %.0f %s", std::fmod(small, each), units[i + 1].name)
+                  ? fmt::format(" {:.0f} {}", std::fmod(small, each), units[i + 1].name)
                   : "");
   }
   return seconds_shown(s);
@@ -44,29 +45,29 @@ std::string duration_shown(double s) {
 std::string bytes_shown(double b) {
   for (const char* unit : {"B", "kB", "MB", "GB", "TB"}) {
     if (b < 1000)
-      return format("%.4g %s", b, unit);
+      return fmt::format("{:.4g} {}", b, unit);
     b /= 1000;
   }
-  return format("%.4g PB", b);
+  return fmt::format("{:.4g} PB", b);
 }
 
 std::string count_shown(double number) {
   if (std::abs(number) < 999.95)
-    return format("%.4g", number);
+    return fmt::format("{:.4g}", number);
   if (std::abs(number) >= 1e15)
-    return format("%.3g", number);
-  std::string digits = format("%.0f", number);
+    return fmt::format("{:.3g}", number);
+  std::string digits = fmt::format("{:.0f}", number);
   for (std::size_t at = digits.size(); at > (number < 0 ? 4U : 3U);)
-    digits.insert(at -= 3, ",");
+    digits.insert(at -= 3, 1, ',');
   return digits;
 }
 
 std::string cost_shown(double price) {
-  return price >= 0.1 && price < 999.995 ? format("%.2f", price) : count_shown(price);
+  return price >= 0.1 && price < 999.995 ? fmt::format("{:.2f}", price) : count_shown(price);
 }
 
 std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
-  // In characters, not bytes: names can be in any script.
+  // Lengths are in characters, not bytes: names can be in any script.
   const auto length = [](const std::string& text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));

@@ -1,18 +1,10 @@
 // Numbers and tables as people read them.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace syncline {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 // "12 %", of a part; with more digits "12.3 %".
 std::string percent(double part, int digits = 0);

@@ -1,6 +1,7 @@
 #include "sim/report/staleness.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace {
 
 // A part of the parameters: a bucket on a server.
 struct Part {
-  // By version.
+  // These are by version.
   std::vector<std::int64_t> gradients{0};  // applied so far
   std::vector<std::int64_t> clock{0};      // iterations of the worker with fewest
   std::vector<std::int64_t> applied;       // of each worker
@@ -34,8 +35,7 @@ struct Part {
 
 }  // namespace
 
-Staleness staleness_of(const Trace& trace, double from_s, double to_s) {
-  Staleness staleness;
+void add_staleness(const Trace& trace, Figures& figures) {
   std::map<std::pair<int, int>, Part> parts;
   std::int64_t count = 0;
   for (const Row& row : trace.rows) {  // rows of a part are in the order of its versions
@@ -46,21 +46,20 @@ Staleness staleness_of(const Trace& trace, double from_s, double to_s) {
     Part& part = parts.try_emplace({row.rank, row.bucket}, static_cast<std::size_t>(trace.workers))
                      .first->second;
     part.apply(version, static_cast<std::size_t>(row.worker));
-    if (row.end_s <= from_s || row.end_s > to_s)
+    if (row.end_s <= trace.window.from_s || row.end_s > trace.window.to_s)
       continue;
     const std::int64_t gradients = part.gradients[version - 1] - part.gradients[read];
-    ++staleness.histogram[gradients];
-    staleness.gradients_max = std::max(staleness.gradients_max, gradients);
-    staleness.gradients_mean += static_cast<double>(gradients);
-    staleness.updates_mean += static_cast<double>(version - 1 - read);
-    staleness.iterations_mean += static_cast<double>(row.iteration - part.clock[read]);
+    ++figures.staleness_histogram[gradients];
+    figures.staleness_max = std::max(figures.staleness_max, gradients);
+    figures.staleness_mean += static_cast<double>(gradients);
+    figures.staleness_updates_mean += static_cast<double>(version - 1 - read);
+    figures.staleness_iterations_mean += static_cast<double>(row.iteration - part.clock[read]);
     ++count;
   }
   if (count > 0)
-    for (double* mean :
-         {&staleness.gradients_mean, &staleness.updates_mean, &staleness.iterations_mean})
+    for (double* mean : {&figures.staleness_mean, &figures.staleness_updates_mean,
+                         &figures.staleness_iterations_mean})
       *mean /= static_cast<double>(count);
-  return staleness;
 }
 
 }  // namespace syncline

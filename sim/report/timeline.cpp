@@ -33,8 +33,8 @@ bool computes(const Trace& trace, const Row& row) {
   return row.rank < trace.workers && row.stream == Stream::compute && row.iteration >= 0;
 }
 
-// By worker: in which iteration it is at the middle of the window. In step they all count as being
-// in the first worker's.
+// Says by worker in which iteration it is at the middle of the window. In step they all count as
+// being in the first worker's.
 std::vector<int> numbers_in_the_middle(const Trace& trace) {
   const double middle_s = (trace.window.from_s + trace.window.to_s) / 2;
   std::vector<int> numbers(static_cast<std::size_t>(trace.workers));
@@ -46,7 +46,7 @@ std::vector<int> numbers_in_the_middle(const Trace& trace) {
   return numbers;
 }
 
-// By worker.
+// The iterations are by worker.
 std::vector<Iteration> iterations_in_the_middle(const Trace& trace) {
   const std::vector<int> numbers = numbers_in_the_middle(trace);
   std::vector<Iteration> iterations(numbers.size());
@@ -60,7 +60,7 @@ std::vector<Iteration> iterations_in_the_middle(const Trace& trace) {
   return iterations;
 }
 
-// At most so many of these, evenly spread, the first and the last among them.
+// Takes at most so many of these, evenly spread, the first and the last among them.
 std::vector<int> spread(const std::vector<int>& all, int most) {
   const auto taken = std::min<std::size_t>(all.size(), static_cast<std::size_t>(most));
   std::vector<int> some;
@@ -114,8 +114,8 @@ std::vector<int> shown_others(const Trace& trace, double from_s, double to_s,
   return shown;
 }
 
-// One slice of both, which follow each other, without the gap between them: sums stay what they
-// are.
+// Makes one slice of both, which follow each other, without the gap between them: sums stay what
+// they are.
 void join(Slice& slice, const Slice& next) {
   slice.end_s = next.start_s > slice.end_s ? slice.end_s + (next.end_s - next.start_s)
                                            : std::max(slice.end_s, next.end_s);
@@ -127,7 +127,7 @@ void join(Slice& slice, const Slice& next) {
     slice.iteration = -1;
 }
 
-// Without slices that overlap: lanes. The last one has all that fits into no other.
+// Spreads slices that overlap over lanes. The last lane has all that fits into no other.
 std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t most) {
   std::ranges::stable_sort(slices, {}, &Slice::start_s);
   Lanes places;
@@ -198,7 +198,7 @@ void merge(std::vector<Track>& tracks, double seconds) {
       merge(track.slices, visible_s, false);
 }
 
-// To a power of ten, so that times have few digits.
+// Rounds to a power of ten, so that times have few digits.
 void round_times(Timeline& timeline) {
   const double seconds = timeline.to_s - timeline.from_s;
   const double steps_per_s =

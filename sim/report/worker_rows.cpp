@@ -22,7 +22,7 @@ int worker_of(const Trace& trace, const Row& row) {
   return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
-// What a node's aggregator moves, sums and parameters, are bytes of its workers.
+// The bytes that a node's aggregator moves, sums and parameters, are those of its workers.
 void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
   std::vector<std::vector<Interval>> moving(trace.node_of.size());  // by node
   const int first = trace.workers + trace.servers;
@@ -35,7 +35,7 @@ void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
   }
 }
 
-// Iterations and which of them are measured.
+// Finds the iterations and which of them are measured.
 std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measured) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows) {

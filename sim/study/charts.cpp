@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "sim/report/figure_columns.h"
 #include "sim/report/shown.h"
+#include "sim/study/lists.h"
 
 namespace syncline {
 namespace {
@@ -30,11 +32,6 @@ std::string samples(double per_s) {
   return count_shown(per_s) + " samples/s";
 }
 
-// "bsp", or "bsp at 32 workers" where nothing else tells cells apart.
-std::string subject(const StudyCell& cell) {
-  return cell.series;
-}
-
 struct Curve {
   std::string name;
   Cells cells;  // by x
@@ -43,13 +40,8 @@ struct Curve {
 // The series of a case, best at their end first.
 std::vector<Curve> curves_of(const Cells& cells) {
   std::vector<Curve> curves;
-  std::map<std::string, std::size_t> place;
-  for (const StudyCell* cell : cells) {
-    const auto [found, is_new] = place.try_emplace(cell->series, curves.size());
-    if (is_new)
-      curves.push_back({cell->series, {}});
-    curves[found->second].cells.push_back(cell);
-  }
+  for (const StudyCell* cell : cells)
+    found_or_added(curves, cell->series, &Curve::name).cells.push_back(cell);
   for (Curve& curve : curves)
     std::ranges::stable_sort(curve.cells, {}, &StudyCell::x);
   std::ranges::stable_sort(curves, [](const Curve& a, const Curve& b) {
@@ -76,7 +68,7 @@ std::vector<Series> lines_of(const std::vector<Curve>& curves, const Value& valu
   return all;
 }
 
-// What the workers would do alone: of all cells with so many workers, the mean.
+// The series of what workers would do alone: the mean of all cells with so many workers.
 Series ideal_of(const Cells& cells) {
   std::map<double, std::pair<double, int>> sums;
   for (const StudyCell* cell : cells)
@@ -114,12 +106,13 @@ Chart throughput_chart(const Study& study, const Cells& cells, const std::vector
   const StudyCell &best = *curves.front().cells.back(), &last = *curves.back().cells.back();
   const StudyCell& first = *curves.front().cells.front();
   std::string sentence =
-      "With " + at(study, best.x) + " " + subject(best) + " reaches " + samples(throughput(best));
+      "With " + at(study, best.x) + " " + best.series + " reaches " + samples(throughput(best));
   if (first.x < best.x && throughput(first) > 0)
-    sentence += format(", %.3g times what it does with ", throughput(best) / throughput(first)) +
-                at(study, first.x);
+    sentence +=
+        fmt::format(", {:.3g} times what it does with ", throughput(best) / throughput(first)) +
+        at(study, first.x);
   if (curves.size() > 1 && last.x == best.x)
-    sentence += "; " + subject(last) + ", the slowest, " + samples(throughput(last));
+    sentence += "; " + last.series + ", the slowest, " + samples(throughput(last));
   Chart chart{.kind = Chart::Kind::lines,
               .id = "throughput",
               .title = "Throughput",
@@ -155,7 +148,7 @@ Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector
   return {.kind = Chart::Kind::lines,
           .id = "efficiency",
           .title = "Scaling efficiency",
-          .sentence = subject(best) + " keeps " + percent(efficiency(best)) + " with " +
+          .sentence = best.series + " keeps " + percent(efficiency(best)) + " with " +
                       at(study, best.x) +
                       (curves.size() > 1 ? where_it_falls(study, curves.back()) : "") + ".",
           .x = {study.x_option, "", scale_of(study, cells)},
@@ -184,13 +177,18 @@ std::vector<Variant> variants_of(const Study& study, const Cells& cells) {
   return variants;
 }
 
+void add_category(Chart& chart, const StudyCell& cell) {
+  chart.categories.push_back(cell.series);
+  chart.colours.push_back(cell.colour);
+}
+
 Chart breakdown_chart(const Variant& variant) {
   const Cells& cells = variant.cells;
   const auto still = [](const StudyCell* cell) {
     return cell->result->figures.standing_still_s() / cell->result->figures.iteration_mean_s;
   };
   const StudyCell& best = *cells.front();
-  std::string sentence = "An iteration of " + subject(best) + " takes " +
+  std::string sentence = "An iteration of " + best.series + " takes " +
                          seconds_shown(best.result->figures.iteration_mean_s) + ": ";
   Chart chart{.kind = Chart::Kind::stack,
               .id = "breakdown",
@@ -199,15 +197,15 @@ Chart breakdown_chart(const Variant& variant) {
               .x = {"seconds of an iteration", "s", Scale::linear}};
   std::vector<std::string> parts;
   for (const Figure& figure : figure_rows()) {
-    if (!figure.roles.part)
+    if (!figure.has(Figure::part))
       continue;
     if (const auto part = column_value(figure, *best.result); part >= 0.005)
-      parts.push_back(percent(*part) + " " + figure.words);
-    Series series{.name = figure.words};
-    bool matters = figure.matters == nullptr;
+      parts.push_back(percent(*part) + " " + figure.traits.words);
+    Series series{.name = figure.traits.words};
+    bool matters = figure.traits.matters == nullptr;
     for (std::size_t i = 0; i < std::min(cells.size(), most_bars); ++i) {
       series.y.push_back(value_of(figure, *cells[i]->result).value_or(0));
-      matters = matters || figure.matters(*cells[i]->result);
+      matters = matters || figure.traits.matters(*cells[i]->result);
     }
     if (matters)
       chart.series.push_back(std::move(series));
@@ -216,14 +214,12 @@ Chart breakdown_chart(const Variant& variant) {
   if (cells.size() > 1) {
     const StudyCell& worst = **std::ranges::max_element(cells, {}, still);
     if (&worst != &best && still(&worst) > still(&best) + 0.02)
-      sentence += "; workers of " + subject(worst) + " stand still for " + percent(still(&worst)) +
+      sentence += "; workers of " + worst.series + " stand still for " + percent(still(&worst)) +
                   " of theirs";
   }
   chart.sentence = sentence + of_more(cells.size(), most_bars) + ".";
-  for (std::size_t i = 0; i < std::min(cells.size(), most_bars); ++i) {
-    chart.categories.push_back(cells[i]->series);
-    chart.colours.push_back(cells[i]->colour);
-  }
+  for (std::size_t i = 0; i < std::min(cells.size(), most_bars); ++i)
+    add_category(chart, *cells[i]);
   return chart;
 }
 
@@ -238,42 +234,36 @@ Chart links_chart(const Variant& variant) {
   for (const StudyCell* cell : variant.cells)
     if (!cell->result->figures.busiest_links.empty() && cells.size() < most_bars)
       cells.push_back(cell);
+  if (cells.empty())
+    return chart;
   std::vector<std::string> full;
-  const StudyCell* most = nullptr;
-  double most_used = -1;
+  const auto used = [](const StudyCell* cell) { return cell->result->figures.fullest_link(); };
   for (const StudyCell* cell : cells) {
-    const double used = cell->result->figures.fullest_link();
-    if (used > most_used) {
-      most = cell;
-      most_used = used;
-    }
-    if (used >= full_link)
+    if (used(cell) >= full_link)
       full.push_back(cell->series);
-    chart.categories.push_back(cell->series);
-    chart.colours.push_back(cell->colour);
-    chart.series[0].y.push_back(used);
+    add_category(chart, *cell);
+    chart.series[0].y.push_back(used(cell));
     std::vector<std::string> names;
     for (const BusyLink& link : cell->result->figures.busiest_links)
       names.push_back(link.name + " " + percent(link.utilisation));
     chart.series[0].notes.push_back(and_listed(names));
   }
-  if (most == nullptr)
-    return chart;
+  const StudyCell* most = *std::ranges::max_element(cells, {}, used);
   const std::string& link = most->result->figures.busiest_links[0].name;
   if (full.empty())
-    chart.sentence = "No link is full: the busiest, " + link + ", has " + percent(most_used) +
-                     " of its bandwidth in use with " + subject(*most) + ".";
-  else if (full.size() > 4)
-    chart.sentence = "A link is full with " + std::to_string(full.size()) + " of " +
-                     std::to_string(cells.size()) + ": they run at its speed.";
-  else
     chart.sentence =
-        "A link is full with " + and_listed(full) + " (" + link +
-        (full.size() == 1 ? "): it runs at its speed." : " first): they run at its speed.");
+        fmt::format("No link is full: the busiest, {}, has {} of its bandwidth in use with {}.",
+                    link, percent(used(most)), most->series);
+  else if (full.size() > 4)
+    chart.sentence = fmt::format("A link is full with {} of {}: they run at its speed.",
+                                 full.size(), cells.size());
+  else
+    chart.sentence = fmt::format("A link is full with {} ({}{} at its speed.", and_listed(full),
+                                 link, full.size() == 1 ? "): it runs" : " first): they run");
   return chart;
 }
 
-// At most so many columns, each of a whole number of staleness values.
+// A histogram has at most so many columns, each of a whole number of staleness values.
 Series histogram_of(const StudyCell& cell) {
   constexpr double most_columns = 40;
   std::map<double, double> counts;
@@ -319,11 +309,11 @@ Chart staleness_chart(const Variant& variant) {
     return chart;
   const auto staleness = [](const StudyCell* cell) { return cell->result->figures.staleness_mean; };
   std::ranges::stable_sort(stale, {}, staleness);
-  const auto mean = [&](const StudyCell& cell) { return format("%.3g", staleness(&cell)); };
+  const auto mean = [&](const StudyCell& cell) { return fmt::format("{:.3g}", staleness(&cell)); };
   chart.sentence =
-      "A gradient of " + subject(*stale.back()) + " misses " + mean(*stale.back()) +
+      "A gradient of " + stale.back()->series + " misses " + mean(*stale.back()) +
       " others on average" +
-      (stale.size() > 1 ? ", one of " + subject(*stale.front()) + " " + mean(*stale.front()) : "") +
+      (stale.size() > 1 ? ", one of " + stale.front()->series + " " + mean(*stale.front()) : "") +
       (fresh.empty() || fresh.size() > 3 ? "" : "; " + and_listed(fresh) + " none") + ".";
   for (std::size_t i = 0; i < std::min(stale.size(), most_series); ++i)
     chart.series.push_back(histogram_of(*stale[i]));

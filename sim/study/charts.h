@@ -48,12 +48,13 @@ struct Chart {
   std::vector<Series> series;
 };
 
-// All charts of a case, in the order in which a reader needs them. Of variants the one to begin
-// with is the last.
+// The charts of a case are in the order in which a reader needs them. The variant to begin with is
+// the last.
 std::vector<Chart> charts_of(const Study& study, std::size_t in_case);
 
-// Of these, loss and held-out accuracy of what learns: a curve per cell, of the best twelve, each
-// thinned so that a page has room for all; a variant for each thing that they are drawn against.
+// Those of them that show loss and held-out accuracy of what learns: a curve per cell, of the best
+// twelve, each thinned so that a page has room for all; a variant for each thing that they are
+// drawn against.
 std::vector<Chart> learning_charts(const Study& study, std::size_t in_case);
 
 // Measured against simulated throughput: a series per folder.

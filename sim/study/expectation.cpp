@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
+#include <iterator>
 
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
@@ -32,7 +34,7 @@ std::optional<double> number_of(const Notes& notes, const std::string& name) {
 }
 
 std::string part_shown(double part) {
-  return format(std::abs(part) < 0.095 ? "%+.2g %%" : "%+.3g %%", 100 * part);
+  return fmt::format("{:+.{}g} %", 100 * part, std::abs(part) < 0.095 ? 2 : 3);
 }
 
 // "12.3 ms -> 15.1 ms", with the digits that differ.
@@ -40,13 +42,13 @@ std::string change_shown(double before_s, double now_s) {
   std::string before = seconds_shown(before_s);
   std::string now = seconds_shown(now_s);
   if (before == now) {
-    before = format("%.6g s", before_s);
-    now = format("%.6g s", now_s);
+    before = fmt::format("{:.6g} s", before_s);
+    now = fmt::format("{:.6g} s", now_s);
   }
   return before + " -> " + now;
 }
 
-// Which part of an iteration moved most, and others that moved a fifth of that or more.
+// Says which part of an iteration moved most, and others that moved a fifth of that or more.
 std::string parts_moved(const Notes& before, const Notes& now) {
   struct Moved {
     std::string words;
@@ -56,10 +58,10 @@ std::string parts_moved(const Notes& before, const Notes& now) {
   };
   std::vector<Moved> moved;
   for (const Figure& figure : figure_rows())
-    if (figure.roles.part)
+    if (figure.has(Figure::part))
       if (const auto old = number_of(before, figure.name), own = number_of(now, figure.name);
           old && own)
-        moved.push_back({figure.words, *old, *own});
+        moved.push_back({figure.traits.words, *old, *own});
   const auto old_s = number_of(before, "iteration_mean_s");
   const auto now_s = number_of(now, "iteration_mean_s");
   if (moved.empty() || !old_s || !now_s)
@@ -67,27 +69,27 @@ std::string parts_moved(const Notes& before, const Notes& now) {
   std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.by_s() > b.by_s(); });
   if (moved.front().by_s() <= rounding * *old_s)
     return "no part of an iteration moved";
-  std::string text = "moved by " + moved.front().words + ", " +
-                     change_shown(moved.front().before_s, moved.front().now_s) +
-                     " of an iteration (" + change_shown(*old_s, *now_s) + ")";
+  std::string text = fmt::format("moved by {}, {} of an iteration ({})", moved.front().words,
+                                 change_shown(moved.front().before_s, moved.front().now_s),
+                                 change_shown(*old_s, *now_s));
   for (std::size_t i = 1; i < moved.size(); ++i)
     if (moved[i].by_s() >= 0.2 * moved.front().by_s())
       text += "; " + moved[i].words + " " + change_shown(moved[i].before_s, moved[i].now_s);
   return text;
 }
 
-// What the network and the devices have to do in an iteration.
+// Says what moved of the work that network and devices have in an iteration.
 std::string loads_moved(const Notes& before, const Notes& now) {
   std::string text;
   for (const Figure& figure : figure_rows()) {
-    if (!figure.roles.explains || figure.roles.part || figure.words.empty())
+    if (!figure.has(Figure::explains) || figure.has(Figure::part) || figure.traits.words.empty())
       continue;
     const auto old = number_of(before, figure.name);
     const auto own = number_of(now, figure.name);
     if (!old || !own || std::abs(*own - *old) <= rounding * std::abs(*old))
       continue;
-    text += (text.empty() ? "" : "; ") + figure.words + " " +
-            (*old == 0 ? format("0 -> %.4g", *own) : part_shown(*own / *old - 1));
+    text += (text.empty() ? "" : "; ") + figure.traits.words + " " +
+            (*old == 0 ? fmt::format("0 -> {:.4g}", *own) : part_shown(*own / *old - 1));
   }
   return text;
 }
@@ -105,7 +107,21 @@ std::map<std::string, std::string> options_in(const std::string& text) {
   return options;
 }
 
-// Of what the scenario says and reads.
+std::vector<std::string> options_moved(const std::string& before, const std::string& now) {
+  std::vector<std::string> moved;
+  std::map<std::string, std::string> old = options_in(before);
+  for (const auto& [name, value] : options_in(now)) {
+    const std::string was = old[name];
+    old.erase(name);
+    if (was != value)
+      moved.push_back(fmt::format("option {} {} -> {}", name, was.empty() ? "(none)" : was, value));
+  }
+  for (const auto& [name, was] : old)
+    moved.push_back(fmt::format("option {} {} -> (none)", name, was));
+  return moved;
+}
+
+// The scenario's options and the files it reads, those that changed.
 std::string inputs_moved(const Notes& before, const Notes& now) {
   std::vector<std::string> changed;
   for (const std::string& input : noted_inputs) {
@@ -113,37 +129,23 @@ std::string inputs_moved(const Notes& before, const Notes& now) {
     const auto own = now.find(input);
     if (old == before.end() || own == now.end() || old->second == own->second)
       continue;
-    if (input == "simgrid") {
-      changed.push_back("SimGrid " + old->second + " -> " + own->second);
-    } else if (input == "fidelity") {
-      changed.push_back("simulated as " + old->second + " -> " + own->second);
-    } else if (input == "options") {
-      auto old_options = options_in(old->second);
-      for (const auto& [name, value] : options_in(own->second)) {
-        if (const std::string was = old_options[name]; was != value)
-          changed.push_back("option " + name + " " + (was.empty() ? "(none)" : was) + " -> " +
-                            value);
-        old_options.erase(name);
-      }
-      for (const auto& [name, was] : old_options)
-        changed.push_back("option " + name + " " + was + " -> (none)");
-    } else {
-      std::string words = "the " + input;
-      std::ranges::replace(words, '_', ' ');
-      changed.push_back(words);
-    }
+    if (input == "simgrid")
+      changed.push_back(fmt::format("SimGrid {} -> {}", old->second, own->second));
+    else if (input == "fidelity")
+      changed.push_back(fmt::format("simulated as {} -> {}", old->second, own->second));
+    else if (input == "options")
+      std::ranges::copy(options_moved(old->second, own->second), std::back_inserter(changed));
+    else
+      std::ranges::replace(changed.emplace_back("the " + input), '_', ' ');
   }
-  std::string text;
-  for (const std::string& one : changed)
-    text += (text.empty() ? "changed: " : ", ") + one;
-  return text;
+  return changed.empty() ? "" : fmt::format("changed: {}", fmt::join(changed, ", "));
 }
 
-// All options of a result: "batch=32; compressor=none; ...".
+// The note of all options of a result: "batch=32; compressor=none; ...".
 std::string options_note(const Result& result) {
   std::string text;
   for (const WrittenOption& option : result.options)
-    text += (text.empty() ? "" : "; ") + option.name + "=" + option.value;
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", option.name, option.value);
   return text;
 }
 
@@ -152,7 +154,7 @@ std::string options_note(const Result& result) {
 Notes notes_of(const Result& result, const Notes& inputs) {
   Notes notes = inputs;
   for (const Figure& figure : figure_rows())
-    if (figure.roles.explains)
+    if (figure.has(Figure::explains))
       notes[figure.name] = figure_text(figure, result);
   notes["options"] = options_note(result);
   notes["fidelity"] = result.provenance.fidelity;
@@ -186,7 +188,7 @@ Verdict judge(const Expectation& expectation, const Result& result, const Notes&
   const std::optional<double> figure = value_of(expectation.figure, result);
   const double value = figure.value_or(0);
   bool met = figure.has_value();
-  verdict.now = met ? format("%.6g", value) : why_unknown(result, expectation.figure);
+  verdict.now = met ? fmt::format("{:.6g}", value) : why_unknown(result, expectation.figure);
   const auto expect = [&](const std::string& text, bool holds) {
     verdict.expected += (verdict.expected.empty() ? "" : ", ") + text;
     met = met && holds;
@@ -194,7 +196,7 @@ Verdict judge(const Expectation& expectation, const Result& result, const Notes&
   if (expectation.tolerance) {
     const double expected = number_of({{"it", expectation.expected}}, "it").value_or(0);
     const double by = expected == 0 ? value : value / expected - 1;
-    expect(format("%.6g +- %.3g %%", expected, 100 * *expectation.tolerance),
+    expect(fmt::format("{:.6g} +- {:.3g} %", expected, 100 * *expectation.tolerance),
            std::abs(by) <= *expectation.tolerance);
     if (figure && std::abs(by) > 1e-12)
       verdict.now += ", " + (expected == 0 ? std::string("not 0") : part_shown(by));
@@ -202,11 +204,11 @@ Verdict judge(const Expectation& expectation, const Result& result, const Notes&
   bool in_bounds = true;
   if (expectation.at_least) {
     in_bounds = value >= *expectation.at_least;
-    expect(format("at least %.6g", *expectation.at_least), in_bounds);
+    expect(fmt::format("at least {:.6g}", *expectation.at_least), in_bounds);
   }
   if (expectation.at_most) {
     in_bounds = in_bounds && value <= *expectation.at_most;
-    expect(format("at most %.6g", *expectation.at_most), value <= *expectation.at_most);
+    expect(fmt::format("at most {:.6g}", *expectation.at_most), value <= *expectation.at_most);
   }
   if (met)
     return verdict;

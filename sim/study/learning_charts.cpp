@@ -50,7 +50,7 @@ constexpr std::array<Measure, 2> measures{
      {"accuracy", &Figures::accuracy, &CurvePoint::accuracy, "Accuracy",
       "of the held-out samples, right", "%", accuracy_shown}}};
 
-// So many of a curve that all curves of the page have room.
+// So many points of each curve leave room for all curves of the page.
 std::size_t points_of(const Study& study) {
   std::map<std::size_t, std::size_t> curves;  // by case
   std::size_t all = 0;
@@ -61,7 +61,7 @@ std::size_t points_of(const Study& study) {
   return std::clamp(most_points_of_page / drawn, fewest_points, most_points);
 }
 
-// Evenly taken from them; the first and the last always.
+// Places are taken evenly; the first and the last always.
 std::vector<std::size_t> places_in(std::size_t points, std::size_t most) {
   const std::size_t count = std::min(points, most);
   std::vector<std::size_t> places;
@@ -75,7 +75,8 @@ std::string name_of(const Study& study, const StudyCell& cell) {
          (study.x_option.empty() ? "" : ", " + said(study.x_option, count_shown(cell.x)));
 }
 
-// What it took until the target was met: at the evaluation that found it so.
+// The seconds, samples or bytes it took until the target was met: at the evaluation that found it
+// so.
 std::optional<double> needed(const StudyCell& cell, const Against& against) {
   const auto target_s = cell.result->figures.target_s;
   if (!target_s || against.unit == std::string("s"))

@@ -1,10 +1,12 @@
 #include "sim/study/learning_ranking.h"
 
 #include <algorithm>
-#include <utility>
+#include <fmt/format.h>
+#include <iterator>
 
 #include "sim/report/learning.h"
 #include "sim/report/shown.h"
+#include "sim/study/ranking_sentences.h"
 #include "sim/study/study.h"
 
 namespace syncline {
@@ -40,20 +42,15 @@ bool may_have_met_by(const Result& result, double seconds) {
   return before_s < seconds;
 }
 
-Words choices_of(const Cells& cells) {
-  constexpr std::size_t most = 3;
+// "bsp, asp and 3 more".
+std::string choices_shown(const Cells& cells) {
   Words words;
   for (const RankedCell* cell : cells)
     words.push_back(cell->choice);
-  if (words.size() > most + 1) {
-    const std::string more = std::to_string(words.size() - most) + " more";
-    words.resize(most);
-    words.push_back(more);
-  }
-  return words;
+  return few(words);
 }
 
-// What the cells of a contest came to. Those that are as good as the first are `first`.
+// The outcome of a contest of cells that learn. Those that are as good as the first are `first`.
 struct Outcome {
   Cells order;  // the best first
   std::size_t first = 0;
@@ -81,7 +78,7 @@ Outcome outcome_of(const Results& results, const Contest& contest) {
       outcome.target = "its target";
     if (result.figures.target_s)
       ++outcome.reached;
-    // Of two that reach the target at one moment neither was first, whatever their loss.
+    // If two reach the target at one moment, neither was first, whatever their loss.
     const Figures& best = results[outcome.order.front()->result].figures;
     const auto figure = best.target_s ? &Figures::target_s : &Figures::loss;
     if (result.figures.*figure == best.*figure)
@@ -94,7 +91,7 @@ Outcome outcome_of(const Results& results, const Contest& contest) {
 std::string sentence_of(const Results& results, const Outcome& outcome) {
   const Cells& order = outcome.order;
   const auto of = [&](std::size_t place) -> const Result& { return results[order[place]->result]; };
-  const std::string winners = and_listed(choices_of(outcome.winners()));
+  const std::string winners = choices_shown(outcome.winners());
   if (!outcome.target.empty() && outcome.reached > 0) {
     const std::size_t missed = order.size() - outcome.reached;
     std::string others;
@@ -108,7 +105,7 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
            others + (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
   }
   const std::string least = outcome.first > 1
-                                ? and_listed(choices_of(outcome.winners())) + " end with one loss, "
+                                ? choices_shown(outcome.winners()) + " end with one loss, "
                                 : winners + " ends with the least loss, ";
   const std::size_t last = order.size() - 1;
   const bool unequal =
@@ -127,38 +124,22 @@ std::string settings_shown(const Contest& contest) {
   return and_listed(words);
 }
 
-// Who was first in how many of several contests.
-std::string counted(const Results& results, const std::vector<Contest>& contests) {
-  std::vector<std::pair<std::string, int>> first_in;
-  int nobody = 0;
+// Says who was first in how many of several contests.
+std::string who_was_first(const Results& results, const std::vector<Contest>& contests) {
+  Words first;
   bool targets = false;
   for (const Contest& contest : contests) {
     const Outcome outcome = outcome_of(results, contest);
     targets = targets || !outcome.target.empty();
-    if (outcome.order.empty() || (!outcome.target.empty() && outcome.reached == 0)) {
-      ++nobody;
-      continue;
-    }
-    const std::string who = and_listed(choices_of(outcome.winners()));
-    auto found = std::ranges::find(first_in, who, &std::pair<std::string, int>::first);
-    if (found == first_in.end())
-      found = first_in.insert(found, {who, 0});
-    ++found->second;
+    if (!outcome.order.empty() && (outcome.target.empty() || outcome.reached > 0))
+      first.push_back(choices_shown(outcome.winners()));
   }
-  std::ranges::stable_sort(first_in,
-                           [](const auto& a, const auto& b) { return a.second > b.second; });
-  Words parts;
-  for (const auto& [who, count] : first_in)
-    parts.push_back(who + " in " + std::to_string(count));
-  if (parts.size() > 4) {
-    parts.resize(4);
-    parts.emplace_back("others");
-  }
-  if (nobody > 0)
-    parts.push_back("nobody in " + std::to_string(nobody));
-  return "of " + std::to_string(contests.size()) + " combinations, " +
-         (targets ? "the target was reached first by " : "the least loss at the end is of ") +
-         and_listed(parts);
+  Words parts = with_others(counted(first));
+  if (first.size() < contests.size())
+    parts.push_back(fmt::format("nobody in {}", contests.size() - first.size()));
+  return fmt::format("of {} combinations, the {} {}", contests.size(),
+                     targets ? "target was reached first by" : "least loss at the end is of",
+                     and_listed(parts));
 }
 
 // Empty where nothing competes.
@@ -174,36 +155,20 @@ std::string learned_sentence(const Results& results, const Ranking& ranking) {
   if (contests.size() == 1 || by_workers)
     return (by_workers ? "at " + settings_shown(largest) + " " : "") +
            sentence_of(results, outcome_of(results, largest));
-  return counted(results, contests);
+  return who_was_first(results, contests);
 }
 
 }  // namespace
 
-Ranking with_learning(const Results& results, Ranking (*by_throughput)(const Results&)) {
-  if (std::ranges::none_of(results, &Result::learns))
-    return by_throughput(results);
-  std::vector<std::size_t> places;  // of what did not diverge
-  for (std::size_t i = 0; i < results.size(); ++i)
-    if (!results[i].diverged())
-      places.push_back(i);
-  const std::size_t lost = results.size() - places.size();
-  Ranking ranking;
-  if (lost == 0) {
-    ranking = by_throughput(results);
-  } else {
-    Results kept;
-    for (const std::size_t place : places)
-      kept.push_back(results[place]);
-    ranking = by_throughput(kept);
-    for (RankedCell& cell : ranking.cells)
-      cell.result = places[cell.result];
-    for (Contest& contest : ranking.contests)
-      for (RankedCell& cell : contest.cells)
-        cell.result = places[cell.result];
-    for (const RankedCell& cell : by_throughput(results).cells)
-      if (results[cell.result].diverged())
-        ranking.cells.push_back(cell);
-  }
+Ranking with_learning(const Results& results, RankPlaces by_throughput) {
+  const std::vector<std::size_t> all = all_places(results);
+  std::vector<std::size_t> kept = all;
+  std::erase_if(kept, [&](std::size_t i) { return results[i].diverged(); });
+  const std::size_t lost = all.size() - kept.size();
+  Ranking ranking = by_throughput(results, kept);
+  if (lost > 0)
+    std::ranges::copy_if(by_throughput(results, all).cells, std::back_inserter(ranking.cells),
+                         [&](const RankedCell& cell) { return results[cell.result].diverged(); });
   const bool targets = std::ranges::any_of(
       results, [](const Result& result) { return target_in(result).has_value(); });
   if (targets)

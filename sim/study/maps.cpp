@@ -3,27 +3,27 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "sim/report/shown.h"
+#include "sim/study/lists.h"
 
 namespace syncline {
 namespace {
 
+using At = std::pair<std::size_t, std::size_t>;  // a place among xs, and one among ys
+
 // The cells of one map, and what they are told apart by.
 struct Grid {
   std::vector<double> xs, ys;
-  std::map<std::pair<std::size_t, std::size_t>, std::map<std::string, const StudyCell*>> at;
+  std::map<At, std::map<std::string, const StudyCell*>> at;
 };
 
 double throughput(const StudyCell& cell) {
   return cell.result->figures.throughput_samples_per_s;
-}
-
-bool is_among(const std::string& option, const std::vector<std::string>& options) {
-  return std::ranges::find(options, option) != options.end();
 }
 
 // Options whose values are all numbers, at least two of them: at most the first two.
@@ -53,43 +53,38 @@ struct Place {
   double x = 0, y = 0;
 };
 
-// Where the winners of two neighbours are as fast, between them: in logarithms throughput is nearly
-// a line.
-std::optional<Place> crossing(
-    const Grid& grid, const std::array<std::size_t, 2>& a, const std::array<std::size_t, 2>& b,
-    const std::map<std::pair<std::size_t, std::size_t>, std::string>& winner) {
-  const std::pair at_a{a[0], a[1]}, at_b{b[0], b[1]};
-  if (!winner.contains(at_a) || !winner.contains(at_b) || winner.at(at_a) == winner.at(at_b))
+// Finds where the winners of two neighbours are as fast, between them: in logarithms throughput is
+// nearly a line.
+std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
+                              const std::map<At, std::string>& winner) {
+  if (!winner.contains(a) || !winner.contains(b) || winner.at(a) == winner.at(b))
     return std::nullopt;
-  const std::string &one = winner.at(at_a), &other = winner.at(at_b);
-  const auto lead = [&](const std::pair<std::size_t, std::size_t>& at) -> std::optional<double> {
+  const std::string &one = winner.at(a), &other = winner.at(b);
+  const auto lead = [&](const At& at) -> std::optional<double> {
     const auto& cells = grid.at.at(at);
     if (!cells.contains(one) || !cells.contains(other))
       return std::nullopt;
     return std::log(throughput(*cells.at(one)) / throughput(*cells.at(other)));
   };
-  const auto from = lead(at_a), to = lead(at_b);
+  const auto from = lead(a), to = lead(b);
   if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to) || *from == *to)
     return std::nullopt;
   const double part = std::clamp(*from / (*from - *to), 0.0, 1.0);
-  const auto between = [&](int i) {
-    const auto at = static_cast<std::size_t>(i);
-    return static_cast<double>(a[at]) +
-           part * (static_cast<double>(b[at]) - static_cast<double>(a[at]));
+  const auto between = [&](std::size_t here, std::size_t there) {
+    return static_cast<double>(here) +
+           part * (static_cast<double>(there) - static_cast<double>(here));
   };
-  return Place{between(0), between(1)};
+  return Place{between(a.first, b.first), between(a.second, b.second)};
 }
 
-// In each square of four neighbours the crossings on its sides are joined: two directly, more in
+// The crossings on the sides of each square of four neighbours are joined: two directly, more in
 // the middle of them.
-std::vector<Crossing> crossings_of(
-    const Grid& grid, const std::map<std::pair<std::size_t, std::size_t>, std::string>& winner) {
+std::vector<Crossing> crossings_of(const Grid& grid, const std::map<At, std::string>& winner) {
   std::vector<Crossing> all;
   for (std::size_t y = 0; y + 1 < grid.ys.size(); ++y)
     for (std::size_t x = 0; x + 1 < grid.xs.size(); ++x) {
       std::vector<Place> places;
-      const std::array<std::array<std::size_t, 2>, 5> round{
-          {{x, y}, {x + 1, y}, {x + 1, y + 1}, {x, y + 1}, {x, y}}};
+      const std::array<At, 5> round{{{x, y}, {x + 1, y}, {x + 1, y + 1}, {x, y + 1}, {x, y}}};
       for (std::size_t side = 0; side < 4; ++side)
         if (const auto place = crossing(grid, round[side], round[side + 1], winner))
           places.push_back(*place);
@@ -118,11 +113,11 @@ std::string sentence_of(const Map& map) {
   const auto [least, most] = std::ranges::minmax_element(map.tiles, {}, &Tile::margin);
   if (won.size() == 1)
     return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
-           format(" places, with %.3g to %.3g times", least->margin, most->margin) +
+           fmt::format(" places, with {:.3g} to {:.3g} times", least->margin, most->margin) +
            " the throughput of the next.";
   return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
          "; the largest lead is that of " + map.choices[most->winner].name +
-         format(", %.3g times the next, at ", most->margin) +
+         fmt::format(", {:.3g} times the next, at ", most->margin) +
          said(map.x.title, count_shown(map.xs[most->x])) + " and " +
          said(map.y.title, count_shown(map.ys[most->y])) + ".";
 }
@@ -131,23 +126,20 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
   Map map{.name = name, .xs = grid.xs, .ys = grid.ys};
   map.x.title = axes[0];
   map.y.title = axes[1];
-  std::map<std::pair<std::size_t, std::size_t>, std::string> winner;
+  std::map<At, std::string> winner;
   for (const auto& [at, cells] : grid.at) {
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [choice, cell] : cells)
       order.emplace_back(throughput(*cell), choice);
     std::ranges::sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
     const std::string& best = order.front().second;
-    auto choice = std::ranges::find(map.choices, best, &Series::name);
-    if (choice == map.choices.end()) {
-      map.choices.push_back(
-          {.name = best, .colour = cells.at(best)->colour, .dash = cells.at(best)->dash});
-      choice = map.choices.end() - 1;
-    }
+    Series& choice = found_or_added(map.choices, best, &Series::name);
+    choice.colour = cells.at(best)->colour;
+    choice.dash = cells.at(best)->dash;
     winner[at] = best;
     Tile tile{.x = at.first,
               .y = at.second,
-              .winner = static_cast<std::size_t>(choice - map.choices.begin()),
+              .winner = static_cast<std::size_t>(&choice - map.choices.data()),
               .samples_per_s = order.front().first};
     if (order.size() > 1) {
       tile.runner_up = order[1].second;

@@ -4,26 +4,24 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <fmt/format.h>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "sim/options/options.h"
-#include "sim/report/shown.h"
+#include "sim/study/lists.h"
 
 namespace syncline {
 namespace {
 
 using Results = std::vector<Result>;
 
-// Of these a reader compares cells first.
+// A reader compares cells by these first.
 const std::vector<std::string> first_options{"name",     "model",      "platform", "workers",
                                              "schedule", "compressor", "exchange"};
 constexpr int dashes = 4;
-
-bool is_among(const std::string& option, const std::vector<std::string>& options) {
-  return std::ranges::find(options, option) != options.end();
-}
 
 // Whether cells that differ in it have charts of their own.
 bool makes_cases(const std::string& option) {
@@ -43,7 +41,30 @@ std::vector<std::string> all_options(const Results& results) {
   return options;
 }
 
-// What curves are drawn against: the workers, or else a number with three values and more.
+// It knows which results are alike in all options that were asked about.
+class Alike {
+ public:
+  explicit Alike(const Results& results) : results_(results), keys_(results.size()) {}
+
+  // Says which results differ in this option from one that they were alike with so far.
+  std::vector<bool> told_apart_by(const std::string& option) {
+    std::map<std::string, std::set<std::string>> values;  // by what is alike so far
+    for (std::size_t i = 0; i < keys_.size(); ++i)
+      values[keys_[i]].insert(results_[i].setting(option));
+    std::vector<bool> apart;
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      apart.push_back(values[keys_[i]].size() > 1);
+      keys_[i] += results_[i].setting(option) + '\n';
+    }
+    return apart;
+  }
+
+ private:
+  const Results& results_;
+  std::vector<std::string> keys_;
+};
+
+// Curves are drawn against this option: the workers, or else a number with three values and more.
 std::string x_option_of(const Results& results, const std::vector<std::string>& telling) {
   std::vector<std::string> candidates{"workers"};
   std::ranges::copy_if(telling, std::back_inserter(candidates), makes_cases);
@@ -70,20 +91,12 @@ std::string in_file_name(const std::string& value) {
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '+')
       name += c;
     else
-      name += format("%%%02X", static_cast<unsigned char>(c));
+      name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return name;
 }
 
-std::size_t place_in(std::vector<std::string>& all, const std::string& one) {
-  const auto found = std::ranges::find(all, one);
-  if (found != all.end())
-    return static_cast<std::size_t>(found - all.begin());
-  all.push_back(one);
-  return all.size() - 1;
-}
-
-// One per value of the first of these that differs: the schedule, if it does.
+// Colours tell the values of this option apart: the schedule, if it differs.
 std::string colour_option_of(const std::vector<std::string>& series_options) {
   if (is_among("schedule", series_options))
     return "schedule";
@@ -121,33 +134,23 @@ std::string said(const std::string& option, const std::string& value) {
 std::vector<std::string> names_of(const Results& results, const std::vector<std::string>& options,
                                   const char* between) {
   std::vector<std::string> names(results.size());
-  std::vector<std::string> keys(results.size());
+  Alike alike(results);
   for (const std::string& option : options) {
-    std::map<std::string, std::set<std::string>> values;  // by what is alike so far
+    const std::vector<bool> tells = alike.told_apart_by(option);
     for (std::size_t i = 0; i < results.size(); ++i)
-      values[keys[i]].insert(results[i].setting(option));
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const std::string value = results[i].setting(option);
-      if (values[keys[i]].size() > 1 && !value.empty())
+      if (const std::string value = results[i].setting(option); tells[i] && !value.empty())
         names[i] += (names[i].empty() ? "" : between) + said(option, value);
-      keys[i] += value + '\n';
-    }
   }
   return names;
 }
 
 std::vector<std::string> telling_options(const Results& results) {
   std::vector<std::string> telling;
-  std::vector<std::string> keys(results.size());
-  for (const std::string& option : all_options(results)) {
-    std::map<std::string, std::set<std::string>> values;
-    for (std::size_t i = 0; i < results.size(); ++i)
-      values[keys[i]].insert(results[i].setting(option));
-    if (std::ranges::any_of(values, [](const auto& same) { return same.second.size() > 1; }))
+  Alike alike(results);
+  for (const std::string& option : all_options(results))
+    if (const std::vector<bool> tells = alike.told_apart_by(option);
+        std::ranges::count(tells, true) > 0)
       telling.push_back(option);
-    for (std::size_t i = 0; i < results.size(); ++i)
-      keys[i] += results[i].setting(option) + '\n';
-  }
   return telling;
 }
 
@@ -202,6 +205,16 @@ Study study_of(const Results& results) {
   return study;
 }
 
+std::vector<std::string> warnings_of(const Study& study) {
+  std::set<std::string> warned;
+  std::vector<std::string> warnings;
+  for (const StudyCell& cell : study.cells)
+    for (const std::string& warning : cell.result->figures.warnings)
+      if (warned.insert(warning).second)
+        warnings.push_back(cell.name + ": " + warning);
+  return warnings;
+}
+
 std::string cell_name(const std::map<std::string, std::string>& written,
                       const std::vector<std::string>& swept) {
   std::string name;
@@ -209,24 +222,35 @@ std::string cell_name(const std::map<std::string, std::string>& written,
     const auto found = written.find(option);
     if (found == written.end() || found->second.empty())
       continue;
-    name += name.empty() ? "" : "_";
-    name += option;
-    name += "-";
-    name += in_file_name(found->second);
+    name += fmt::format("{}{}-{}", name.empty() ? "" : "_", option, in_file_name(found->second));
   }
   return name.empty() ? "result" : name;
 }
 
-std::vector<std::string> differing_options(const Results& results) {
+std::vector<std::size_t> all_places(const Results& results) {
+  std::vector<std::size_t> places(results.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+std::vector<std::string> differing_options(const Results& results,
+                                           const std::vector<std::size_t>& places) {
   std::map<std::string, std::set<std::string>> values;
-  for (const Result& result : results)
-    for (const WrittenOption& option : result.options)
+  for (const std::size_t place : places)
+    for (const WrittenOption& option : results[place].options)
       values[option.name].insert(option.value);
   std::vector<std::string> differing;
   for (const auto& [option, different] : values)
     if (different.size() > 1)
       differing.push_back(option);
   return differing;
+}
+
+std::vector<std::string> with_differing(std::vector<std::string> options, const Results& results) {
+  for (const std::string& option : differing_options(results, all_places(results)))
+    if (!is_among(option, options))
+      options.push_back(option);
+  return options;
 }
 
 }  // namespace syncline

@@ -53,9 +53,20 @@ std::string said(const std::string& option, const std::string& value);
 std::string cell_name(const std::map<std::string, std::string>& written,
                       const std::vector<std::string>& swept);
 
-// The options that two of the results have with different values, in alphabetical order: also those
-// that nobody wrote, as the exchange that a compressor needs. Not those that mean something to some
-// of them only.
-std::vector<std::string> differing_options(const std::vector<Result>& results);
+// The warnings of its cells, each once, after the name of the first cell that has it.
+std::vector<std::string> warnings_of(const Study& study);
+
+// The places of all results: 0, 1 and so on.
+std::vector<std::size_t> all_places(const std::vector<Result>& results);
+
+// The options that two of the results in these places have with different values, in alphabetical
+// order: also those that nobody wrote, as the exchange that a compressor needs. Not those that mean
+// something to some of them only.
+std::vector<std::string> differing_options(const std::vector<Result>& results,
+                                           const std::vector<std::size_t>& places);
+
+// These options, and then the others in which the results differ.
+std::vector<std::string> with_differing(std::vector<std::string> options,
+                                        const std::vector<Result>& results);
 
 }  // namespace syncline

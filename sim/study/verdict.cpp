@@ -1,6 +1,9 @@
 #include "sim/study/verdict.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <sstream>
 
 #include "kernels/io/text.h"
 #include "sim/report/shown.h"
@@ -55,9 +58,9 @@ std::string summary_of(const std::vector<Verdict>& verdicts) {
   const std::size_t met = count_of(verdicts, Kind::met);
   const std::size_t moved = count_of(verdicts, Kind::moved);
   const std::size_t failed = count_of(verdicts, Kind::failed);
-  return std::to_string(met) + " of " + std::to_string(met + moved + failed) + " as expected" +
-         (moved > 0 ? ", " + std::to_string(moved) + " moved" : "") +
-         (failed > 0 ? ", " + std::to_string(failed) + " could not be simulated" : "");
+  return fmt::format("{} of {} as expected", met, met + moved + failed) +
+         (moved > 0 ? fmt::format(", {} moved", moved) : "") +
+         (failed > 0 ? fmt::format(", {} could not be simulated", failed) : "");
 }
 
 int exit_code_of(const std::vector<Verdict>& verdicts) {
@@ -65,11 +68,9 @@ int exit_code_of(const std::vector<Verdict>& verdicts) {
 }
 
 std::string verdicts_table(const std::vector<Verdict>& verdicts) {
-  std::vector<Column> columns{{.title = "", .cells = {}, .left = true},
-                              {.title = "cell", .cells = {}, .left = true},
-                              {.title = "figure", .cells = {}, .left = true},
-                              {.title = "expected", .cells = {}, .left = true},
-                              {.title = "now", .cells = {}, .left = true}};
+  std::vector<Column> columns;
+  for (const char* title : {"", "cell", "figure", "expected", "now"})
+    columns.push_back({.title = title, .left = true});
   for (const Verdict& verdict : verdicts) {
     columns[0].cells.emplace_back(word_of(verdict.kind));
     columns[1].cells.push_back(verdict.cell);
@@ -77,13 +78,10 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
     columns[3].cells.push_back(verdict.expected);
     columns[4].cells.push_back(verdict.now);
   }
-  const std::string table = aligned(columns, verdicts.size());
-  std::string text;
-  std::size_t begin = 0;
-  for (std::size_t row = 0; row <= verdicts.size(); ++row) {
-    const std::size_t end = table.find('\n', begin) + 1;
-    text += table.substr(begin, end - begin);
-    begin = end;
+  std::istringstream lines(aligned(columns, verdicts.size()));
+  std::string line, text;
+  for (std::size_t row = 0; std::getline(lines, line); ++row) {
+    text += line + "\n";
     if (row > 0)
       for (const std::string& sentence : verdicts[row - 1].why)
         text += "    " + printable(sentence) + "\n";
@@ -92,15 +90,17 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
 }
 
 std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verdicts) {
-  const std::string counts = " tests=\"" + std::to_string(verdicts.size()) + "\" failures=\"" +
-                             std::to_string(count_of(verdicts, Kind::moved)) + "\" errors=\"" +
-                             std::to_string(count_of(verdicts, Kind::failed)) + "\" skipped=\"" +
-                             std::to_string(count_of(verdicts, Kind::not_checked)) + "\"";
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites" + counts +
-                    ">\n  <testsuite name=\"" + in_xml(suite) + "\"" + counts + ">\n";
+  const std::string counts =
+      fmt::format(R"( tests="{}" failures="{}" errors="{}" skipped="{}")", verdicts.size(),
+                  count_of(verdicts, Kind::moved), count_of(verdicts, Kind::failed),
+                  count_of(verdicts, Kind::not_checked));
+  std::string xml = fmt::format(R"(<?xml version="1.0" encoding="UTF-8"?>)"
+                                "\n<testsuites{0}>\n  <testsuite name=\"{1}\"{0}>\n",
+                                counts, in_xml(suite));
   for (const Verdict& verdict : verdicts) {
-    xml += "    <testcase classname=\"" + in_xml(suite + "." + verdict.cell) + "\" name=\"" +
-           in_xml(verdict.figure.empty() ? verdict.cell : verdict.figure) + "\"";
+    xml +=
+        fmt::format(R"(    <testcase classname="{}" name="{}")", in_xml(suite + "." + verdict.cell),
+                    in_xml(verdict.figure.empty() ? verdict.cell : verdict.figure));
     if (verdict.kind == Kind::met) {
       xml += "/>\n";
       continue;
@@ -108,29 +108,27 @@ std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verd
     const std::string element = verdict.kind == Kind::moved    ? "failure"
                                 : verdict.kind == Kind::failed ? "error"
                                                                : "skipped";
-    xml += ">\n      <" + element + " message=\"" + in_xml(message_of(verdict)) + "\">";
+    xml += fmt::format(">\n      <{} message=\"{}\">", element, in_xml(message_of(verdict)));
     for (const std::string& sentence : verdict.why)
       xml += in_xml(sentence) + "\n";
-    xml += "</" + element + ">\n    </testcase>\n";
+    xml += fmt::format("</{}>\n    </testcase>\n", element);
   }
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
 std::string verdicts_markdown(const std::string& title, const std::vector<Verdict>& verdicts) {
   std::string text = "### " + in_markdown(title) + ": " + summary_of(verdicts) + "\n";
-  bool any = false;
+  if (count_of(verdicts, Kind::met) < verdicts.size())
+    text += "\n| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n";
   for (const Verdict& verdict : verdicts) {
     if (verdict.kind == Kind::met)
       continue;
-    if (!any)
-      text += "\n| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n";
-    any = true;
-    std::string why;
-    for (const std::string& sentence : verdict.why)
-      why += (why.empty() ? "" : "<br>") + in_markdown(sentence);
-    text += std::string("| ") + word_of(verdict.kind) + " | " + in_markdown(verdict.cell) + " | " +
-            in_markdown(verdict.figure) + " | " + in_markdown(verdict.expected) + " | " +
-            in_markdown(verdict.now) + " | " + why + " |\n";
+    std::vector<std::string> why;
+    std::ranges::transform(verdict.why, std::back_inserter(why), in_markdown);
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", word_of(verdict.kind),
+                        in_markdown(verdict.cell), in_markdown(verdict.figure),
+                        in_markdown(verdict.expected), in_markdown(verdict.now),
+                        fmt::join(why, "<br>"));
   }
   return text;
 }

@@ -16,7 +16,7 @@
 namespace syncline {
 namespace {
 
-// One row of the trace, in the order of its rank's rows.
+// A step is one row of the trace, in the order of its rank's rows.
 struct Step {
   const Row* row;
   std::vector<std::size_t> sends;  // numbers of messages

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
+#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -27,17 +27,14 @@ std::int64_t in_ns(double s) {
 
 // Chrome's times are microseconds.
 std::string in_us(std::int64_t ns) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(ns / 1000),
-                static_cast<long long>(ns % 1000));
-  return text;
+  return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
 
 std::string quoted(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Where and when a row is drawn.
+// The place at which a row is drawn, and the time.
 struct Place {
   std::int64_t start_ns;
   std::int64_t end_ns;
@@ -175,7 +172,7 @@ class Writer {
          << ",\"args\":{\"value\":" << value << "}}";
   }
 
-  // Of the process that counters belong to.
+  // The number of the process that counters belong to.
   std::size_t counters() const { return trace_.rank_names.size(); }
 
   void begin(const char* phase, std::size_t rank, std::size_t track) {

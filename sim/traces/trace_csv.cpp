@@ -1,7 +1,7 @@
 #include "sim/traces/trace_csv.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <fmt/format.h>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -12,7 +12,7 @@ namespace syncline {
 
 namespace {
 
-// Of every row, the messages that it sends and receives, in the order of their numbers.
+// The messages that each row sends and receives, in the order of their numbers.
 std::vector<std::vector<std::size_t>> messages_of_rows(const Trace& trace) {
   std::vector<std::vector<std::size_t>> of_rows(trace.messages.empty() ? 0 : trace.rows.size());
   for (std::size_t i = 0; i < trace.messages.size(); ++i)
@@ -38,13 +38,12 @@ void write_csv(const Trace& trace, std::ostream& out) {
   const std::vector<std::vector<std::size_t>> messages = messages_of_rows(trace);
   out << "start_s,end_s,rank,stream,verb,bucket,iteration,bytes_sent,bytes_received,version,"
          "read_version,worker,peer,message\n";
-  char times[64];
   for (const std::size_t i : in_order(trace)) {
     const Row& row = trace.rows[i];
-    std::snprintf(times, sizeof times, "%.12g,%.12g", row.start_s, row.end_s);
-    out << times << ',' << row.rank << ',' << name_of(row.stream, row.stage) << ',' << row.verb
-        << ',' << row.bucket << ',' << row.iteration << ',' << row.bytes_sent << ','
-        << row.bytes_received << ',' << row.version << ',' << row.read_version << ',' << row.worker;
+    out << fmt::format("{:.12g},{:.12g}", row.start_s, row.end_s) << ',' << row.rank << ','
+        << name_of(row.stream, row.stage) << ',' << row.verb << ',' << row.bucket << ','
+        << row.iteration << ',' << row.bytes_sent << ',' << row.bytes_received << ',' << row.version
+        << ',' << row.read_version << ',' << row.worker;
     for (const bool numbers : {false, true}) {
       out << ',';
       const char* blank = "";

@@ -1,10 +1,10 @@
 // What won, by how much, over what; what an epoch takes and costs.
 #include "sim/study/ranking.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "sim/page/tables.h"
-#include "sim/report/shown.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
@@ -132,8 +132,9 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   std::vector<Cell> cells;
   for (const double factor : {0.1, 1.0, 10.0})
     for (const char* compressor : {"none", "topk"})
-      cells.push_back({{{"bandwidth-factor", format("%g", factor)}, {"compressor", compressor}},
-                       std::string(compressor) == "topk" ? 100.0 : 100 * factor});
+      cells.push_back(
+          {{{"bandwidth-factor", fmt::format("{:g}", factor)}, {"compressor", compressor}},
+           std::string(compressor) == "topk" ? 100.0 : 100 * factor});
   const Ranking ranking = ranking_of(cells);
   ASSERT_EQ(ranking.sentences.size(), 2U);
   EXPECT_EQ(ranking.sentences[0],

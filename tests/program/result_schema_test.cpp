@@ -161,11 +161,11 @@ Json schema_of(const Figure& figure, const Json& before) {
     return schema;
   }
   const std::string type = is_whole(*number) ? "integer" : "number";
-  Json schema{{"type", figure.allowed.null ? Json{type, "null"} : Json(type)}};
-  if (figure.allowed.least > -1e18)
-    schema["minimum"] = static_cast<int>(figure.allowed.least);
-  if (figure.allowed.most < 1e18)
-    schema["maximum"] = static_cast<int>(figure.allowed.most);
+  Json schema{{"type", figure.traits.allowed.null ? Json{type, "null"} : Json(type)}};
+  if (figure.traits.allowed.least > -1e18)
+    schema["minimum"] = static_cast<int>(figure.traits.allowed.least);
+  if (figure.traits.allowed.most < 1e18)
+    schema["maximum"] = static_cast<int>(figure.traits.allowed.most);
   schema["description"] = description;
   return schema;
 }
@@ -178,7 +178,7 @@ TEST_F(ResultSchema, HasTheFiguresOfTheRows) {
   Json required = Json::array();
   for (const Figure& figure : figure_rows()) {
     properties[figure.name] = schema_of(figure, figures["properties"].value(figure.name, Json()));
-    if (!figure.roles.if_learned)
+    if (!figure.has(Figure::if_learned))
       required.push_back(figure.name);
   }
   figures["properties"] = properties;

@@ -1,0 +1,206 @@
+#include "sim/study/ranking_sentences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "sim/report/runs.h"
+#include "sim/report/shown.h"
+#include "sim/study/lists.h"
+#include "sim/study/study.h"
+
+namespace syncline {
+namespace {
+
+using Results = std::vector<Result>;
+using Words = std::vector<std::string>;
+
+std::string times(double ratio) {
+  return ratio < 1.095  ? fmt::format("{:.2g} % ahead of", 100 * (ratio - 1))
+         : ratio < 9.95 ? fmt::format("{:.2g} x", ratio)
+                        : fmt::format("{:.0f} x", ratio);
+}
+
+Words choices_of(const Contest& contest, std::size_t count) {
+  Words choices;
+  for (std::size_t i = 0; i < count; ++i)
+    choices.push_back(contest.cells[i].choice);
+  return choices;
+}
+
+// "..., with gradients 31 updates old": what samples/s do not show.
+std::string stale_note(const Results& results, const RankedCell& cell) {
+  const double stale = results[cell.result].figures.staleness_mean;
+  return stale < 0.5 ? "" : fmt::format(" (its gradients miss {:.3g} others)", stale);
+}
+
+// "..., the mean of 5 runs".
+std::string runs_note(const Results& results, const RankedCell& cell) {
+  const std::int64_t runs = results[cell.result].figures.runs;
+  return runs == 1 ? "" : " (the mean of " + runs_shown(runs) + ")";
+}
+
+// The range of those that tie: "1,007 to 998.9".
+std::string range_shown(const Contest& contest) {
+  const std::string most = count_shown(contest.cells.front().samples_per_s);
+  const std::string least = count_shown(contest.cells[contest.tied - 1].samples_per_s);
+  return most == least ? most : most + " to " + least;
+}
+
+// "bsp over ring is the fastest: 1,234 samples/s, 1.8 x the next, asp over ps".
+std::string won(const Results& results, const Contest& contest) {
+  const RankedCell& first = contest.cells.front();
+  std::string text;
+  if (contest.cells.size() == 1)
+    return first.choice + " is alone: " + count_shown(first.samples_per_s) + " samples/s";
+  if (contest.tied == 1)
+    text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
+           runs_note(results, first) + stale_note(results, first);
+  else
+    text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
+           " samples/s, within their intervals";
+  if (contest.tied == contest.cells.size())
+    return text;
+  const RankedCell& next = contest.cells[contest.tied];
+  return text + ", " + times(first.samples_per_s / next.samples_per_s) + " the next, " +
+         next.choice + " (" + count_shown(next.samples_per_s) + ")";
+}
+
+std::string settings_shown(const Contest& contest) {
+  Words words;
+  for (const auto& setting : contest.setting)
+    words.push_back(setting_shown(setting));
+  return and_listed(words);
+}
+
+// Says who wins in how many contests, if they differ in more than their workers.
+Words wins(const Results& results, const std::vector<Contest>& contests, const Words& settings) {
+  Words winners;
+  int ties = 0;
+  const Contest* clearest = nullptr;
+  double lead = 0;
+  for (const Contest& contest : contests) {
+    const std::vector<RankedCell>& cells = contest.cells;
+    if (contest.tied > 1) {
+      ++ties;
+      continue;
+    }
+    winners.push_back(cells.front().choice);
+    const double by = cells.size() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
+    if (by > lead) {
+      lead = by;
+      clearest = &contest;
+    }
+  }
+  const std::string first =
+      fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings)) +
+      (winners.empty() ? "none has a winner, all are ties"
+                       : "the fastest is " + few(counted(winners))) +
+      (winners.empty() || ties == 0
+           ? "."
+           : fmt::format("; {} {}.", ties, ties == 1 ? "is a tie" : "are ties"));
+  if (clearest == nullptr)
+    return {first};
+  return {first, "The largest lead is at " + settings_shown(*clearest) + ": " +
+                     won(results, *clearest) + "."};
+}
+
+// Names the winner with the most workers, and where it is another with fewer.
+Words wins_by_workers(const Results& results, const std::vector<Contest>& contests) {
+  std::vector<const Contest*> order;
+  for (const Contest& contest : contests)
+    order.push_back(&contest);
+  std::ranges::stable_sort(order, [](auto* a, auto* b) { return a->workers > b->workers; });
+  Words sentences{"At " + settings_shown(*order.front()) + " " + won(results, *order.front()) +
+                  "."};
+  std::vector<std::pair<std::string, Words>> at;  // winners, and where
+  for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
+    const Words tied = choices_of(**contest, (*contest)->tied);
+    const std::string who = (tied.size() > 1 ? "a tie of " : "") + few(tied);
+    found_or_added(at, who, &std::pair<std::string, Words>::first)
+        .second.push_back(std::to_string((*contest)->workers));
+  }
+  Words parts;
+  for (const auto& [who, where] : at)
+    parts.push_back(who + " at " + and_listed(where));
+  sentences.push_back(fmt::format("With fewer workers: {}.", fmt::join(with_others(parts), "; ")));
+  return sentences;
+}
+
+// Says how a choice scales, if only the number of workers differs.
+std::string scaled(const Results& results, const Contest& contest) {
+  const RankedCell& first = contest.cells.front();
+  const RankedCell& last = contest.cells.back();
+  const double efficiency = results[first.result].figures.scaling_efficiency;
+  return first.choice + ": " + count_shown(first.samples_per_s) + " samples/s, " +
+         times(first.samples_per_s / last.samples_per_s) + " " + last.choice +
+         fmt::format(", at a scaling efficiency of {:.0f} %.", 100 * efficiency);
+}
+
+}  // namespace
+
+std::vector<std::string> sentences_of(const Results& results, const std::vector<Contest>& contests,
+                                      const Words& settings, const Words& differing) {
+  if (contests.size() == 1)
+    return {differing == Words{"workers"} ? scaled(results, contests.front())
+                                          : won(results, contests.front()) + "."};
+  return settings == Words{"workers"} ? wins_by_workers(results, contests)
+                                      : wins(results, contests, settings);
+}
+
+std::string epoch_sentence(const Results& results, const Ranking& ranking) {
+  const RankedCell& fastest = ranking.cells.front();
+  const auto sized = number_of(results[fastest.result].option("epoch-samples"));
+  if (!sized && !fastest.epoch_cost)
+    return {};
+  const auto whom = [&](const RankedCell& cell) {
+    const Contest& contest = *std::ranges::find_if(ranking.contests, [&](const Contest& one) {
+      return std::ranges::any_of(
+          one.cells, [&](const RankedCell& other) { return other.result == cell.result; });
+    });
+    const std::string where = settings_shown(contest);
+    return where.empty() ? cell.choice : where + (cell.choice.empty() ? "" : ", " + cell.choice);
+  };
+  std::string text = (!sized ? "A million samples take "
+                             : "An epoch of " + count_shown(*sized) + " samples takes ") +
+                     duration_shown(fastest.epoch_s) + " at the fastest (" + whom(fastest) + ")";
+  if (!fastest.epoch_cost)
+    return text + ".";
+  text += (!sized ? " and cost " : " and costs ") + cost_shown(*fastest.epoch_cost);
+  const auto priced = [](const RankedCell& cell) { return cell.epoch_cost.value_or(HUGE_VAL); };
+  const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
+  const double least = priced(cheapest) * (1 + cheapest.half_width / cheapest.samples_per_s);
+  if (*fastest.epoch_cost * (1 - fastest.half_width / fastest.samples_per_s) <= least)
+    return text + ", and nothing is cheaper.";
+  return text + "; the cheapest is " + whom(cheapest) + ": " + cost_shown(priced(cheapest)) +
+         " in " + duration_shown(cheapest.epoch_s) + ".";
+}
+
+std::string setting_shown(const std::pair<std::string, std::string>& setting) {
+  const auto& [option, value] = setting;
+  return option == "workers" ? value + (value == "1" ? " worker" : " workers")
+                             : option + " " + value;
+}
+
+Words counted(const Words& names) {
+  using Count = std::pair<std::string, int>;
+  std::vector<Count> counts;
+  for (const std::string& name : names)
+    ++found_or_added(counts, name, &Count::first).second;
+  std::ranges::stable_sort(counts, std::greater(), &Count::second);
+  Words parts;
+  for (const auto& [name, count] : counts)
+    parts.push_back(fmt::format("{} in {}", name, count));
+  return parts;
+}
+
+Words with_others(Words parts) {
+  constexpr std::size_t most = 4;
+  if (parts.size() > most) {
+    parts.resize(most);
+    parts.emplace_back("others");
+  }
+  return parts;
+}
+
+}  // namespace syncline
