@@ -1,5 +1,5 @@
-// What one simulation has come to, as a value: reports, pages and gates are made of it. Only
-// sim/report/result_json.h knows how it stands in a file.
+// A result is what one simulation has come to, as a value: reports, pages and gates are made of it.
+// Only sim/report/result_json.h knows how it stands in a file.
 #pragma once
 
 #include <cstdint>
@@ -95,12 +95,13 @@ struct Slice {
 struct Track {
   std::string name;  // of the rank
   std::string kind;  // worker, server or node
-  // As in the CSV; messages that overlap are in lanes of their own, "messages-2" and so on.
+  // Its name as in the CSV; messages that overlap are in lanes of their own, "messages-2" and so
+  // on.
   std::string stream;
   std::vector<Slice> slices;
 };
 
-// One iteration as a picture (sim/report/timeline.h).
+// A timeline is one iteration as a picture (sim/report/timeline.h).
 struct Timeline {
   double from_s = 0;
   double to_s = 0;
@@ -130,7 +131,8 @@ struct Result {
         return one.value;
     return none;
   }
-  // The same; of `workers` how many took part, also where all of the platform's were taken.
+  // The value of an option; of `workers` how many took part, also where all of the platform's were
+  // taken.
   std::string setting(const std::string& name) const {
     return name == "workers" ? std::to_string(figures.worker_count) : option(name);
   }

@@ -10,7 +10,7 @@
 
 namespace syncline {
 
-// What a slice is to a reader: its colour.
+// A slice is one of these to a reader: its colour.
 enum class Doing { forward, backward, compress, communicate, serve, wait };
 
 struct DrawnSlice {
@@ -32,7 +32,7 @@ struct DrawnTimeline {
   std::vector<DrawnTrack> tracks;
 };
 
-// None where there is nothing that can be drawn.
+// The drawing; none where there is nothing that can be drawn.
 std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline);
 
 }  // namespace syncline

@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-// What a report is about.
+// A report is about these.
 struct Findings {
   std::vector<Result> results;       // of a validation, too
   std::vector<ValidationRow> rows;   // of a validation; otherwise none
@@ -25,7 +25,7 @@ void require_page_parts();
 // Strings of the findings are data in it, never markup.
 std::string page_of(const Findings& findings);
 
-// The same in short, for a pull request.
+// The report in short, for a pull request.
 extern const std::string summary_begin;
 std::string summary_of(const Findings& findings);
 

@@ -1,4 +1,4 @@
-// What a page says, for its script: JSON that nothing in it can end or make markup of.
+// The data of a page, for its script: JSON that nothing in it can end or make markup of.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace syncline {
 
-// Of the best cells the timelines, as many as there are bytes for.
+// It has the timelines of the best cells, as many as there are bytes for.
 std::string page_data(const Findings& findings, std::size_t most_bytes);
 
 }  // namespace syncline

@@ -11,7 +11,7 @@ namespace syncline {
 // A line per cell: the swept options, others that differ, then the main figures.
 std::string comparison_table(const std::vector<Result>& results,
                              const std::vector<std::string>& swept);
-// All figures of one cell.
+// The report of one cell has all its figures.
 std::string full_report(const Result& result);
 // A line per cell with all of these options, then all figures that are numbers; empty where a cell
 // has none. So the columns are the same for all results.

@@ -1,4 +1,4 @@
-// Where things that overlap are drawn so that they do not.
+// Things that overlap are drawn in lanes, so that they do not.
 #pragma once
 
 #include <cstddef>

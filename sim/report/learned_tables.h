@@ -30,7 +30,7 @@ struct LearnedTable {
   std::function<void(Learned&, std::size_t rows)> resize;
 };
 
-// In the order of the JSON: curve, compression and histogram.
+// The tables stand in the order of the JSON: curve, compression and histogram.
 const std::vector<LearnedTable>& learned_tables();
 
 // The text of the file. Each number reads back to the same double. Empty where nothing was

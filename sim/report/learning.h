@@ -1,4 +1,4 @@
-// What a run has learned, in words.
+// Words for what a run has learned.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ std::string why_unknown(const Result& result, const std::string& figure);
 // A column of the curve; not a number where the run had none.
 std::vector<double> curve_in(const Result& result, double CurvePoint::*column);
 
-// What the option until asks for: "accuracy 0.95", and the number; none if nothing is asked for.
+// The target that the option until asks for: "accuracy 0.95", and the number; none if nothing is
+// asked for.
 struct LearningTarget {
   std::string figure;  // accuracy or loss
   double value = 0;
@@ -24,8 +25,8 @@ struct LearningTarget {
 };
 std::optional<LearningTarget> target_in(const Result& result);
 
-// For tables. "diverged", "missed" and "-" where there is no number; empty where nothing is
-// learned.
+// Tables show these. They are "diverged", "missed" and "-" where there is no number; empty where
+// nothing is learned.
 std::string loss_shown(const Result& result);
 std::string accuracy_shown(const Result& result);
 std::string target_shown(const Result& result);

@@ -15,7 +15,7 @@ template <class Value>
 using NumberMember = std::variant<double Value::*, std::optional<double> Value::*, int Value::*,
                                   std::int64_t Value::*, std::uint64_t Value::*>;
 
-// None where it is not there, or not finite.
+// The number of a member; none where it is not there, or not finite.
 template <class Value>
 std::optional<double> number_in(const Value& value, const NumberMember<Value>& member) {
   const std::optional<double> number = std::visit(

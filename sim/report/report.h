@@ -18,13 +18,13 @@ constexpr const char* doubt_of_flows =
     "fidelity = flow: several partitions of a bucket are pushed as one, with which asp and ssp "
     "were up to 7 % too fast; fidelity = step pushes each";
 
-// All but what an epoch takes and costs.
+// These are all figures but what an epoch takes and costs.
 Figures figures_of(const Trace& trace, int batch);
 
-// The figures of a run that learns, and a warning where it diverged.
+// Adds the figures of a run that learns, and a warning where it diverged.
 void add_learned(const Learned& learned, Figures& figures);
 
-// What an epoch takes and costs at this throughput.
+// Adds what an epoch takes and costs at this throughput.
 void add_epoch(const Scenario& scenario, Figures& figures);
 
 }  // namespace syncline

@@ -17,7 +17,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs);
 
 // "1 run", "5 runs".
 std::string runs_shown(std::int64_t runs);
-// What a line below a table of these says of how they were simulated: "step, 5 runs".
+// A line below a table of these says how they were simulated: "step, 5 runs".
 std::string how_simulated(const std::vector<Result>& results);
 
 }  // namespace syncline

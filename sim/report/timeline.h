@@ -12,11 +12,11 @@ namespace syncline {
 // is the longest iteration of these workers at that time, but at most four times the shortest. The
 // compute track of a worker that stands still has a slice `wait`.
 //
-// What is too short to be seen is merged: slices of one verb below 1/2000 of the iteration and,
-// until 1,500 slices are left, whatever is short, as `several`. So are messages that overlap, where
-// a rank has more of them than its lanes: 16 for all servers and nodes, at least two for each.
-// Slices that are merged are as long as all of them were; gaps that cannot be seen are left out.
-// Times are rounded to a millionth of the iteration or less.
+// Slices that are too short to be seen are merged: slices of one verb below 1/2000 of the iteration
+// and, until 1,500 slices are left, whatever is short, as `several`. So are messages that overlap,
+// where a rank has more of them than its lanes: 16 for all servers and nodes, at least two for
+// each. Slices that are merged are as long as all of them were; gaps that cannot be seen are left
+// out. Times are rounded to a millionth of the iteration or less.
 Timeline timeline_of(const Trace& trace);
 
 // The last iteration in which every worker is at the middle of the window, or was before it.

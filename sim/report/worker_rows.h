@@ -1,4 +1,4 @@
-// What each worker did: its iterations, its computation, what it stood still for.
+// The rows of a trace by worker: its iterations, its computation, what it stood still for.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ struct Interval {
   double end_s;
 };
 
-// One worker's part of the trace.
+// The part of the trace that one worker has.
 struct WorkerRows {
   std::vector<Interval> iterations;   // from forward to step
   std::vector<bool> measured;         // by iteration: whether it is one of those that are described

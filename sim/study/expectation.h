@@ -1,5 +1,5 @@
-// What figures of cells are expected to be (expected.csv of `syncline check`), whether they are,
-// and what moved them.
+// Expectations of figures of cells (expected.csv of `syncline check`): whether they are met, and
+// what moved the figures.
 #pragma once
 
 #include <map>
@@ -26,7 +26,7 @@ struct Expectation {
 
 constexpr double tolerance_of_new_rows = 0.001;
 
-// What explains a move, by name: parts of an iteration, and what the scenario reads.
+// Notes explain a move, by name: parts of an iteration, and what the scenario reads.
 using Notes = std::map<std::string, std::string>;
 
 // The names of notes that are no figures: `options`, and files.
@@ -40,7 +40,7 @@ std::vector<std::string> judged_figures();
 Verdict judge(const Expectation& expectation, const Result& result, const Notes& before,
               const Notes& now);
 
-// Which part of an iteration moved, what of the traffic, and which inputs: sentences.
+// Sentences that say which part of an iteration moved, what of the traffic, and which inputs.
 std::vector<std::string> explanation(const Notes& before, const Notes& now);
 
 }  // namespace syncline

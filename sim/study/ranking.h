@@ -1,4 +1,4 @@
-// What won, by how much, over what; what an epoch takes and costs.
+// A ranking says what won, by how much, over what, and what an epoch takes and costs.
 #pragma once
 
 #include <optional>
@@ -31,8 +31,8 @@ struct Contest {
 
 struct Ranking {
   std::vector<Contest> contests;  // in the order of the results
-  // Of all contests, the fastest first; where there is a target of learning, who reached it first.
-  // What diverged comes last, and is in no contest.
+  // The cells of all contests, the fastest first; where there is a target of learning, who reached
+  // it first. Cells that diverged come last, and are in no contest.
   std::vector<RankedCell> cells;
   std::vector<std::string> sentences;  // at most three; none where there is nothing to compare
 };

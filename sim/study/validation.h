@@ -1,4 +1,5 @@
-// How much simulated and measured throughput differ, over the rows of a validation folder.
+// Agreement: how much simulated and measured throughput differ, over the rows of a validation
+// folder.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What a gate says of each thing that it has looked at: for people, for continuous integration
-// (JUnit XML) and for a pull request (Markdown).
+// The verdicts of a gate on each thing that it has looked at: for people, for continuous
+// integration (JUnit XML) and for a pull request (Markdown).
 #pragma once
 
 #include <string>
