@@ -1,4 +1,4 @@
-// What a link carries, which may change while a run goes on.
+// A link carries so much, which may change while a run goes on.
 #pragma once
 
 #include <vector>
@@ -21,7 +21,7 @@ struct Bandwidth {
   double mean_Bps() const;  // in the long run
   // All of it by this factor.
   Bandwidth times(double factor) const;
-  // What it can carry from the start of the run until then.
+  // It can carry so many bytes from the start of the run until then.
   double carried_bytes(double until_s) const;
   // Seconds from the start of the run until it can have carried so many bytes.
   double seconds_for(double bytes) const;

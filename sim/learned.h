@@ -1,4 +1,4 @@
-// What a run that learns has come to: a part of its trace.
+// A run that learns has come to this, which is in its trace.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct ReadPiece {
   int own = 0;
 };
 
-// What workers' messages of gradients lost, against what papers say that they may: means over these
+// Workers' messages of gradients lost this, against what papers say that they may: means over these
 // messages. Where a paper says nothing of each of them, there is none.
 struct Compressed {
   int iteration = -1;  // whose messages these are; -1: all
@@ -58,9 +58,9 @@ struct Compressed {
   std::optional<double> bits_bound;              // per value
 };
 
-// Of what a worker compressed in one iteration, the part whose distance from the mean is between
-// `from` and `to` standard deviations, and the part that it would be if all were normally
-// distributed with this mean and deviation.
+// A bin holds what a worker compressed in one iteration with a distance from the mean between
+// `from` and `to` standard deviations: the fraction of its values, and the fraction that it would
+// be if all were normally distributed with this mean and deviation.
 struct HistogramBin {
   int iteration = 0;
   std::optional<double> from, to;  // none: no end

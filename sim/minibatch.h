@@ -1,4 +1,4 @@
-// What problems share: samples as matrices, the loss over them, and where parameters begin. A
+// Problems share these: samples as matrices, the loss over them, and where parameters begin. A
 // problem of its own has to say only how the outputs of a batch come from its parameters, and how
 // the parameters' gradient comes from the outputs' one.
 //
@@ -24,8 +24,8 @@ using WeightMatrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 using Weights = Eigen::Map<const WeightMatrix>;
 using WeightGradient = Eigen::Map<WeightMatrix>;
 
-// What comes out for a batch, and the way back: adds to `gradient` what follows from the derivative
-// of the loss with respect to the outputs.
+// These come out for a batch. The way back adds to `gradient` what follows from the derivative of
+// the loss with respect to the outputs.
 struct Outputs {
   Matrix values;
   std::function<void(const Matrix& slopes, std::span<float> gradient)> backward;
@@ -73,8 +73,8 @@ Objective objective_of(Classifier classifier, const Data& data, Loss loss, doubl
 // `l2` as a parameter of a problem.
 Parameter l2_parameter(const std::string& fallback, const std::string& sentence);
 
-// Of losses that are convex: the second derivative, where that is worked out. With a bias as last
-// parameter: the sum over training samples of weight[i] * (x, 1)(x, 1)', in double.
+// Convex losses have this second derivative, where that is worked out. With a bias as last
+// parameter it is the sum over training samples of weight[i] * (x, 1)(x, 1)', in double.
 Eigen::MatrixXd moments(const Samples& samples, std::span<const double> weights);
 // Whether there are few enough values for that.
 bool optimum_is_known(const Samples& samples);

@@ -23,7 +23,7 @@ struct Samples {
   std::size_t features = 0;
   std::vector<float> values;  // sample after sample, `features` of each
   std::vector<int> labels;    // 0 .. classes - 1
-  // Of images: features = height * width * channels, channel after channel. 0: no images.
+  // Images have features = height * width * channels, channel after channel. 0: no images.
   int height = 0, width = 0, channels = 0;
 
   std::span<const float> sample(std::size_t i) const {
@@ -62,8 +62,8 @@ struct Objective {
       gradient;
   // Over all training data, or all that are held out.
   std::function<Score(std::span<const float> parameters, bool held_out)> score;
-  // Of the loss over all training data, where they are known: its least value, and the greatest and
-  // least eigenvalue of its second derivative (at the least loss, if that is not constant).
+  // The loss over all training data has this least value, and its second derivative this greatest
+  // and least eigenvalue (at the least loss, if that is not constant), where they are known.
   std::optional<double> least_loss;
   std::optional<double> greatest_curvature;
   std::optional<double> least_curvature;

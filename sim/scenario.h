@@ -18,10 +18,10 @@ namespace syncline {
 
 struct Network;  // sim/setup/network.h
 
-// What adding one byte to a sum moves: both are read and one is written.
+// Adding one byte to a sum moves so many: both are read and one is written.
 constexpr double memory_bytes_per_sum = 3;
 
-// How tensors are fused into buckets.
+// A scenario says how tensors are fused into buckets.
 struct Fusion {
   enum class Kind {
     bytes,  // neighbours until a bucket has that many
@@ -31,7 +31,8 @@ struct Fusion {
   double bytes = 26214400;  // of kind `bytes`; 0: a bucket per tensor
 };
 
-// What ends a run that learns: held-out accuracy of at least, or training loss of at most, `value`.
+// A run that learns ends at its target: held-out accuracy of at least, or training loss of at most,
+// `value`.
 struct Target {
   bool is_accuracy = true;
   double value = 0;

@@ -45,9 +45,10 @@ struct Schedule {
   bool settles_slowly = false;
   // Whether servers answer with compressed differences, with these settings. Null: never.
   bool (*pulls_compressed)(const Settings&) = nullptr;
-  // Of a worker's own gradients, how many may be in no parameters that it has. Null: none.
+  // So many of a worker's own gradients may be in no parameters that it has. Null: none.
   double (*gradients_ahead)(const Settings&) = nullptr;
-  // Whose densities the first epochs have, and how long these are. Null: densities do not warm up.
+  // The first epochs have the densities that it says, as long as it says. Null: they do not warm
+  // up.
   WarmUp (*warm_up)(const Settings&) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
@@ -70,7 +71,7 @@ struct Schedule {
   }
 };
 
-// What schedules with servers have in common.
+// Schedules with servers have this in common.
 inline constexpr const char* pull_name = "pull";
 inline bool pulls_compressed(const Settings& settings) {
   return settings.word(pull_name) == "compressed";
@@ -80,7 +81,7 @@ inline Parameter pull_parameter() {
                 "dense", {"dense", "compressed"});
 }
 
-// How old parameters may be, in iterations: each schedule says which.
+// Parameters may be so old, in iterations: each schedule says which.
 inline Parameter staleness_parameter(const std::string& sentence, const std::string& fallback) {
   return or_word(whole_number("staleness", sentence + "; none: no bound", fallback, 0, 1e9),
                  "none");

@@ -1,4 +1,4 @@
-// The verbs of one shard of the parameter server. A shard holds its part of every bucket.
+// These are the verbs of a server: it holds a shard of the model, an equal share of every bucket.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Push {
   std::int64_t read_version = 0;  // of the parameters that it was computed from
 };
 
-// What a node tells the first server.
+// A node tells the first server this.
 struct NodeReport {
   int node = 0;
   std::int64_t gradients = 0;       // its iteration number: of its workers, since the start
@@ -32,7 +32,7 @@ struct NodeReport {
   int ended_workers = 0;
 };
 
-// A server's part of the sum of a node's gradients since its last sum.
+// A node's sum is of its gradients since its last one; each server gets its shard of it.
 struct NodeSum {
   int node = 0;
   std::int64_t update = 0;  // that asked for it
@@ -62,10 +62,10 @@ class Server {
   void apply(const Push& push);
   // Answers a push with these parameters as they are now; does not wait for their arrival.
   void reply(const Push& push);
-  // How many pushes of this push's piece the server has applied from the worker with fewest.
+  // From the worker with fewest, the server has applied so many pushes of this push's piece.
   int slowest(const Push& push) const;
 
-  // The same for schedules with node aggregators.
+  // Waits for the next message of a node, in schedules with aggregators.
   std::optional<NodeMessage> next_message();
   // Asks a node for its sum, which goes to every server: each will make this update of the sums of
   // so many nodes.

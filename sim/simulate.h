@@ -23,7 +23,8 @@ struct SimulatedCell {
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated);
 
-// The runs of a cell come to this; the trace is of the first. `inputs`: fingerprint of its files.
+// The runs of a cell come to this result; the trace is of the first. `inputs`: fingerprint of its
+// files.
 Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figures>& other_runs,
                  const std::string& inputs);
 

@@ -1,5 +1,5 @@
-// What happened, in rows: each row is one activity of one rank, with its time, verb, bucket,
-// iteration and bytes, but not with its reason. Reports are functions of this.
+// A trace says what happened, in rows: each row is one activity of one rank, with its time, verb,
+// bucket, iteration and bytes, but not with its reason. Reports are functions of this.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Row {
   std::int32_t iteration = -1;  // -1: none
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;
-  // Of the parameters, after this row: updates of them; of a `take`: the worker's own gradients in
-  // them, which are those of its first iterations. -1: not about parameters.
+  // After this row the parameters have so many updates; after a `take`, so many of the worker's own
+  // gradients, which are those of its first iterations. -1: not about parameters.
   std::int64_t version = -1;
   std::int64_t read_version = -1;  // of an `apply`: of the parameters that the gradient used
   std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 
+#include "sim/collectives.h"
 #include "sim/plan.h"
 
 namespace syncline {
@@ -12,8 +13,7 @@ Values dense_sum(const Contributions& contributions, const std::vector<int>& wor
                  std::size_t first, std::size_t count) {
   Values sum(count);
   for (const int worker : workers) {
-    const float* gradient =
-        contributions.gradients[static_cast<std::size_t>(worker)].data() + first;
+    const float* gradient = contributions.gradients[index(worker)].data() + first;
     for (std::size_t i = 0; i < count; ++i)
       sum[i] += gradient[i];
   }
@@ -41,7 +41,7 @@ Values sum_of_shares(const Topology& topology, const Contributions& contribution
     std::vector<int> workers;
     std::vector<Values> node_sums;
     for (const std::vector<int>& node : topology.nodes) {
-      workers.push_back(node[static_cast<std::size_t>(part)]);
+      workers.push_back(node[index(part)]);
       node_sums.push_back(dense_sum(contributions, node, first, count));
     }
     const std::span<float> here = std::span<float>(sum).subspan(first, count);
@@ -58,10 +58,9 @@ Values sum_of_shares(const Topology& topology, const Contributions& contribution
 
 SparseValues sparse_message(const Contributions& contributions, int worker) {
   Values decoded(contributions.elements);
-  contributions.decode(
-      worker, 0, 0,
-      contributions.encode(worker, 0, 0, contributions.gradients[static_cast<std::size_t>(worker)]),
-      decoded);
+  contributions.decode(worker, 0, 0,
+                       contributions.encode(worker, 0, 0, contributions.gradients[index(worker)]),
+                       decoded);
   SparseValues values;
   for (std::size_t i = 0; i < decoded.size(); ++i)
     if (decoded[i] != 0)

@@ -1,5 +1,5 @@
-// What an exchange does with real gradients: the sum that its messages bring to everybody, made
-// from the decoded messages and from nothing else.
+// An exchange makes of real gradients the sum that its messages bring to everybody, from the
+// decoded messages and from nothing else.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,9 @@ struct Contributions {
   std::size_t wanted = 0;  // values that a sparse message is meant to have; 0: that is not fixed
 
   // The message that a worker makes of these values, which begin at element `first` of the bucket.
-  // What it leaves out joins what the same worker sends of the same elements and `stage` next time:
-  // stage 0 is its own gradient or its node's sum, others are sums of decoded messages.
+  // Makes a message. Whatever it leaves out joins what the same worker sends of the same elements
+  // and `stage` next time: stage 0 is its own gradient or its node's sum, others are sums of
+  // decoded messages.
   std::function<Message(int worker, int stage, std::size_t first, std::span<const float> values)>
       encode;
   // Adds a message that was made like this.
@@ -44,8 +45,8 @@ struct Contributions {
   // This worker sends a list on, of what it has merged, that has so many values of so many
   // elements.
   std::function<void(int worker, std::size_t values, std::size_t elements)> sends_list;
-  // What this worker has sent and the exchange has dropped joins its next gradient, if the
-  // compressor has error feedback.
+  // Lets a value that this worker has sent and the exchange has dropped join its next gradient, if
+  // the compressor has error feedback.
   std::function<void(int worker, std::size_t element, float value)> give_back;
 };
 
@@ -53,7 +54,7 @@ struct Contributions {
 Values dense_sum(const Contributions& contributions, const std::vector<int>& workers,
                  std::size_t first, std::size_t count);
 
-// Of messages of all workers' gradients, each decoded.
+// This is the sum of all workers' messages of their gradients, each decoded.
 Values sum_of_messages(const Contributions& contributions);
 
 // Each node's gradients are added up as they are; each worker of a node makes a message of its
@@ -68,7 +69,7 @@ struct SparseValue {
 };
 using SparseValues = std::vector<SparseValue>;  // ascending elements
 
-// What everybody sees of a worker's message of its gradient, without zeros.
+// Everybody sees these of a worker's message of its gradient, without zeros.
 SparseValues sparse_message(const Contributions& contributions, int worker);
 SparseValues sum_of(const SparseValues& a, const SparseValues& b);
 // Leaves the `count` values of largest magnitude; of equal ones those of the smallest elements. NaN

@@ -61,7 +61,7 @@ double interval_of_series(const std::vector<double>& values) {
   return student(values.size()) * wider * std::sqrt(squares / (count - 1) / count) / mean;
 }
 
-// The same of values that are independent.
+// This is the spread of values that are independent.
 double spread_of(const std::vector<double>& values) {
   const double mean = mean_of(values);
   double squares = 0;
@@ -178,7 +178,7 @@ std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
   const std::optional<double> interval = interval_of(workers, window);
   if (!interval)
     return std::nullopt;
-  // What changes slowly makes neighbours alike for longer than one can see in so many: few batches
+  // A slow change makes neighbours alike for longer than one can see in so many: few batches
   // that are long see it, if less surely.
   return std::max(*interval, spread_of(in_batches(workers, window, 5)));
 }

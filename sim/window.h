@@ -1,5 +1,6 @@
-// Which part of a run is measured, and how well throughput is known from it: pure functions of when
-// iterations counted. The engine asks while it runs whether it has seen enough, the report at last.
+// A window says when a run is measured, and how well throughput is known from that: pure functions
+// of when iterations counted. The engine asks while it runs whether it has seen enough, the report
+// at last.
 #pragma once
 
 #include <cstddef>
@@ -28,14 +29,14 @@ Window window_after(const std::vector<Progress>& workers, int warmup);
 // none if that is not yet sure, because it would drop half.
 std::optional<Window> settled(const std::vector<Progress>& workers, const Window& window);
 
-// Of all workers; an iteration that is partly in the window counts by its part.
+// All workers did so many; an iteration that is partly in the window counts by its part.
 double iterations_in(const std::vector<Progress>& workers, const Window& window);
 
 // In step all go at one pace: when each whole round of so many iterations had ended, as the mean of
 // all workers. As far as the slowest has come.
 Progress pace_of(const std::vector<Progress>& workers, int round);
 
-// How much of an iteration of a worker is in the window: 0 to 1.
+// So much of an iteration of a worker is in the window: 0 to 1.
 double part_in(const Progress& worker, std::size_t iteration, const Window& window);
 
 // The end of this window that interval_of cuts into whole periods of something that repeats; none
@@ -46,21 +47,21 @@ std::optional<Window> in_whole_periods(const Window& window, double period_s);
 // of equal time, made wider where neighbours are alike. None if a batch is shorter than an
 // iteration.
 std::optional<double> interval_of(const std::vector<Progress>& workers, const Window& window);
-// What a result states: at least that of 5 batches, which a run does not wait for.
+// A result states this: at least that of 5 batches, which a run does not wait for.
 std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
                                          const Window& window);
 
 // Throughput of the second half less that of the first, as a part of the whole.
 double halves_differ(const std::vector<Progress>& workers, const Window& window);
 
-// The same two of workers in step, by whole rounds of their pace. Rounds are as good as independent
+// Workers in step have these two, by whole rounds of their pace. Rounds are as good as independent
 // of one another, so each is a sample; the interval is none where there are fewer than five.
 constexpr int least_rounds = 5;
 std::optional<double> interval_of_rounds(const Progress& pace, const Window& window);
 double halves_of_rounds_differ(const Progress& pace, const Window& window);
 
-// How many times the standard error of the mean of so many samples (at least two) half of its 95 %
-// interval is: 97.5 % of Student's t.
+// Half of the 95 % interval of the mean of so many samples (at least two) is so many times its
+// standard error: 97.5 % of Student's t.
 double student(std::size_t samples);
 
 // Throughput, as of iterations/s of all workers, in the window of a trace, and how well it is
@@ -72,13 +73,13 @@ struct Throughput {
 };
 Throughput throughput_of(const Trace& trace, const std::vector<Progress>& workers);
 
-// What belongs to the window. In step these are whole iterations, the same of all workers; else
-// what happens between two moments.
+// It says what belongs to the window. In step these are whole iterations, equal for all workers;
+// else what happens between two moments.
 class Measured {
  public:
   Measured(const Trace& trace, const std::vector<Progress>& workers);
 
-  // How much of this row: 0 to 1.
+  // So much of this row does: 0 to 1.
   double part(const Row& row) const;
   // Whether this iteration, from forward to step, is one of the worker's that describe the run.
   bool has_iteration(int iteration, double start_s, double end_s) const;

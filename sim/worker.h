@@ -29,8 +29,8 @@ class Worker {
   // the time that `optimizer` says; none where servers apply, and none by default, because a
   // measured throughput contains it. Launching it comes before, with `optimizer-overhead`.
   void step();
-  // The same with its own gradient alone: its copy of the parameters is then another than those of
-  // others, until they average what theirs have changed by.
+  // Takes the step with its own gradient alone: its copy of the parameters is then another than
+  // those of others, until they average what theirs have changed by.
   void step_alone();
   // After steps alone and an average: adds `rate` times the average change to the parameters that
   // all had, with Nesterov's momentum. 1 and 0: the average of their parameters.

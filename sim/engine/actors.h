@@ -1,4 +1,4 @@
-// What the engine's actors wait with: SimGrid runs one at a time, so plain containers are enough.
+// The engine's actors wait with these. SimGrid runs one at a time, so plain containers are enough.
 #pragma once
 
 #include <cstddef>

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "sim/collectives.h"
 #include "sim/engine/run.h"
 
 namespace syncline {
@@ -31,13 +32,33 @@ void AggregatorState::send_report() {
                           .sums_delivered = sums_delivered,
                           .ended_workers = ended_workers};
   ServerState& scheduler = *run.servers.front();
-  run.send(rank(), scheduler.rank(), control_bytes, "report",
-           [&scheduler, report] { scheduler.messages.add(report); });
+  run.wire.send({rank(), scheduler.rank(), control_bytes}, "report",
+                [&scheduler, report] { scheduler.messages.add(report); });
+}
+
+double& AggregatorState::contributions_of(int worker) {
+  return contributions[index(worker -
+                             run.setup.traffic.cluster.topology.nodes[index(node)].front())];
+}
+
+void AggregatorState::add_gradient() {
+  NodeGradient gradient = std::move(handed_over.front());
+  handed_over.pop_front();
+  if (gradients.size() > sent)  // else it is the sum as it came
+    run.sum(run.setup.model_bytes(), {.stream = Stream::compute,
+                                      .rank = rank(),
+                                      .iteration = gradient.iteration,
+                                      .worker = gradient.worker});
+  ++contributions_of(gradient.worker);
+  if (gradient.values != nullptr)
+    run.learner->add_to_node(node, *std::exchange(gradient.values, nullptr));
+  WorkerState& worker = *run.workers[index(gradient.worker)];
+  gradients.push_back(std::move(gradient));
+  worker.own_gradients.push_back(gradients.size());
 }
 
 void AggregatorState::worker_ended(int rank) {
-  const int first = run.setup.traffic.cluster.topology.nodes[index(node)].front();
-  contributions[index(rank - first)] = std::numeric_limits<double>::infinity();
+  contributions_of(rank) = std::numeric_limits<double>::infinity();
   ++ended_workers;
   events.add({.kind = Aggregator::Event::Kind::worker_stops});
 }
@@ -55,23 +76,8 @@ std::optional<Aggregator::Event> Aggregator::next() {
     } else if (!state_.events.messages.empty()) {
       const Event event = state_.events.messages.front();
       state_.events.messages.pop_front();
-      if (event.kind == Event::Kind::gradient) {
-        NodeGradient gradient = std::move(state_.handed_over.front());
-        state_.handed_over.pop_front();
-        if (state_.gradients.size() > state_.sent)  // else it is the sum as it came
-          state_.run.sum(state_.run.setup.model_bytes(), {.stream = Stream::compute,
-                                                          .rank = state_.rank(),
-                                                          .iteration = gradient.iteration,
-                                                          .worker = gradient.worker});
-        const auto& topology = state_.run.setup.traffic.cluster.topology;
-        const int first = topology.nodes[index(state_.node)].front();
-        ++state_.contributions[index(gradient.worker - first)];
-        if (gradient.values != nullptr)
-          state_.run.learner->add_to_node(state_.node, *std::exchange(gradient.values, nullptr));
-        state_.gradients.push_back(std::move(gradient));
-        state_.run.workers[index(state_.gradients.back().worker)]->own_gradients.push_back(
-            state_.gradients.size());
-      }
+      if (event.kind == Event::Kind::gradient)
+        state_.add_gradient();
       return event;
     } else if (state_.finished()) {
       for (const auto& server : state_.run.servers)
@@ -125,16 +131,16 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
         share(scaled(payload.bytes, scales[index(server->shard)]) + payload.small_bytes,
               static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
-    run.send_shard(state_.rank(), server->rank(), bytes, "sum",
-                   [&state = state_, &server = *server, sum, end = state_.sent] {
-                     server.messages.add(sum);
-                     if (++state.servers_reached < state.run.servers.size())
-                       return;
-                     state.delivered = end;
-                     ++state.sums_delivered;
-                     state.jobs.emplace_back([&state] { state.send_report(); });
-                     state.events.wakeup.wake();
-                   });
+    run.wire.send({state_.rank(), server->rank(), bytes, true}, "sum",
+                  [&state = state_, &server = *server, sum, end = state_.sent] {
+                    server.messages.add(sum);
+                    if (++state.servers_reached < state.run.servers.size())
+                      return;
+                    state.delivered = end;
+                    ++state.sums_delivered;
+                    state.jobs.emplace_back([&state] { state.send_report(); });
+                    state.events.wakeup.wake();
+                  });
   }
 }
 

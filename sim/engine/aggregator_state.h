@@ -49,9 +49,14 @@ struct AggregatorState {
   bool finished() const;
   // Tells the first server what it has reported, and what was delivered.
   void send_report();
+  // Takes the first gradient that was handed over into the sum.
+  void add_gradient();
   void worker_ended(int rank);
-  // On one message of a server's part of the model.
+  // Works on one message of a shard.
   void work(Work::Kind kind);
+
+ private:
+  double& contributions_of(int worker);
 };
 
 }  // namespace syncline

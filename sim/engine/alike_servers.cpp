@@ -7,6 +7,7 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "sim/collectives.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
 
@@ -28,7 +29,7 @@ bool may_be_one(const Setup& setup) {
          setup.scenario.network->latency_after_flow && topology.pairs() > few_flows;
 }
 
-// What turns routes of the first server into those of another.
+// They turn routes of the first server into those of another.
 class Counterparts {
  public:
   explicit Counterparts(const Routes& routes) : routes_(routes) {}
@@ -54,9 +55,7 @@ class Counterparts {
   }
 
  private:
-  double bandwidth_Bps(int link) const {
-    return routes_.links()[static_cast<std::size_t>(link)].bandwidth.mean_Bps();
-  }
+  double bandwidth_Bps(int link) const { return routes_.links()[index(link)].bandwidth.mean_Bps(); }
 
   const Routes& routes_;
   std::map<int, int> cards_;
@@ -88,9 +87,9 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
   Routes routes(cluster.rank_hosts);
   std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
-    for (const DistanceRange& parts : servers.node_parts_)
+    for (const DistanceRange& range : servers.node_parts_)
       widths_Bps.insert(routes.width_Bps(cluster.aggregator_of(node),
-                                         cluster.aggregator_of((node + parts.middle) % nodes)));
+                                         cluster.aggregator_of((node + range.middle) % nodes)));
   if (widths_Bps.size() != 1)
     return std::nullopt;
   servers.node_parts_.insert(servers.node_parts_.begin(), {.middle = 0, .first = 0, .last = 0});
@@ -112,13 +111,13 @@ std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
   for (int server = first + 1; server < topology.ranks(); ++server) {
     Counterparts counterparts(routes);
     for (int worker = 0; worker < first; ++worker) {
-      const auto& [there, back] = of_first[static_cast<std::size_t>(worker)];
+      const auto& [there, back] = of_first[index(worker)];
       if (!counterparts.match(there, routes.between(worker, server)) ||
           !counterparts.match(back, routes.between(server, worker)))
         return std::nullopt;
     }
     const std::map<int, int> cards = counterparts.cards();
-    const auto name = [&](int link) { return routes.links()[static_cast<std::size_t>(link)].name; };
+    const auto name = [&](int link) { return routes.links()[index(link)].name; };
     std::set<int> keys;
     std::vector<std::string> of_this;
     for (const auto& [link, counterpart] : cards) {

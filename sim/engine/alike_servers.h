@@ -7,7 +7,7 @@
 // wide, and S times the memory, then gives the same seconds.
 //
 // Servers on nodes of one size get, and send, their bytes over the nodes' cards, which all nodes
-// share alike: one server stands for them. A worker exchanges its own node's part there, and those
+// share alike: one server stands for them. A worker exchanges its own node's share there, and those
 // of all others with a few nodes at representative distances, as in an all-to-all.
 #pragma once
 
@@ -25,14 +25,14 @@ class AlikeServers {
  public:
   // None where servers or nodes differ, servers share links or links have profiles, and where each
   // message has to be seen: with fidelity = step, with few flows, with compression, which is priced
-  // by a server's part.
+  // by a shard.
   static std::optional<AlikeServers> of(const Setup& setup);
 
   // With how many places a rank exchanges what it has for the servers.
   int places() const { return std::max(1, static_cast<int>(node_parts_.size())); }
-  // The same run with one server. Widens its cards.
+  // Returns the same run with one server. Widens its cards.
   Setup as_one(const Setup& setup) const;
-  // The use of its cards as that of all cards.
+  // Turns the use of its cards into that of all cards.
   void spread(std::vector<LinkUse>& links) const;
 
  private:

@@ -1,4 +1,4 @@
-// What a simulation will take of the machine that it runs on, told before it is built.
+// An estimate says what a simulation will take of the machine that it runs on, before it is built.
 #pragma once
 
 #include "sim/setup/setup.h"

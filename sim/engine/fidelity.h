@@ -19,7 +19,7 @@ void settle_fidelity(Setup& setup);
 // known to be more than 3 % away from steps (law 26).
 bool doubts_flows(const Setup& setup, double fullest_link);
 
-// What it came to: `step` or `flow`.
+// It came to `step` or `flow`.
 std::string fidelity_word(const Setup& setup);
 
 }  // namespace syncline

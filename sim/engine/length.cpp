@@ -14,7 +14,7 @@ constexpr double between_checks = 1.15;  // times as many
 // Workers that wait for nobody, and all take as long in every iteration, come to meet at other
 // times than at first only slowly, and nothing varies in between that would tell.
 constexpr int first_check_without_chance = 60;
-// Where they settle slowly, what varies hides that: nodes of four with InHAD and jitter gain 1 %
+// If they settle slowly, what varies hides that: nodes of four with InHAD and jitter gain 1 %
 // over their first 160 iterations, and 0.2 % more later.
 constexpr int first_check_if_slow = 160;
 
@@ -92,23 +92,23 @@ bool Length::has(int iteration) {
 }
 
 void Length::end() {
-  // Who waits for others could wait for ever for one that has ended: then all do as many.
+  // A worker that waits for others could wait for ever for one that has ended: then all do as many.
   if (waiting_ == Schedule::Waiting::for_nobody)
     ended_ = true;
   end_ = whole_rounds(latest_ + 1);
 }
 
-void Length::sends(int rank, int iteration, int parts, bool all) {
+void Length::sends(int rank, int iteration, int shards, bool all) {
   const auto missing = missing_[index(rank)].emplace(iteration, 1).first;
-  missing->second += parts - (all ? 1 : 0);
+  missing->second += shards - (all ? 1 : 0);
 }
 
 bool Length::applied(int rank, int iteration, double now_s) {
   std::map<int, int>& missing = missing_[index(rank)];
-  const auto parts = missing.find(iteration);
-  if (--parts->second > 0)
+  const auto shards = missing.find(iteration);
+  if (--shards->second > 0)
     return false;
-  missing.erase(parts);
+  missing.erase(shards);
   if (!in_step())
     workers_[index(rank)].counted_s.push_back(now_s);
   return true;

@@ -1,5 +1,5 @@
-// How long a run is. With `iterations = N` every worker does as many after its warm-up. With `auto`
-// the run goes on until throughput is known as well as the option `interval` asks.
+// A run has a length. With `iterations = N` every worker does as many after its warm-up. With
+// `auto` the run goes on until throughput is known as well as the option `interval` asks.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class Length {
  public:
   explicit Length(const Setup& setup);
 
-  // How many iterations a worker does, warm-up included: at least, and at most.
+  // A worker does so many iterations, warm-up included: at least, and at most.
   static std::pair<int, int> iterations(const Setup& setup);
 
-  // When a worker begins its first iteration. In step all begin together. Others would meet at the
+  // A worker begins its first iteration then. In step all begin together. Others would meet at the
   // servers in every iteration for ever, as nobody does who began at another time: the workers of a
   // node begin evenly over an iteration of theirs, and nodes evenly in between.
   double start_s(int rank) const;
@@ -31,14 +31,14 @@ class Length {
   // as many, and whole rounds.
   void end();
 
-  // So many parts of this iteration's gradient are sent to be applied; `all`: no more will be.
-  void sends(int rank, int iteration, int parts, bool all);
+  // So many shards of this iteration's gradient are sent to be applied; `all`: no more will be.
+  void sends(int rank, int iteration, int shards, bool all);
   // One of them has been applied. With the last one the iteration counts, and this is true.
   bool applied(int rank, int iteration, double now_s);
   // The worker has taken the iteration's step; in step the iteration counts at its last one.
   void stepped(int rank, int iteration, double now_s);
 
-  // What was decided to be measured; none: all after warm-up.
+  // This was decided to be measured; none: all after warm-up.
   const std::optional<Window>& window() const { return window_; }
   // Whether throughput was still unknown when max-iterations ended the run.
   bool cut_short() const { return cut_short_; }
@@ -57,7 +57,7 @@ class Length {
   const Setup& setup_;
   Schedule::Waiting waiting_;
   std::vector<Progress> workers_;
-  std::vector<std::map<int, int>> missing_;  // by worker and iteration: parts, and 1 until all are
+  std::vector<std::map<int, int>> missing_;  // by worker and iteration: shards, and 1 until all are
   int end_;          // no worker has this iteration, unless this is negative
   int latest_ = -1;  // iteration that a worker has
   int next_check_;

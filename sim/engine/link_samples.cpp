@@ -49,7 +49,7 @@ void move_on(Iterator begin, Iterator end, Full full, double part) {
     *std::prev(end) += carried;  // there is no more time
 }
 
-// What a link can carry in each of its samples.
+// A link can carry so many bytes in each of its samples.
 std::vector<double> full_samples(const LinkUse& link, double sample_s) {
   std::vector<double> full(link.sampled_bytes.size(), link.bandwidth.first_Bps * sample_s);
   for (std::size_t i = 0; i < full.size() && !link.bandwidth.is_constant(); ++i)
@@ -74,8 +74,8 @@ void sample_links(Routes& routes, Trace& trace) {
   for (const TracedMessage& message : trace.messages)
     if (message.bytes > 0)
       for (const int link : routes.between(message.from, message.to).links)
-        add(trace.links[static_cast<std::size_t>(link)].sampled_bytes, trace.sample_s,
-            message.sent_s, message.arrived_s, static_cast<double>(message.bytes));
+        add(trace.links[index(link)].sampled_bytes, trace.sample_s, message.sent_s,
+            message.arrived_s, static_cast<double>(message.bytes));
   for (LinkUse& link : trace.links) {
     std::vector<double>& samples = link.sampled_bytes;
     const std::vector<double> full = full_samples(link, trace.sample_s);

@@ -1,4 +1,4 @@
-// How full links are over time, from messages.
+// Messages say how full links are over time.
 #pragma once
 
 #include "sim/setup/platform.h"

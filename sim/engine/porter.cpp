@@ -12,24 +12,22 @@ namespace syncline {
 struct Porter::Message {
   Porter& from;
   Porter& to;
-  double sent_s;
   double more_s;  // from the end of its flow to its arrival
-  std::function<void(double)> arrived;
+  std::function<void()> arrived;
   std::function<void()> injected;
 };
 
 Porter::Porter(Run& run, int rank) : run_(run), rank_(rank), jobs_{run} {}
 
-void Porter::send(Porter& to, std::uint64_t bytes, std::function<void(double)> arrived,
+void Porter::send(Porter& to, std::uint64_t bytes, std::function<void()> arrived,
                   std::function<void()> injected) {
   ++in_flight_;
-  auto* message = new Message{
-      .from = *this,
-      .to = to,
-      .sent_s = sg::Engine::get_clock(),
-      .more_s = run_.latency_after_flow_s(rank_, to.rank_) + run_.setup.scenario.step_overhead_s,
-      .arrived = std::move(arrived),
-      .injected = std::move(injected)};
+  auto* message = new Message{.from = *this,
+                              .to = to,
+                              .more_s = run_.wire.latency_after_flow_s(rank_, to.rank_) +
+                                        run_.setup.scenario.step_overhead_s,
+                              .arrived = std::move(arrived),
+                              .injected = std::move(injected)};
   // SimGrid sends from the host of the calling actor.
   if (sg::this_actor::get_host() == run_.hosts[index(rank_)])
     put(message, bytes);
@@ -73,7 +71,7 @@ void Porter::take_next() {
 }
 
 void Porter::arrive(const Message& message) {
-  message.arrived(message.sent_s);
+  message.arrived();
   if (--message.from.in_flight_ == 0)
     message.from.delivered_.wake();
 }

@@ -23,9 +23,8 @@ class Porter {
   Porter(const Porter&) = delete;
   Porter& operator=(const Porter&) = delete;
 
-  // Sends a message and returns; call it from an actor. `arrived`, which is given the time of this
-  // call, and `injected` must not wait.
-  void send(Porter& to, std::uint64_t bytes, std::function<void(double sent_s)> arrived,
+  // Sends a message and returns; call it from an actor. `arrived` and `injected` must not wait.
+  void send(Porter& to, std::uint64_t bytes, std::function<void()> arrived,
             std::function<void()> injected);
   // Everything that this rank has sent.
   void wait_until_delivered();

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "sim/collectives.h"
 #include "sim/engine/run.h"
 #include "sim/server.h"
 
@@ -25,26 +26,24 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
   WorkerState& worker = bucket.worker;
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
-  const int pieces = run.cuts[index(bucket.bucket)].pieces;
+  const Cut& cut = run.cuts[index(bucket.bucket)];
   int leaving = servers;
   for (const auto& server : run.servers) {
-    const std::uint64_t part =
-        run.cuts[index(bucket.bucket)].pushed(share(bucket.bytes, servers, server->shard), piece);
-    const Push push{.worker = worker.rank,
-                    .bucket = bucket.bucket,
-                    .piece = piece,
-                    .iteration = bucket.iteration,
-                    .read_version = bucket.read_versions[index(server->shard * pieces + piece)]};
-    const ShardMessage sent = run.deliver_shard(
-        worker.rank, server->rank(), part,
-        [&run, &server = *server, push](const ShardMessage& message) {
-          run.add_row(message.sent_s, {.verb = "receive",
-                                       .stream = Stream::messages,
-                                       .rank = server.rank(),
-                                       .bucket = push.bucket,
-                                       .iteration = push.iteration,
-                                       .bytes_received = message.bytes});
-          run.receives({message.number});
+    const std::uint64_t bytes = cut.pushed(share(bucket.bytes, servers, server->shard), piece);
+    const Push push{
+        .worker = worker.rank,
+        .bucket = bucket.bucket,
+        .piece = piece,
+        .iteration = bucket.iteration,
+        .read_version = bucket.read_versions[index(server->shard * cut.pieces + piece)]};
+    const SentMessage sent = run.wire.deliver(
+        {worker.rank, server->rank(), bytes, true},
+        [&run, &server = *server, push](const SentMessage& message) {
+          run.wire.add_receiver_row(message, {.verb = "receive",
+                                              .stream = Stream::messages,
+                                              .rank = server.rank(),
+                                              .bucket = push.bucket,
+                                              .iteration = push.iteration});
           server.pushes.add(push);
         },
         [&worker, &leaving] {
@@ -83,21 +82,17 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
       push.worker.stream.wakeup.wait();
     ++push.worker.buckets_in_flight;
     const double start_s = sg::Engine::get_clock();
-    Row row{.verb = "push",
-            .stream = Stream::communication,
-            .rank = push.worker.rank,
-            .bucket = push.bucket,
-            .iteration = push.iteration};
+    Row row = push.worker.stream.row("push", push.bucket, push.iteration);
     std::vector<std::int64_t> messages;
     for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
       send_piece(push, piece, row, messages);
     run.add_row(start_s, row);
-    run.sends(messages);
+    run.wire.sends(messages);
   });
 }
 
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Learner::Answer& values, const ShardMessage& message) {
+                    const Learner::Answer& values, const SentMessage& message) {
   const double now_s = sg::Engine::get_clock();
   const double sent_s = message.sent_s;
   if (worker.answers &&
@@ -135,7 +130,7 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
 void end_answers(WorkerState& worker) {
   if (worker.answers) {
     worker.run.trace.rows.push_back(*worker.answers);
-    worker.run.receives(std::exchange(worker.answer_messages, {}));
+    worker.run.wire.receives(std::exchange(worker.answer_messages, {}));
   }
   worker.answers.reset();
 }
@@ -149,7 +144,7 @@ void read_cache(WorkerState& worker) {
     worker.run.learner->read(worker.rank, made, [&](const PieceOf& piece) {
       const CachedPiece& cached =
           worker.cache[index(piece.server)][worker.run.piece(piece.bucket, piece.piece)];
-      return Learner::Held{.version = cached.version, .own = cached.own};
+      return Learner::ArrivedPiece{.version = cached.version, .own = cached.own};
     });
 }
 

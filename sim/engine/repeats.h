@@ -1,4 +1,4 @@
-// How many runs a cell has, and their seeds.
+// A cell may have several runs, with seeds of their own.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace syncline {
 
-// As many as the option `repeats` says. With `auto`, from the scenario alone: one, but five where
-// chance decides when workers meet (compute times or sizes are drawn, and not all wait for
-// all in every round, which would make its rounds independent) and five of the shortest runs, of so
-// many seconds of a core by the estimate, take at most two, or a hundred with a schedule that
+// A cell has as many as the option `repeats` says. With `auto` the scenario alone says: one, but
+// five where chance decides when workers meet (compute times or sizes are drawn, and not all wait
+// for all in every round, which would make its rounds independent) and five of the shortest runs,
+// of so many seconds of a core by the estimate, take at most two, or a hundred with a schedule that
 // settles slowly, of which one run alone does not know; one where something is learned.
 int runs_of(const Setup& setup, double seconds_of_a_run);
 

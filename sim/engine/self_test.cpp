@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <fmt/format.h>
 #include <stdexcept>
 
 #include "sim/engine/run.h"
@@ -66,8 +67,8 @@ std::string self_test(const Network& network) {
   run.start("sender", 0, [&] {
     for (KnownTransfer& transfer : transfers) {
       sg::this_actor::sleep_until(transfer.sent_s);
-      run.deliver(0, transfer.to, transfer.bytes, [&transfer](double sent_s) {
-        transfer.simulated_s = sg::Engine::get_clock() - sent_s;
+      run.wire.deliver({0, transfer.to, transfer.bytes}, [&transfer](const SentMessage& message) {
+        transfer.simulated_s = sg::Engine::get_clock() - message.sent_s;
       });
     }
     run.actor_ended(0);
@@ -76,15 +77,11 @@ std::string self_test(const Network& network) {
   if (!run.error.empty())
     throw std::runtime_error(run.error);
   for (const KnownTransfer& transfer : transfers)
-    if (!(std::abs(transfer.simulated_s - transfer.known_s()) < 1e-9)) {
-      char text[256];
-      std::snprintf(text, sizeof text,
-                    "this SimGrid (%s) answers %.9g s where %.9g s is right: %s; versions 3.32, "
-                    "3.35 and 4.1 are known to be right",
-                    simgrid_version().c_str(), transfer.simulated_s, transfer.known_s(),
-                    transfer.what);
-      return text;
-    }
+    if (!(std::abs(transfer.simulated_s - transfer.known_s()) < 1e-9))
+      return fmt::format(
+          "this SimGrid ({}) answers {:.9g} s where {:.9g} s is right: {}; versions 3.32, 3.35 and "
+          "4.1 are known to be right",
+          simgrid_version(), transfer.simulated_s, transfer.known_s(), transfer.what);
   return "";
 }
 

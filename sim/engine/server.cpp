@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/collectives.h"
 #include "sim/engine/run.h"
 
 namespace syncline {
 namespace {
 
-// What learning needs to know of sums that make the update after `version`.
+// Learning needs to know this of sums that make the update after `version`.
 std::vector<Learner::Sum> learned_sums(const std::vector<NodeSum>& sums, std::int64_t version) {
   std::vector<Learner::Sum> learned;
   for (const NodeSum& sum : sums) {
@@ -82,8 +83,8 @@ void Server::apply(const Push& push) {
           .worker = push.worker};
   const std::uint64_t bytes =
       cut.pushed(state_.added_bytes(*run.payload(bucket, push.iteration)), push.piece);
-  // Of several partitions in a piece, all but the last were added while the last was on its way:
-  // nobody waits for that, so it is done later.
+  // All partitions of a piece but the last were added while the last was on its way: nobody waits
+  // for that, so it is done later.
   const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
   run.update(last, row);
   state_.to_update = bytes - last;
@@ -118,25 +119,22 @@ void Server::reply(const Push& push) {
                                      ? Learner::Answer()
                                      : run.learner->answer({state_.shard, push.bucket, push.piece},
                                                            push.worker, push.iteration);
-  const std::uint64_t part = run.cuts[index(push.bucket)].answered(
+  const std::uint64_t answered = run.cuts[index(push.bucket)].answered(
       share(run.setup.traffic.pulled_bytes(*payload, values.scale),
             static_cast<int>(run.servers.size()), state_.shard),
       push.piece);
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
-  run.deliver_shard(
-      state_.rank(), worker.rank, part,
-      [this_state = &state_, &worker, push, answer, values](const ShardMessage& message) {
-        this_state->run.add_row(message.sent_s, {.verb = "reply",
-                                                 .stream = Stream::messages,
-                                                 .rank = this_state->rank(),
-                                                 .bucket = push.bucket,
-                                                 .iteration = push.iteration,
-                                                 .bytes_sent = message.bytes});
-        this_state->run.sends({message.number});
-        answer_arrived(worker, this_state->shard, push, answer, values, message);
-      });
+  run.wire.deliver({state_.rank(), worker.rank, answered, true},
+                   [&state = state_, &worker, push, answer, values](const SentMessage& message) {
+                     state.run.wire.add_sender_row(message, {.verb = "reply",
+                                                             .stream = Stream::messages,
+                                                             .rank = state.rank(),
+                                                             .bucket = push.bucket,
+                                                             .iteration = push.iteration});
+                     answer_arrived(worker, state.shard, push, answer, values, message);
+                   });
 }
 
 int Server::slowest(const Push& push) const {
@@ -152,40 +150,40 @@ std::optional<NodeMessage> Server::next_message() {
 
 void Server::ask_for_sum(int node, std::int64_t update, int nodes_in_update) {
   AggregatorState& aggregator = *state_.run.aggregators[index(node)];
-  state_.run.send(state_.rank(), aggregator.rank(), control_bytes, "ask",
-                  [&aggregator, update, nodes_in_update] {
-                    aggregator.events.add({.kind = Aggregator::Event::Kind::sum_wanted,
-                                           .update = update,
-                                           .nodes_in_update = nodes_in_update});
-                  });
+  state_.run.wire.send({state_.rank(), aggregator.rank(), control_bytes}, "ask",
+                       [&aggregator, update, nodes_in_update] {
+                         aggregator.events.add({.kind = Aggregator::Event::Kind::sum_wanted,
+                                                .update = update,
+                                                .nodes_in_update = nodes_in_update});
+                       });
 }
 
 void Server::apply(const std::vector<NodeSum>& sums) {
-  state_.work(Work::Kind::decode, state_.run.setup.model_bucket, -1, static_cast<int>(sums.size()));
-  const std::uint64_t bytes =
-      state_.added_bytes(state_.run.setup.traffic.payload_of(state_.run.setup.model_bucket, -1));
-  state_.run.update(bytes * sums.size(), {.stream = Stream::compute, .rank = state_.rank()});
-  if (state_.run.learner != nullptr)
-    state_.run.learner->apply(state_.shard, sums.front().update,
-                              learned_sums(sums, state_.version));
+  Run& run = state_.run;
+  const Bucket& model = run.setup.model_bucket;
+  state_.work(Work::Kind::decode, model, -1, static_cast<int>(sums.size()));
+  const std::uint64_t bytes = state_.added_bytes(run.setup.traffic.payload_of(model, -1));
+  run.update(bytes * sums.size(), {.stream = Stream::compute, .rank = state_.rank()});
+  if (run.learner != nullptr)
+    run.learner->apply(state_.shard, sums.front().update, learned_sums(sums, state_.version));
   ++state_.version;
   int whole = 0;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
     for (const NodeSum::Gradient& gradient : sum.gradients) {
-      state_.run.add_row(sg::Engine::get_clock(), {.verb = "apply",
-                                                   .stream = Stream::compute,
-                                                   .rank = state_.rank(),
-                                                   .iteration = gradient.iteration,
-                                                   .version = state_.version,
-                                                   .read_version = gradient.read_version,
-                                                   .worker = gradient.worker});
-      whole +=
-          state_.run.length.applied(gradient.worker, gradient.iteration, sg::Engine::get_clock());
+      const double now_s = sg::Engine::get_clock();
+      run.add_row(now_s, {.verb = "apply",
+                          .stream = Stream::compute,
+                          .rank = state_.rank(),
+                          .iteration = gradient.iteration,
+                          .version = state_.version,
+                          .read_version = gradient.read_version,
+                          .worker = gradient.worker});
+      whole += run.length.applied(gradient.worker, gradient.iteration, now_s);
     }
   }
   if (whole > 0)
-    state_.run.learned(whole);
+    run.learned(whole);
 }
 
 void Server::send_parameters(int node) {
@@ -210,17 +208,18 @@ void Server::send_parameters(int node) {
     for (const int rank : run.setup.traffic.cluster.topology.nodes[index(aggregator.node)])
       run.workers[index(rank)]->wakeup.wake();
   };
-  run.send_shard(state_.rank(), aggregator.rank(), bytes, "parameters", [&run, &aggregator, take] {
-    if (!run.setup.traffic.compressed_pulls) {
-      take();
-      return;
-    }
-    aggregator.jobs.emplace_back([&aggregator, take] {
-      aggregator.work(Work::Kind::decode);
-      take();
-    });
-    aggregator.events.wakeup.wake();
-  });
+  run.wire.send({state_.rank(), aggregator.rank(), bytes, true}, "parameters",
+                [&run, &aggregator, take] {
+                  if (!run.setup.traffic.compressed_pulls) {
+                    take();
+                    return;
+                  }
+                  aggregator.jobs.emplace_back([&aggregator, take] {
+                    aggregator.work(Work::Kind::decode);
+                    take();
+                  });
+                  aggregator.events.wakeup.wake();
+                });
 }
 
 }  // namespace syncline

@@ -12,7 +12,7 @@
 
 namespace syncline {
 
-// Which of a node's gradients a server has applied.
+// A server has applied these of a node's gradients.
 struct AppliedGradients {
   std::size_t all_before = 0;               // all of the first so many
   std::map<std::size_t, std::size_t> more;  // beyond a gap: ends by beginnings
@@ -37,9 +37,9 @@ struct ServerState {
 
   int rank() const;
   Piece& piece_of(const Push& push);
-  // Of its part of a message, what is added as it is: reading messages has prices of its own.
+  // So much of its share of a message is added as it is: reading messages has prices of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
-  // On messages of this server's part of a bucket.
+  // Works on messages of this server's share of a bucket.
   void work(Work::Kind kind, const Bucket& bucket, int iteration, int messages = 1);
 };
 

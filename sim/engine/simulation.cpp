@@ -42,7 +42,7 @@ void start_actors(Run& run, const Schedule& schedule) {
     run.start("worker", worker->rank, [&] { run_worker(run, *worker, schedule); });
     if (run.aggregators.empty())
       worker->stages.start("stream");
-    if (compresses_on_second_core(*worker))
+    if (worker->compresses_on_second_core())
       run.start("compression", worker->rank, [&] { worker->compressing.run_until_over(); });
   }
   for (const auto& server : run.servers)
@@ -86,18 +86,18 @@ MeasuredParts measured_parts(const Trace& trace, const Measured& measured) {
 // run, and receives from them likewise. Not so a server: it answers whoever pushes.
 std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
   std::vector<LinkUse> uses;
-  for (const auto& [pair, bytes] : run.bytes_between) {
+  for (const auto& [pair, bytes] : run.wire.bytes_between) {
     const auto from = static_cast<int>(pair / run.hosts.size());
     const auto to = static_cast<int>(pair % run.hosts.size());
-    const Route route = run.routes.between(from, to);
+    const Route route = run.wire.routes.between(from, to);
     const bool server_sends =
         from >= run.trace.workers &&
         (run.aggregators.empty() || from < run.trace.workers + run.trace.servers);
     const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
-    for (std::size_t i = uses.size(); i < run.routes.links().size(); ++i)
-      uses.push_back({.name = run.routes.links()[i].name,
-                      .bandwidth = run.routes.links()[i].bandwidth,
-                      .fatpipe = run.routes.links()[i].fatpipe});
+    for (std::size_t i = uses.size(); i < run.wire.routes.links().size(); ++i)
+      uses.push_back({.name = run.wire.routes.links()[i].name,
+                      .bandwidth = run.wire.routes.links()[i].bandwidth,
+                      .fatpipe = run.wire.routes.links()[i].fatpipe});
     for (const std::vector<int>* links : {&route.links, &route.fatpipes})
       for (const int link : *links) {
         LinkUse& use = uses[index(link)];
@@ -135,13 +135,13 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
                         : window_after(progress, setup.scenario.warmup));
   run.trace.cut_short = run.length.cut_short();
   if (run.learner != nullptr)
-    run.trace.learned = run.learner->finish(run.trace.end_s, run.bytes_sent);
+    run.trace.learned = run.learner->finish(run.trace.end_s, run.wire.bytes);
   run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
   if (alike)
     alike->spread(run.trace.links);  // a message then stands for several, on other links
   else if (setup.keep_messages)
-    sample_links(run.routes, run.trace);
+    sample_links(run.wire.routes, run.trace);
   return std::move(run.trace);
 }
 

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/collectives.h"
 #include "sim/engine/run.h"
 
 namespace syncline {
 
 // One bucket on its way through the stages of one rank.
-struct Stages::Passage {
+struct Stages::PipelinedBucket {
   std::shared_ptr<const Plan> plan;
   const Bucket& bucket;
   int iteration;
@@ -37,7 +38,7 @@ Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
 void Stages::make_streams() {
   if (run.setup.traffic.partners != Schedule::Partners::each_other)
     return;
-  // Of the expected size: nothing has been learned yet, so no message can have one of its own.
+  // It has the expected size: nothing has been learned yet, so no message can have one of its own.
   const std::shared_ptr<const Plan> first =
       plan_of(run.setup.traffic.payload_of(run.setup.buckets.front(), -1));
   for (const auto& action : *first)
@@ -81,39 +82,35 @@ void Stages::average(const std::shared_ptr<const Plan>& plan, const Bucket& buck
     });
     return;
   }
-  const auto passage = std::make_shared<Passage>(Passage{.plan = plan,
-                                                         .bucket = bucket,
-                                                         .iteration = iteration,
-                                                         .done =
-                                                             [this, done] {
-                                                               ++finished;
-                                                               for (const auto& one : streams)
-                                                                 one->upstream.wake();
-                                                               done();
-                                                             },
-                                                         .number = number,
-                                                         .passed = std::vector<int>(plan->size())});
+  const auto all_done = [this, done] {
+    ++finished;
+    for (const auto& one : streams)
+      one->upstream.wake();
+    done();
+  };
+  const auto in_pipeline = std::make_shared<PipelinedBucket>(
+      PipelinedBucket{plan, bucket, iteration, all_done, number, std::vector<int>(plan->size())});
   // All queues first: waking an actor lets others run, who may add the next bucket.
   for (std::size_t i = 0; i < plan->size(); ++i)
     if (const Phase* phase = std::get_if<Phase>(&(*plan)[i]))
-      stream(phase->stage.stream()).jobs.pending.emplace_back([this, passage, i] {
-        pass(*passage, i);
+      stream(phase->stage.stream()).jobs.pending.emplace_back([this, in_pipeline, i] {
+        pass(*in_pipeline, i);
       });
   wake();
 }
 
-void Stages::pass(Passage& passage, std::size_t i) {
-  const Phase& whole = passage.phase(i);
+void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
+  const Phase& whole = in_pipeline.phase(i);
   const Stage& stage = whole.stage;
   const bool every_step = run.setup.traffic.every_step;
   const auto neighbour = [&](std::size_t at) {
-    return at < passage.plan->size() ? std::get_if<Phase>(&(*passage.plan)[at]) : nullptr;
+    return at < in_pipeline.plan->size() ? std::get_if<Phase>(&(*in_pipeline.plan)[at]) : nullptr;
   };
   const Phase* before = i > 0 ? neighbour(i - 1) : nullptr;
   const Phase* after = neighbour(i + 1);
   StreamState& own = stream(stage.stream());
   const int limit = before == nullptr ? stage.in_flight : 0;
-  while (limit > 0 && passage.number - finished >= limit)
+  while (limit > 0 && in_pipeline.number - finished >= limit)
     own.upstream.wait();
 
   const int pieces = pieces_of(stage, every_step);
@@ -121,7 +118,7 @@ void Stages::pass(Passage& passage, std::size_t i) {
     if (before != nullptr) {
       const bool same_pass = before->stage.pass == stage.pass;
       const int needed = same_pass ? p + 1 : pieces_of(before->stage, every_step);
-      while (passage.passed[i - 1] < needed)
+      while (in_pipeline.passed[i - 1] < needed)
         own.upstream.wait();
     }
     const bool last = p + 1 == pieces && after == nullptr;
@@ -133,16 +130,17 @@ void Stages::pass(Passage& passage, std::size_t i) {
       piece.steps = 1;
     }
     const int partitions = piece_of(whole, p, every_step).steps / whole.steps;
-    own.phase(piece, passage.bucket, passage.iteration, last ? passage.done : nullptr);
-    add_up(own, piece, partitions, passage);
-    ++passage.passed[i];
+    own.phase(piece, in_pipeline.bucket, in_pipeline.iteration, last ? in_pipeline.done : nullptr);
+    add_up(own, piece, partitions, in_pipeline);
+    ++in_pipeline.passed[i];
     if (after != nullptr)
       stream(after->stage.stream()).upstream.wake();
   }
 }
 
 // Each partition is added when it has come in, and while the next one does.
-void Stages::add_up(StreamState& own, const Phase& piece, int partitions, const Passage& passage) {
+void Stages::add_up(StreamState& own, const Phase& piece, int partitions,
+                    const PipelinedBucket& in_pipeline) {
   if (!piece.adds)
     return;
   std::uint64_t bytes = 0;
@@ -150,12 +148,12 @@ void Stages::add_up(StreamState& own, const Phase& piece, int partitions, const 
     bytes += received.bytes;
   const Row& received = run.trace.rows[*own.last_row];
   const double coming_s = (received.end_s - received.start_s) * (partitions - 1) / partitions;
-  run.sum_of_parts(bytes, partitions, coming_s,
-                   {.stream = Stream::communication,
-                    .stage = static_cast<std::uint8_t>(own.stage),
-                    .rank = rank,
-                    .bucket = passage.bucket.index,
-                    .iteration = passage.iteration});
+  run.sum_of_partitions(bytes, partitions, coming_s,
+                        {.stream = Stream::communication,
+                         .stage = static_cast<std::uint8_t>(own.stage),
+                         .rank = rank,
+                         .bucket = in_pipeline.bucket.index,
+                         .iteration = in_pipeline.iteration});
 }
 
 void Stages::wake() {

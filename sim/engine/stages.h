@@ -27,12 +27,12 @@ struct Stages {
   int finished = 0;  // of these
 
   Stages(Run& run, int rank);
-  StreamState& stream(int stage) { return *streams[static_cast<std::size_t>(stage)]; }
+  StreamState& stream(int stage) { return *streams[index(stage)]; }
   // One stream per stage of the exchange.
   void make_streams();
   // Starts an actor of this name per stream.
   void start(const std::string& name);
-  // This rank's part in averaging one bucket.
+  // This is what the rank does to average one bucket.
   std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
   // Executes the plan except its first and last work, after the buckets before it. `done` runs when
   // it has ended. Where servers take part they begin with the first worker that does.
@@ -42,10 +42,11 @@ struct Stages {
 
  private:
   std::shared_ptr<const Plan> plan_of(const Payload& payload);
-  struct Passage;
+  struct PipelinedBucket;
   // Executes all pieces of one phase.
-  void pass(Passage& passage, std::size_t phase);
-  void add_up(StreamState& own, const Phase& piece, int partitions, const Passage& passage);
+  void pass(PipelinedBucket& in_pipeline, std::size_t phase);
+  void add_up(StreamState& own, const Phase& piece, int partitions,
+              const PipelinedBucket& in_pipeline);
 };
 
 }  // namespace syncline

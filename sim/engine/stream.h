@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -46,11 +47,25 @@ struct StreamState {
   // this has returned and in another actor, so that no actor is woken only to be informed.
   void average(const Plan& plan, const Bucket& bucket, int iteration,
                const std::function<void()>& done);
-  // `done` is empty except for the last phase of a plan.
+  // Executes one phase; `done` is empty except for the last one of a plan.
   void phase(const Phase& phase, const Bucket& bucket, int iteration,
              const std::function<void()>& done);
 
+  // A row of this stream.
+  Row row(std::string_view verb, int bucket, int iteration) const;
+
  private:
+  // Waits until all members of the phase have arrived.
+  void meet(Barrier& barrier, int group_size);
+  // Adds the bytes that the phase moves over the network to the row.
+  void count_bytes(const Phase& phase, bool as_flow, Row& row);
+  // Moves the bytes; returns when the first of them moved.
+  double move(const Phase& phase, bool as_flow, Barrier* barrier);
+  // Adds the row of a phase that ends now, and before it one of waiting.
+  void add_rows(Row row, double posted_s, double moving_s);
+  // The phase ends for all members when it ends for the last.
+  void end_together(Barrier& barrier, const Phase& phase, double began_s,
+                    const std::function<void()>& done);
   void as_flows(const Phase& phase);
   // All steps of a ring, each sent when this rank has received the step before and injected its
   // own, whether the next rank is ready for it or not.
@@ -59,9 +74,16 @@ struct StreamState {
   void as_ring_flow(const Phase& phase, Barrier& barrier);
   // Returns when the first byte of the step moved.
   double as_step(const Phase& phase, int step);
-  // Sends and receives one of `parts` parts of every transfer; returns when the first began to
+  // Sends and receives share `i` of `count` of every transfer; returns when the first began to
   // move.
-  double transfer(const Phase& phase, int parts, int part);
+  double transfer(const Phase& phase, int count, int i);
+  struct Arrivals {
+    double posted_s;
+    double last_s;
+    double moving_s = std::numeric_limits<double>::infinity();
+  };
+  std::vector<sg::CommPtr> put_shares(const Phase& phase, int count, int i, bool eager);
+  void take_shares(const Phase& phase, bool eager, Arrivals& arrivals);
   // Messages in an eager mailbox set out whether the receiver has asked or not; in others when both
   // sides have come to them.
   sg::Mailbox* mailbox_to(int peer, bool eager);
@@ -81,6 +103,8 @@ struct Barrier {
   std::unordered_map<int, RingFlow> ring;  // by sender
   std::vector<StreamState*> sleeping;
   std::vector<std::function<void()>> callbacks;  // of members that do not sleep until the end
+
+  void release();  // wakes who sleeps
 };
 
 }  // namespace syncline

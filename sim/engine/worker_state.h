@@ -9,6 +9,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,7 +21,7 @@
 
 namespace syncline {
 
-// The parameters of one server's part of a piece, as the last answer brought them.
+// The last answer brought these parameters of one server's share of a piece.
 struct CachedPiece {
   std::int64_t version = 0;  // how many updates they have
   int clock = 0;             // they have all updates of all workers of the first so many iterations
@@ -41,7 +42,7 @@ struct WorkerState {
   Wakeup wakeup;
   std::optional<Row> answers;                 // the row that collects overlapping answers
   std::vector<std::int64_t> answer_messages;  // of that row
-  // By server and piece (Run::piece); with aggregators a server's part is one.
+  // By server and piece (Run::piece); with aggregators a shard is one.
   std::vector<std::vector<std::int64_t>> read_version;
   std::vector<std::vector<CachedPiece>> cache;    // by server and piece
   std::vector<int> answers_of;                    // by bucket: that have arrived
@@ -49,25 +50,31 @@ struct WorkerState {
   int buckets_in_flight = 0;                      // pushed, and not answered by all servers
   bool waits_for_fresh = false;            // for what the next answer brings, not for all answers
   std::vector<std::size_t> own_gradients;  // how many its node had with each of this worker's
+
+  const Setup& setup() const;
+  const Cluster& cluster() const;
+  // A row of the compute stream.
+  Row row(std::string_view verb, int bucket = -1) const;
+  // Blocks the compute stream until `ready`, and records that in the trace.
+  void wait_until(const std::function<bool()>& ready);
+  // If so, computation goes on meanwhile.
+  bool compresses_on_second_core() const;
 };
 
-// If so, computation goes on meanwhile.
-bool compresses_on_second_core(const WorkerState& worker);
+struct SentMessage;  // sim/engine/wire.h
+struct Push;         // sim/server.h
 
-struct ShardMessage;  // sim/engine/run.h
-struct Push;          // sim/server.h
-
-// Of all servers and pieces.
+// So many answers come to a push: of all servers and pieces.
 int answers_to_a_push(const WorkerState& worker, int bucket);
 
-// Queues sending each server its part of a message on the communication stream, piece after piece.
+// Queues sending each server its share of a message on the communication stream, piece after piece.
 void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
                      std::uint64_t message_bytes);
 
 // A server's answer to this push has arrived. Answers that overlap in time share one row, because
 // a worker gets many of them.
 void answer_arrived(WorkerState& worker, int shard, const Push& push, const CachedPiece& answer,
-                    const Learner::Answer& values, const ShardMessage& message);
+                    const Learner::Answer& values, const SentMessage& message);
 
 // Ends the row of answers.
 void end_answers(WorkerState& worker);
@@ -75,7 +82,7 @@ void end_answers(WorkerState& worker);
 // The next iteration uses the cached parameters, with this worker's own updates.
 void read_cache(WorkerState& worker);
 
-// How many iterations have all workers' updates in all of the cached parameters.
+// All of the cached parameters have all workers' updates of so many iterations.
 int oldest_clock(const WorkerState& worker);
 
 }  // namespace syncline

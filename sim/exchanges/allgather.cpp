@@ -9,7 +9,7 @@
 // too.
 #include <bit>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {
@@ -19,7 +19,7 @@ Plan around_the_ring(int n, const std::vector<std::uint64_t>& messages, int rank
 }
 
 Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
-  const auto message = [&](int worker) { return messages[static_cast<std::size_t>(worker)]; };
+  const auto message = [&](int worker) { return messages[index(worker)]; };
   std::uint64_t all = 0;
   for (const std::uint64_t bytes : messages)
     all += bytes;

@@ -4,7 +4,7 @@
 // (Seide et al., Interspeech 2014). 2(n-1)/n of a message leaves a worker, as in an all-reduce,
 // even if messages cannot be added; but each worker compresses twice. Dense: a direct
 // reduce-scatter.
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {
@@ -77,12 +77,12 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
   return plan;
 }
 
-// As in the authors' code, whoever selected a value of an element that the last list has not gets
-// that value of its own back. A value of an element that is in the last list counts as sent, even
-// if a merge dropped it before another branch brought the element: that much is lost. To give it
-// back, too, its worker would have to be told of every merge; who merges cannot keep it, because a
-// sum of several workers in one residual wins the next selection, is dropped again and grows. Where
-// the compressor sets no k, the longer of two lists says it.
+// Whoever selected a value of an element that the last list has not gets that value of its own
+// back, as in the authors' code. A value of an element that is in the last list counts as sent,
+// even if a merge dropped it before another branch brought the element: that much is lost. To give
+// it back, too, its worker would have to be told of every merge; who merges cannot keep it, because
+// a sum of several workers in one residual wins the next selection, is dropped again and grows.
+// The longer of two lists says k if the compressor sets none.
 Values sum_of_tree(const Topology& topology, const Settings&, const Contributions& contributions) {
   const int n = topology.workers();
   const auto core = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
@@ -92,8 +92,8 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
     lists.push_back(sparse_message(contributions, worker));
   const std::vector<SparseValues> own = lists;
   const auto merge = [&](int into, int from) {
-    SparseValues& mine = lists[static_cast<std::size_t>(into)];
-    const SparseValues& other = lists[static_cast<std::size_t>(from)];
+    SparseValues& mine = lists[index(into)];
+    const SparseValues& other = lists[index(from)];
     contributions.sends_list(from, other.size(), contributions.elements);
     const std::size_t longer = std::max(mine.size(), other.size());
     mine = sum_of(mine, other);
@@ -113,7 +113,7 @@ Values sum_of_tree(const Topology& topology, const Settings&, const Contribution
     selected[element] = true;
   }
   for (int worker = 0; worker < n; ++worker)
-    for (const auto& [element, value] : own[static_cast<std::size_t>(worker)])
+    for (const auto& [element, value] : own[index(worker)])
       if (!selected[element])
         contributions.give_back(worker, element, value);
   return sum;

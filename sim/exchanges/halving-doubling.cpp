@@ -5,7 +5,7 @@
 // pair sends its buffer to the odd one before and gets the sum after.
 #include <bit>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {

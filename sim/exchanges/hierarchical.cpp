@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {

@@ -7,7 +7,7 @@
 // all-gather, and 1/m as many messages.
 #include <numeric>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {

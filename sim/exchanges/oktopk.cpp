@@ -10,7 +10,7 @@
 // values.
 #include <algorithm>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {
@@ -39,8 +39,8 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
 
 // Each worker keeps of its region what reaches the k-th largest of all merged values. The paper
 // finds this threshold once in many iterations and uses it for the others; here it is always exact.
-// What a worker selected of the elements below it stays with that worker, so that nothing is lost.
-// Where the compressor sets no k, the longest list says it.
+// A worker keeps what it selected of the elements below it, so that nothing is lost. The longest
+// list says k if the compressor sets none.
 Values sum_of_regions(const Topology& topology, const Settings&,
                       const Contributions& contributions) {
   const int n = topology.workers();
@@ -64,7 +64,7 @@ Values sum_of_regions(const Topology& topology, const Settings&,
     dropped[element] = true;
   }
   for (int worker = 0; worker < n; ++worker)
-    for (const auto& [element, value] : own[static_cast<std::size_t>(worker)])
+    for (const auto& [element, value] : own[index(worker)])
       if (dropped[element])
         contributions.give_back(worker, element, value);
   std::vector<std::size_t> kept(static_cast<std::size_t>(n));  // by region
@@ -72,11 +72,10 @@ Values sum_of_regions(const Topology& topology, const Settings&,
   for (const auto& [element, value] : merged) {
     while (element >= shares(contributions.elements, n, 0, owner + 1))
       ++owner;
-    ++kept[static_cast<std::size_t>(owner)];
+    ++kept[index(owner)];
   }
   for (int worker = 0; worker < n; ++worker)
-    contributions.sends_list(worker, kept[static_cast<std::size_t>(worker)],
-                             share(contributions.elements, n, worker));
+    contributions.sends_list(worker, kept[index(worker)], share(contributions.elements, n, worker));
   return sum;
 }
 

@@ -15,25 +15,25 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {
 
 constexpr int places_exchanged_with = 9;  // by a rank, with `fidelity = flow`
 
+// The servers' shards of what workers push.
 struct Shards {
   const Topology& topology;
   std::uint64_t bytes;
   bool aggregate;
 
-  // What worker `w` pushes to server `s`: its part of the node's gradient, cut over the servers.
+  // Worker `w` pushes to server `s` its share of the node's gradient, shared over the servers.
   std::uint64_t pushed(int w, int s) const {
-    const std::vector<int>& local =
-        topology.nodes[static_cast<std::size_t>(topology.node_of[static_cast<std::size_t>(w)])];
-    const std::uint64_t part =
+    const std::vector<int>& local = topology.node_with(w);
+    const std::uint64_t own =
         aggregate ? share(bytes, static_cast<int>(local.size()), w - local.front()) : bytes;
-    return share(part, topology.servers, s);
+    return share(own, topology.servers, s);
   }
 };
 
@@ -109,7 +109,7 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
 
   Plan plan;
   Stage stage{.stages = (sums_in_nodes ? 2 : 0) + (no_servers ? 0 : 2),
-              .partitions = pieces(bytes, pushing(settings).partition_bytes),
+              .partitions = partitions(bytes, pushing(settings).partition_bytes),
               .in_flight = pushing(settings).in_flight,
               .fine_pieces = fine_pieces};
   const auto append = [&](Phase phase) {
@@ -137,8 +137,8 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
     pass_servers();
     return plan;
   }
-  const int node = topology.node_of[static_cast<std::size_t>(rank)];
-  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
+  const int node = topology.node_of[index(rank)];
+  const std::vector<int>& local = topology.node_with(rank);
   const bool in_node = aggregate && local.size() > 1;
   const RingPlace inside = place_in(local, rank - local.front());
   if (in_node)

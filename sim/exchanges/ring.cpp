@@ -2,7 +2,7 @@
 // steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n of the
 // buffer out of every rank, but its latency grows with n. Ranks follow node order,
 // so only one flow leaves each node and one enters it.
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {

@@ -17,9 +17,10 @@
 // as few rounds.
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 namespace {
@@ -81,9 +82,8 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
   const Tree tree{static_cast<int>(topology.nodes.size())};
   const int longest = longest_chain(topology);
   const auto at = [&](int node, int j) {  // the rank at this place of a node's chain
-    const std::vector<int>& chain = topology.nodes[static_cast<std::size_t>(node)];
-    return first ? chain[static_cast<std::size_t>(j)]
-                 : chain[chain.size() - 1 - static_cast<std::size_t>(j)];
+    const std::vector<int>& chain = topology.nodes[index(node)];
+    return first ? chain[index(j)] : chain[chain.size() - 1 - static_cast<std::size_t>(j)];
   };
   // The first worker of a chain is above all chains; in a chain levels fall along it.
   const auto level = [&](int node, int j) {
@@ -95,8 +95,8 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
     all.push_back({{peer, bytes}, 2 * top - child_level - 1, !to_parent});
   };
 
-  const int node = topology.node_of[static_cast<std::size_t>(rank)];
-  const std::vector<int>& local = topology.nodes[static_cast<std::size_t>(node)];
+  const int node = topology.node_of[index(rank)];
+  const std::vector<int>& local = topology.node_with(rank);
   const auto m = static_cast<int>(local.size());
   const int j = first ? rank - local.front() : local.back() - rank;
   if (j > 0)
@@ -111,49 +111,41 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
     append(at(node_of(child), 0), level(node_of(child), 0), false);
 }
 
+// Appends a phase of those chunks of each transfer that `chunks_of` says: first .. last - 1.
+template <class ChunksOf>
+void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int steps, int members,
+                  ChunksOf chunks_of) {
+  Phase phase{.name = "tree", .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
+  for (const Timed& timed : all)
+    if (const auto [first, last] = chunks_of(timed); first < last)
+      (timed.sent ? phase.sends : phase.receives)
+          .push_back({timed.transfer.peer, shares(timed.transfer.bytes, chunks, first, last)});
+  if (!phase.sends.empty() || !phase.receives.empty())
+    plan.push_back(std::move(phase));
+}
+
 // Round by round for the first chunk, all others after it.
 Plan first_then_rest(const std::vector<Timed>& all, int chunks, int fill, int members) {
   Plan plan;
-  const auto append = [&](int round, int steps) {
-    Phase phase{.name = "tree", .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
-    for (const Timed& timed : all)
-      if (round < 0 || round == timed.first_round) {
-        const int first = round < 0 ? 1 : 0;
-        (timed.sent ? phase.sends : phase.receives)
-            .push_back(
-                {timed.transfer.peer, shares(timed.transfer.bytes, chunks, first, first + steps)});
-      }
-    if (!phase.sends.empty() || !phase.receives.empty())
-      plan.push_back(std::move(phase));
-  };
   for (int round = 0; round <= fill; ++round)
-    append(round, 1);
+    append_phase(plan, all, chunks, 1, members, [&](const Timed& timed) {
+      return std::pair(0, round == timed.first_round ? 1 : 0);
+    });
   if (chunks > 1)
-    append(-1, chunks - 1);
+    append_phase(plan, all, chunks, chunks - 1, members,
+                 [&](const Timed&) { return std::pair(1, chunks); });
   return plan;
 }
 
 Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members) {
   Plan plan;
-  const int rounds = chunks + fill;
   const int steady = std::max(chunks - fill, 0);  // rounds from `fill` on in which all are active
-  for (int round = 0; round < rounds;) {
+  for (int round = 0; round < chunks + fill;) {
     const int steps = round == fill && steady > 1 ? steady : 1;
-    Phase phase{.name = "tree",
-                .sends = {},
-                .receives = {},
-                .steps = steps,
-                .group = 0,
-                .group_size = steps > 1 ? members : 0};
-    for (const Timed& timed : all) {
-      const int first = std::max(round - timed.first_round, 0);
-      const int last = std::min(round + steps - timed.first_round, chunks);
-      if (first < last)
-        (timed.sent ? phase.sends : phase.receives)
-            .push_back({timed.transfer.peer, shares(timed.transfer.bytes, chunks, first, last)});
-    }
-    if (!phase.sends.empty() || !phase.receives.empty())
-      plan.push_back(std::move(phase));
+    append_phase(plan, all, chunks, steps, members, [&](const Timed& timed) {
+      return std::pair(std::max(round - timed.first_round, 0),
+                       std::min(round + steps - timed.first_round, chunks));
+    });
     round += steps;
   }
   return plan;
@@ -182,7 +174,7 @@ Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const 
         [nodes](int label) { return (label + nodes - 2) % nodes; });
 
   const int fill = 2 * (longest_chain(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
-  const int chunks = pieces(bytes / 2, settings.number("chunk-bytes"));
+  const int chunks = partitions(bytes / 2, settings.number("chunk-bytes"));
   return in_rounds(all, chunks, fill, n);
 }
 
@@ -192,7 +184,7 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
 
 Plan tree_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
                    int rank) {
-  const int chunks = pieces(share(payload.bytes, 2, 1), settings.number("chunk-bytes"));
+  const int chunks = partitions(share(payload.bytes, 2, 1), settings.number("chunk-bytes"));
   const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
   return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
 }

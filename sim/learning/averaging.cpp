@@ -43,30 +43,30 @@ void Learner::average(int iteration) {
   const std::size_t parameters = objective_.parameters();
   const std::vector<std::vector<float>> gradients = contributions(iteration);
   sum_.assign(parameters, 0);
-  for (int b = 0; b < slices_.buckets(); ++b) {
+  for (int b = 0; b < ranges_.buckets(); ++b) {
     scales_[index(b)] = {};
     const bool alone = workers_ == 1;  // then nothing is sent
-    for (const Range& range : alone ? std::vector{slices_.of(b)} : slices_.plain(b))
+    for (const Range& range : alone ? std::vector{ranges_.of(b)} : ranges_.plain(b))
       for (std::size_t i = range.begin; i < range.end; ++i)
         for (const std::vector<float>& gradient : gradients)
           sum_[i] += alone ? gradient[i] : at_precision(gradient[i]);
-    const std::vector<Range>& compressed = slices_.compressed(b);
+    const std::vector<Range>& compressed = ranges_.compressed(b);
     const std::size_t count = values_in(compressed);
     if (count == 0 || alone)
       continue;
     std::vector<std::vector<float>> together(gradients.size());
-    std::vector<std::span<const float>> parts;
+    std::vector<std::span<const float>> spans;
     for (std::size_t worker = 0; worker < gradients.size(); ++worker) {
       for (const Range& range : compressed)
         std::ranges::copy(
             std::span<const float>(gradients[worker]).subspan(range.begin, range.size()),
             std::back_inserter(together[worker]));
-      parts.emplace_back(together[worker]);
+      spans.emplace_back(together[worker]);
     }
     std::vector<std::size_t> bytes, sum_bytes;
     const Values sum =
         combine(*setup_.scenario.exchange, topology_, setup_.scenario.exchange_settings,
-                coder_.contributions(b, iteration, parts, bytes, &sum_bytes));
+                coder_.contributions(b, iteration, spans, bytes, &sum_bytes));
     auto next = sum.begin();
     for (const Range& range : compressed)
       for (std::size_t i = range.begin; i < range.end; ++i)

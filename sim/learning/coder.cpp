@@ -22,7 +22,7 @@ Values& plain_residual(State& state, std::size_t elements) {
   return state.residual;
 }
 
-// What residual(state)[i] is.
+// This is residual(state)[i].
 float left_at(const State& state, std::size_t i) {
   return state.residual[i] - state.sent.of(state.residual[i]);
 }
@@ -80,8 +80,8 @@ Draw Coder::draw_of(const Sender& sender, int iteration) const {
           .tensor = static_cast<std::uint32_t>(sender.bucket * 16 + sender.stage)};
 }
 
-// What fp16 cannot hold of sums stays in the residual as well. (Gradients of contributions() are
-// there in fp16 from the start.)
+// The rest that fp16 cannot hold of sums stays in the residual as well. (Gradients of
+// contributions() are there in fp16 from the start.)
 template <class Work>
 void Coder::with_gradient(const Sender& sender, int iteration, std::span<const float> values,
                           const Work& work) {
@@ -269,7 +269,7 @@ Contributions Coder::contributions(int bucket, int iteration,
                              int worker, int stage, std::size_t bytes, std::size_t encoded) {
     std::vector<std::size_t>* sizes = stage == 0 ? own : sum_bytes;
     if (encoded > 0 && sizes != nullptr)  // as many per element, if it was a share
-      (*sizes)[static_cast<std::size_t>(worker)] = (bytes * elements + encoded / 2) / encoded;
+      (*sizes)[index(worker)] = (bytes * elements + encoded / 2) / encoded;
   };
   const auto sender = [bucket](int worker, int stage, std::size_t first) {
     return Sender{.rank = worker, .stage = stage, .bucket = bucket, .first = first};

@@ -46,11 +46,11 @@ class Coder {
               std::size_t* bytes = nullptr);
   // Whether what a message leaves out joins the sender's next one (error feedback).
   bool keeps_residuals(int iteration) const;
-  // What the compressor means a message for so many values to have.
+  // The compressor means a message for so many values to have this size.
   WireSize expected(std::size_t elements, int iteration) const;
 
-  // What an exchange dropped of the values that this sender sent in this iteration: joins its next
-  // message, if the compressor has error feedback.
+  // An exchange dropped this of the values that this sender sent in this iteration: it joins its
+  // next message, if the compressor has error feedback.
   void give_back(const Sender& sender, int iteration, std::size_t element, float value);
 
   // A bucket's gradients, by worker, for combine(). `gradients` and `message_bytes` must live as
@@ -67,9 +67,9 @@ class Coder {
   // is lost.
   void add_residuals(int bucket, std::span<float> sum) const;
 
-  // Of the messages of gradients (stage 0) that are not empty. What was encoded includes the
-  // residual where one is kept. Gradients that are all zero lose nothing; those that are not finite
-  // are left out.
+  // These are of the messages of gradients (stage 0) that are not empty. What was encoded includes
+  // the residual where one is kept. Gradients that are all zero lose nothing; those that are not
+  // finite are left out.
   const Measures& measures() const { return measures_; }
 
  private:

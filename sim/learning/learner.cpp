@@ -13,7 +13,7 @@ int first_sender(const Setup& setup) {
              : 0;
 }
 
-// Of the longest run that there can be.
+// The longest run that there can be has so many.
 double samples_of_run(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   const double per_iteration =
@@ -41,7 +41,7 @@ bool is_finite(const Score& score) {
   return std::isfinite(score.loss) && std::isfinite(score.accuracy);
 }
 
-// What begins with parameters near zero has no such loss on its way down.
+// A run that begins with parameters near zero has no such loss on its way down.
 constexpr double diverged_times = 1000;
 
 // Before the first step there is no curve yet.
@@ -64,7 +64,7 @@ Learner::Learner(const Setup& setup)
       coder_(compression_, setup.scenario.precision, setup.scenario.seed, first_sender(setup)),
       sampler_(setup.lesson->data, workers_, setup.scenario.batch, setup.scenario.seed,
                learning_.skew),
-      slices_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
+      ranges_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
               setup.scenario.compresses(), objective_.parameters()),
       cuts_(setup.cuts()),
       rate_(learning_, workers_, setup.lesson->epoch_samples(), samples_of_run(setup)),
@@ -77,7 +77,7 @@ Learner::Learner(const Setup& setup)
   learned_.workers_without_samples = sampler_.workers_without_any();
   const std::vector<float>& initial = optimizer_.parameters();
   if (setup.traffic.partners == Schedule::Partners::each_other) {
-    scales_.resize(index(slices_.buckets()));
+    scales_.resize(index(ranges_.buckets()));
   } else {
     held_.assign(index(workers_), initial);
     gradients_.resize(index(workers_));
@@ -94,8 +94,8 @@ Learner::Learner(const Setup& setup)
                                            .parameters = initial,
                                            .known = changes ? initial : std::vector<float>()});
   if (setup.traffic.compression.has_momentum() && encodes(setup))
-    for (int bucket = 0; bucket < slices_.buckets(); ++bucket)
-      for (const Range& range : slices_.compressed(bucket))
+    for (int bucket = 0; bucket < ranges_.buckets(); ++bucket)
+      for (const Range& range : ranges_.compressed(bucket))
         optimizer_.leave_momentum(range);
   evaluate(0, 0);
 }
@@ -131,24 +131,24 @@ void Learner::apply(const Range& range, std::span<const float> sum, double gradi
 
 double Learner::send(const Sender& sender, const Range& range, int iteration,
                      std::span<const float> values, std::span<float> seen) {
-  const auto for_each_of = [&](const std::vector<Range>& parts, const auto& work) {
-    for (const Range& part : parts) {
-      const Range both = overlap(part, range);
+  const auto for_each_of = [&](const std::vector<Range>& ranges, const auto& work) {
+    for (const Range& one : ranges) {
+      const Range both = overlap(one, range);
       for (std::size_t i = both.begin; i < both.end; ++i)
         work(i - range.begin);
     }
   };
-  for_each_of(slices_.plain(sender.bucket),
+  for_each_of(ranges_.plain(sender.bucket),
               [&](std::size_t i) { seen[i] = at_precision(values[i]); });
   std::vector<float> together;
-  for_each_of(slices_.compressed(sender.bucket),
+  for_each_of(ranges_.compressed(sender.bucket),
               [&](std::size_t i) { together.push_back(values[i]); });
   if (together.empty())
     return 1;
   std::size_t bytes = 0;
   const Values sent = coder_.sent(sender, iteration, together, &bytes);
   auto next = sent.begin();
-  for_each_of(slices_.compressed(sender.bucket), [&](std::size_t i) { seen[i] = *next++; });
+  for_each_of(ranges_.compressed(sender.bucket), [&](std::size_t i) { seen[i] = *next++; });
   return scale_of(bytes, together.size(), iteration);
 }
 
@@ -189,7 +189,7 @@ void Learner::evaluate(double now_s, double bytes) {
 }
 
 Learned Learner::finish(double now_s, double bytes) {
-  // What was still on its way when the target was met is no part of the result.
+  // The result has nothing that was still on its way when the target was met.
   if (!ended() && samples_ > learned_.curve.back().samples)
     evaluate(now_s, bytes);
   if (setup_.keep_messages)

@@ -21,15 +21,15 @@
 #include "sim/learned.h"
 #include "sim/learning/coder.h"
 #include "sim/learning/optimizer.h"
+#include "sim/learning/ranges.h"
 #include "sim/learning/sampler.h"
-#include "sim/learning/slices.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {
 
 using SharedValues = std::shared_ptr<const std::vector<float>>;
 
-// One server's part of one piece of a bucket.
+// One server's share of one piece of a bucket.
 struct PieceOf {
   int server = 0;
   int bucket = 0;
@@ -56,7 +56,7 @@ class Learner {
   void step_alone(int worker, int iteration);
   // The averaged gradients are applied; the first worker that has come so far does it for all.
   void step(int iteration);
-  // The same with the average change after steps alone, from which all then go on. Returns how many
+  // The average change after steps alone is applied, from which all then go on. Returns how many
   // gradients are in it.
   int step_together(int iteration, double rate, double momentum);
 
@@ -78,13 +78,13 @@ class Learner {
   Answer answer(const PieceOf& piece, int worker, int iteration);
   // `newest`: no later answer has arrived before.
   void arrive(const PieceOf& piece, int worker, const Answer& answer, bool newest);
-  // What has arrived of a piece: its version, and whose updates it has.
-  struct Held {
+  // A piece has arrived with this version, and these updates.
+  struct ArrivedPiece {
     std::int64_t version = 0;
     int own = 0;  // iterations of the worker itself
   };
   // The next iteration uses what has arrived, and the worker's own updates that are not in it.
-  void read(int worker, int iteration, const std::function<Held(const PieceOf&)>& held);
+  void read(int worker, int iteration, const std::function<ArrivedPiece(const PieceOf&)>& arrived);
 
   // --- Workers, nodes and servers.
 
@@ -118,15 +118,15 @@ class Learner {
  private:
   // A gradient or a sum of some.
   struct InFlight {
-    SharedValues values;  // of the bucket's slice
-    int parts = 0;        // that have not been applied
+    SharedValues values;  // of the bucket's range
+    int unapplied = 0;    // pieces of all shards
   };
   struct Node {
     std::vector<float> sum;
     std::vector<float> parameters;
     std::vector<float> known;  // of the servers: see known_
   };
-  struct Own {
+  struct OwnUpdate {
     int iteration;
     int bucket;
     float weight;
@@ -141,15 +141,15 @@ class Learner {
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;
   double weight() const;
-  // As any message, or copy inside a node, has it.
+  // Any message, or copy inside a node, has the value so.
   float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
   void evaluate(double now_s, double bytes);
-  // What everybody sees of these values in a range of the sender's bucket. Returns the scale of
-  // the message.
+  // Sends these values in a range of the sender's bucket, of which everybody sees `seen`. Returns
+  // the scale of the message.
   double send(const Sender& sender, const Range& range, int iteration,
               std::span<const float> values, std::span<float> seen);
   double scale_of(std::size_t bytes, std::size_t values, int iteration) const;
-  // Of a server's parameters in this range of a bucket, for whoever knows `known`.
+  // Answers with a server's parameters in this range of a bucket, for whoever knows `known`.
   Answer answer_to(const Sender& sender, const Range& range, int iteration,
                    std::vector<float>& known);
   void arrive(const Range& range, const Answer& answer, bool newest,
@@ -157,7 +157,7 @@ class Learner {
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // where workers average
-  // What each worker has to say in this iteration, and the sums of that by bucket.
+  // Each worker contributes this in the iteration.
   std::vector<std::vector<float>> contributions(int iteration);
   void average(int iteration);
 
@@ -170,7 +170,7 @@ class Learner {
   Compression compression_;  // of what is learned
   Coder coder_;
   Sampler sampler_;
-  Slices slices_;
+  BucketRanges ranges_;
   std::vector<Cut> cuts_;
   Rate rate_;
   Optimizer optimizer_;
@@ -188,7 +188,7 @@ class Learner {
   std::vector<std::vector<float>> arrived_;                     // by worker
   std::vector<std::shared_ptr<std::vector<float>>> gradients_;  // by worker, of its last forward
   std::map<std::tuple<int, int, int>, InFlight> in_flight_;     // by worker, iteration, bucket
-  std::vector<std::deque<Own>> own_;                            // by worker
+  std::vector<std::deque<OwnUpdate>> own_;                      // by worker
   // By worker: the servers' parameters from which the next change counts, with pull = compressed.
   std::vector<std::vector<float>> known_;
   std::vector<Node> nodes_;

@@ -23,9 +23,9 @@ double density(double x) {  // of the normal distribution
   return 0.3989422804014327 * steady_exp(-x * x / 2);
 }
 
-// The normal distribution's part in each bin, by Simpson's rule.
-std::array<double, bins> normal_parts() {
-  std::array<double, bins> parts{};
+// The normal distribution's share in each bin, by Simpson's rule.
+std::array<double, bins> normal_shares() {
+  std::array<double, bins> shares{};
   double beyond = 0.5;
   for (std::size_t bin = 1; bin + 1 < bins; ++bin) {
     constexpr int steps = 64;
@@ -33,12 +33,12 @@ std::array<double, bins> normal_parts() {
     double sum = density(edge(bin)) + density(edge(bin + 1));
     for (int i = 1; i < steps; ++i)
       sum += (i % 2 == 1 ? 4 : 2) * density(edge(bin) + i * step);
-    parts[bin] = sum * step / 3;
+    shares[bin] = sum * step / 3;
     if (edge(bin) >= 0)
-      beyond -= parts[bin];
+      beyond -= shares[bin];
   }
-  parts.front() = parts.back() = beyond;
-  return parts;
+  shares.front() = shares.back() = beyond;
+  return shares;
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ bool Measures::watches(int rank, int iteration) {
 }
 
 void Measures::watch(int iteration, std::span<const float> values) {
-  static const std::array<double, bins> normal = normal_parts();
+  static const std::array<double, bins> normal = normal_shares();
   const auto count = static_cast<double>(values.size());
   double sum = 0, squares = 0;
   for (const float value : values) {

@@ -1,5 +1,5 @@
-// What messages of gradients lose, iteration by iteration, and how the values that were compressed
-// are distributed.
+// Messages of gradients lose something, iteration by iteration, and the values that were compressed
+// have a distribution: both are measured here.
 #pragma once
 
 #include <cstdint>

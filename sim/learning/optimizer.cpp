@@ -16,12 +16,12 @@ Rate::Rate(const Learning& learning, int workers, double epoch_samples, double r
 double Rate::at(double samples) const {
   if (samples < warm_up_samples_)
     return first_ + (rate_ - first_) * samples / warm_up_samples_;
-  const double part = std::min(samples / run_samples_, 1.0);
+  const double done = std::min(samples / run_samples_, 1.0);
   switch (schedule_) {
     case Learning::RateSchedule::step:
-      return part < 0.5 ? rate_ : part < 0.75 ? 0.1 * rate_ : 0.01 * rate_;
+      return done < 0.5 ? rate_ : done < 0.75 ? 0.1 * rate_ : 0.01 * rate_;
     case Learning::RateSchedule::cosine:
-      return rate_ * (1 + steady_turn(part / 2).cosine) / 2;
+      return rate_ * (1 + steady_turn(done / 2).cosine) / 2;
     case Learning::RateSchedule::constant:
       break;
   }
@@ -51,8 +51,8 @@ void Optimizer::apply(const Range& range, std::span<const float> sum, float deca
       w[i] -= weight * (decay == 0 ? sum[i] : sum[i] + decay * w[i]);
     return;
   }
-  for (const Range& part : without_momentum_) {
-    const Range both = overlap(part, range);
+  for (const Range& one : without_momentum_) {
+    const Range both = overlap(one, range);
     std::fill(velocity_.begin() + static_cast<std::ptrdiff_t>(both.begin),
               velocity_.begin() + static_cast<std::ptrdiff_t>(both.end), 0.0f);
   }

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/learning/slices.h"
+#include "sim/learning/ranges.h"
 #include "sim/scenario.h"
 
 namespace syncline {
@@ -38,7 +38,7 @@ class Optimizer {
   // v = momentum * v + (sum + gradients * decay * w), w -= weight * v, for this range, of which
   // `sum` has `gradients` gradients.
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
-  // The same for gradients that were weighed before they were sent: the decay is weighed here.
+  // Applies gradients that were weighed before they were sent: the decay is weighed here.
   void apply_weighed(const Range& range, std::span<const float> sum, double gradients,
                      double weight);
 

@@ -1,4 +1,4 @@
-// Which samples a worker computes an iteration's gradient on.
+// The sampler says on which samples a worker computes an iteration's gradient.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace syncline {
 
-// Without skew, iteration t of all workers is the t-th slice of one permutation, and rank r's part
+// Without skew, iteration t of all workers is the t-th range of one permutation, and rank r's share
 // of it the r-th: so n workers see what one with n times the batch sees. With it each worker has
 // samples of its own, for which every label is shared out by a draw from Dirichlet(skew), as in
 // Yurochkin et al., arXiv 1905.12022; a worker that would have none borrows one of another's.

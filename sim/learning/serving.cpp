@@ -13,7 +13,7 @@ constexpr int model = 0;    // what nodes send is one bucket
 }  // namespace
 
 Range Learner::shard(int server) const {
-  return part_of({0, objective_.parameters()}, servers_, server, server + 1);
+  return shares_of({0, objective_.parameters()}, servers_, server, server + 1);
 }
 
 int Learner::answers_of(int server, int client, int clients) const {
@@ -24,8 +24,8 @@ int Learner::answers_of(int server, int client, int clients) const {
 
 Range Learner::range_of(const PieceOf& piece) const {
   const Cut& cut = cuts_[index(piece.bucket)];
-  const Range shard = part_of(slices_.of(piece.bucket), servers_, piece.server, piece.server + 1);
-  return part_of(shard, cut.partitions, cut.before(piece.piece), cut.before(piece.piece + 1));
+  const Range shard = shares_of(ranges_.of(piece.bucket), servers_, piece.server, piece.server + 1);
+  return shares_of(shard, cut.partitions, cut.before(piece.piece), cut.before(piece.piece + 1));
 }
 
 void Learner::forward(int worker, int iteration) {
@@ -38,13 +38,13 @@ void Learner::forward(int worker, int iteration) {
 }
 
 double Learner::push(int worker, int bucket, int iteration) {
-  const Range slice = slices_.of(bucket);
-  auto seen = std::make_shared<std::vector<float>>(slice.size());
+  const Range of_bucket = ranges_.of(bucket);
+  auto seen = std::make_shared<std::vector<float>>(of_bucket.size());
   const std::span<const float> gradient(*gradients_[index(worker)]);
-  const double scale = send({.rank = worker, .stage = 0, .bucket = bucket}, slice, iteration,
-                            gradient.subspan(slice.begin, slice.size()), *seen);
+  const double scale = send({.rank = worker, .stage = 0, .bucket = bucket}, of_bucket, iteration,
+                            gradient.subspan(of_bucket.begin, of_bucket.size()), *seen);
   in_flight_[{worker, iteration, bucket}] = {.values = seen,
-                                             .parts = servers_ * cuts_[index(bucket)].pieces};
+                                             .unapplied = servers_ * cuts_[index(bucket)].pieces};
   own_[index(worker)].push_back(
       {.iteration = iteration,
        .bucket = bucket,
@@ -63,13 +63,13 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
   const auto gradient = in_flight_.find({worker, iteration, piece.bucket});
   const Range range = range_of(piece);
   note_staleness(range, 1, static_cast<double>(staleness));
-  const std::size_t begin = slices_.of(piece.bucket).begin;
+  const std::size_t begin = ranges_.of(piece.bucket).begin;
   const double inverse =
       rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
   apply(range,
         std::span<const float>(*gradient->second.values).subspan(range.begin - begin, range.size()),
         1, learning_.inverse_staleness ? inverse : weight());
-  if (--gradient->second.parts == 0)
+  if (--gradient->second.unapplied == 0)
     in_flight_.erase(gradient);
 }
 
@@ -100,12 +100,12 @@ Learner::Answer Learner::answer_to(const Sender& sender, const Range& range, int
     change[i - range.begin] = now[i] - known[i];
   auto seen = std::make_shared<std::vector<float>>(range.size());
   const double scale = send(sender, range, iteration, change, *seen);
-  // What a message leaves out is in the next change, unless the compressor remembers it.
+  // Whatever a message leaves out is in the next change, unless the compressor remembers it.
   for (std::size_t i = range.begin; i < range.end; ++i)
     known[i] += (*seen)[i - range.begin];
   if (coder_.keeps_residuals(iteration))
-    for (const Range& part : slices_.compressed(sender.bucket)) {
-      const Range both = overlap(part, range);
+    for (const Range& one : ranges_.compressed(sender.bucket)) {
+      const Range both = overlap(one, range);
       std::copy(now + both.begin, now + both.end,
                 known.begin() + static_cast<std::ptrdiff_t>(both.begin));
     }
@@ -125,12 +125,13 @@ void Learner::arrive(const PieceOf& piece, int worker, const Answer& answer, boo
   arrive(range_of(piece), answer, newest, arrived_[index(worker)]);
 }
 
-void Learner::read(int worker, int iteration, const std::function<Held(const PieceOf&)>& arrived) {
+void Learner::read(int worker, int iteration,
+                   const std::function<ArrivedPiece(const PieceOf&)>& arrived) {
   std::vector<float>& held = held_[index(worker)];
   held = arrived_[index(worker)];
   if (setup_.keep_messages)
     for (PieceOf piece; piece.server < servers_; ++piece.server)
-      for (piece.bucket = 0; piece.bucket < slices_.buckets(); ++piece.bucket)
+      for (piece.bucket = 0; piece.bucket < ranges_.buckets(); ++piece.bucket)
         for (piece.piece = 0; piece.piece < cuts_[index(piece.bucket)].pieces; ++piece.piece)
           learned_.reads.push_back({.worker = worker,
                                     .iteration = iteration,
@@ -139,9 +140,9 @@ void Learner::read(int worker, int iteration, const std::function<Held(const Pie
                                     .piece = piece.piece,
                                     .version = arrived(piece).version,
                                     .own = arrived(piece).own});
-  std::deque<Own>& own = own_[index(worker)];
-  std::erase_if(own, [&](const Own& update) {
-    const std::size_t begin = slices_.of(update.bucket).begin;
+  std::deque<OwnUpdate>& own = own_[index(worker)];
+  std::erase_if(own, [&](const OwnUpdate& update) {
+    const std::size_t begin = ranges_.of(update.bucket).begin;
     bool answered = true;
     PieceOf piece{.server = 0, .bucket = update.bucket};
     for (; piece.server < servers_; ++piece.server)
@@ -181,7 +182,7 @@ std::vector<double> Learner::send_sum(int node, std::int64_t update, int iterati
                           std::span<const float>(sum).subspan(range.begin, range.size()),
                           std::span<float>(*seen).subspan(range.begin, range.size())));
   }
-  sums_[{update, node}] = {.values = std::move(seen), .parts = servers_};
+  sums_[{update, node}] = {.values = std::move(seen), .unapplied = servers_};
   std::ranges::fill(sum, 0.0f);
   return scales;
 }
@@ -199,13 +200,13 @@ void Learner::apply(int server, std::int64_t update, const std::vector<Sum>& sum
   for (const Sum& sum : in_order) {
     note_staleness(range, sum.gradients, sum.staleness);
     const auto sent = sums_.find({update, sum.node});
-    // As in n-softsync: the mean of an update's gradients weighs rate / staleness in updates.
-    const double part =
+    // The mean of an update's gradients weighs rate / staleness in updates, as in n-softsync.
+    const double weight_of_sum =
         learning_.inverse_staleness ? workers_ / (std::max(sum.staleness, 1.0) * gradients) : 1;
     for (std::size_t i = 0; i < total.size(); ++i)
-      total[i] += static_cast<float>(part) * (*sent->second.values)[range.begin + i];
-    weighed += part * sum.gradients;
-    if (--sent->second.parts == 0)
+      total[i] += static_cast<float>(weight_of_sum) * (*sent->second.values)[range.begin + i];
+    weighed += weight_of_sum * sum.gradients;
+    if (--sent->second.unapplied == 0)
       sums_.erase(sent);
   }
   apply(range, total, weighed, weight());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/collectives.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/scenario.h"

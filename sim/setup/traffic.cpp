@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sim/collectives.h"
+
 namespace syncline {
 
 std::uint64_t Traffic::bytes_of(const Bucket& bucket) const {
@@ -42,7 +44,7 @@ std::uint64_t Traffic::pulled_bytes(const Payload& payload, double scale) const 
 Cut Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
-  const int partitions = pieces(bytes_of(bucket), pushing.partition_bytes);
+  const int partitions = syncline::partitions(bytes_of(bucket), pushing.partition_bytes);
   // Half, as runs that wait for nobody have more iterations; less where more are under way at once,
   // each of which then takes SimGrid longer.
   const int few = few_messages / 2 * 16 / std::max(cluster.topology.workers(), 16);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "sim/collectives.h"
 #include "sim/plan.h"
 #include "sim/scenario.h"
 #include "sim/schedule.h"

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/compressor.h"
+#include "sim/collectives.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "tests/laws/simulated.h"

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "sim/collectives.h"
 #include "tests/unit/collective.h"
 
 namespace syncline {

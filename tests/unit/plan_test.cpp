@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <numeric>
 
+#include "sim/collectives.h"
 #include "tests/unit/collective.h"
 
 namespace syncline {

@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "sim/collectives.h"
 #include "tests/unit/collective.h"
 #include "tests/unit/errors.h"
 

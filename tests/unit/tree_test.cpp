@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
+#include "sim/collectives.h"
 #include "tests/unit/collective.h"
 #include "tests/unit/errors.h"
 

@@ -1,12 +1,14 @@
-#include "sim/learning/slices.h"
+#include "sim/learning/ranges.h"
 
 #include <algorithm>
 #include <cmath>
 
+#include "sim/collectives.h"
+
 namespace syncline {
 namespace {
 
-// How many of `learned` values the first `some` of `all` timed ones stand for.
+// The first `some` of `all` timed values stand for so many of `learned` ones.
 std::size_t in_proportion(std::size_t learned, std::uint64_t some, std::uint64_t all) {
   if (some == all || all == learned)
     return some == all ? learned : static_cast<std::size_t>(some);
@@ -30,9 +32,9 @@ Range overlap(const Range& a, const Range& b) {
   return {begin, std::max(begin, std::min(a.end, b.end))};
 }
 
-Range part_of(const Range& range, int parts, int first, int last) {
-  return {range.begin + shares(range.size(), parts, 0, first),
-          range.begin + shares(range.size(), parts, 0, last)};
+Range shares_of(const Range& range, int count, int first, int last) {
+  return {range.begin + shares(range.size(), count, 0, first),
+          range.begin + shares(range.size(), count, 0, last)};
 }
 
 std::size_t values_in(const std::vector<Range>& ranges) {
@@ -42,28 +44,28 @@ std::size_t values_in(const std::vector<Range>& ranges) {
   return values;
 }
 
-Slices::Slices(const Model& timed, const std::vector<Bucket>& buckets, std::uint64_t dense_below,
-               bool compresses, std::size_t learned) {
+BucketRanges::BucketRanges(const Model& timed, const std::vector<Bucket>& buckets,
+                           std::uint64_t dense_below, bool compresses, std::size_t learned) {
   const std::uint64_t all = timed.parameters();
   std::uint64_t done = 0;  // timed parameters of layers before, in backward order
   auto layer = timed.layers.rbegin();
   const auto place = [&] { return learned - in_proportion(learned, done, all); };
   for (const Bucket& bucket : buckets) {
-    Slice slice;
-    slice.all.end = place();
+    Ranges of_bucket;
+    of_bucket.all.end = place();
     for (int i = 0; i < bucket.tensors; ++i, ++layer) {
       Range tensor{.begin = 0, .end = place()};
       done += layer->parameters;
       tensor.begin = place();
       const bool plain = !compresses || layer->parameters < dense_below;
-      append(plain ? slice.plain : slice.compressed, tensor);
+      append(plain ? of_bucket.plain : of_bucket.compressed, tensor);
     }
-    slice.all.begin = place();
-    slices_.push_back(std::move(slice));
+    of_bucket.all.begin = place();
+    ranges_.push_back(std::move(of_bucket));
   }
   // From the first value to the last: so far they go from the last tensor to the first.
-  for (Slice& slice : slices_)
-    for (std::vector<Range>* ranges : {&slice.compressed, &slice.plain}) {
+  for (Ranges& of_bucket : ranges_)
+    for (std::vector<Range>* ranges : {&of_bucket.compressed, &of_bucket.plain}) {
       std::ranges::reverse(*ranges);
       std::vector<Range> joined;
       for (const Range& range : *ranges)
