@@ -14,7 +14,7 @@
 #include "sim/setup/platform.h"
 #include "sim/sweep/input_files.h"
 #include "sim/sweep/process.h"
-#include "sim/sweep/written.h"
+#include "sim/sweep/result_options.h"
 
 namespace syncline {
 namespace {

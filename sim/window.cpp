@@ -254,7 +254,7 @@ Throughput throughput_of(const Trace& trace, const std::vector<Progress>& worker
           .halves_differ = halves_of_rounds_differ(pace, window)};
 }
 
-Measured::Measured(const Trace& trace, const std::vector<Progress>& workers)
+MeasuredWindow::MeasuredWindow(const Trace& trace, const std::vector<Progress>& workers)
     : in_step_(trace.in_step), window_(trace.window) {
   if (!in_step_) {
     iterations_ = iterations_in(workers, window_);
@@ -269,7 +269,7 @@ Measured::Measured(const Trace& trace, const std::vector<Progress>& workers)
   iterations_ = static_cast<double>(workers.size()) * (end_ - first_);
 }
 
-double Measured::part(const Row& row) const {
+double MeasuredWindow::part(const Row& row) const {
   if (in_step_)
     return row.iteration >= first_ && row.iteration < end_ ? 1 : 0;
   if (row.end_s == row.start_s)
@@ -278,7 +278,7 @@ double Measured::part(const Row& row) const {
   return std::max(0.0, inside / (row.end_s - row.start_s));
 }
 
-bool Measured::has_iteration(int iteration, double start_s, double end_s) const {
+bool MeasuredWindow::has_iteration(int iteration, double start_s, double end_s) const {
   if (in_step_)
     return iteration >= first_ && iteration < end_;
   const double middle_s = (start_s + end_s) / 2;

@@ -75,9 +75,9 @@ Throughput throughput_of(const Trace& trace, const std::vector<Progress>& worker
 
 // It says what belongs to the window. In step these are whole iterations, equal for all workers;
 // else what happens between two moments.
-class Measured {
+class MeasuredWindow {
  public:
-  Measured(const Trace& trace, const std::vector<Progress>& workers);
+  MeasuredWindow(const Trace& trace, const std::vector<Progress>& workers);
 
   // So much of this row does: 0 to 1.
   double part(const Row& row) const;

@@ -8,10 +8,10 @@
 #include "kernels/io/whole_file.h"
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/gate.h"
+#include "sim/commands/gate_files.h"
 #include "sim/commands/results_json.h"
-#include "sim/options/given.h"
-#include "sim/setup/inputs.h"
+#include "sim/options/user_input.h"
+#include "sim/setup/fingerprint.h"
 #include "sim/sweep/input_files.h"
 
 namespace syncline {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 
 namespace syncline {
 

@@ -8,8 +8,8 @@
 #include "kernels/io/csv.h"
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/report/readable.h"
 #include "sim/report/result_json.h"
-#include "sim/report/shown.h"
 
 namespace syncline {
 namespace {

@@ -8,11 +8,11 @@
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
-#include "sim/setup/bounds.h"
 #include "sim/setup/break_even.h"
+#include "sim/setup/exchange_time.h"
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
-#include "sim/sweep/written.h"
+#include "sim/sweep/result_options.h"
 
 namespace syncline {
 namespace {

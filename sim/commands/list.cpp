@@ -10,7 +10,7 @@
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/results_json.h"
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/schedule.h"

@@ -10,7 +10,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/gate.h"
+#include "sim/commands/gate_files.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
@@ -21,9 +21,9 @@
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/sweep/out_folder.h"
+#include "sim/sweep/result_options.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/sweep.h"
-#include "sim/sweep/written.h"
 
 namespace syncline {
 namespace {

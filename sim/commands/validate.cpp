@@ -10,7 +10,7 @@
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/folder.h"
-#include "sim/commands/gate.h"
+#include "sim/commands/gate_files.h"
 #include "sim/commands/report_files.h"
 #include "sim/commands/results_json.h"
 #include "sim/commands/validation_folder.h"

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "sim/options/expand.h"
-#include "sim/options/given.h"
 #include "sim/options/resolve.h"
+#include "sim/options/user_input.h"
 #include "sim/setup/csv.h"
 
 namespace syncline {

@@ -82,17 +82,18 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
   AlikeServers servers;
   servers.count_ = nodes;
   servers.cards_.emplace_back();
-  servers.node_parts_ =
+  servers.node_distances_ =
       representative_distances(nodes, std::clamp(many_flows / cluster.topology.workers(), 1, 8));
   Routes routes(cluster.rank_hosts);
   std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
-    for (const DistanceRange& range : servers.node_parts_)
+    for (const DistanceRange& range : servers.node_distances_)
       widths_Bps.insert(routes.width_Bps(cluster.aggregator_of(node),
                                          cluster.aggregator_of((node + range.middle) % nodes)));
   if (widths_Bps.size() != 1)
     return std::nullopt;
-  servers.node_parts_.insert(servers.node_parts_.begin(), {.middle = 0, .first = 0, .last = 0});
+  servers.node_distances_.insert(servers.node_distances_.begin(),
+                                 {.middle = 0, .first = 0, .last = 0});
   return servers;
 }
 
@@ -141,7 +142,7 @@ std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
 
 Setup AlikeServers::as_one(const Setup& setup) const {
   Setup one = setup;
-  one.node_parts = node_parts_;
+  one.node_distances = node_distances_;
   Cluster& cluster = one.traffic.cluster;
   const auto remove_others = [&](std::vector<std::string>& of_ranks) {
     const auto second = of_ranks.begin() + cluster.topology.workers() + 1;

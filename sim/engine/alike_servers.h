@@ -29,7 +29,7 @@ class AlikeServers {
   static std::optional<AlikeServers> of(const Setup& setup);
 
   // With how many places a rank exchanges what it has for the servers.
-  int places() const { return std::max(1, static_cast<int>(node_parts_.size())); }
+  int places() const { return std::max(1, static_cast<int>(node_distances_.size())); }
   // Returns the same run with one server. Widens its cards.
   Setup as_one(const Setup& setup) const;
   // Turns the use of its cards into that of all cards.
@@ -42,7 +42,7 @@ class AlikeServers {
   int count_ = 0;
   // By server: its own cards, in the same order. Servers on nodes have none.
   std::vector<std::vector<std::string>> cards_;
-  std::vector<DistanceRange> node_parts_;
+  std::vector<DistanceRange> node_distances_;
 };
 
 }  // namespace syncline

@@ -24,7 +24,7 @@ void settle_fidelity(Setup& setup) {
 
 bool doubts_flows(const Setup& setup, double fullest_link) {
   constexpr double full = 0.7;
-  const auto is_fused = [](const Cut& cut) { return cut.pieces < cut.partitions; };
+  const auto is_fused = [](const PushedPieces& cut) { return cut.pieces < cut.partitions; };
   return fullest_link >= full && std::ranges::any_of(setup.cuts(), is_fused);
 }
 

@@ -26,7 +26,7 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
   WorkerState& worker = bucket.worker;
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
-  const Cut& cut = run.cuts[index(bucket.bucket)];
+  const PushedPieces& cut = run.cuts[index(bucket.bucket)];
   int leaving = servers;
   for (const auto& server : run.servers) {
     const std::uint64_t bytes = cut.pushed(share(bucket.bytes, servers, server->shard), piece);

@@ -41,7 +41,7 @@ void Run::make_states() {
   const bool serves = schedule.server != nullptr;
   const std::size_t shards = serves ? index(topology.servers) : 0;
   std::size_t pieces = 0;
-  for (const Cut& cut : cuts) {
+  for (const PushedPieces& cut : cuts) {
     first_piece.push_back(static_cast<int>(pieces));
     pieces += index(cut.pieces);
   }

@@ -34,8 +34,8 @@ struct Run {
   Length length;
   Trace trace;
   Wire wire;
-  std::vector<Cut> cuts;         // by bucket: how it is pushed to servers that answer
-  std::vector<sg::Host*> hosts;  // by rank
+  std::vector<PushedPieces> cuts;  // by bucket: how it is pushed to servers that answer
+  std::vector<sg::Host*> hosts;    // by rank
   std::map<std::pair<int, int>, Barrier> barriers;  // by stage and group
   std::unique_ptr<Learner> learner;                 // null: only time is simulated
   std::vector<std::unique_ptr<WorkerState>> workers;

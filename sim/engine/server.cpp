@@ -75,7 +75,7 @@ void Server::apply(const Push& push) {
   Run& run = state_.run;
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
   state_.work(Work::Kind::decode, bucket, push.iteration);
-  const Cut& cut = run.cuts[index(push.bucket)];
+  const PushedPieces& cut = run.cuts[index(push.bucket)];
   Row row{.stream = Stream::compute,
           .rank = state_.rank(),
           .bucket = push.bucket,

@@ -67,7 +67,7 @@ struct MeasuredParts {
   std::vector<double> received;
 };
 
-MeasuredParts measured_parts(const Trace& trace, const Measured& measured) {
+MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
   const auto part_of = [&](std::uint64_t Row::*bytes) {
     std::vector<double> all(trace.rank_names.size());
     std::vector<double> inside(trace.rank_names.size());
@@ -137,7 +137,7 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   if (run.learner != nullptr)
     run.trace.learned = run.learner->finish(run.trace.end_s, run.wire.bytes);
   run.trace.profiles_s = setup.profiles.shown_s;
-  run.trace.links = link_uses(run, measured_parts(run.trace, Measured(run.trace, progress)));
+  run.trace.links = link_uses(run, measured_parts(run.trace, MeasuredWindow(run.trace, progress)));
   if (alike)
     alike->spread(run.trace.links);  // a message then stands for several, on other links
   else if (setup.keep_messages)

@@ -55,7 +55,7 @@ std::vector<Parcel> Wire::parts_of(const Parcel& parcel) const {
     return Parcel{from, to, joins(from, to) ? bytes : 0};
   };
   const Setup& setup = run.setup;
-  if (!parcel.of_shard || setup.node_parts.empty())
+  if (!parcel.of_shard || setup.node_distances.empty())
     return {on_network(parcel.from, parcel.to, parcel.bytes)};
   const Cluster& cluster = setup.traffic.cluster;
   const auto nodes = static_cast<int>(cluster.topology.nodes.size());
@@ -65,7 +65,7 @@ std::vector<Parcel> Wire::parts_of(const Parcel& parcel) const {
   const int node = other < first_server ? cluster.topology.node_of[index(other)]
                                         : other - cluster.aggregator_of(0);
   std::vector<Parcel> parcels;
-  for (const DistanceRange& range : setup.node_parts) {
+  for (const DistanceRange& range : setup.node_distances) {
     // On its own host the server sends by itself, and then waits for that before it ends.
     const int place = (node + range.middle) % nodes;
     const int server = place == 0 ? first_server : cluster.aggregator_of(place);

@@ -21,7 +21,7 @@ struct Parcel {
   int from;
   int to;
   std::uint64_t bytes;
-  bool of_shard = false;  // may go to, or come from, several nodes (Setup::node_parts)
+  bool of_shard = false;  // may go to, or come from, several nodes (Setup::node_distances)
 };
 
 // A message that has set out.

@@ -171,7 +171,7 @@ class Learner {
   Coder coder_;
   Sampler sampler_;
   BucketRanges ranges_;
-  std::vector<Cut> cuts_;
+  std::vector<PushedPieces> cuts_;
   Rate rate_;
   Optimizer optimizer_;
 

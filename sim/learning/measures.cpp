@@ -53,7 +53,7 @@ void Measures::Optional::add(const Optional& other) {
   sum += other.sum;
 }
 
-void Measures::Sums::add(const Measured& message) {
+void Measures::Sums::add(const MeasuredMessage& message) {
   const auto elements = static_cast<double>(message.values);
   ++messages;
   values += elements;
@@ -104,7 +104,7 @@ Compressed Measures::Sums::means() const {
           .bits_bound = mean(bits_bound)};
 }
 
-void Measures::add(int iteration, const Measured& message) {
+void Measures::add(int iteration, const MeasuredMessage& message) {
   all_.add(message);
   rows_[iteration / iterations_in_row_ * iterations_in_row_].add(message);
   if (rows_.size() <= most_rows)

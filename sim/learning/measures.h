@@ -18,7 +18,7 @@ class Measures {
   static constexpr std::size_t most_rows = 10'000;
 
   // One message: what it came to of so many values, and what papers say of it.
-  struct Measured {
+  struct MeasuredMessage {
     std::size_t values = 0;  // above 0
     std::size_t sent = 0;
     std::size_t bytes = 0;
@@ -29,7 +29,7 @@ class Measures {
   // `watched`: the rank whose values histograms are of.
   explicit Measures(int watched) : watched_(watched) {}
 
-  void add(int iteration, const Measured& message);
+  void add(int iteration, const MeasuredMessage& message);
 
   // Whether a histogram is taken of this message's values: of the first iteration that the rank
   // compresses, the second, third, fifth, ninth and so on, of each with all of its messages. Asks
@@ -56,7 +56,7 @@ class Measures {
     double least_sent = 0, most_sent = 0;
     Optional target, left_out_bound, left_out_bound_squared, bits_bound;
 
-    void add(const Measured& message);
+    void add(const MeasuredMessage& message);
     void add(const Sums& other);
     Compressed means() const;
   };

@@ -23,7 +23,7 @@ int Learner::answers_of(int server, int client, int clients) const {
 }
 
 Range Learner::range_of(const PieceOf& piece) const {
-  const Cut& cut = cuts_[index(piece.bucket)];
+  const PushedPieces& cut = cuts_[index(piece.bucket)];
   const Range shard = shares_of(ranges_.of(piece.bucket), servers_, piece.server, piece.server + 1);
   return shares_of(shard, cut.partitions, cut.before(piece.piece), cut.before(piece.piece + 1));
 }

@@ -63,8 +63,8 @@ bool from_file(const Given& option) {
 
 // A parameter in a file that has no meaning any more, because a flag chose another schedule,
 // exchange or compressor.
-bool ignored_because_of_flag(const GivenOptions& given, const Misfit& misfit) {
-  return !find_option(misfit.key)->selects && from_file(given.at(misfit.key)) &&
+bool ignored_because_of_flag(const GivenOptions& given, const Conflict& conflict) {
+  return !find_option(conflict.key)->selects && from_file(given.at(conflict.key)) &&
          std::ranges::any_of(given, [](const auto& option) {
            return find_option(option.first)->selects && !from_file(option.second);
          });
@@ -104,10 +104,10 @@ std::string as_written(const std::string& key, const Given& option) {
   return option.where + ": " + key + " = " + option.value;
 }
 
-// The error of a misfit, with the place of its option.
-std::string refusal(const GivenOptions& given, const Misfit& misfit) {
+// The error of a conflict, with the place of its option.
+std::string refusal(const GivenOptions& given, const Conflict& conflict) {
   try {
-    refuse(given, misfit);
+    refuse(given, conflict);
   } catch (const std::invalid_argument& error) {
     return error.what();
   }
@@ -122,26 +122,26 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
   std::string impossible;  // why, of a combination
   bool any = false;
   for (GivenOptions product : multiplied_out(given)) {
-    std::vector<Misfit> found;
+    std::vector<Conflict> found;
     Scenario scenario = resolve(product, found);
     bool possible = true;
-    for (const Misfit& misfit : found) {
-      if (ignored_because_of_flag(given, misfit)) {
-        all.note_once(given.at(misfit.key).where + ": " + misfit.why);
+    for (const Conflict& conflict : found) {
+      if (ignored_because_of_flag(given, conflict)) {
+        all.note_once(given.at(conflict.key).where + ": " + conflict.why);
       } else if (choices_swept || one_of_many) {
         // A parameter of another choice is ignored here; an impossible choice drops the cell.
-        if (find_option(misfit.key)->selects) {
+        if (find_option(conflict.key)->selects) {
           possible = false;
           if (impossible.empty())
-            impossible = section.name.value.empty() ? refusal(given, misfit) : misfit.why;
-          all.note_once(misfit.why);
+            impossible = section.name.value.empty() ? refusal(given, conflict) : conflict.why;
+          all.note_once(conflict.why);
         }
-        if (const auto option = product.find(misfit.key); option != product.end())
-          all.refused.emplace(as_written(misfit.key, option->second), refusal(given, misfit));
+        if (const auto option = product.find(conflict.key); option != product.end())
+          all.refused.emplace(as_written(conflict.key, option->second), refusal(given, conflict));
       } else {
-        refuse(given, misfit);
+        refuse(given, conflict);
       }
-      product.erase(misfit.key);
+      product.erase(conflict.key);
     }
     if (!possible)
       continue;

@@ -6,7 +6,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
-#include "sim/options/kinds.h"
+#include "sim/options/rows.h"
 #include "sim/problem.h"
 
 namespace syncline {
@@ -166,28 +166,30 @@ void find_problem(const GivenOptions& given, Scenario& scenario) {
   }
 }
 
-void resolve_learning(const GivenOptions& given, Scenario& scenario, std::vector<Misfit>& misfits) {
+void resolve_learning(const GivenOptions& given, Scenario& scenario,
+                      std::vector<Conflict>& conflicts) {
   Learning& learning = scenario.learning;
   if (!scenario.learns()) {
     for (const Option& option : learning_options())
       if (given.contains(option.name) &&
           (!scenario.compresses() || !declares(scenario.compressor->parameters, option.name)))
-        misfits.push_back({option.name, option.name + " means nothing without learn: give learn, " +
-                                            problem_names()});
+        conflicts.push_back(
+            {option.name,
+             option.name + " means nothing without learn: give learn, " + problem_names()});
     return;
   }
   if (learning.inverse_staleness && scenario.schedule->server == nullptr)
-    misfits.push_back({"staleness-rate", "staleness-rate = inverse: with schedule " +
-                                             scenario.schedule->name +
-                                             " no gradient is stale; allowed is workers"});
+    conflicts.push_back({"staleness-rate", "staleness-rate = inverse: with schedule " +
+                                               scenario.schedule->name +
+                                               " no gradient is stale; allowed is workers"});
   if (learning.inverse_staleness && learning.rate_in_residual)
-    misfits.push_back({"rate-in-residual",
-                       "rate-in-residual = on with staleness-rate = inverse: a gradient's "
-                       "staleness is not known when it is compressed; allowed is off"});
+    conflicts.push_back({"rate-in-residual",
+                         "rate-in-residual = on with staleness-rate = inverse: a gradient's "
+                         "staleness is not known when it is compressed; allowed is off"});
   if (scenario.schedule->round != nullptr && learning.rate_in_residual)
-    misfits.push_back({"rate-in-residual",
-                       "rate-in-residual = on: with schedule " + scenario.schedule->name +
-                           " workers send changes, which have the rate in them; allowed is off"});
+    conflicts.push_back({"rate-in-residual",
+                         "rate-in-residual = on: with schedule " + scenario.schedule->name +
+                             " workers send changes, which have the rate in them; allowed is off"});
   hand_to_compressor(scenario);
 }
 

@@ -17,6 +17,7 @@ bool is_learning_option(const std::string& name);
 // Looks up the problem, if there is one, and gives what is not given its defaults.
 void find_problem(const GivenOptions& given, Scenario& scenario);
 // The rest, once schedule, exchange and compressor are there with their settings.
-void resolve_learning(const GivenOptions& given, Scenario& scenario, std::vector<Misfit>& misfits);
+void resolve_learning(const GivenOptions& given, Scenario& scenario,
+                      std::vector<Conflict>& conflicts);
 
 }  // namespace syncline

@@ -6,8 +6,8 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
-#include "sim/options/kinds.h"
 #include "sim/options/learning.h"
+#include "sim/options/rows.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/schedule.h"

@@ -99,7 +99,7 @@ std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
 
 // An interval is only met where it decides when a run ends.
 void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
-                            std::vector<Misfit>& misfits) {
+                            std::vector<Conflict>& conflicts) {
   const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
   for (const char* key : {"interval", "max-iterations"}) {
     if (!given.contains(key))
@@ -107,16 +107,16 @@ void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
     const std::string nothing = std::string(key) + " means nothing with ";
     if (given.contains("iterations") && given.at("iterations").value != "auto" &&
         (is_flag(key) || !is_flag("iterations")))  // a flag may fix what a file leaves open
-      misfits.push_back(
+      conflicts.push_back(
           {key, nothing + "iterations = " + given.at("iterations").value + "; allowed is auto"});
     if (learning.problem != nullptr)
-      misfits.push_back({key, nothing + "learn, whose runs end with iterations or until"});
+      conflicts.push_back({key, nothing + "learn, whose runs end with iterations or until"});
   }
 }
 
 // Given parameters that nothing declares of what was chosen.
 void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
-                              std::vector<Misfit>& misfits) {
+                              std::vector<Conflict>& conflicts) {
   const Learning& learning = scenario.learning;
   std::vector<const std::vector<Parameter>*> declared{&scenario.schedule->parameters,
                                                       &scenario.exchange->parameters,
@@ -136,29 +136,29 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
     if (const std::string& name = parameter.name;
         given.contains(name) && !is_learning_option(name) &&
         std::ranges::none_of(declared, [&](const auto* some) { return declares(*some, name); }))
-      misfits.push_back({name, name + " means nothing to " + to});
+      conflicts.push_back({name, name + " means nothing to " + to});
 }
 
 // Finds given options that do not fit schedule, exchange and compressor, or mean nothing to them.
-void find_misfits(const Scenario& scenario, const GivenOptions& given,
-                  std::vector<Misfit>& misfits) {
+void find_conflicts(const Scenario& scenario, const GivenOptions& given,
+                    std::vector<Conflict>& conflicts) {
   const Schedule& schedule = *scenario.schedule;
   const Exchange& exchange = *scenario.exchange;
   if (!schedule.any_exchange && exchange.name != schedule.exchange)
-    misfits.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
-                                       " allows only " + schedule.exchange});
+    conflicts.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
+                                         " allows only " + schedule.exchange});
   if (const std::string why = why_incompatible(schedule, exchange, *scenario.compressor);
       !why.empty())
-    misfits.push_back({given.contains("compressor") ? "compressor"
-                       : given.contains("exchange") ? "exchange"
-                                                    : "schedule",
-                       why});
-  find_misfits_of_length(scenario.learning, given, misfits);
-  find_misfits_of_settings(scenario, given, misfits);
+    conflicts.push_back({given.contains("compressor") ? "compressor"
+                         : given.contains("exchange") ? "exchange"
+                                                      : "schedule",
+                         why});
+  find_misfits_of_length(scenario.learning, given, conflicts);
+  find_misfits_of_settings(scenario, given, conflicts);
 }
 
-// Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a misfit, would
-// still simulate the cell.
+// Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a conflict,
+// would still simulate the cell.
 void check_network(const Scenario& scenario, const GivenOptions& given) {
   if (!scenario.network->by_size)
     return;
@@ -178,13 +178,14 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
 
 // The optimiser's step has a time of its own only if it is known what it moves, and how fast.
 void resolve_optimizer(const GivenOptions& given, Scenario& scenario,
-                       std::vector<Misfit>& misfits) {
+                       std::vector<Conflict>& conflicts) {
   const std::string optimizer = "optimizer = " + scenario.written.at("optimizer");
   if (scenario.optimizer_values == 0 && scenario.memory_Bps) {
-    misfits.push_back({"memory-bandwidth",
-                       "memory-bandwidth means nothing to " + optimizer +
-                           ", whose step takes no time of its own; allowed with it are optimizer = "
-                           "sgd, momentum or adam"});
+    conflicts.push_back(
+        {"memory-bandwidth",
+         "memory-bandwidth means nothing to " + optimizer +
+             ", whose step takes no time of its own; allowed with it are optimizer = "
+             "sgd, momentum or adam"});
     scenario.memory_Bps.reset();
     scenario.written.erase("memory-bandwidth");
   }
@@ -224,34 +225,34 @@ void find_files(const GivenOptions& given, Scenario& scenario) {
 // The settings of schedule and exchange that concern compression, and everything about the
 // compressor except its own settings.
 void resolve_compression(const GivenOptions& given, Scenario& scenario,
-                         std::vector<Misfit>& misfits) {
+                         std::vector<Conflict>& conflicts) {
   const Compressor& compressor = *scenario.compressor;
   const Schedule& schedule = *scenario.schedule;
   const bool compresses = compressor.name != no_compressor;
   if (scenario.exchange->adds_by != nullptr && !compressor.reducible)
     if (const std::string by = scenario.exchange->adds_by(scenario.exchange_settings); !by.empty())
-      misfits.push_back({by.substr(0, by.find(' ')),
-                         by + ": compressor " + compressor.name +
-                             "'s messages cannot be added in the node; allowed is dense"});
+      conflicts.push_back({by.substr(0, by.find(' ')),
+                           by + ": compressor " + compressor.name +
+                               "'s messages cannot be added in the node; allowed is dense"});
   scenario.compressed_pulls =
       schedule.pulls_compressed != nullptr && schedule.pulls_compressed(scenario.schedule_settings);
   if (scenario.compressed_pulls && !compresses) {
-    misfits.push_back({pull_name, std::string(pull_name) + " = compressed: compressor " +
-                                      compressor.name + " makes no messages; allowed is dense"});
+    conflicts.push_back({pull_name, std::string(pull_name) + " = compressed: compressor " +
+                                        compressor.name + " makes no messages; allowed is dense"});
     scenario.compressed_pulls = false;
   }
   if (const std::string& own = compressor.own_warm_up;
       !own.empty() && scenario.compressor_settings.number(own) > 0)
-    misfits.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
-                                  "schedule topk-sgd; allowed is 0"});
+    conflicts.push_back({own, own + ": in a simulation densities follow warm-up-densities of "
+                                    "schedule topk-sgd; allowed is 0"});
   if (schedule.warm_up != nullptr) {
     const WarmUp warm_up = schedule.warm_up(scenario.schedule_settings);
     scenario.warm_up_densities = Registered<Compressor>::find(warm_up.compressor).warm_up_densities;
     scenario.epoch_iterations = warm_up.epoch_iterations;
     if (!scenario.warm_up_densities.empty() && !has_density(compressor)) {
-      misfits.push_back({warm_up.option, warm_up.option + " = " + warm_up.compressor +
-                                             ": compressor " + compressor.name +
-                                             " has no density"});
+      conflicts.push_back({warm_up.option, warm_up.option + " = " + warm_up.compressor +
+                                               ": compressor " + compressor.name +
+                                               " has no density"});
       scenario.warm_up_densities.clear();
     }
   }
@@ -339,7 +340,7 @@ void keep_settings(const GivenOptions& given, Scenario& scenario) {
 
 }  // namespace
 
-Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
+Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   Scenario scenario;
   require_known(given);
   for (const Option& option : scenario_options())
@@ -360,24 +361,24 @@ Scenario resolve(const GivenOptions& given, std::vector<Misfit>& misfits) {
                                       folder_of(given.at("device")));
     });
   check_network(scenario, given);
-  resolve_optimizer(given, scenario, misfits);
-  find_misfits(scenario, given, misfits);
+  resolve_optimizer(given, scenario, conflicts);
+  find_conflicts(scenario, given, conflicts);
   keep_settings(given, scenario);
-  resolve_compression(given, scenario, misfits);
-  resolve_learning(given, scenario, misfits);
+  resolve_compression(given, scenario, conflicts);
+  resolve_learning(given, scenario, conflicts);
   return scenario;
 }
 
-void refuse(const GivenOptions& given, const Misfit& misfit) {
-  at(given, misfit.key, [&] { throw std::invalid_argument(misfit.why); });
+void refuse(const GivenOptions& given, const Conflict& conflict) {
+  at(given, conflict.key, [&] { throw std::invalid_argument(conflict.why); });
   std::abort();  // `at` has thrown
 }
 
 Scenario resolve(const GivenOptions& given) {
-  std::vector<Misfit> misfits;
-  Scenario scenario = resolve(given, misfits);
-  if (!misfits.empty())
-    refuse(given, misfits.front());
+  std::vector<Conflict> conflicts;
+  Scenario scenario = resolve(given, conflicts);
+  if (!conflicts.empty())
+    refuse(given, conflicts.front());
   return scenario;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 namespace syncline {
 namespace {
@@ -16,18 +16,18 @@ std::int64_t number_or_none(std::int64_t number) {
   return number >= 0 && number < 1'000'000'000'000'000 ? number : -1;
 }
 
-Doing doing_of(const std::string& kind, const std::string& stream, const std::string& verb) {
+Activity activity_of(const std::string& kind, const std::string& stream, const std::string& verb) {
   if (verb == "wait")
-    return Doing::wait;
+    return Activity::wait;
   if (verb == "compress" || verb == "decompress")
-    return Doing::compress;
+    return Activity::compress;
   if (stream != "compute")
     return kind != "worker" && verb == "sum" && stream.starts_with("communication")
-               ? Doing::serve  // on `messages` a sum is on its way
-               : Doing::communicate;
+               ? Activity::serve  // on `messages` a sum is on its way
+               : Activity::communicate;
   if (kind != "worker")
-    return Doing::serve;
-  return verb == "forward" ? Doing::forward : Doing::backward;
+    return Activity::serve;
+  return verb == "forward" ? Activity::forward : Activity::backward;
 }
 
 DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::size_t& left) {
@@ -37,7 +37,7 @@ DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::s
     DrawnSlice slice{.start_s = std::max(one.start_s - from_s, now_s),
                      .end_s = std::min(one.end_s - from_s, seconds),
                      .verb = one.verb,
-                     .doing = doing_of(track.kind, track.stream, one.verb),
+                     .activity = activity_of(track.kind, track.stream, one.verb),
                      .bucket = number_or_none(one.bucket),
                      .iteration = number_or_none(one.iteration)};
     if (left == 0 || !(slice.end_s > slice.start_s))
@@ -52,7 +52,7 @@ DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::s
 double seconds_of(const DrawnTrack& track, bool waiting) {
   double seconds = 0;
   for (const DrawnSlice& slice : track.slices)
-    if ((slice.doing == Doing::wait) == waiting)
+    if ((slice.activity == Activity::wait) == waiting)
       seconds += slice.end_s - slice.start_s;
   return seconds;
 }

@@ -11,12 +11,12 @@
 namespace syncline {
 
 // A slice is one of these to a reader: its colour.
-enum class Doing { forward, backward, compress, communicate, serve, wait };
+enum class Activity { forward, backward, compress, communicate, serve, wait };
 
 struct DrawnSlice {
   double start_s = 0, end_s = 0;  // from the timeline's start
   std::string verb;
-  Doing doing = Doing::communicate;
+  Activity activity = Activity::communicate;
   std::int64_t bucket = -1, iteration = -1;  // -1: all of them, or none
 };
 

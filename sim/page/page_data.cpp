@@ -10,8 +10,8 @@
 #include "sim/page/drawn_timeline.h"
 #include "sim/report/figure_columns.h"
 #include "sim/report/learning.h"
+#include "sim/report/readable.h"
 #include "sim/report/runs.h"
-#include "sim/report/shown.h"
 #include "sim/study/charts.h"
 #include "sim/study/lists.h"
 #include "sim/study/maps.h"
@@ -105,20 +105,21 @@ Json to_json(const Map& map) {
 
 // It is short: slices are [start, end, verb, bucket, iteration] in timeline_parts of the whole.
 Json to_json(const DrawnTimeline& timeline) {
-  static constexpr const char* doings[] = {"forward",     "backward", "compress",
-                                           "communicate", "serve",    "wait"};
-  std::vector<std::pair<std::string, Doing>> verbs;
+  static constexpr const char* activities[] = {"forward",     "backward", "compress",
+                                               "communicate", "serve",    "wait"};
+  std::vector<std::pair<std::string, Activity>> verbs;
   Json tracks = Json::array(), named = Json::array();
   const auto ticks = [&](double s) { return std::llround(timeline_parts * s / timeline.seconds); };
   for (const DrawnTrack& track : timeline.tracks) {
     Json slices = Json::array();
     for (const DrawnSlice& slice : track.slices)
       slices.push_back({ticks(slice.start_s), ticks(slice.end_s),
-                        place_in(verbs, {slice.verb, slice.doing}), slice.bucket, slice.iteration});
+                        place_in(verbs, {slice.verb, slice.activity}), slice.bucket,
+                        slice.iteration});
     tracks.push_back({{"name", track.name}, {"stream", track.stream}, {"slices", slices}});
   }
   for (const auto& [verb, doing] : verbs)
-    named.push_back({verb, doings[static_cast<int>(doing)]});
+    named.push_back({verb, activities[static_cast<int>(doing)]});
   return {{"sentence", timeline.sentence},
           {"seconds", timeline.seconds},
           {"parts", timeline_parts},

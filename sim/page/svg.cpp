@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 namespace syncline {
 
@@ -312,7 +312,7 @@ std::string svg_of(const DrawnTimeline& timeline) {
   std::array<bool, fills.size()> used{};
   for (const DrawnTrack& track : timeline.tracks)
     for (const DrawnSlice& slice : track.slices)
-      used[static_cast<std::size_t>(slice.doing)] = true;
+      used[static_cast<std::size_t>(slice.activity)] = true;
   Canvas canvas;
   constexpr double left = 110;
   const Ruler x{0, timeline.seconds, Scale::linear, left, width - 24};
@@ -336,7 +336,7 @@ std::string svg_of(const DrawnTimeline& timeline) {
     Canvas slices;
     for (const DrawnSlice& slice : track.slices)
       slices.box(x.at(slice.start_s), y, std::max(0.4, x.at(slice.end_s) - x.at(slice.start_s)),
-                 tall, fills[static_cast<std::size_t>(slice.doing)]);
+                 tall, fills[static_cast<std::size_t>(slice.activity)]);
     boxes += slices.body;
     y += tall + 1.5;
   }

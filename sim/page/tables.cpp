@@ -6,10 +6,10 @@
 
 #include "sim/report/figure_columns.h"
 #include "sim/report/learning.h"
+#include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
-#include "sim/report/shown.h"
 #include "sim/study/study.h"
 
 namespace syncline {

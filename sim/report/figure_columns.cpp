@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 namespace syncline {
 namespace {

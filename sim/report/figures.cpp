@@ -5,8 +5,8 @@
 
 #include "sim/report/figure_columns.h"
 #include "sim/report/learning.h"
+#include "sim/report/readable.h"
 #include "sim/report/report.h"
-#include "sim/report/shown.h"
 
 namespace syncline {
 namespace {

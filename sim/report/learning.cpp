@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "sim/report/figures.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 namespace syncline {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sim/report/learning.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 #include "sim/report/staleness.h"
 #include "sim/report/worker_rows.h"
 #include "sim/window.h"
@@ -101,8 +101,8 @@ void add_links(const Trace& trace, Figures& figures) {
 }
 
 // Adds the window: what is measured, and how well it is known.
-void add_window(const Trace& trace, const std::vector<Progress>& progress, const Measured& measured,
-                int batch, Figures& figures) {
+void add_window(const Trace& trace, const std::vector<Progress>& progress,
+                const MeasuredWindow& measured, int batch, Figures& figures) {
   const Window& window = trace.window;
   const double seconds = window.to_s - window.from_s;
   figures.window_from_s = window.from_s;
@@ -169,7 +169,7 @@ void add_iterations(const std::vector<WorkerRows>& workers, Figures& figures) {
   }
 }
 
-void add_bytes(const Trace& trace, const Measured& measured, Figures& figures) {
+void add_bytes(const Trace& trace, const MeasuredWindow& measured, Figures& figures) {
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
       const double part = measured.part(row) / measured.iterations();
@@ -214,7 +214,7 @@ bool is_unsteady(const Figures& figures) {
 Figures figures_of(const Trace& trace, int batch) {
   Figures figures{.worker_count = trace.workers};
   const std::vector<Progress> progress = progress_of(trace);
-  const Measured measured(trace, progress);
+  const MeasuredWindow measured(trace, progress);
   std::vector<WorkerRows> workers = by_worker(trace, measured);
   double alone = 0;  // samples/s
   for (std::size_t w = 0; w < workers.size(); ++w) {

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "sim/report/figures.h"
+#include "sim/report/readable.h"
 #include "sim/report/report.h"
-#include "sim/report/shown.h"
 #include "sim/window.h"
 
 namespace syncline {

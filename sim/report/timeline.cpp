@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "sim/report/lanes.h"
+#include "sim/report/stream_lanes.h"
 
 namespace syncline {
 namespace {

@@ -36,7 +36,7 @@ void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
 }
 
 // Finds the iterations and which of them are measured.
-std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measured) {
+std::vector<WorkerRows> iterations_of(const Trace& trace, const MeasuredWindow& measured) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows) {
     if (row.rank >= trace.workers || row.stream != Stream::compute)
@@ -65,7 +65,7 @@ std::vector<WorkerRows> iterations_of(const Trace& trace, const Measured& measur
 
 }  // namespace
 
-std::vector<WorkerRows> by_worker(const Trace& trace, const Measured& measured) {
+std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured) {
   std::vector<WorkerRows> workers = iterations_of(trace, measured);
   for (const Row& row : trace.rows) {
     const int about = worker_of(trace, row);

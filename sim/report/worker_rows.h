@@ -29,7 +29,7 @@ struct WorkerRows {
   double all_compute_s = 0;  // of the whole run
 };
 
-std::vector<WorkerRows> by_worker(const Trace& trace, const Measured& measured);
+std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured);
 
 // Seconds of `blocked` in which at least one of `moving` was active.
 double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving);

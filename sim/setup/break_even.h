@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/setup/bounds.h"
+#include "sim/setup/exchange_time.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {

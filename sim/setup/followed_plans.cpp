@@ -13,7 +13,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/setup/shares.h"
+#include "sim/setup/link_shares.h"
 
 namespace syncline {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <tuple>
 
-#include "sim/setup/bounds.h"
+#include "sim/setup/exchange_time.h"
 
 namespace syncline {
 namespace {

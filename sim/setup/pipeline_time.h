@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sim/plan.h"
-#include "sim/setup/bounds.h"
+#include "sim/setup/exchange_time.h"
 #include "sim/setup/platform.h"
 
 namespace syncline {

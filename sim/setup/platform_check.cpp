@@ -128,7 +128,7 @@ class Check {
       } catch (const std::invalid_argument& error) {
         refuse("{} = {}: {}", name, brief(value), error.what());
       }
-      if (rule->second.says == Says::profile && !value.empty() &&
+      if (rule->second.says == AttributeKind::profile && !value.empty() &&
           element.name != "trace")  // which may have rows instead
         profiles_.use_file(element, name, value);
     }
@@ -142,34 +142,34 @@ class Check {
                    const AttributeRule& rule) {
     if (printable(value) != value)
       refuse("allowed is text without control characters");
-    if (value.empty() && !rule.needed && rule.says != Says::words && rule.says != Says::cores &&
-        rule.says != Says::number)
+    if (value.empty() && !rule.needed && rule.says != AttributeKind::words &&
+        rule.says != AttributeKind::cores && rule.says != AttributeKind::number)
       return;
     switch (rule.says) {
-      case Says::text:
+      case AttributeKind::text:
         if (name == "coordinates")
           check_coordinates(value);
         return;
-      case Says::name:
+      case AttributeKind::name:
         if (value.empty())
           refuse("allowed are names");
         return;
-      case Says::speed:
+      case AttributeKind::speed:
         speed_flops(value);
         return;
-      case Says::bandwidth:
+      case AttributeKind::bandwidth:
         return check_bandwidth(element, name, bandwidth_Bps(value));
-      case Says::time:
+      case AttributeKind::time:
         time_s(value);
         return;
-      case Says::cores:
+      case AttributeKind::cores:
         whole_number(value, 1, 1'000'000);
         return;
-      case Says::number:
+      case AttributeKind::number:
         return check_number(element, name, value);
-      case Says::words:
+      case AttributeKind::words:
         return check_word(name, value, rule.words);
-      case Says::profile:
+      case AttributeKind::profile:
         return;  // read by whoever uses it
     }
   }

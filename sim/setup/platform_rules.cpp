@@ -18,10 +18,11 @@ const std::string numbered_hosts =
 // An element's attributes, with a blank between: NAME=WHAT, where WHAT is one of Says or the words
 // that are allowed, with | between; a ! says that the attribute is needed.
 ElementRule rule_of(const std::string& attributes) {
-  static const std::map<std::string, Says> kinds{
-      {"text", Says::text},           {"name", Says::name},      {"speed", Says::speed},
-      {"bandwidth", Says::bandwidth}, {"time", Says::time},      {"cores", Says::cores},
-      {"number", Says::number},       {"profile", Says::profile}};
+  static const std::map<std::string, AttributeKind> kinds{
+      {"text", AttributeKind::text},     {"name", AttributeKind::name},
+      {"speed", AttributeKind::speed},   {"bandwidth", AttributeKind::bandwidth},
+      {"time", AttributeKind::time},     {"cores", AttributeKind::cores},
+      {"number", AttributeKind::number}, {"profile", AttributeKind::profile}};
   ElementRule rule;
   for (const std::string& attribute : split(attributes, ' ')) {
     const bool needed = attribute.ends_with("!");
@@ -29,9 +30,9 @@ ElementRule rule_of(const std::string& attributes) {
     const std::string says =
         attribute.substr(equals + 1, attribute.size() - equals - 1 - (needed ? 1 : 0));
     const auto kind = kinds.find(says);
-    rule[attribute.substr(0, equals)] = kind != kinds.end()
-                                            ? AttributeRule{kind->second, needed, {}}
-                                            : AttributeRule{Says::words, needed, split(says, '|')};
+    rule[attribute.substr(0, equals)] =
+        kind != kinds.end() ? AttributeRule{kind->second, needed, {}}
+                            : AttributeRule{AttributeKind::words, needed, split(says, '|')};
   }
   return rule;
 }

@@ -7,10 +7,10 @@
 
 namespace syncline {
 
-enum class Says { text, name, speed, bandwidth, time, cores, number, words, profile };
+enum class AttributeKind { text, name, speed, bandwidth, time, cores, number, words, profile };
 
 struct AttributeRule {
-  Says says = Says::text;
+  AttributeKind says = AttributeKind::text;
   bool needed = false;
   std::vector<std::string> words;  // where it says one of some
 };

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "sim/setup/bounds.h"
 #include "sim/setup/data.h"
+#include "sim/setup/exchange_time.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/refuse.h"
 
@@ -227,8 +227,8 @@ std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
 
-std::vector<Cut> Setup::cuts() const {
-  std::vector<Cut> cuts;
+std::vector<PushedPieces> Setup::cuts() const {
+  std::vector<PushedPieces> cuts;
   if (traffic.partners == Schedule::Partners::servers)
     for (const Bucket& bucket : buckets)
       cuts.push_back(traffic.cut_of(bucket));

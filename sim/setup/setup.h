@@ -44,7 +44,7 @@ struct Setup {
 
   // A server that stands for one on each node (sim/engine/alike_servers.h) has the distances of the
   // nodes that carry its bytes, of which each node has one part; empty: it is one server.
-  std::vector<DistanceRange> node_parts;
+  std::vector<DistanceRange> node_distances;
 
   // Gives the scenario another seed. What is learned keeps its data and where it starts.
   void reseed(std::uint64_t seed);
@@ -53,7 +53,7 @@ struct Setup {
   // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.
-  std::vector<Cut> cuts() const;
+  std::vector<PushedPieces> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
 };
 

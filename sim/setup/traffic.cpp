@@ -41,7 +41,7 @@ std::uint64_t Traffic::pulled_bytes(const Payload& payload, double scale) const 
          payload.small_bytes;
 }
 
-Cut Traffic::cut_of(const Bucket& bucket) const {
+PushedPieces Traffic::cut_of(const Bucket& bucket) const {
   if (compression.on())
     return {};
   const int partitions = syncline::partitions(bytes_of(bucket), pushing.partition_bytes);

@@ -19,7 +19,7 @@ namespace syncline {
 // A bucket's gradient goes to servers that answer each push in `pieces`. With `fidelity =
 // step` a piece is a partition. With `flow` the first that is pushed is one, the last that is
 // answered is one, and the others share the rest: so pushes and answers take as long.
-struct Cut {
+struct PushedPieces {
   int partitions = 1;
   int pieces = 1;
 
@@ -73,7 +73,7 @@ struct Traffic {
   // long as the payload's, and small tensors as they are.
   std::uint64_t pulled_bytes(const Payload& payload, double scale = 1) const;
   // A compressed gradient is one piece.
-  Cut cut_of(const Bucket& bucket) const;
+  PushedPieces cut_of(const Bucket& bucket) const;
   // The plan of one rank for this payload, with fused rounds unless every step is simulated.
   Plan plan_of(const Payload& payload, int rank) const;
   // Ranks that have a plan: workers, and servers if the exchange uses them.

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "sim/report/figure_columns.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 #include "sim/study/lists.h"
 
 namespace syncline {

@@ -8,8 +8,8 @@
 
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
+#include "sim/report/readable.h"
 #include "sim/report/result_json.h"
-#include "sim/report/shown.h"
 
 namespace syncline {
 

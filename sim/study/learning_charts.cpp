@@ -5,7 +5,7 @@
 #include <map>
 
 #include "sim/report/learning.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 #include "sim/study/charts.h"
 
 namespace syncline {

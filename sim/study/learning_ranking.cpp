@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "sim/report/learning.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 #include "sim/study/ranking_sentences.h"
 #include "sim/study/study.h"
 
@@ -60,7 +60,7 @@ struct Outcome {
   Cells winners() const { return {order.begin(), order.begin() + static_cast<long>(first)}; }
 };
 
-Outcome outcome_of(const Results& results, const Contest& contest) {
+Outcome outcome_of(const Results& results, const CompetingCells& contest) {
   Outcome outcome;
   for (const RankedCell& cell : contest.cells)
     if (results[cell.result].learns())
@@ -117,7 +117,7 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
               : "");
 }
 
-std::string settings_shown(const Contest& contest) {
+std::string settings_shown(const CompetingCells& contest) {
   Words words;
   for (const auto& [option, value] : contest.setting)
     words.push_back(said(option, value));
@@ -125,10 +125,10 @@ std::string settings_shown(const Contest& contest) {
 }
 
 // Says who was first in how many of several contests.
-std::string who_was_first(const Results& results, const std::vector<Contest>& contests) {
+std::string who_was_first(const Results& results, const std::vector<CompetingCells>& contests) {
   Words first;
   bool targets = false;
-  for (const Contest& contest : contests) {
+  for (const CompetingCells& contest : contests) {
     const Outcome outcome = outcome_of(results, contest);
     targets = targets || !outcome.target.empty();
     if (!outcome.order.empty() && (outcome.target.empty() || outcome.reached > 0))
@@ -144,13 +144,13 @@ std::string who_was_first(const Results& results, const std::vector<Contest>& co
 
 // Empty where nothing competes.
 std::string learned_sentence(const Results& results, const Ranking& ranking) {
-  std::vector<Contest> contests;
-  for (const Contest& contest : ranking.contests)
+  std::vector<CompetingCells> contests;
+  for (const CompetingCells& contest : ranking.contests)
     if (outcome_of(results, contest).order.size() > 1)
       contests.push_back(contest);
   if (contests.empty())
     return {};
-  const Contest& largest = *std::ranges::max_element(contests, {}, &Contest::workers);
+  const CompetingCells& largest = *std::ranges::max_element(contests, {}, &CompetingCells::workers);
   const bool by_workers = largest.setting.size() == 1 && largest.setting[0].first == "workers";
   if (contests.size() == 1 || by_workers)
     return (by_workers ? "at " + settings_shown(largest) + " " : "") +

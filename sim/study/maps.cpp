@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 #include "sim/study/lists.h"
 
 namespace syncline {

@@ -48,7 +48,7 @@ double error_of_fidelity(const Result& result) {
 }
 
 // Results of flows are known by so much less, unless all that competes was simulated alike.
-void widen_flows(const Results& results, Contest& contest) {
+void widen_flows(const Results& results, CompetingCells& contest) {
   std::set<double> errors;
   for (const RankedCell& cell : contest.cells)
     errors.insert(error_of_fidelity(results[cell.result]));
@@ -117,15 +117,15 @@ bool follows_name(const Results& results, const Places& places, const std::strin
   });
 }
 
-std::vector<Contest> contests_of(const Results& results, const Places& places,
-                                 const Words& settings, const Words& told) {
-  std::vector<Contest> contests;
+std::vector<CompetingCells> contests_of(const Results& results, const Places& places,
+                                        const Words& settings, const Words& told) {
+  std::vector<CompetingCells> contests;
   for (const std::size_t i : places) {
     const Figures& figures = results[i].figures;
     std::vector<std::pair<std::string, std::string>> setting;
     for (const std::string& option : settings)
       setting.emplace_back(option, results[i].setting(option));
-    Contest& contest = found_or_added(contests, setting, &Contest::setting);
+    CompetingCells& contest = found_or_added(contests, setting, &CompetingCells::setting);
     contest.workers = contest.cells.empty() ? figures.worker_count : contest.workers;
     contest.cells.push_back({.result = i,
                              .choice = choice_shown(results[i], told),
@@ -134,7 +134,7 @@ std::vector<Contest> contests_of(const Results& results, const Places& places,
                              .epoch_s = figures.epoch_s,
                              .epoch_cost = figures.epoch_cost});
   }
-  for (Contest& contest : contests) {
+  for (CompetingCells& contest : contests) {
     std::ranges::stable_sort(contest.cells, std::greater(), &RankedCell::samples_per_s);
     widen_flows(results, contest);
     const RankedCell& first = contest.cells.front();
@@ -175,7 +175,7 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
     std::erase_if(settings, std::not_fn(never_competes));
     contest_over(settings);
   }
-  for (const Contest& contest : ranking.contests)
+  for (const CompetingCells& contest : ranking.contests)
     ranking.cells.insert(ranking.cells.end(), contest.cells.begin(), contest.cells.end());
   std::ranges::stable_sort(ranking.cells, std::greater(), &RankedCell::samples_per_s);
   if (places.size() < 2 || all_differ())

@@ -21,7 +21,7 @@ struct RankedCell {
 
 // Cells among which one may choose: they differ in schedule, exchange, compressor and the like, and
 // have the same workers, model and network.
-struct Contest {
+struct CompetingCells {
   std::vector<std::pair<std::string, std::string>> setting;  // what tells it from other contests
   std::int64_t workers = 0;
   std::vector<RankedCell> cells;  // the fastest first
@@ -30,7 +30,7 @@ struct Contest {
 };
 
 struct Ranking {
-  std::vector<Contest> contests;  // in the order of the results
+  std::vector<CompetingCells> contests;  // in the order of the results
   // The cells of all contests, the fastest first; where there is a target of learning, who reached
   // it first. Cells that diverged come last, and are in no contest.
   std::vector<RankedCell> cells;

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "sim/report/readable.h"
 #include "sim/report/runs.h"
-#include "sim/report/shown.h"
 #include "sim/study/lists.h"
 #include "sim/study/study.h"
 
@@ -21,7 +21,7 @@ std::string times(double ratio) {
                         : fmt::format("{:.0f} x", ratio);
 }
 
-Words choices_of(const Contest& contest, std::size_t count) {
+Words choices_of(const CompetingCells& contest, std::size_t count) {
   Words choices;
   for (std::size_t i = 0; i < count; ++i)
     choices.push_back(contest.cells[i].choice);
@@ -41,14 +41,14 @@ std::string runs_note(const Results& results, const RankedCell& cell) {
 }
 
 // The range of those that tie: "1,007 to 998.9".
-std::string range_shown(const Contest& contest) {
+std::string range_shown(const CompetingCells& contest) {
   const std::string most = count_shown(contest.cells.front().samples_per_s);
   const std::string least = count_shown(contest.cells[contest.tied - 1].samples_per_s);
   return most == least ? most : most + " to " + least;
 }
 
 // "bsp over ring is the fastest: 1,234 samples/s, 1.8 x the next, asp over ps".
-std::string won(const Results& results, const Contest& contest) {
+std::string won(const Results& results, const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
   std::string text;
   if (contest.cells.size() == 1)
@@ -66,7 +66,7 @@ std::string won(const Results& results, const Contest& contest) {
          next.choice + " (" + count_shown(next.samples_per_s) + ")";
 }
 
-std::string settings_shown(const Contest& contest) {
+std::string settings_shown(const CompetingCells& contest) {
   Words words;
   for (const auto& setting : contest.setting)
     words.push_back(setting_shown(setting));
@@ -74,12 +74,13 @@ std::string settings_shown(const Contest& contest) {
 }
 
 // Says who wins in how many contests, if they differ in more than their workers.
-Words wins(const Results& results, const std::vector<Contest>& contests, const Words& settings) {
+Words wins(const Results& results, const std::vector<CompetingCells>& contests,
+           const Words& settings) {
   Words winners;
   int ties = 0;
-  const Contest* clearest = nullptr;
+  const CompetingCells* clearest = nullptr;
   double lead = 0;
-  for (const Contest& contest : contests) {
+  for (const CompetingCells& contest : contests) {
     const std::vector<RankedCell>& cells = contest.cells;
     if (contest.tied > 1) {
       ++ties;
@@ -106,9 +107,9 @@ Words wins(const Results& results, const std::vector<Contest>& contests, const W
 }
 
 // Names the winner with the most workers, and where it is another with fewer.
-Words wins_by_workers(const Results& results, const std::vector<Contest>& contests) {
-  std::vector<const Contest*> order;
-  for (const Contest& contest : contests)
+Words wins_by_workers(const Results& results, const std::vector<CompetingCells>& contests) {
+  std::vector<const CompetingCells*> order;
+  for (const CompetingCells& contest : contests)
     order.push_back(&contest);
   std::ranges::stable_sort(order, [](auto* a, auto* b) { return a->workers > b->workers; });
   Words sentences{"At " + settings_shown(*order.front()) + " " + won(results, *order.front()) +
@@ -128,7 +129,7 @@ Words wins_by_workers(const Results& results, const std::vector<Contest>& contes
 }
 
 // Says how a choice scales, if only the number of workers differs.
-std::string scaled(const Results& results, const Contest& contest) {
+std::string scaled(const Results& results, const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
   const RankedCell& last = contest.cells.back();
   const double efficiency = results[first.result].figures.scaling_efficiency;
@@ -139,7 +140,8 @@ std::string scaled(const Results& results, const Contest& contest) {
 
 }  // namespace
 
-std::vector<std::string> sentences_of(const Results& results, const std::vector<Contest>& contests,
+std::vector<std::string> sentences_of(const Results& results,
+                                      const std::vector<CompetingCells>& contests,
                                       const Words& settings, const Words& differing) {
   if (contests.size() == 1)
     return {differing == Words{"workers"} ? scaled(results, contests.front())
@@ -154,10 +156,11 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   if (!sized && !fastest.epoch_cost)
     return {};
   const auto whom = [&](const RankedCell& cell) {
-    const Contest& contest = *std::ranges::find_if(ranking.contests, [&](const Contest& one) {
-      return std::ranges::any_of(
-          one.cells, [&](const RankedCell& other) { return other.result == cell.result; });
-    });
+    const CompetingCells& contest =
+        *std::ranges::find_if(ranking.contests, [&](const CompetingCells& one) {
+          return std::ranges::any_of(
+              one.cells, [&](const RankedCell& other) { return other.result == cell.result; });
+        });
     const std::string where = settings_shown(contest);
     return where.empty() ? cell.choice : where + (cell.choice.empty() ? "" : ", " + cell.choice);
   };

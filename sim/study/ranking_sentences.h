@@ -12,7 +12,7 @@ namespace syncline {
 // Sentences on at least two cells that compete: `settings` are the options that tell the contests
 // apart, among all that are `differing`.
 std::vector<std::string> sentences_of(const std::vector<Result>& results,
-                                      const std::vector<Contest>& contests,
+                                      const std::vector<CompetingCells>& contests,
                                       const std::vector<std::string>& settings,
                                       const std::vector<std::string>& differing);
 

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "kernels/io/text.h"
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 namespace syncline {
 namespace {

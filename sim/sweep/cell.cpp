@@ -6,11 +6,11 @@
 #include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_file.h"
-#include "sim/setup/inputs.h"
+#include "sim/setup/fingerprint.h"
 #include "sim/setup/platform.h"
 #include "sim/sweep/input_files.h"
 #include "sim/sweep/out_folder.h"
-#include "sim/sweep/written.h"
+#include "sim/sweep/result_options.h"
 #include "sim/traces/trace_csv.h"
 
 namespace syncline {

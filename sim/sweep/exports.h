@@ -4,7 +4,7 @@
 #include <string>
 
 #include "sim/options/expand.h"
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 #include "sim/setup/setup.h"
 #include "sim/trace.h"
 

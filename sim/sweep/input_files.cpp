@@ -1,7 +1,7 @@
 #include "sim/sweep/input_files.h"
 
 #include "sim/setup/files.h"
-#include "sim/setup/inputs.h"
+#include "sim/setup/fingerprint.h"
 
 namespace syncline {
 std::vector<std::pair<std::string, std::vector<std::string>>> input_files(

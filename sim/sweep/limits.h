@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/engine/estimate.h"
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 
 namespace syncline {
 

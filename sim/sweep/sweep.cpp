@@ -13,9 +13,9 @@
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
 #include "sim/simulate.h"
+#include "sim/sweep/longest_first.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/progress.h"
-#include "sim/sweep/turns.h"
 
 namespace syncline {
 namespace {
@@ -51,7 +51,7 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
   test_simgrid();
   build_of_program();  // once, and not in each process
   const int together = std::min(at_once, static_cast<int>(cells.size()));
-  Turns turns(cells.size(), together);
+  LongestFirst turns(cells.size(), together);
   std::vector<bool> looks(cells.size());
   LatestLoss latest;
   const auto next = [&]() -> std::optional<NumberedJob> {

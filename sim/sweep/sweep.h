@@ -20,10 +20,10 @@ struct CellResult {
   std::string error;  // a line, when there is no result
 };
 
-// Simulates all cells, `at_once` at a time and the longest first (sim/sweep/turns.h), and shows
-// how far it is. Calls `ended` with each result or error as soon as it is there. Throws if SimGrid
-// fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be written; and
-// Interrupted.
+// Simulates all cells, `at_once` at a time and the longest first (sim/sweep/longest_first.h), and
+// shows how far it is. Calls `ended` with each result or error as soon as it is there. Throws if
+// SimGrid fails its self-test (sim/engine/self_test.h), which comes first; if a file cannot be
+// written; and Interrupted.
 void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits& limits,
                   const std::function<void(std::size_t, CellResult)>& ended);
 

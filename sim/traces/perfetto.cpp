@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/report/lanes.h"
+#include "sim/report/stream_lanes.h"
 #include "sim/traces/trace_csv.h"
 
 namespace syncline {

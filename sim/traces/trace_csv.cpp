@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "sim/report/lanes.h"
+#include "sim/report/stream_lanes.h"
 
 namespace syncline {
 

@@ -8,8 +8,8 @@
 #include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
+#include "sim/sweep/result_options.h"
 #include "sim/sweep/sweep.h"
-#include "sim/sweep/written.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -23,8 +23,8 @@ struct Problem {
 
 const Problem& least_squares() {
   static const Problem problem = [] {
-    std::vector<Misfit> misfits;
-    const Scenario scenario = scenario_of({{"learn", "least-squares"}}, misfits);
+    std::vector<Conflict> conflicts;
+    const Scenario scenario = scenario_of({{"learn", "least-squares"}}, conflicts);
     Problem made{load_data(scenario.learning.data, "", scenario.learning.generated, 1), {}};
     made.objective =
         scenario.learning.problem->objective(scenario.learning.problem_settings, made.data, 1);
@@ -87,9 +87,9 @@ TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeaves
     WrittenOptions words{{"exchange", GetParam()}, {"compressor", name}};
     if (declares(compressor.parameters, "density"))
       words["density"] = "0.01";
-    std::vector<Misfit> misfits;
-    const Scenario scenario = scenario_of(words, misfits);
-    if (!misfits.empty() || !compressor.keeps_residual(scenario.compressor_settings))
+    std::vector<Conflict> conflicts;
+    const Scenario scenario = scenario_of(words, conflicts);
+    if (!conflicts.empty() || !compressor.keeps_residual(scenario.compressor_settings))
       continue;
     double most = 0;
     std::ostringstream all;

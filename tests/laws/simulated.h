@@ -70,7 +70,7 @@ Scenario resolved(Options options);
 // a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`, `fidelity` flow.
 Simulated simulated(Options options);
 
-// Closed forms for a scenario, without simulating it (sim/setup/bounds.h).
+// Closed forms for a scenario, without simulating it (sim/setup/exchange_time.h).
 struct Predicted {
   double bound_s = 0;  // no run is faster, per iteration (sim/setup/lower_bounds.h)
   std::string busiest_link;

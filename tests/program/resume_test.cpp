@@ -7,7 +7,7 @@
 
 #include "kernels/io/whole_file.h"
 #include "sim/report/result_json.h"
-#include "sim/setup/inputs.h"
+#include "sim/setup/fingerprint.h"
 #include "sim/setup/platform_check.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"

@@ -5,7 +5,7 @@
 
 #include "kernels/cost_table.h"
 #include "kernels/io/text.h"
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/model.h"
 #include "tests/program/program.h"

@@ -17,12 +17,12 @@ namespace syncline {
 
 using WrittenOptions = std::map<std::string, std::string>;  // options, as a user writes them
 
-inline Scenario scenario_of(const WrittenOptions& words, std::vector<Misfit>& misfits) {
+inline Scenario scenario_of(const WrittenOptions& words, std::vector<Conflict>& conflicts) {
   GivenOptions given{
       {"platform", {"two-hosts", ""}}, {"model", {"resnet50", ""}}, {"device", {"cpu", ""}}};
   for (const auto& [key, value] : words)
     given[key] = {value, "--" + key};
-  return resolve(given, misfits);
+  return resolve(given, conflicts);
 }
 
 // Must stay where it is while a Coder uses it.
@@ -32,10 +32,10 @@ struct Coded {
   Compression compression;
 
   Coded(const WrittenOptions& words, const std::vector<int>& workers_in_node) {
-    std::vector<Misfit> misfits;
-    scenario = scenario_of(words, misfits);
-    if (!misfits.empty())
-      throw std::invalid_argument(misfits.front().why);
+    std::vector<Conflict> conflicts;
+    scenario = scenario_of(words, conflicts);
+    if (!conflicts.empty())
+      throw std::invalid_argument(conflicts.front().why);
     topology = make_topology(workers_in_node, 1);
     Cluster cluster;
     cluster.topology = topology;

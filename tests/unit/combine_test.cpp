@@ -43,9 +43,9 @@ std::vector<Pair> pairs_of(const std::string& exchange) {
       WrittenOptions all = words;
       all["exchange"] = exchange;
       all["compressor"] = compressor;
-      std::vector<Misfit> misfits;
-      scenario_of(all, misfits);
-      if (misfits.empty() && compressor != "none")
+      std::vector<Conflict> conflicts;
+      scenario_of(all, conflicts);
+      if (conflicts.empty() && compressor != "none")
         pairs.push_back({exchange, compressor, words});
     }
   return pairs;

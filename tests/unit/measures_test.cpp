@@ -75,7 +75,7 @@ TEST(Promise, OfQsgdIsItsVarianceAndItsCodeLength) {
   EXPECT_FALSE(of("4", "512", "two", "fixed", 5000).values);
 }
 
-Measures::Measured message(double left_out, std::optional<double> bound) {
+Measures::MeasuredMessage message(double left_out, std::optional<double> bound) {
   return {
       .values = 10, .sent = 2, .bytes = 5, .left_out = left_out, .promise = {.left_out = bound}};
 }
@@ -83,7 +83,7 @@ Measures::Measured message(double left_out, std::optional<double> bound) {
 TEST(Measures, KnowTheLeastAndTheMostOfOneMessage) {
   Measures measures(0);
   for (const std::size_t sent : {7, 3, 9, 5}) {
-    Measures::Measured one = message(0, {});
+    Measures::MeasuredMessage one = message(0, {});
     one.sent = sent;
     measures.add(sent == 9 ? 1 : 0, one);
   }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/io/text.h"
-#include "sim/report/lanes.h"
+#include "sim/report/stream_lanes.h"
 #include "sim/study/study.h"
 #include "sim/traces/trace_csv.h"
 #include "tests/unit/errors.h"

@@ -4,7 +4,7 @@
 // For each part_s this is the largest sum of (latency_s + part_s - that part_s) over arcs that have
 // it, which a sliding minimum of prefix sums finds in one pass. An arc that has a longer part_s too
 // is only counted for too little.
-#include "sim/setup/ring.h"
+#include "sim/setup/ring_time.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "sim/commands/gate.h"
+#include "sim/commands/gate_files.h"
 
 #include <fmt/format.h>
 #include <stdexcept>

@@ -1,4 +1,4 @@
-#include "sim/sweep/written.h"
+#include "sim/sweep/result_options.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "sim/setup/inputs.h"
+#include "sim/setup/fingerprint.h"
 
 #include <cstdint>
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "sim/setup/bounds.h"
+#include "sim/setup/exchange_time.h"
 
 #include <algorithm>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include "sim/setup/pipeline_time.h"
 #include "sim/setup/plan_time.h"
-#include "sim/setup/ring.h"
+#include "sim/setup/ring_time.h"
 
 namespace syncline {
 namespace {

@@ -1,4 +1,4 @@
-#include "sim/report/lanes.h"
+#include "sim/report/stream_lanes.h"
 
 #include <string_view>
 

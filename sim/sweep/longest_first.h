@@ -12,7 +12,7 @@ namespace syncline {
 // So a process looks at a cell: it simulates a short one at once and says of a long one how long it
 // is, which then waits for its turn. One process at a time goes on looking while others simulate
 // the longest cell found so far. It begins with the last, because lists go from small to large.
-class Turns {
+class LongestFirst {
  public:
   struct Turn {
     std::size_t cell = 0;
@@ -20,7 +20,7 @@ class Turns {
   };
 
   // Cells begin in order where they need not wait for each other, or only one runs at a time.
-  Turns(std::size_t cells, int at_once);
+  LongestFirst(std::size_t cells, int at_once);
 
   std::optional<Turn> next();                         // none: wait until some process ends
   void looked();                                      // a process with `may_wait` has ended,

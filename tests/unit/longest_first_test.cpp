@@ -1,5 +1,5 @@
 // Which cell of a sweep begins next, and what is said of how far it is.
-#include "sim/sweep/turns.h"
+#include "sim/sweep/longest_first.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -13,8 +13,8 @@ namespace {
 
 // The order in which cells end that take so many seconds, with so many processes; 0 s is short.
 std::vector<std::size_t> order_of(const std::vector<double>& seconds, int at_once) {
-  Turns turns(seconds.size(), at_once);
-  std::multimap<double, Turns::Turn> running;  // by when they end
+  LongestFirst turns(seconds.size(), at_once);
+  std::multimap<double, LongestFirst::Turn> running;  // by when they end
   std::vector<std::size_t> order;
   double now_s = 0;
   for (;;) {
@@ -40,22 +40,22 @@ std::vector<std::size_t> order_of(const std::vector<double>& seconds, int at_onc
 
 using Order = std::vector<std::size_t>;
 
-TEST(Turns, AreTheirsWhereNothingWaits) {
+TEST(LongestFirst, AreTheirsWhereNothingWaits) {
   EXPECT_EQ(order_of({3, 1, 2}, 1), (Order{0, 1, 2}));
   EXPECT_EQ(order_of({3, 1, 2}, 3), (Order{1, 2, 0}));
   EXPECT_EQ(order_of({}, 2), Order{});
 }
 
-TEST(Turns, OfShortCellsAreOneEach) {
+TEST(LongestFirst, OfShortCellsAreOneEach) {
   EXPECT_EQ(order_of(std::vector<double>(6, 0), 2), (Order{5, 4, 3, 2, 1, 0}));
 }
 
-TEST(Turns, OfLongCellsComeFirst) {
+TEST(LongestFirst, OfLongCellsComeFirst) {
   // The last is the first that is found; beside it, when all have been looked at, the longest.
   EXPECT_EQ(order_of({9, 1, 7, 2, 8}, 2), (Order{4, 0, 3, 1, 2}));
 }
 
-TEST(Turns, LeaveAProcessLookingWhileOthersSimulate) {
+TEST(LongestFirst, LeaveAProcessLookingWhileOthersSimulate) {
   // Cell 3 takes an hour; those before it are short and do not wait for it.
   EXPECT_EQ(order_of({0, 0, 0, 3600, 0}, 2), (Order{4, 2, 1, 0, 3}));
 }

@@ -1,4 +1,4 @@
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 
 #include <algorithm>
 #include <boost/program_options.hpp>

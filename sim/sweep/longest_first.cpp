@@ -1,11 +1,11 @@
-#include "sim/sweep/turns.h"
+#include "sim/sweep/longest_first.h"
 
 namespace syncline {
 
-Turns::Turns(std::size_t cells, int at_once)
+LongestFirst::LongestFirst(std::size_t cells, int at_once)
     : cells_(cells), by_length_(at_once > 1 && cells > static_cast<std::size_t>(at_once)) {}
 
-std::optional<Turns::Turn> Turns::next() {
+std::optional<LongestFirst::Turn> LongestFirst::next() {
   const bool all_begun = begun_ == cells_;
   if (!waiting_.empty() && (looking_ > 0 || all_begun)) {
     const std::size_t cell = waiting_.top().second;
@@ -21,11 +21,11 @@ std::optional<Turns::Turn> Turns::next() {
   return Turn{.cell = cells_ - begun_, .may_wait = true};
 }
 
-void Turns::looked() {
+void LongestFirst::looked() {
   --looking_;
 }
 
-void Turns::found_long(std::size_t cell, double seconds) {
+void LongestFirst::found_long(std::size_t cell, double seconds) {
   waiting_.emplace(seconds, cell);
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/options/given.h"
+#include "sim/options/user_input.h"
 #include "sim/study/verdict.h"
 
 namespace syncline {

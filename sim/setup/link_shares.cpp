@@ -1,4 +1,4 @@
-#include "sim/setup/shares.h"
+#include "sim/setup/link_shares.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "sim/report/shown.h"
+#include "sim/report/readable.h"
 
 #include <algorithm>
 #include <cmath>
