@@ -167,9 +167,9 @@ struct WireSize {
 };
 
 // Some compressors weigh what they send against what sending costs. Their cost model is the
-// simulated network's, unless one of these parameters is given.
+// simulated network's, unless one of these options is given.
 struct NetworkCost {
-  std::vector<std::string> parameters = {};  // that describe the model, its name first; empty: none
+  std::vector<std::string> options = {};  // that describe the model, its name first; empty: none
   // The settings where a message of b bytes costs what `start_bytes` + b bytes take to move.
   Settings (*settings)(const Settings&, double start_bytes) = nullptr;
   // The settings where each value of a message stands for 1 / `part` of them that travel.
@@ -200,7 +200,7 @@ struct Compressor {
   std::string name = {};
   std::string sentence = {};
   Help help = {};
-  std::vector<Parameter> parameters = {};
+  std::vector<OwnOption> options = {};
 
   // Messages of different workers can be summed as they are, so an all-reduce can carry them. When
   // false they can only be gathered, and `add` is empty. A test holds `add` to decoding each.
@@ -249,7 +249,7 @@ struct Compressor {
   std::string read_as = {};
   // Densities of the first epochs, as its authors warm up.
   std::vector<double> warm_up_densities = {};
-  // The parameter that counts the steps of a warm-up of its own, which no simulation follows.
+  // The option that counts the steps of a warm-up of its own, which no simulation follows.
   std::string own_warm_up = {};
 };
 
@@ -258,10 +258,10 @@ inline bool always(const Settings&) {
   return true;
 }
 
-// Sparsifiers have a parameter in common: the part of the values that is sent.
+// Sparsifiers have a option in common: the part of the values that is sent.
 inline constexpr const char* density_name = "density";
 inline bool has_density(const Compressor& compressor) {
-  return declares(compressor.parameters, density_name);
+  return declares(compressor.options, density_name);
 }
 inline double density_of(const Settings& settings) {
   return settings.number(density_name);

@@ -24,9 +24,9 @@ std::string exact_text(double number) {
   return text;
 }
 
-std::string value_text(const Parameter& parameter, const Settings& settings) {
-  return parameter.choices.empty() ? exact_text(settings.number(parameter.name))
-                                   : settings.word(parameter.name);
+std::string value_text(const OwnOption& option, const Settings& settings) {
+  return option.choices.empty() ? exact_text(settings.number(option.name))
+                                : settings.word(option.name);
 }
 
 // Does every name=value of the row agree with the settings? The density is not compared: it is left
@@ -35,21 +35,21 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
                 double& density) {
   if (row.compressor != compressor.name)
     return false;
-  std::istringstream words(row.parameters);
+  std::istringstream words(row.settings);
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    const Parameter* parameter = parameter_named(compressor.parameters, word.substr(0, equals));
-    if (equals == std::string::npos || parameter == nullptr)
+    const OwnOption* option = option_named(compressor.options, word.substr(0, equals));
+    if (equals == std::string::npos || option == nullptr)
       return false;
     const std::string value = word.substr(equals + 1);
-    if (parameter->name == density_name) {
+    if (option->name == density_name) {
       density = std::strtod(value.c_str(), nullptr);
       continue;
     }
-    if (!parameter->choices.empty() && value != settings.word(parameter->name))
+    if (!option->choices.empty() && value != settings.word(option->name))
       return false;
-    if (parameter->choices.empty() &&
-        std::strtod(value.c_str(), nullptr) != settings.number(parameter->name))
+    if (option->choices.empty() &&
+        std::strtod(value.c_str(), nullptr) != settings.number(option->name))
       return false;
   }
   return true;
@@ -85,17 +85,17 @@ std::string command_for(const CostTable& table, const std::vector<CostQuestion>&
                         const std::vector<std::string>& distributions) {
   std::vector<std::string> compressors, sizes;
   std::set<double> elements;
-  std::map<std::string, std::vector<std::string>> values;  // by parameter
-  std::set<std::string> unusual;                           // parameters not always at the default
+  std::map<std::string, std::vector<std::string>> values;  // by option
+  std::set<std::string> unusual;                           // options not always at the default
   for (const CostQuestion& question : questions) {
     add_once(compressors, question.compressor->name);
     elements.insert(std::ceil(question.elements));
-    for (const Parameter& parameter : question.compressor->parameters) {
-      const std::string value = value_text(parameter, question.settings);
-      add_once(values[parameter.name], value);
-      if (parameter.changes_cost &&
-          (parameter.fallback.empty() || value != value_text(parameter, Settings({parameter}, {}))))
-        unusual.insert(parameter.name);
+    for (const OwnOption& option : question.compressor->options) {
+      const std::string value = value_text(option, question.settings);
+      add_once(values[option.name], value);
+      if (option.changes_cost &&
+          (option.fallback.empty() || value != value_text(option, Settings({option}, {}))))
+        unusual.insert(option.name);
     }
   }
   for (const double size : elements)
@@ -214,9 +214,9 @@ Answer answer(const CostTable& table, const CostQuestion& question) {
 
 std::string written_settings(const Compressor& compressor, const Settings& settings) {
   std::string text;
-  for (const Parameter& parameter : compressor.parameters)
-    if (parameter.changes_cost)
-      text += (text.empty() ? "" : " ") + parameter.name + "=" + value_text(parameter, settings);
+  for (const OwnOption& option : compressor.options)
+    if (option.changes_cost)
+      text += (text.empty() ? "" : " ") + option.name + "=" + value_text(option, settings);
   return text;
 }
 
@@ -239,10 +239,10 @@ double CostTable::lowest_density(const Compressor& compressor) const {
   double lowest = 1;
   bool any = false;
   for (const CostRow& row : rows) {
-    const std::size_t at = row.parameters.find("density=");
+    const std::size_t at = row.settings.find("density=");
     if (row.compressor != compressor.name || at == std::string::npos)
       continue;
-    lowest = std::min(lowest, std::strtod(row.parameters.c_str() + at + 8, nullptr));
+    lowest = std::min(lowest, std::strtod(row.settings.c_str() + at + 8, nullptr));
     any = true;
   }
   return any ? lowest : 0;

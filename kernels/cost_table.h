@@ -16,7 +16,7 @@ namespace syncline {
 
 struct CostRow {
   std::string compressor;
-  std::string parameters;
+  std::string settings;
   std::string operation;  // encode, decode, or a variant of either, such as encode-as-published
   double elements = 0;
   double seconds = 0;  // the median
@@ -27,7 +27,7 @@ struct CostRow {
 
   // A table says this once.
   using Key = std::tuple<std::string, std::string, std::string, double, std::string>;
-  Key key() const { return {compressor, parameters, operation, elements, distribution}; }
+  Key key() const { return {compressor, settings, operation, elements, distribution}; }
 };
 
 // A figure that somebody wants of a table.
@@ -68,7 +68,7 @@ CostTable read_cost_table(const std::string& path);
 // Writes as write_atomically does (kernels/io/whole_file.h).
 void write_cost_table(const CostTable& table, const std::string& path);
 
-// "density=0.01 sides=two": every parameter that changes the cost, as it is set.
+// "density=0.01 sides=two": every option that changes the cost, as it is set.
 std::string written_settings(const Compressor& compressor, const Settings& settings);
 
 }  // namespace syncline

@@ -34,26 +34,26 @@ bool is_operation(const std::string& text) {
 
 // The settings that a row names, each once and as the compressor would take it. Nothing is known of
 // the compressors of other versions.
-void check_settings(const std::string& name, const std::string& parameters) {
+void check_settings(const std::string& name, const std::string& options) {
   const auto compressor = Registered<Compressor>::all().find(name);
   if (compressor == Registered<Compressor>::all().end())
     return;
-  const std::vector<Parameter>& known = compressor->second.parameters;
-  std::istringstream words(parameters);
+  const std::vector<OwnOption>& known = compressor->second.options;
+  std::istringstream words(options);
   std::set<std::string> seen;
   for (std::string word; words >> word;) {
     const std::size_t equals = word.find('=');
-    const Parameter* parameter = parameter_named(known, word.substr(0, equals));
-    if (equals == std::string::npos || parameter == nullptr) {
+    const OwnOption* option = option_named(known, word.substr(0, equals));
+    if (equals == std::string::npos || option == nullptr) {
       std::vector<std::string> names;
-      for (const Parameter& one : known)
+      for (const OwnOption& one : known)
         names.push_back(one.name + "=...");
       throw std::invalid_argument("parameters = '" + brief(word) + "': allowed for " + name +
                                   " are " + (names.empty() ? "none" : listed(names)));
     }
-    if (!seen.insert(parameter->name).second)
-      throw std::invalid_argument("parameters: a second " + parameter->name + ": allowed is one");
-    Settings({*parameter}, {{parameter->name, word.substr(equals + 1)}});
+    if (!seen.insert(option->name).second)
+      throw std::invalid_argument("parameters: a second " + option->name + ": allowed is one");
+    Settings({*option}, {{option->name, word.substr(equals + 1)}});
   }
 }
 
@@ -131,7 +131,7 @@ void write_cost_table(const CostTable& table, const std::string& path) {
     file << "# " << key << ": " << value << "\n";
   file << columns << "\n";
   for (const CostRow& row : table.rows)
-    file << row.compressor << "," << row.parameters << "," << row.operation << ","
+    file << row.compressor << "," << row.settings << "," << row.operation << ","
          << number_text(row.elements) << "," << number_text(row.seconds) << ","
          << number_text(row.p10) << "," << number_text(row.p90) << ","
          << number_text(row.wire_bytes) << "," << row.distribution << "\n";

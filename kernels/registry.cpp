@@ -29,24 +29,24 @@ std::size_t distance(const std::string& one, const std::string& other, bool with
   return within ? *std::ranges::min_element(row) : row.back();
 }
 
-[[noreturn]] void refuse(const Parameter& parameter, const std::string& text) {
-  throw std::invalid_argument(parameter.name + " = " + brief(text) + ": allowed are " +
-                              allowed_values(parameter));
+[[noreturn]] void refuse(const OwnOption& option, const std::string& text) {
+  throw std::invalid_argument(option.name + " = " + brief(text) + ": allowed are " +
+                              allowed_values(option));
 }
 
 }  // namespace
 
-std::string allowed_values(const Parameter& parameter) {
-  if (!parameter.choices.empty())
-    return listed(parameter.choices);
+std::string allowed_values(const OwnOption& option) {
+  if (!option.choices.empty())
+    return listed(option.choices);
   std::ostringstream text;
-  text << (parameter.whole ? "whole numbers" : "numbers");
-  if (std::isfinite(parameter.minimum))
-    text << " from " << parameter.minimum;
-  if (std::isfinite(parameter.maximum))
-    text << " to " << parameter.maximum;
-  if (!parameter.unlimited.empty())
-    text << ", or " << parameter.unlimited;
+  text << (option.whole ? "whole numbers" : "numbers");
+  if (std::isfinite(option.minimum))
+    text << " from " << option.minimum;
+  if (std::isfinite(option.maximum))
+    text << " to " << option.maximum;
+  if (!option.unlimited.empty())
+    text << ", or " << option.unlimited;
   return text.str();
 }
 
@@ -67,34 +67,34 @@ std::vector<std::string> nearest(const std::string& word, std::vector<std::strin
   return names;
 }
 
-double checked_number(const Parameter& parameter, const std::string& text) {
-  if (!parameter.unlimited.empty() && text == parameter.unlimited)
+double checked_number(const OwnOption& option, const std::string& text) {
+  if (!option.unlimited.empty() && text == option.unlimited)
     return std::numeric_limits<double>::infinity();
   const double value = number_in(text).value_or(std::numeric_limits<double>::quiet_NaN());
-  if (!std::isfinite(value) || value < parameter.minimum || value > parameter.maximum ||
-      (parameter.whole && value != std::floor(value)))
-    refuse(parameter, text);
+  if (!std::isfinite(value) || value < option.minimum || value > option.maximum ||
+      (option.whole && value != std::floor(value)))
+    refuse(option, text);
   return value;
 }
 
-const std::string& checked_word(const Parameter& parameter, const std::string& text) {
-  const auto found = std::find(parameter.choices.begin(), parameter.choices.end(), text);
-  if (found == parameter.choices.end())
-    refuse(parameter, text);
+const std::string& checked_word(const OwnOption& option, const std::string& text) {
+  const auto found = std::find(option.choices.begin(), option.choices.end(), text);
+  if (found == option.choices.end())
+    refuse(option, text);
   return *found;
 }
 
-Settings::Settings(const std::vector<Parameter>& parameters,
+Settings::Settings(const std::vector<OwnOption>& options,
                    const std::map<std::string, std::string>& given) {
-  for (const Parameter& parameter : parameters) {
-    const auto found = given.find(parameter.name);
-    const std::string& text = found == given.end() ? parameter.fallback : found->second;
+  for (const OwnOption& option : options) {
+    const auto found = given.find(option.name);
+    const std::string& text = found == given.end() ? option.fallback : found->second;
     if (text.empty())
-      throw std::invalid_argument(parameter.name + " is not given: " + parameter.sentence);
-    if (parameter.choices.empty())
-      numbers_[parameter.name] = checked_number(parameter, text);
+      throw std::invalid_argument(option.name + " is not given: " + option.sentence);
+    if (option.choices.empty())
+      numbers_[option.name] = checked_number(option, text);
     else
-      words_[parameter.name] = checked_word(parameter, text);
+      words_[option.name] = checked_word(option, text);
   }
 }
 

@@ -20,7 +20,7 @@ namespace syncline {
 
 // One option that belongs to a schedule, an exchange or a compressor. The command line, the
 // configuration files and `syncline list` are made from this description.
-struct Parameter {
+struct OwnOption {
   std::string name = {};      // the word on the command line and in configuration files
   std::string sentence = {};  // what it is, in one sentence, with its unit
   std::string fallback = {};  // its default, as a user would write it; empty: it must be given
@@ -34,34 +34,34 @@ struct Parameter {
   bool changes_cost = true;
 };
 
-// Makers of parameters: a number, a whole number, and a word out of these.
-inline Parameter number(const std::string& name, const std::string& sentence,
+// Makers of options: a number, a whole number, and a word out of these.
+inline OwnOption number(const std::string& name, const std::string& sentence,
                         const std::string& fallback, double minimum,
                         double maximum = std::numeric_limits<double>::infinity(),
                         bool whole = false) {
   return {name, sentence, fallback, minimum, maximum, whole};
 }
 
-inline Parameter whole_number(const std::string& name, const std::string& sentence,
+inline OwnOption whole_number(const std::string& name, const std::string& sentence,
                               const std::string& fallback, double minimum, double maximum) {
   return number(name, sentence, fallback, minimum, maximum, true);
 }
 
-inline Parameter choice(const std::string& name, const std::string& sentence,
+inline OwnOption choice(const std::string& name, const std::string& sentence,
                         const std::string& fallback, std::vector<std::string> choices) {
   return {.name = name, .sentence = sentence, .fallback = fallback, .choices = std::move(choices)};
 }
 
 // This word may stand for infinity, beside the numbers.
-inline Parameter or_word(Parameter parameter, const std::string& word) {
-  parameter.unlimited = word;
-  return parameter;
+inline OwnOption or_word(OwnOption option, const std::string& word) {
+  option.unlimited = word;
+  return option;
 }
 
 // The cost of an operation does not depend on it.
-inline Parameter unpriced(Parameter parameter) {
-  parameter.changes_cost = false;
-  return parameter;
+inline OwnOption unpriced(OwnOption option) {
+  option.changes_cost = false;
+  return option;
 }
 
 // `syncline help` says this of a registered thing besides its sentence.
@@ -71,7 +71,7 @@ struct Help {
 };
 
 // This may be written for it: "numbers from 0 to 1".
-std::string allowed_values(const Parameter& parameter);
+std::string allowed_values(const OwnOption& option);
 
 // These names, the most similar to `word` first, and so many of them at most.
 std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
@@ -88,30 +88,29 @@ inline std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-// The parameter of this name; null where there is none.
-inline const Parameter* parameter_named(const std::vector<Parameter>& parameters,
-                                        const std::string& name) {
-  const auto found = std::ranges::find(parameters, name, &Parameter::name);
-  return found == parameters.end() ? nullptr : &*found;
+// The option of this name; null where there is none.
+inline const OwnOption* option_named(const std::vector<OwnOption>& options,
+                                     const std::string& name) {
+  const auto found = std::ranges::find(options, name, &OwnOption::name);
+  return found == options.end() ? nullptr : &*found;
 }
 
-inline bool declares(const std::vector<Parameter>& parameters, const std::string& name) {
-  return parameter_named(parameters, name) != nullptr;
+inline bool declares(const std::vector<OwnOption>& options, const std::string& name) {
+  return option_named(options, name) != nullptr;
 }
 
 // Checks one written value against its description.
 // Throws std::invalid_argument: "density = 2: allowed are numbers from 0 to 1".
-double checked_number(const Parameter& parameter, const std::string& text);
-const std::string& checked_word(const Parameter& parameter, const std::string& text);
+double checked_number(const OwnOption& option, const std::string& text);
+const std::string& checked_word(const OwnOption& option, const std::string& text);
 
-// The values of the parameters of one registered thing, checked when they were set.
+// The values of the options of one registered thing, checked when they were set.
 class Settings {
  public:
   Settings() = default;
-  // Every parameter at its default, or at the value in `given` (others in `given` are ignored).
+  // Every option at its default, or at the value in `given` (others in `given` are ignored).
   // Throws std::invalid_argument on a bad value, or when one without a default is not given.
-  Settings(const std::vector<Parameter>& parameters,
-           const std::map<std::string, std::string>& given);
+  Settings(const std::vector<OwnOption>& options, const std::map<std::string, std::string>& given);
 
   double number(const std::string& name) const { return numbers_.at(name); }
   const std::string& word(const std::string& name) const { return words_.at(name); }

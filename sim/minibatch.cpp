@@ -174,7 +174,7 @@ Objective objective_of(Classifier classifier, const Data& data, Loss loss, doubl
   return objective;
 }
 
-Parameter l2_parameter(const std::string& fallback, const std::string& sentence) {
+OwnOption l2_option(const std::string& fallback, const std::string& sentence) {
   return number("l2", sentence, fallback, 0, 1e6);
 }
 

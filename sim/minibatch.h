@@ -71,7 +71,7 @@ Objective objective_of(Classifier classifier, const Data& data, Loss loss, doubl
                        std::size_t batch = 256);
 
 // `l2` as a parameter of a problem.
-Parameter l2_parameter(const std::string& fallback, const std::string& sentence);
+OwnOption l2_option(const std::string& fallback, const std::string& sentence);
 
 // Convex losses have this second derivative, where that is worked out. With a bias as last
 // parameter it is the sum over training samples of weight[i] * (x, 1)(x, 1)', in double.

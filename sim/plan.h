@@ -149,7 +149,7 @@ struct Exchange {
   std::string name;
   std::string sentence;
   Help help = {};
-  std::vector<Parameter> parameters = {};
+  std::vector<OwnOption> options = {};
   bool uses_servers = false;
   // It accepts these messages. `sums`: those that can be added, because it adds them on the way, as
   // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.

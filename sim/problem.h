@@ -76,7 +76,7 @@ struct Problem {
   std::string name;
   std::string sentence;
   Help help = {};
-  std::vector<Parameter> parameters = {};  // its own
+  std::vector<OwnOption> options = {};  // its own
   // Its own defaults for options of learning, with which it learns `data = digits` well.
   std::map<std::string, std::string> defaults = {};
   // Throws std::invalid_argument if it cannot work on such data. What it makes reads the data while

@@ -28,7 +28,7 @@ struct Schedule {
   std::string name;
   std::string sentence;
   Help help = {};
-  std::vector<Parameter> parameters = {};
+  std::vector<OwnOption> options = {};
   bool sparsifiers_only = false;  // accepts only sparsifiers as compressors
   std::string exchange = "ring";  // its default; `allgather` where messages cannot be added
   // Its own defaults for other options, as in its paper.
@@ -76,13 +76,13 @@ inline constexpr const char* pull_name = "pull";
 inline bool pulls_compressed(const Settings& settings) {
   return settings.word(pull_name) == "compressed";
 }
-inline Parameter pull_parameter() {
+inline OwnOption pull_option() {
   return choice(pull_name, "servers answer with dense parameters or with compressed differences",
                 "dense", {"dense", "compressed"});
 }
 
 // Parameters may be so old, in iterations: each schedule says which.
-inline Parameter staleness_parameter(const std::string& sentence, const std::string& fallback) {
+inline OwnOption staleness_option(const std::string& sentence, const std::string& fallback) {
   return or_word(whole_number("staleness", sentence + "; none: no bound", fallback, 0, 1e9),
                  "none");
 }

@@ -11,9 +11,9 @@
 
 namespace syncline {
 
-// The parameter of every method that can run both ways.
+// The option of every method that can run both ways.
 inline constexpr const char* feedback_name = "error-feedback";
-inline Parameter feedback_parameter(const std::string& fallback) {
+inline OwnOption feedback_option(const std::string& fallback) {
   return choice(feedback_name, "add what was not sent to the next gradient", fallback,
                 {"on", "off"});
 }

@@ -16,7 +16,7 @@ struct CalibrateOptions {
   std::string device = "cpu";
   std::string out, append, model;
   std::vector<std::string> compressors, densities, bits, distributions;
-  std::map<std::string, std::vector<std::string>> set;  // other parameters, by name
+  std::map<std::string, std::vector<std::string>> set;  // other options, by name
   std::vector<std::size_t> sizes;
   std::string command;  // what was asked for, but for where it goes
   int threads = 0;      // 0: what there is

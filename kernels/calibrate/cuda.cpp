@@ -80,7 +80,7 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
 std::size_t size_of(const Cell& cell, std::size_t elements) {
   if (has_density(*cell.compressor))
     return wanted(density_of(cell.settings), elements);
-  return declares(cell.compressor->parameters, "rank")
+  return declares(cell.compressor->options, "rank")
              ? static_cast<std::size_t>(cell.settings.number("rank"))
              : 0;
 }

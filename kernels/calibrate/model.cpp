@@ -34,17 +34,17 @@ double wire_bytes(const Compressor& compressor, const Settings& settings, std::s
 // Error feedback adds this to the bytes per element of `traffic` where its setting is not the
 // default: switched on, the residual is read and written; switched off, it is no longer read.
 double feedback_bytes(const Compressor& compressor, const Settings& settings) {
-  const Parameter* parameter = parameter_named(compressor.parameters, feedback_name);
-  if (parameter == nullptr || settings.word(feedback_name) == parameter->fallback)
+  const OwnOption* option = option_named(compressor.options, feedback_name);
+  if (option == nullptr || settings.word(feedback_name) == option->fallback)
     return 0;
-  return parameter->fallback == "off" ? 8 : -4;
+  return option->fallback == "off" ? 8 : -4;
 }
 
 }  // namespace
 
 double encode_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
-  const Settings usual(compressor.parameters, {{density_name, "0.01"}});  // those of `traffic`
+  const Settings usual(compressor.options, {{density_name, "0.01"}});  // those of `traffic`
   return static_cast<double>(elements) * (compressor.traffic.encode.bytes_per_element +
                                           feedback_bytes(compressor, cell.settings)) +
          wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);

@@ -93,13 +93,13 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   }
 }
 
-// Each name must be a parameter of a chosen compressor, and not have an option of its own.
+// Each name must be a option of a chosen compressor, and not have an option of its own.
 void check_set(const CalibrateOptions& options) {
   std::set<std::string> known;
   for (const std::string& name : options.compressors)
-    for (const Parameter& parameter : Registered<Compressor>::find(name).parameters)
-      if (parameter.name != density_name && parameter.name != "bits")
-        known.insert(parameter.name);
+    for (const OwnOption& option : Registered<Compressor>::find(name).options)
+      if (option.name != density_name && option.name != "bits")
+        known.insert(option.name);
   for (const auto& [name, values] : options.set)
     if (!known.contains(name))
       refuse("--set", name,
@@ -107,15 +107,15 @@ void check_set(const CalibrateOptions& options) {
 }
 
 // What the chosen compressors do not have is checked by those that do: the baselines use it.
-void check_values(const std::string& parameter_name, const std::vector<std::string>& values) {
+void check_values(const std::string& option_name, const std::vector<std::string>& values) {
   for (const std::string& value : values) {
     std::string problem;
     bool allowed = false;
     for (const auto& [name, compressor] : Registered<Compressor>::all())
-      if (const Parameter* parameter = parameter_named(compressor.parameters, parameter_name);
-          parameter != nullptr && !allowed)
+      if (const OwnOption* option = option_named(compressor.options, option_name);
+          option != nullptr && !allowed)
         try {
-          checked_number(*parameter, value);
+          checked_number(*option, value);
           allowed = true;
         } catch (const std::invalid_argument& error) {
           problem = error.what();
@@ -138,7 +138,7 @@ void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   options.set = {{"quant-bucket", {"512", "128"}}, {"rank", {"1", "2", "4", "8"}}};
 }
 
-// Every combination of the values of these parameters.
+// Every combination of the values of these options.
 std::vector<std::map<std::string, std::string>> combinations(
     const std::map<std::string, std::vector<std::string>>& values) {
   std::vector<std::map<std::string, std::string>> all(1);
@@ -223,12 +223,12 @@ std::vector<Cell> cells_of(const CalibrateOptions& options) {
   for (const std::string& name : options.compressors) {
     const Compressor& compressor = Registered<Compressor>::find(name);
     std::map<std::string, std::vector<std::string>> values;
-    for (const Parameter& parameter : compressor.parameters)
-      if (const auto found = asked.find(parameter.name); found != asked.end())
+    for (const OwnOption& option : compressor.options)
+      if (const auto found = asked.find(option.name); found != asked.end())
         values.insert(*found);
     std::set<std::string> seen;
     for (const std::map<std::string, std::string>& given : combinations(values)) {
-      const Settings settings(compressor.parameters, given);
+      const Settings settings(compressor.options, given);
       if (seen.insert(written_settings(compressor, settings)).second)
         cells.push_back({&compressor, settings});
     }

@@ -94,9 +94,9 @@ const Registered<Compressor> entry{{
     .help = {.more = "Counting what is above a threshold suits a GPU better than sorting, and the "
                      "size of its message is fixed.",
              .paper = "Shi et al., MLSys 2021"},
-    .parameters = {density_parameter(),
-                   whole_number("rounds", "halvings of the threshold's interval", "30", 1, 60),
-                   feedback_parameter("on")},
+    .options = {density_option(),
+                whole_number("rounds", "halvings of the threshold's interval", "30", 1, 60),
+                feedback_option("on")},
     .sparse = true,
     .feedback = with_feedback,
     .wire_bytes = bytes_at_density,

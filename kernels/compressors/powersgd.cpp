@@ -203,8 +203,8 @@ const Registered<Compressor> entry{{
                      "times with half the bytes. A bucket is one matrix, as square as it can be, "
                      "where the paper takes one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
-    .parameters = {whole_number("rank", "rank of the approximation", "4", 1, 64),
-                   feedback_parameter("on")},
+    .options = {whole_number("rank", "rank of the approximation", "4", 1, 64),
+                feedback_option("on")},
     .reducible = true,
     .shared_draw = true,
     .feedback = with_feedback,

@@ -75,7 +75,7 @@ const Registered<Compressor> entry{{
                  "but large values are sent no more often than small ones. With error feedback it "
                  "diverges at learning rates above about density / curvature.",
              .paper = "Stich, Cordonnier and Jaggi, NeurIPS 2018; Vogels et al., NeurIPS 2019"},
-    .parameters = {density_parameter(), feedback_parameter("on")},
+    .options = {density_option(), feedback_option("on")},
     .reducible = true,
     .shared_draw = true,
     .feedback = with_feedback,

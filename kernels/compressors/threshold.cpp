@@ -45,12 +45,12 @@ const Registered<Compressor> entry{{
     .help = {.more = "It is the cheapest selection, one pass, but how much it sends is up to the "
                      "gradients.",
              .paper = "Strom, Interspeech 2015; Dutta et al., AAAI 2020"},
-    .parameters =
-        {number("cutoff", "smallest magnitude that is sent, in units of the gradient", "3", 0),
-         unpriced(number("deviation",
-                         "standard deviation of the gradient that size predictions assume", "1",
-                         1e-30)),
-         feedback_parameter("on")},
+    .options = {number("cutoff", "smallest magnitude that is sent, in units of the gradient", "3",
+                       0),
+                unpriced(number("deviation",
+                                "standard deviation of the gradient that size predictions assume",
+                                "1", 1e-30)),
+                feedback_option("on")},
     .sparse = true,
     .feedback = with_feedback,
     .wire_bytes = typical_bytes,

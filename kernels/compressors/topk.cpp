@@ -32,7 +32,7 @@ const Registered<Compressor> entry{{
     .help = {.more = "Finding exactly the largest takes time on a GPU that can be more than "
                      "sending everything would take.",
              .paper = "Shi et al., arXiv 1911.08772; Aji and Heafield, EMNLP 2017"},
-    .parameters = {density_parameter(), feedback_parameter("on")},
+    .options = {density_option(), feedback_option("on")},
     .sparse = true,
     .feedback = with_feedback,
     .wire_bytes = bytes_at_density,

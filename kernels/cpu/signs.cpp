@@ -211,7 +211,7 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
   return {.name = format.name,
           .sentence = sentence,
           .help = help,
-          .parameters = {feedback_parameter("on")},
+          .options = {feedback_option("on")},
           .feedback = with_feedback,
           .wire_bytes = [=](const Settings&, std::size_t elements, Precision) -> WireSize {
             return {static_cast<double>(bytes_of(format, elements)), true};

@@ -79,7 +79,7 @@ constexpr double sparse_bytes(std::size_t selected, Precision precision) {
   return static_cast<double>(selected * (4 + value_bytes(precision)));
 }
 
-inline Parameter density_parameter() {
+inline OwnOption density_option() {
   return number(density_name, "share of the elements that is sent", "0.001", 0, 1);
 }
 

@@ -81,7 +81,7 @@ void add_registered(Meanings& all, const std::string& article) {
                          {as_sentence(entry.sentence), as_sentence(entry.help.more)},
                          example_of(choosing(entry)),
                          entry.help.paper});
-    for (const Parameter& parameter : entry.parameters) {
+    for (const OwnOption& parameter : entry.options) {
       std::vector<Meaning>& meanings = all[parameter.name];
       const std::string sentence = as_sentence(parameter.sentence);
       const auto same = std::ranges::find_if(meanings, [&](const Meaning& meaning) {
@@ -104,7 +104,7 @@ void add_registered(Meanings& all, const std::string& article) {
 
 void add_options(Meanings& all) {
   std::set<std::string> own;
-  for (const Parameter& parameter : own_parameters())
+  for (const OwnOption& parameter : own_options())
     own.insert(parameter.name);
   for (const Option& option : scenario_options()) {
     if (own.contains(option.name) && option.more.empty())
@@ -217,7 +217,7 @@ std::vector<std::string> option_lines(const Option& option) {
   std::map<std::string, std::vector<std::string>> owners;  // by meaning
   const auto add = [&](const auto& entries) {
     for (const auto& [name, entry] : entries)
-      for (const Parameter& parameter : entry.parameters)
+      for (const OwnOption& parameter : entry.options)
         if (parameter.name == option.name)
           owners[described(parameter.sentence, parameter.fallback)].push_back(name);
   };

@@ -27,7 +27,7 @@ using Json = nlohmann::ordered_json;
 struct Entry {
   std::string name;
   std::string sentence;
-  std::vector<Parameter> parameters = {};
+  std::vector<OwnOption> options = {};
 };
 using Entries = std::vector<Entry>;
 
@@ -35,7 +35,7 @@ template <class T>
 Entries registered() {
   Entries entries;
   for (const auto& [name, entry] : Registered<T>::all())
-    entries.push_back({name, entry.sentence, entry.parameters});
+    entries.push_back({name, entry.sentence, entry.options});
   return entries;
 }
 
@@ -98,7 +98,7 @@ struct Kind {
 void print(const Entries& entries) {
   for (const Entry& entry : entries) {
     std::printf("  %-18s %s\n", entry.name.c_str(), entry.sentence.c_str());
-    for (const Parameter& parameter : entry.parameters)
+    for (const OwnOption& parameter : entry.options)
       std::printf("    %-18s %s%s\n", parameter.name.c_str(), parameter.sentence.c_str(),
                   parameter.fallback.empty() ? "" : (" [" + parameter.fallback + "]").c_str());
   }
@@ -108,7 +108,7 @@ Json json_of(const Entries& entries) {
   Json all = Json::array();
   for (const Entry& entry : entries) {
     all.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
-    for (const Parameter& parameter : entry.parameters)
+    for (const OwnOption& parameter : entry.options)
       all.back()["parameters"].push_back({{"name", parameter.name},
                                           {"sentence", parameter.sentence},
                                           {"default", parameter.fallback},

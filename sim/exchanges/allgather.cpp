@@ -83,8 +83,8 @@ const Registered<Exchange> entry{{
     .help = {.more = "Each worker receives n-1 messages, so its time grows with the number of "
                      "workers however small one message is.",
              .paper = "Shi et al., ICDCS 2019; recursive doubling: Thakur et al., IJHPCA 2005"},
-    .parameters = {choice("algorithm", "ring: n-1 steps; recursive-doubling: log2 n rounds", "ring",
-                          {"ring", "recursive-doubling"})},
+    .options = {choice("algorithm", "ring: n-1 steps; recursive-doubling: log2 n rounds", "ring",
+                       {"ring", "recursive-doubling"})},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .plan = allgather,

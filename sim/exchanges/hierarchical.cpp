@@ -105,9 +105,9 @@ const Registered<Exchange> entry{{
                      "where the network in a node is faster.",
              .paper = "Horovod (Sergeev and Del Balso 2018); 2D torus in Shi et al., MLSys 2021; "
                       "Espresso, EuroSys 2023"},
-    .parameters = {choice("in-node",
-                          "dense: only what crosses nodes is compressed; compressed: all is",
-                          "dense", {"dense", "compressed"})},
+    .options = {choice("in-node",
+                       "dense: only what crosses nodes is compressed; compressed: all is", "dense",
+                       {"dense", "compressed"})},
     .uses_servers = false,
     .carries = Exchange::Carries::any,
     .adds_by =

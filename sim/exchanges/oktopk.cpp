@@ -85,9 +85,9 @@ const Registered<Exchange> entry{{
     .help = {.more = "Its volume does not grow with the number of workers: at most 6k values and "
                      "indices per worker. A worker keeps what it selected and the result has not.",
              .paper = "Li and Hoefler, PPoPP 2022"},
-    .parameters = {choice("balance",
-                          "on: even the regions out before the all-gather, at its worst price",
-                          "off", {"on", "off"})},
+    .options = {choice("balance",
+                       "on: even the regions out before the all-gather, at its worst price", "off",
+                       {"on", "off"})},
     .uses_servers = false,
     .carries = Exchange::Carries::sparse,
     .plan = oktopk,

@@ -196,8 +196,7 @@ const Registered<Exchange> entry{{
     .help = {.more = "Steps grow with the logarithm of the nodes, so it is faster than a ring "
                      "where messages are small and nodes are many.",
              .paper = "Sanders, Speck and Träff, Parallel Computing 2009; NCCL"},
-    .parameters = {number("chunk-bytes", "bytes that move up or down a tree at a time", "524288",
-                          1)},
+    .options = {number("chunk-bytes", "bytes that move up or down a tree at a time", "524288", 1)},
     .uses_servers = false,
     .plan = tree,
     .flow_plan = tree_as_flows,

@@ -172,7 +172,7 @@ void resolve_learning(const GivenOptions& given, Scenario& scenario,
   if (!scenario.learns()) {
     for (const Option& option : learning_options())
       if (given.contains(option.name) &&
-          (!scenario.compresses() || !declares(scenario.compressor->parameters, option.name)))
+          (!scenario.compresses() || !declares(scenario.compressor->options, option.name)))
         conflicts.push_back(
             {option.name,
              option.name + " means nothing without learn: give learn, " + problem_names()});

@@ -17,7 +17,7 @@
 namespace syncline {
 namespace {
 
-Fusion fusion_of(const Parameter& parameter, const std::string& text) {
+Fusion fusion_of(const OwnOption& parameter, const std::string& text) {
   if (text == "all")
     return {.kind = Fusion::Kind::all};
   if (text == "merged")
@@ -30,7 +30,7 @@ Fusion fusion_of(const Parameter& parameter, const std::string& text) {
 }
 
 Option fusion(Option option) {
-  const Parameter bytes = number(option.name, "", "", 0, 1e15);
+  const OwnOption bytes = number(option.name, "", "", 0, 1e15);
   option.set = [=](Scenario& s, const std::string& text) { s.fusion = fusion_of(bytes, text); };
   option.number = true;
   option.allowed = allowed_values(bytes) + ", all or merged";
@@ -38,7 +38,7 @@ Option fusion(Option option) {
 }
 
 Option optimizer(Option option) {
-  const Parameter names = choice(option.name, "", "", {"in-throughput", "sgd", "momentum", "adam"});
+  const OwnOption names = choice(option.name, "", "", {"in-throughput", "sgd", "momentum", "adam"});
   option.set = [=](Scenario& s, const std::string& text) {
     const std::string& name = checked_word(names, text);
     // Read parameter and gradient, write parameter; each state is read and written.
@@ -198,20 +198,20 @@ std::vector<Option> fixed_options() {
 
 }  // namespace
 
-std::vector<Parameter> own_parameters() {
-  std::map<std::string, Parameter> all;
+std::vector<OwnOption> own_options() {
+  std::map<std::string, OwnOption> all;
   const auto add = [&](const auto& entries) {
     for (const auto& [name, entry] : entries)
-      for (const Parameter& parameter : entry.parameters)
+      for (const OwnOption& parameter : entry.options)
         all.emplace(parameter.name, parameter);
   };
   add(Registered<Schedule>::all());
   add(Registered<Exchange>::all());
   add(Registered<Compressor>::all());
   add(Registered<Problem>::all());
-  for (const Parameter& parameter : generated_parameters())
+  for (const OwnOption& parameter : generated_options())
     all.emplace(parameter.name, parameter);
-  std::vector<Parameter> list;
+  std::vector<OwnOption> list;
   for (const auto& [name, parameter] : all)
     list.push_back(parameter);
   return list;
@@ -223,7 +223,7 @@ const std::vector<Option>& scenario_options() {
     const auto named = [&](const std::string& name) {
       return std::ranges::find(options, name, &Option::name);
     };
-    for (const Parameter& parameter : own_parameters())
+    for (const OwnOption& parameter : own_options())
       if (named(parameter.name) == options.end())
         options.push_back({.name = parameter.name,
                            .sentence = parameter.sentence,
@@ -232,9 +232,9 @@ const std::vector<Option>& scenario_options() {
                            .allowed = allowed_values(parameter)});
     // Other parameters of a problem or of its data make it another one.
     for (const auto& [name, problem] : Registered<Problem>::all())
-      for (const Parameter& parameter : problem.parameters)
+      for (const OwnOption& parameter : problem.options)
         named(parameter.name)->role = Role::lesson;
-    for (const Parameter& parameter : generated_parameters()) {
+    for (const OwnOption& parameter : generated_options()) {
       Option& option = *named(parameter.name);
       option.role = Role::lesson;
       option.more = "Only generated data have it.";

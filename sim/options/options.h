@@ -48,6 +48,6 @@ Role role_of(const std::string& option);
 std::string unknown_option(const std::string& key);  // error message
 
 // The parameters of registered schedules, exchanges and compressors, each name once.
-std::vector<Parameter> own_parameters();
+std::vector<OwnOption> own_options();
 
 }  // namespace syncline

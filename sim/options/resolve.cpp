@@ -43,8 +43,8 @@ std::map<std::string, std::string> values(const GivenOptions& given) {
 }
 
 // Errors name the place of the option whose value is bad.
-Settings settings_of(const std::vector<Parameter>& parameters, const GivenOptions& given) {
-  for (const Parameter& parameter : parameters)
+Settings settings_of(const std::vector<OwnOption>& parameters, const GivenOptions& given) {
+  for (const OwnOption& parameter : parameters)
     at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
   return Settings(parameters, values(given));
 }
@@ -118,9 +118,8 @@ void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
 void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
                               std::vector<Conflict>& conflicts) {
   const Learning& learning = scenario.learning;
-  std::vector<const std::vector<Parameter>*> declared{&scenario.schedule->parameters,
-                                                      &scenario.exchange->parameters,
-                                                      &scenario.compressor->parameters};
+  std::vector<const std::vector<OwnOption>*> declared{
+      &scenario.schedule->options, &scenario.exchange->options, &scenario.compressor->options};
   std::string to =
       fmt::format("schedule {}, exchange {}", scenario.schedule->name, scenario.exchange->name);
   if (learning.problem == nullptr) {
@@ -128,11 +127,11 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
   } else {
     to += fmt::format(", compressor {}, problem {} and data {}", scenario.compressor->name,
                       learning.problem->name, brief(learning.data));
-    declared.push_back(&learning.problem->parameters);
+    declared.push_back(&learning.problem->options);
     if (learning.data == "generated")
-      declared.push_back(&generated_parameters());
+      declared.push_back(&generated_options());
   }
-  for (const Parameter& parameter : own_parameters())
+  for (const OwnOption& parameter : own_options())
     if (const std::string& name = parameter.name;
         given.contains(name) && !is_learning_option(name) &&
         std::ranges::none_of(declared, [&](const auto* some) { return declares(*some, name); }))
@@ -259,7 +258,7 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   scenario.read_as = compressor.read_as.empty() ? scenario.compressor
                                                 : &Registered<Compressor>::find(compressor.read_as);
   // The cost model is the simulated network's, unless the user gives one of its parameters.
-  const std::vector<std::string>& cost = compressor.network_cost.parameters;
+  const std::vector<std::string>& cost = compressor.network_cost.options;
   scenario.network_prices = !cost.empty() && std::ranges::none_of(cost, [&](const auto& key) {
     return given.contains(key);
   });
@@ -319,21 +318,21 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
 
 // The settings of everything that was chosen.
 void keep_settings(const GivenOptions& given, Scenario& scenario) {
-  const auto keep = [&](const std::vector<Parameter>& parameters, Settings& settings) {
+  const auto keep = [&](const std::vector<OwnOption>& parameters, Settings& settings) {
     settings = settings_of(parameters, given);
-    for (const Parameter& parameter : parameters)
+    for (const OwnOption& parameter : parameters)
       scenario.written[parameter.name] =
           given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
   };
-  keep(scenario.schedule->parameters, scenario.schedule_settings);
-  keep(scenario.exchange->parameters, scenario.exchange_settings);
-  keep(scenario.compressor->parameters, scenario.compressor_settings);
+  keep(scenario.schedule->options, scenario.schedule_settings);
+  keep(scenario.exchange->options, scenario.exchange_settings);
+  keep(scenario.compressor->options, scenario.compressor_settings);
   if (!scenario.learns())
     return;
   Learning& learning = scenario.learning;
-  keep(learning.problem->parameters, learning.problem_settings);
+  keep(learning.problem->options, learning.problem_settings);
   if (learning.data == "generated")
-    keep(generated_parameters(), learning.generated);
+    keep(generated_options(), learning.generated);
   if (given.contains("data"))
     learning.data_folder = folder_of(given.at("data"));
 }

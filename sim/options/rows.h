@@ -17,10 +17,10 @@ inline constexpr double tiny = 1e-12;  // "greater than zero"
 
 // An option of numbers allows those in a range, and maybe a word that empties the
 // std::optional that the value goes to.
-inline Parameter numbers(double minimum, double maximum, const std::string& word = "") {
+inline OwnOption numbers(double minimum, double maximum, const std::string& word = "") {
   return {.minimum = minimum, .maximum = maximum, .unlimited = word};
 }
-inline Parameter whole(double minimum, double maximum, const std::string& word = "") {
+inline OwnOption whole(double minimum, double maximum, const std::string& word = "") {
   return {.minimum = minimum, .maximum = maximum, .whole = true, .unlimited = word};
 }
 
@@ -39,11 +39,11 @@ T& member_of(Scenario& scenario, T Learning::*member) {
 }
 
 template <class T>
-void read(const Parameter& parameter, const std::string& text, T& value) {
+void read(const OwnOption& parameter, const std::string& text, T& value) {
   value = static_cast<T>(checked_number(parameter, text));
 }
 template <class T>
-void read(const Parameter& parameter, const std::string& text, std::optional<T>& value) {
+void read(const OwnOption& parameter, const std::string& text, std::optional<T>& value) {
   const double number = checked_number(parameter, text);
   value = text == parameter.unlimited ? std::nullopt : std::optional(static_cast<T>(number));
 }
@@ -73,7 +73,7 @@ Option row(const std::string& name, std::string Owner::*member, Rest... rest) {
 }
 
 template <class Owner, class T, class... Rest>
-Option row(const std::string& name, T Owner::*member, Parameter values, Rest... rest) {
+Option row(const std::string& name, T Owner::*member, OwnOption values, Rest... rest) {
   values.name = name;
   const auto set = [=](Scenario& scenario, const std::string& text) {
     read(values, text, member_of(scenario, member));
@@ -87,7 +87,7 @@ Option row(const std::string& name, T Owner::*member, Parameter values, Rest... 
 template <class Owner, class T, class... Rest>
 Option row(const std::string& name, T Owner::*member, const Words<std::type_identity_t<T>>& words,
            Rest... rest) {
-  Parameter values{.name = name};
+  OwnOption values{.name = name};
   for (const auto& [word, value] : words)
     values.choices.push_back(word);
   const auto set = [=](Scenario& scenario, const std::string& text) {

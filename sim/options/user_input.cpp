@@ -89,7 +89,7 @@ std::optional<std::string> CommandLine::flag(const std::string& name) const {
   return found == flags.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::optional<double> CommandLine::number(const std::string& name, Parameter allowed) const {
+std::optional<double> CommandLine::number(const std::string& name, OwnOption allowed) const {
   allowed.name = "--" + name;
   const auto text = flag(name);
   return text ? std::optional(checked_number(allowed, *text)) : std::nullopt;

@@ -38,7 +38,7 @@ struct CommandLine {
   bool has(const std::string& flag) const { return flags.contains(flag); }
   std::optional<std::string> flag(const std::string& name) const;  // none: it is not there
   // The value of this flag, which is checked against `allowed`, whose name it gives.
-  std::optional<double> number(const std::string& flag, Parameter allowed) const;
+  std::optional<double> number(const std::string& flag, OwnOption allowed) const;
 };
 
 // Throws std::invalid_argument on an unknown option or one without a value.

@@ -218,7 +218,7 @@ const Registered<Problem> entry{{
                 "then softmax",
     .help = {.more = "Learns digits better than mlp, with fewer parameters and more arithmetic.",
              .paper = "LeCun et al. 1998; initial weights: He et al. 2015"},
-    .parameters = {whole_number(
+    .options = {whole_number(
         "filters", "filters of the first convolution; the second has twice as many", "8", 1, 4096)},
     .defaults = {{"learning-rate", "0.2"}, {"momentum", "0"}, {"weight-decay", "0.001"}},
     .objective = cnn,

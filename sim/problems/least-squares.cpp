@@ -63,9 +63,9 @@ const Registered<Problem> entry{{
     .help = {.more = "A quadratic loss: its optimum and condition number are known, so a rate of "
                      "convergence can be compared with theory.",
              .paper = ""},
-    .parameters = {l2_parameter("0.1",
-                                "half of this, times the sum of squares of all parameters, "
-                                "is added to the loss: no curvature is less")},
+    .options = {l2_option("0.1",
+                          "half of this, times the sum of squares of all parameters, "
+                          "is added to the loss: no curvature is less")},
     .defaults = {{"learning-rate", "0.1"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = least_squares,
 }};

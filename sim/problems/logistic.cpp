@@ -114,9 +114,9 @@ const Registered<Problem> entry{{
     .help = {.more = "Convex, with an optimum and a condition number that are known; the second "
                      "derivative is not constant.",
              .paper = ""},
-    .parameters = {l2_parameter("0.001",
-                                "half of this, times the sum of squares of all "
-                                "parameters, is added to the loss")},
+    .options = {l2_option("0.001",
+                          "half of this, times the sum of squares of all "
+                          "parameters, is added to the loss")},
     .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = logistic,
 }};

@@ -82,8 +82,8 @@ const Registered<Problem> entry{{
     .sentence = "multi-layer perceptron: hidden layers with ReLU, softmax cross-entropy",
     .help = {.more = "Not convex; learns digits to 95 % in a few epochs.",
              .paper = "initial weights: He et al. 2015"},
-    .parameters = {whole_number("hidden", "width of each hidden layer", "64", 1, 65536),
-                   whole_number("hidden-layers", "how many hidden layers there are", "1", 1, 16)},
+    .options = {whole_number("hidden", "width of each hidden layer", "64", 1, 65536),
+                whole_number("hidden-layers", "how many hidden layers there are", "1", 1, 16)},
     .defaults = {{"learning-rate", "0.5"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = mlp,
 }};

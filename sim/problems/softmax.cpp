@@ -14,9 +14,9 @@ const Registered<Problem> entry{{
     .name = "softmax",
     .sentence = "multinomial logistic regression of all classes",
     .help = {.more = "Convex, and learns digits to nine in ten within seconds.", .paper = ""},
-    .parameters = {l2_parameter("0",
-                                "half of this, times the sum of squares of all parameters, "
-                                "is added to the loss")},
+    .options = {l2_option("0",
+                          "half of this, times the sum of squares of all parameters, "
+                          "is added to the loss")},
     .defaults = {{"learning-rate", "1"}, {"momentum", "0"}, {"weight-decay", "0"}},
     .objective = softmax,
 }};

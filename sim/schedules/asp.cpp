@@ -33,7 +33,7 @@ const Registered<Schedule> entry{{
     .help = {.more = "Slow workers delay nobody, but gradients are applied to parameters that "
                      "others have changed since: staleness has no bound.",
              .paper = "Dean et al., NIPS 2012"},
-    .parameters = {pull_parameter()},
+    .options = {pull_option()},
     .exchange = "ps",
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },

@@ -38,12 +38,12 @@ const Registered<Schedule> entry{{
                  "outer optimizer is this one with 0.7 and 0.9.",
              .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
                       "2311.08105"},
-    .parameters = {whole_number("local-steps",
-                                "iterations between two averages; runs are whole rounds of these",
-                                "8", 1, 1e6),
-                   number("outer-learning-rate", "how much of the average change is applied", "1",
-                          0, 1e6),
-                   number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1)},
+    .options = {whole_number("local-steps",
+                             "iterations between two averages; runs are whole rounds of these", "8",
+                             1, 1e6),
+                number("outer-learning-rate", "how much of the average change is applied", "1", 0,
+                       1e6),
+                number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1)},
     .round =
         [](const Settings& settings) { return static_cast<int>(settings.number("local-steps")); },
     .worker = worker,

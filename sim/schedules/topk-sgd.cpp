@@ -39,16 +39,16 @@ const Registered<Schedule> entry{{
     .help = {.more = "What is not sent is added to the next gradient, so little is lost, but "
                      "compression begins only when backward has ended.",
              .paper = "Shi et al., arXiv 1911.08772; Alistarh et al., NeurIPS 2018"},
-    .parameters = {choice("warm-up-densities",
-                          "densities of the first epochs, where above density: 0.015625, "
-                          "0.004 (gaussiank), or from 0.25 by quarters (dgc)",
-                          "none", {"none", "gaussiank", "dgc"}),
-                   or_word(whole_number(
-                               "epoch-iterations",
-                               "iterations of one epoch, where densities warm up; auto: of the "
-                               "data that are learned, without learn 1",
-                               "auto", 1, 1e9),
-                           "auto")},
+    .options = {choice("warm-up-densities",
+                       "densities of the first epochs, where above density: 0.015625, "
+                       "0.004 (gaussiank), or from 0.25 by quarters (dgc)",
+                       "none", {"none", "gaussiank", "dgc"}),
+                or_word(
+                    whole_number("epoch-iterations",
+                                 "iterations of one epoch, where densities warm up; auto: of the "
+                                 "data that are learned, without learn 1",
+                                 "auto", 1, 1e9),
+                    "auto")},
     .sparsifiers_only = true,
     .exchange = "allgather",
     .defaults = {{"compressor", "topk"}, {"bucket-bytes", "all"}},

@@ -198,7 +198,7 @@ CostQuestion Compression::question(const CostTable& table, const Work& work, int
   // lowest density in the table.
   const double sent = message(work.elements, iteration).bytes / pair_bytes(precision_);
   const double density = std::clamp(sent / n, table.lowest_density(*read_as_), 1.0);
-  return {read_as_, with_density(Settings(read_as_->parameters, {}), density), "decode", n};
+  return {read_as_, with_density(Settings(read_as_->options, {}), density), "decode", n};
 }
 
 }  // namespace syncline

@@ -10,7 +10,7 @@
 namespace syncline {
 
 // The settings by which `data = generated` is made.
-const std::vector<Parameter>& generated_parameters();
+const std::vector<OwnOption>& generated_options();
 
 // `word` is `digits`, which come with the program; `generated`, by `generated` from the seed alone;
 // or the path of a folder, or of a file in it, with MNIST's IDX files or CIFAR-10's binary ones,

@@ -53,8 +53,8 @@ std::vector<std::vector<double>> centres_of(std::size_t classes, std::size_t fea
 
 }  // namespace
 
-const std::vector<Parameter>& generated_parameters() {
-  static const std::vector<Parameter> parameters{
+const std::vector<OwnOption>& generated_options() {
+  static const std::vector<OwnOption> parameters{
       whole_number("samples", "data = generated: how many samples, of which a fifth are held out",
                    "10000", 10, 1e8),
       whole_number("features", "data = generated: values of a sample", "64", 1, 1e6),

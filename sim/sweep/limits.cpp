@@ -37,7 +37,7 @@ std::string gigabytes(double bytes) {
 }  // namespace
 
 Limits limits_of(const CommandLine& line) {
-  const Parameter allowed{.minimum = 1, .maximum = 1e18};
+  const OwnOption allowed{.minimum = 1, .maximum = 1e18};
   return {
       .memory_bytes = line.number("limit-memory", allowed).value_or(half_of_the_machines_memory()),
       .seconds = line.number("limit-seconds", allowed).value_or(3600)};

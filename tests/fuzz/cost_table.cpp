@@ -10,7 +10,7 @@ namespace syncline {
 namespace {
 
 void ask(const CostTable& table, const Compressor& compressor, const std::string& operation) {
-  const Settings settings(compressor.parameters, {{"density", "0.01"}});
+  const Settings settings(compressor.options, {{"density", "0.01"}});
   const double seconds = table.seconds(compressor, settings, operation, 1e6);
   if (!std::isfinite(seconds) || seconds <= 0)
     throw std::logic_error(compressor.name + " takes " + std::to_string(seconds) + " s");

@@ -93,7 +93,7 @@ TEST_F(BaselineTorch, AddsRowsToTheTableOfThisMachine) {
   for (std::size_t i = 0; i < 4; ++i) {
     const CostRow& row = table.rows[before + i];
     EXPECT_EQ(row.compressor, "baseline-torch-topk");
-    EXPECT_EQ(row.parameters, i % 2 == 0 ? "density=0.01" : "density=0");
+    EXPECT_EQ(row.settings, i % 2 == 0 ? "density=0.01" : "density=0");
     EXPECT_EQ(row.operation, "encode");
     EXPECT_EQ(row.elements, i < 2 ? 4096 : 100);
     EXPECT_EQ(row.wire_bytes, bytes[i]);

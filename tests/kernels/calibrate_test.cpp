@@ -76,7 +76,7 @@ TEST(Calibrate, TheCommandInAnErrorMeasuresWhatWasMissing) {
   for (const auto& [name, given] : questions)
     for (const std::string& path : {measured, modelled}) {
       const Compressor& compressor = Registered<Compressor>::find(name);
-      const Settings settings(compressor.parameters, given);
+      const Settings settings(compressor.options, given);
       const std::string command = advised(path, compressor, settings, 3000);
       const Ended ended = calibrate(command);
       ASSERT_EQ(ended.code, 0) << command << ": " << ended.text;
@@ -85,7 +85,7 @@ TEST(Calibrate, TheCommandInAnErrorMeasuresWhatWasMissing) {
         EXPECT_GT(table.seconds(compressor, settings, operation, 3000), 0) << command;
     }
   const Compressor& qsgd = Registered<Compressor>::find("qsgd");
-  EXPECT_EQ(advised(measured, qsgd, {qsgd.parameters, {{"bits", "3"}, {"quant-bucket", "128"}}}, 9),
+  EXPECT_EQ(advised(measured, qsgd, {qsgd.options, {{"bits", "3"}, {"quant-bucket", "128"}}}, 9),
             "--compressors qsgd --sizes 9 --bits 3 --set quant-bucket=128 --append " + measured);
 }
 
@@ -106,7 +106,7 @@ TEST(Calibrate, OneCommandMeasuresAllThatIsMissing) {
         questions.push_back({&topk(), settings_at(topk(), density), operation, elements});
     for (const char* bits : {"3", "5"})
       questions.push_back(
-          {&qsgd, {qsgd.parameters, {{"bits", bits}, {"norm", "two"}}}, operation, 77});
+          {&qsgd, {qsgd.options, {{"bits", bits}, {"norm", "two"}}}, operation, 77});
   }
   const std::string error = read_cost_table(path).lacking(questions);
   EXPECT_EQ(error.find('\n'), std::string::npos) << error;
@@ -216,8 +216,8 @@ TEST(Calibrate, TheSetOptionTakesAnyOtherParameter) {
   ASSERT_EQ(ended.code, 0) << ended.text;
   const CostTable table = read_cost_table(path);
   EXPECT_EQ(table.rows.size(), 2u * (2 + 2));
-  EXPECT_EQ(table.rows[2].parameters, "rank=2 error-feedback=on");
-  EXPECT_EQ(table.rows[6].parameters,
+  EXPECT_EQ(table.rows[2].settings, "rank=2 error-feedback=on");
+  EXPECT_EQ(table.rows[6].settings,
             "bits=3 quant-bucket=64 norm=max coding=fixed error-feedback=off");
 }
 

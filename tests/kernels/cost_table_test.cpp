@@ -116,9 +116,8 @@ TEST(CostTable, InterpolatesBetweenMeasuredDensities) {
   EXPECT_NE(error_of(table, topk(), settings_at(topk(), "0.05"), 2e5)
                 .find("200000 elements: allowed are 1000 to 100000"),
             std::string::npos);
-  EXPECT_THROW(
-      table.seconds(topk(), {topk().parameters, {{"error-feedback", "off"}}}, "encode", 1e4),
-      std::invalid_argument);
+  EXPECT_THROW(table.seconds(topk(), {topk().options, {{"error-feedback", "off"}}}, "encode", 1e4),
+               std::invalid_argument);
 }
 
 // One size more of another density, as a calibration adds it, takes nothing away.
@@ -141,13 +140,13 @@ TEST(CostTable, InterpolatesBetweenDensitiesMeasuredAtThatSize) {
 TEST(CostTable, RowsDoNotNameWhatDoesNotChangeTheCost) {
   const Compressor& cat = Registered<Compressor>::find("cat");
   const std::map<std::string, std::string> given = {{"cost", "affine"}, {"fixed-cost", "7"}};
-  EXPECT_EQ(written_settings(cat, {cat.parameters, given}), "rule=sparsify error-feedback=on");
+  EXPECT_EQ(written_settings(cat, {cat.options, given}), "rule=sparsify error-feedback=on");
   const Compressor& threshold = Registered<Compressor>::find("threshold");
   EXPECT_EQ(written_settings(threshold, settings_at(threshold, "")), "cutoff=3 error-feedback=on");
   for (const char* profile : {"cpu", "h100-modelled"}) {
     const CostTable table =
         read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/" + profile + ".csv");
-    EXPECT_EQ(table.seconds(cat, {cat.parameters, given}, "encode", 1 << 20),
+    EXPECT_EQ(table.seconds(cat, {cat.options, given}, "encode", 1 << 20),
               table.seconds(cat, settings_at(cat, ""), "encode", 1 << 20));
   }
 }

@@ -145,13 +145,13 @@ Settings settings_at(const Compressor& compressor, const std::string& density) {
   std::map<std::string, std::string> given;
   if (!density.empty())
     given["density"] = density;
-  return Settings(compressor.parameters, given);
+  return Settings(compressor.options, given);
 }
 
 Sent sent_by(const std::string& name, const std::map<std::string, std::string>& given,
              const std::vector<float>& values, const Draw& draw, State& state) {
   const Compressor& compressor = Registered<Compressor>::find(name);
-  const Settings settings(compressor.parameters, given);
+  const Settings settings(compressor.options, given);
   Sent sent;
   compressor.cpu.encode(settings, std::span<const float>(values), draw, state, sent.message);
   sent.decoded.resize(values.size());

@@ -115,7 +115,7 @@ std::vector<std::map<std::string, std::string>> variants(const Compressor& compr
       {"rank", {"1", "9"}},  {"sample", {"0.5"}}, {"stages", {"1", "7"}},
       {"rounds", {"5"}},     {"warm-up", {"4"}},  {"fixed-cost", {"1e12"}}};
   std::vector<std::map<std::string, std::string>> all;
-  for (const Parameter& parameter : compressor.parameters) {
+  for (const OwnOption& parameter : compressor.options) {
     for (const std::string& word : parameter.choices)
       if (word != parameter.fallback)
         all.push_back({{parameter.name, word}});
@@ -147,7 +147,7 @@ TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {
   const std::vector<std::size_t> other_sizes =
       emulated() ? std::vector<std::size_t>{31, 70000} : std::vector<std::size_t>{31, 4097, 200000};
   for (const auto& given : variants(compressor)) {
-    const Settings settings(compressor.parameters, given);
+    const Settings settings(compressor.options, given);
     std::string written;
     for (const auto& [parameter, value] : given)
       written += parameter + " = " + value + " ";

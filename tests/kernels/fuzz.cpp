@@ -40,7 +40,7 @@ bool survives(const Compressor& compressor, const Codec& codec, const Settings& 
 // A setting out of the first bytes: every parameter at one of its choices or ends, or its default.
 Settings settings_from(const Compressor& compressor, std::uint32_t dice) {
   std::map<std::string, std::string> given;
-  for (const Parameter& parameter : compressor.parameters) {
+  for (const OwnOption& parameter : compressor.options) {
     dice = dice * 1664525u + 1013904223u;
     if (!parameter.choices.empty())
       given[parameter.name] = parameter.choices[(dice >> 16) % parameter.choices.size()];
@@ -49,7 +49,7 @@ Settings settings_from(const Compressor& compressor, std::uint32_t dice) {
     given["density"] = "0.5";
   if (dice >> 28 > 12)
     given["density"] = "0.1";
-  return Settings(compressor.parameters, given);
+  return Settings(compressor.options, given);
 }
 
 void fuzz_encode(const Compressor& compressor, const Settings& settings, const Gradient& gradient) {

@@ -26,7 +26,7 @@ TEST(Fuzz, DamagedMessagesAreAnErrorOrAnotherGradient) {
   std::size_t refused = 0, taken = 0;
   for (const auto& [name, compressor] : Registered<Compressor>::all()) {
     for (const char* coding : {"fixed", "sparse", "dense"}) {
-      const Settings settings(compressor.parameters, {{"density", "0.1"}, {"coding", coding}});
+      const Settings settings(compressor.options, {{"density", "0.1"}, {"coding", coding}});
       const std::vector<float> values = gauss(700, 3);
       State state;
       Message good;

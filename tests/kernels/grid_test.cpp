@@ -16,7 +16,7 @@ const std::size_t sizes[] = {0, 1, 2, 31, 1000, 4097, 200000};
 const std::string densities[] = {"0", "0.001", "0.01", "0.5", "1"};
 
 bool has(const Compressor& compressor, const std::string& parameter) {
-  for (const Parameter& p : compressor.parameters)
+  for (const OwnOption& p : compressor.options)
     if (p.name == parameter)
       return true;
   return false;
@@ -109,7 +109,7 @@ TEST_P(Grid, EverySettingGivesTheBytesOfTheReference) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
   for (const Distribution& distribution : {distributions()[1], distributions()[3]}) {
     const std::vector<float> values = distribution.values(20011, 5);
-    for (const Parameter& parameter : compressor.parameters) {
+    for (const OwnOption& parameter : compressor.options) {
       std::vector<std::string> tried = parameter.choices;
       if (tried.empty() && std::isfinite(parameter.minimum))
         tried.push_back(written(parameter.minimum));
@@ -119,7 +119,7 @@ TEST_P(Grid, EverySettingGivesTheBytesOfTheReference) {
         SCOPED_TRACE(parameter.name + " = " + value + ", " + distribution.name);
         std::map<std::string, std::string> given = {{parameter.name, value}};
         const bool law = !(parameter.name == "error-feedback" && value == "off");
-        const Settings settings(compressor.parameters, given);
+        const Settings settings(compressor.options, given);
         State plain, fast;
         for (std::uint32_t step = 0; step < 3; ++step) {
           const Draw draw{11, step, 0};

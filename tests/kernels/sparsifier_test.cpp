@@ -173,7 +173,7 @@ TEST(Dgc, ClipsAsTheReferenceDoes) {
       for (const char* limit : {"0.1", "100"}) {
         SCOPED_TRACE(distribution.name + ", momentum " + momentum + ", limit " + limit);
         const Settings settings(
-            dgc.parameters, {{"density", "0.01"}, {"momentum", momentum}, {"clip-norm", limit}});
+            dgc.options, {{"density", "0.01"}, {"momentum", momentum}, {"clip-norm", limit}});
         const std::vector<float> values = distribution.values(20011, 7);
         const std::vector<Half> half_values = halves(values);
         for (const Gradient& g : {Gradient(std::span<const float>(values)),
@@ -216,7 +216,7 @@ TEST(Sidco, AdaptsItsStagesUntilAboutKAreSent) {
 WireSize size_of(const std::string& name, const std::map<std::string, std::string>& given,
                  std::size_t elements) {
   const Compressor& compressor = Registered<Compressor>::find(name);
-  return compressor.wire_bytes({compressor.parameters, given}, elements, Precision::fp32);
+  return compressor.wire_bytes({compressor.options, given}, elements, Precision::fp32);
 }
 
 TEST(WireSize, BandsAreThoseOfTheStoppingRules) {

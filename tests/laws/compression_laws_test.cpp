@@ -53,7 +53,7 @@ std::vector<Options> everywhere(const Options& base, const std::string& compress
 std::uint64_t message_bytes(const Options& options, std::size_t elements) {
   const Compressor& compressor = Registered<Compressor>::find(options.at("compressor"));
   const bool half = options.contains("precision") && options.at("precision") == "fp16";
-  const WireSize size = compressor.wire_bytes(Settings(compressor.parameters, options), elements,
+  const WireSize size = compressor.wire_bytes(Settings(compressor.options, options), elements,
                                               half ? Precision::fp16 : Precision::fp32);
   return static_cast<std::uint64_t>(std::llround(size.bytes));
 }
@@ -305,7 +305,7 @@ TEST(Law6, VaryingMessageSizesHaveTheTargetMean) {
                           {"iterations", "199"}};
     const Compressor& made = Registered<Compressor>::find(compressor);
     const WireSize size =
-        made.wire_bytes(Settings(made.parameters, options), elements, Precision::fp32);
+        made.wire_bytes(Settings(made.options, options), elements, Precision::fp32);
     const Simulated run = simulated(options);
     std::map<int, std::uint64_t> all;  // received, by iteration: n - 1 times the messages
     for (const auto& [where, bytes] : received(run, "all-gather"))

@@ -85,7 +85,7 @@ TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeaves
   for (const std::string& name : Registered<Compressor>::names()) {
     const Compressor& compressor = Registered<Compressor>::find(name);
     WrittenOptions words{{"exchange", GetParam()}, {"compressor", name}};
-    if (declares(compressor.parameters, "density"))
+    if (declares(compressor.options, "density"))
       words["density"] = "0.01";
     std::vector<Conflict> conflicts;
     const Scenario scenario = scenario_of(words, conflicts);

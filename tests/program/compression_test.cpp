@@ -222,7 +222,7 @@ class DensityOne : public testing::TestWithParam<std::string> {};
 
 TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
   const Compressor& compressor = Registered<Compressor>::find(GetParam());
-  const Settings settings(compressor.parameters, {{"density", "1"}});
+  const Settings settings(compressor.options, {{"density", "1"}});
   const int workers = 5;
   const std::size_t elements = 5000;
   std::vector<State> states(workers);

@@ -85,7 +85,7 @@ TEST(Data, DefaultsOfEveryProblemAreInTheTable) {
   const std::string readme = text_of((root / "sim/problems/README.md").string());
   for (const auto& [name, problem] : Registered<Problem>::all()) {
     std::string own, learning;
-    for (const Parameter& parameter : problem.parameters)
+    for (const OwnOption& parameter : problem.options)
       own += (own.empty() ? "`" : ", `") + parameter.name + "` " + parameter.fallback;
     for (const auto& [option, value] : problem.defaults)
       learning += (learning.empty() ? "`" : ", `") + option + "` " + value;

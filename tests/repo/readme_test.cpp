@@ -140,7 +140,7 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   succeeds(in_copy + recipe[0] + " && " + recipe[1] + " && " + recipe[2] + " && " + recipe[3]);
   // A schedule with servers that declares no parameter at all has to pass the laws, too.
   succeeds(in_copy +
-           "sed -e 's/\"asp\"/\"plain-asp\"/' -e '/\\.parameters = {pull_parameter()},/d' "
+           "sed -e 's/\"asp\"/\"plain-asp\"/' -e '/\\.options = {pull_option()},/d' "
            "-e '/\\.pulls_compressed = /d' sim/schedules/asp.cpp > sim/schedules/plain-asp.cpp && "
            "! grep pull_ sim/schedules/plain-asp.cpp");
   succeeds(in_copy +

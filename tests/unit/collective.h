@@ -66,7 +66,7 @@ inline Collective collective(const std::string& name, const Topology& topology,
   const Exchange& exchange = Registered<Exchange>::find(name);
   const auto fidelity = given.extract("fidelity");
   const bool every_step = fidelity.empty() || fidelity.mapped() == "step";
-  const Settings settings(exchange.parameters, given);
+  const Settings settings(exchange.options, given);
   Collective all{.topology = topology, .bytes = payload.bytes, .payload = payload, .plans = {}};
   const int ranks = exchange.uses_servers ? topology.ranks() : topology.workers();
   for (int rank = 0; rank < ranks; ++rank)

@@ -26,7 +26,7 @@ std::string name_of(const Pair& pair) {
 }
 
 WrittenOptions with_density(const std::string& compressor, const std::string& density) {
-  for (const Parameter& parameter : Registered<Compressor>::find(compressor).parameters)
+  for (const OwnOption& parameter : Registered<Compressor>::find(compressor).options)
     if (parameter.name == "density")
       return {{"density", density}};
   return {};
@@ -141,7 +141,7 @@ TEST_P(EveryCombine, LosesNothing) {
   int checked = 0;
   for (const Pair& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
-    if (!compressor.keeps_residual(Settings(compressor.parameters, {})))
+    if (!compressor.keeps_residual(Settings(compressor.options, {})))
       continue;
     // Values that are sent as they are leave exact sums of whole numbers.
     const bool exact = compressor.sparse || pair.compressor == "randomk";
@@ -163,7 +163,7 @@ TEST_P(EveryCombine, LosesNothingInFp16) {
   const Gradients real(Gradients::Kind::real);
   for (const Pair& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
-    if (!compressor.keeps_residual(Settings(compressor.parameters, {})))
+    if (!compressor.keeps_residual(Settings(compressor.options, {})))
       continue;
     const bool rounds = compressor.reducible && !compressor.first_half;
     for (const std::vector<int>& nodes : {std::vector<int>{2, 2}, {1, 1, 1}}) {
@@ -176,7 +176,7 @@ TEST_P(EveryCombine, LosesNothingInFp16) {
 TEST_P(EveryCombine, AddsInTheOrderOfRanksWhatNothingCompresses) {
   const Gradients gradients(Gradients::Kind::real);
   const Exchange& exchange = Registered<Exchange>::find(GetParam());
-  const Settings settings(exchange.parameters, {});
+  const Settings settings(exchange.options, {});
   for (const std::string precision : {"fp32", "fp16"})
     for (const std::vector<int>& nodes : topologies_of(GetParam())) {
       const Coded here({{"precision", precision}}, nodes);
@@ -335,7 +335,7 @@ TEST(AllToAll, CompressesSumsAgainWithResidualsOfTheirOwn) {
 TEST(AllGather, IsTheSumOfDecodedMessages) {
   const Gradients gradients(Gradients::Kind::real);
   const Compressor& topk = Registered<Compressor>::find("topk");
-  const Settings settings(topk.parameters, {{"density", "0.01"}});
+  const Settings settings(topk.options, {{"density", "0.01"}});
   const Coded here = coded({"allgather", "topk", {{"density", "0.01"}}}, {3, 1});
   Coder coder = here.coder();
   std::vector<State> states(4);

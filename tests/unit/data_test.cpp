@@ -13,7 +13,7 @@ namespace syncline {
 namespace {
 
 Data generated(const std::map<std::string, std::string>& given, std::uint64_t seed = 1) {
-  return load_data("generated", ".", Settings(generated_parameters(), given), seed);
+  return load_data("generated", ".", Settings(generated_options(), given), seed);
 }
 
 std::string loading_error(const std::string& path) {

@@ -135,7 +135,7 @@ std::vector<Variant> variants() {
     all.push_back({name});
     if (exchange.flow_plan)
       all.push_back({name, {{"fidelity", "flow"}}});
-    for (const Parameter& parameter : exchange.parameters)
+    for (const OwnOption& parameter : exchange.options)
       for (const std::string& choice : parameter.choices)
         if (choice != parameter.fallback)
           all.push_back({name,

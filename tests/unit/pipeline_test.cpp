@@ -136,7 +136,7 @@ TEST(FewFlows, AreFewWhereWorkersTimesServersIsMoreThanAnIntHolds) {
   const Topology topology = make_topology(std::vector<int>(50'000, 1), 50'000);
   const Exchange& exchange = Registered<Exchange>::find("ps");
   const Plan plan =
-      plan_of(exchange, topology, Settings(exchange.parameters, {}), dense(1'000'000), 7, false);
+      plan_of(exchange, topology, Settings(exchange.options, {}), dense(1'000'000), 7, false);
   EXPECT_EQ(actions_of(plan).front().sends.size(), 9U);
 }
 

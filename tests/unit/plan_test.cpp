@@ -151,7 +151,7 @@ TEST(PlanOf, EncodesBeforeAndDecodesAfterAnExchangeThatAdds) {
     const Exchange& found = Registered<Exchange>::find(exchange);
     std::string text;
     for (const Action& phase :
-         actions_of(plan_of(found, topology, Settings(found.parameters, {}), given, rank)))
+         actions_of(plan_of(found, topology, Settings(found.options, {}), given, rank)))
       text += std::string(phase.name) + " ";
     return text;
   };

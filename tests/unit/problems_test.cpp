@@ -41,7 +41,7 @@ const Data& digits() {
 Objective objective_of(const std::string& name, const std::map<std::string, std::string>& given,
                        const Data& data = digits(), std::uint64_t seed = 1) {
   const Problem& problem = Registered<Problem>::find(name);
-  return problem.objective(Settings(problem.parameters, given), data, seed);
+  return problem.objective(Settings(problem.options, given), data, seed);
 }
 
 Values point_of(const Objective& objective) {
@@ -273,7 +273,7 @@ TEST(Logistic, DescentFromTheOptimumIsStableUpToTwoOverTheGreatestCurvature) {
 }
 
 TEST(Cnn, RefusesWhatIsNoImages) {
-  const Data generated = load_data("generated", ".", Settings(generated_parameters(), {}), 1);
+  const Data generated = load_data("generated", ".", Settings(generated_options(), {}), 1);
   expect_mentions(error_of([&] { objective_of("cnn", {}, generated); }),
                   {"learn = cnn", "generated", "no images", "digits"});
 }
