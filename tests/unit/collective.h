@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/plan.h"
+#include "sim/collectives.h"
 
 namespace syncline {
 

@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "sim/collectives.h"
 #include "tests/unit/collective.h"
 #include "tests/unit/errors.h"
 
