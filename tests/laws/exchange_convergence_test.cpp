@@ -98,7 +98,8 @@ TEST_P(EveryExchangeLearns, LeastSquaresWithEveryCompressorThatKeepsWhatItLeaves
       all << ' ' << excess;
       most = std::isfinite(excess) ? std::max(most, excess) : HUGE_VAL;
     }
-    if (known_not_to().at(GetParam()).contains(name))
+    const auto known = known_not_to().find(GetParam());
+    if (known != known_not_to().end() && known->second.contains(name))
       EXPECT_GT(most, 0.15) << GetParam() << ' ' << name << " is no exception:" << all.str();
     else
       EXPECT_LT(most, 0.15) << GetParam() << ' ' << name << ':' << all.str();

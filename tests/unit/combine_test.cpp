@@ -7,6 +7,7 @@
 
 #include "kernels/cpu/tiles.h"
 #include "tests/unit/coded.h"
+#include "tests/unit/collective.h"
 #include "tests/unit/parameter_name.h"
 
 namespace syncline {
@@ -60,7 +61,7 @@ Coded coded(const Pair& pair, const std::vector<int>& workers_in_node, WrittenOp
 
 std::vector<std::vector<int>> topologies_of(const std::string& exchange) {
   std::vector<std::vector<int>> all{{2}, {1, 1, 1}, {2, 2}, {4, 4}, {1, 1, 1, 1, 1}, {1}};
-  if (exchange != "hierarchical" && exchange != "hitopk")  // these need nodes of one size
+  if (!needs_even_nodes(exchange))
     all.push_back({3, 1, 2});
   return all;
 }
