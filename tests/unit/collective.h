@@ -59,10 +59,10 @@ inline std::vector<Actions> actions_of(const std::vector<Plan>& plans) {
 }
 
 // Parameters of an exchange, and `fidelity`, of which `step` is the default.
-using Given = std::map<std::string, std::string>;
+using GivenSettings = std::map<std::string, std::string>;
 
 inline Collective collective(const std::string& name, const Topology& topology,
-                             const Payload& payload, Given given = {}) {
+                             const Payload& payload, GivenSettings given = {}) {
   const Exchange& exchange = Registered<Exchange>::find(name);
   const auto fidelity = given.extract("fidelity");
   const bool every_step = fidelity.empty() || fidelity.mapped() == "step";
@@ -75,7 +75,7 @@ inline Collective collective(const std::string& name, const Topology& topology,
 }
 
 inline Collective collective(const std::string& name, const Topology& topology, std::uint64_t bytes,
-                             const Given& given = {}) {
+                             const GivenSettings& given = {}) {
   return collective(name, topology, dense(bytes), given);
 }
 
@@ -157,8 +157,9 @@ void for_each_topology(const std::string& exchange, Check check) {
 }
 
 template <class Check>
-void for_each_payload(const std::string& exchange, const Topology& topology, const Given& given,
-                      const std::vector<Payload>& payloads, Check check) {
+void for_each_payload(const std::string& exchange, const Topology& topology,
+                      const GivenSettings& given, const std::vector<Payload>& payloads,
+                      Check check) {
   for (const Payload& payload : payloads) {
     SCOPED_TRACE(std::to_string(payload.bytes) + " bytes for " + std::to_string(payload.elements));
     check(collective(exchange, topology, payload, given));
@@ -167,7 +168,8 @@ void for_each_payload(const std::string& exchange, const Topology& topology, con
 
 // Calls `check(collective)` for all of these, with uncompressed gradients.
 template <class Check>
-void for_each_collective(const std::string& exchange, Check check, const Given& given = {}) {
+void for_each_collective(const std::string& exchange, Check check,
+                         const GivenSettings& given = {}) {
   std::vector<Payload> payloads;
   for (const std::uint64_t bytes : byte_sizes)
     payloads.push_back(dense(bytes));
@@ -178,7 +180,8 @@ void for_each_collective(const std::string& exchange, Check check, const Given& 
 
 // The same with compressed gradients.
 template <class Check>
-void for_each_compressed(const std::string& exchange, Check check, const Given& given = {}) {
+void for_each_compressed(const std::string& exchange, Check check,
+                         const GivenSettings& given = {}) {
   for_each_topology(exchange, [&](const Topology& topology) {
     for_each_payload(exchange, topology, given, compressed_payloads(exchange, topology.workers()),
                      check);

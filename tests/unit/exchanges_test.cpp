@@ -123,7 +123,7 @@ TEST(Execution, FindsADeadlock) {  // that is, the test below can fail
 
 struct Variant {
   std::string exchange;
-  Given given = {};
+  GivenSettings given = {};
   bool sums = false;  // supports only messages that can be added
 };
 

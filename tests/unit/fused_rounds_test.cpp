@@ -32,7 +32,8 @@ class FusedRounds : public testing::TestWithParam<std::string> {
  public:
   void for_each(const std::function<void(const Collective&, const std::vector<Plan>&)>& check) {
     const auto both = [&](const Collective& all) { check(all, fused(all)); };
-    const Given given = GetParam() == "oktopk" ? Given{{"balance", "on"}} : Given{};
+    const GivenSettings given =
+        GetParam() == "oktopk" ? GivenSettings{{"balance", "on"}} : GivenSettings{};
     for_each_compressed(GetParam(), both, given);
     for_each_collective(GetParam(), both, given);
   }

@@ -71,7 +71,7 @@ void expect_gathers(const Collective& all, std::string_view beginning,
 
 class AllGather : public testing::TestWithParam<std::string> {
  public:
-  Given given{{"algorithm", GetParam()}};
+  GivenSettings given{{"algorithm", GetParam()}};
 };
 
 TEST_P(AllGather, BringsAllOtherMessagesToEveryWorker) {
