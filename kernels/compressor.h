@@ -15,9 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>

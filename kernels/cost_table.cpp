@@ -56,10 +56,9 @@ bool speaks_for(const CostRow& row, const Compressor& compressor, const Settings
 }
 
 const std::string* header_value(const CostTable& table, const std::string& key) {
-  for (const auto& [name, value] : table.header)
-    if (name == key)
-      return &value;
-  return nullptr;
+  const auto found =
+      std::ranges::find(table.header, key, &std::pair<std::string, std::string>::first);
+  return found == table.header.end() ? nullptr : &found->second;
 }
 
 // What others published is not ours to add to: what is measured makes a table of its own.
@@ -170,8 +169,7 @@ Answer answer(const CostTable& table, const CostQuestion& question) {
       curves[density].push_back(&row);
   }
   for (auto& [density, curve] : curves)
-    std::stable_sort(curve.begin(), curve.end(),
-                     [](const CostRow* a, const CostRow* b) { return a->elements < b->elements; });
+    std::ranges::stable_sort(curve, {}, &CostRow::elements);
   const auto same = curves.find(wanted);
   if (same != curves.end() && covers(same->second, elements))
     return {.seconds = seconds_at(same->second, elements)};

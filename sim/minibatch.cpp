@@ -3,7 +3,6 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "kernels/elementary.h"
 #include "kernels/philox.h"

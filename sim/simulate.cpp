@@ -7,14 +7,13 @@
 #include "sim/engine/repeats.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/report.h"
-#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
 #include "sim/report/runs.h"
 #include "sim/report/timeline.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
-#include "sim/sweep/input_files.h"
+#include "sim/sweep/inputs.h"
 #include "sim/sweep/process.h"
-#include "sim/sweep/result_options.h"
 
 namespace syncline {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "sim/collectives.h"
 #include "sim/plan.h"

@@ -102,9 +102,7 @@ inline void store_set(const Words& words, std::uint32_t bits, std::uint32_t* to)
 // One bit per lane, lane 0 lowest.
 inline std::uint32_t bits_of(const Masks& masks) {
 #if defined(__AVX512DQ__)
-  __m512i lanes;
-  std::memcpy(&lanes, &masks, sizeof lanes);
-  return _mm512_movepi32_mask(lanes);
+  return _mm512_movepi32_mask((__m512i)masks);
 #elif defined(__AVX__)
   __m256 halves[2];
   std::memcpy(halves, &masks, sizeof halves);

@@ -2,11 +2,9 @@
 // elements was off by enough for a threshold that selects 13 % too many.)
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "kernels/arithmetic/keys.h"
 #include "kernels/arithmetic/lanes.h"

@@ -2,6 +2,7 @@
 // message, lowest bit first. Eight codes fill `width` whole bytes, so tiles never share a byte.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>

@@ -1,7 +1,8 @@
 // A random permutation of 0 .. n-1 that is computed, not stored: a Feistel network over the next
 // even power of two, walked until it lands below n (Luby and Rackoff 1988; Black and Rogaway 2002).
 // Any entry costs the same, and the first k entries are k distinct elements: exact sampling without
-// replacement, where GRACE draws with replacement and torch.randperm sorts n random numbers.
+// replacement, where GRACE draws with replacement and torch.randperm sorts n random numbers. And
+// the elements that a sample of a tensor looks at.
 #pragma once
 
 #include <bit>
@@ -43,6 +44,15 @@ constexpr std::uint64_t permuted(const Permutation& p, std::uint64_t i) {
     i = (std::uint64_t{left} << p.half_bits) | right;
   } while (i >= p.size);
   return i;
+}
+
+// The elements a sample looks at: one at random out of each of m equal strata, so that a tensor
+// made of layers of different scale is covered in proportion.
+constexpr std::size_t sampled_element(const Draw& draw, std::size_t elements, std::size_t samples,
+                                      std::size_t stratum) {
+  const std::uint64_t begin = std::uint64_t{stratum} * elements / samples;
+  const std::uint64_t end = (std::uint64_t{stratum} + 1) * elements / samples;
+  return begin + random_words(draw, stratum)[3] % (end - begin);
 }
 
 }  // namespace syncline

@@ -2,10 +2,8 @@
 // is: about 88 bytes per element, 12 to add, 8 to write keys and indices, 68 in the sort (the keys
 // once for their histograms, then four passes that read and write both).
 #include <cub/device/device_radix_sort.cuh>
-#include <cuda_runtime.h>
 
 #include "kernels/gpu/device.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 namespace {
@@ -41,12 +39,10 @@ void run_cub_sort(const DeviceInput& input, std::size_t k, const DeviceOutput& o
                   void* workspace, void* stream) {
   const std::size_t n = input.elements;
   std::uint32_t* words = static_cast<std::uint32_t*>(workspace);
-  launch(key_kernel, blocks_of(n), 256, stream, input.gradient, input.residual, n, words,
-         words + 2 * n);
+  launch_each(n, key_kernel, stream, input.gradient, input.residual, n, words, words + 2 * n);
   sort_key_pairs(words + 4 * n, sort_key_pairs(nullptr, 0, words, n, stream), words, n, stream);
-  if (k > 0)
-    launch(take_kernel, blocks_of(k), 256, stream, words + 3 * n, k, input.residual,
-           reinterpret_cast<float*>(output.message));
+  launch_each(k, take_kernel, stream, words + 3 * n, k, input.residual,
+              reinterpret_cast<float*>(output.message));
 }
 
 std::size_t cub_workspace(std::size_t elements) {

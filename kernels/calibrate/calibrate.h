@@ -53,10 +53,6 @@ struct Timing {
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread);
 
-// Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
-// patience ends.
-Timing timed(const std::function<void()>& prepare, const std::function<void()>& work);
-
 // A GPU moves at least this: the compressor's `traffic`, at the cell's settings.
 double encode_bytes(const Cell& cell, std::size_t elements);
 double decode_bytes(const Cell& cell, std::size_t elements);

@@ -2,7 +2,6 @@
 // caches, encode and decode apart, beside what a user would reach for without us.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -94,6 +93,20 @@ struct Run {  // one table in the making
                 rate / copy_bandwidth * 100, timing.quiet ? "" : "  noisy");
   }
 };
+
+// Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
+// patience ends.
+Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
+  return timed_samples(
+      [&] {
+        prepare();
+        evict();
+        const Clock::time_point start = Clock::now();
+        work();
+        return seconds_since(start);
+      },
+      0.6, 0.1);
+}
 
 void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
   const Compressor& compressor = *cell.compressor;
@@ -213,18 +226,6 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
       break;
   }
   return timing;
-}
-
-Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
-  return timed_samples(
-      [&] {
-        prepare();
-        evict();
-        const Clock::time_point start = Clock::now();
-        work();
-        return seconds_since(start);
-      },
-      0.6, 0.1);
 }
 
 void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <sstream>
 
 #include "kernels/calibrate/calibrate.h"
 #include "kernels/io/text.h"
@@ -17,15 +18,9 @@ void add_once(std::vector<Value>& values, const Value& value) {
 
 std::vector<std::string> list_of(const std::string& text) {
   std::vector<std::string> parts;
-  std::string part;
-  for (const char c : text + ',') {
-    if (c != ',') {
-      part += c;
-      continue;
-    }
+  std::istringstream words(text + ',');
+  for (std::string part; std::getline(words, part, ',');)
     add_once(parts, part);
-    part.clear();
-  }
   return parts;
 }
 

@@ -1,7 +1,5 @@
 // The published quantisers as chains of operations (as in GRACE, github.com/sands-lab/grace). Codes
 // leave as a byte each, unpacked, as theirs do.
-#include <cuda_runtime.h>
-
 #include "kernels/calibrate/published.cuh"
 #include "kernels/compressors/powersgd.h"
 #include "kernels/gpu/device.cuh"

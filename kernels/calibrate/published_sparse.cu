@@ -1,6 +1,5 @@
 // The published sparsifiers as chains of operations (as in GaussianK-SGD,
 // github.com/hclhkbu/GaussianK-SGD, and, for SIDCo, its authors' code; MSTopK after the paper).
-#include <cuda_runtime.h>
 #include <thrust/extrema.h>
 #include <thrust/scan.h>
 #include <thrust/sequence.h>
@@ -42,9 +41,6 @@ void run_randomk(Published& p, std::size_t k) {
   p.finish(static_cast<std::ptrdiff_t>(k));
 }
 
-struct Square {
-  __device__ float operator()(float x) const { return x * x; }
-};
 struct PerPacketCost {  // of the T largest, T = i + 1, as cat's defaults have it
   double element_bits;
   __device__ float operator()(float squares, std::int64_t i) const {
@@ -60,7 +56,7 @@ void run_cat(Published& p, std::size_t) {
   p.magnitudes();
   thrust::copy(p.on(), p.a, p.a + p.n, p.b);
   sort_pairs(p);
-  thrust::transform(p.on(), p.b, p.b + p.n, p.a, Square());
+  thrust::transform(p.on(), p.b, p.b + p.n, p.a, SquaredDistance{0});
   thrust::inclusive_scan(p.on(), p.a, p.a + p.n, p.a);
   const PerPacketCost ratio{32 + ceil(log2(static_cast<double>(p.n)))};
   thrust::transform(p.on(), p.a, p.a + p.n, first, p.b, ratio);

@@ -14,6 +14,7 @@
 #include <numbers>
 
 #include "kernels/arithmetic/normal.h"
+#include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/select.h"
 #include "kernels/philox.h"
@@ -44,8 +45,7 @@ void write_signs(const std::vector<std::uint32_t>& chosen, double magnitudes, St
   for (std::size_t i = 0; i < count; ++i) {
     float& u = state.residual[chosen[i]];
     std::memcpy(message.data() + 4 + 4 * i, &chosen[i], 4);
-    if (u >= 0)
-      message[4 + 4 * count + i / 8] |= static_cast<std::byte>(1u << i % 8);
+    put_code(u >= 0, i, 1, message.data() + 4 + 4 * count);
     u = std::isfinite(scale) ? u - (u >= 0 ? scale : -scale) : 0.0f;
   }
 }
@@ -71,13 +71,12 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   const auto magnitude_at = [&](std::size_t i) -> double { return absolute_value(sorted[i]); };
   while (!walk.finished)
     walk.next(magnitude_at(walk.count), magnitude_at);
-  std::vector<std::uint32_t> chosen;
-  if (settings.word("rule") != "stochastic")
-    chosen = largest_plainly(u, walk.best);
-  else
-    for (std::size_t i = 0; i < u.size(); ++i)
-      if (uniform(draw, i) < chance(u[i], walk.best_unit))
-        chosen.push_back(static_cast<std::uint32_t>(i));
+  const auto is_kept = [&](std::size_t i) {
+    return uniform(draw, i) < chance(u[i], walk.best_unit);
+  };
+  const std::vector<std::uint32_t> chosen = settings.word("rule") == "stochastic"
+                                                ? indices_where(u.size(), is_kept)
+                                                : largest_plainly(u, walk.best);
   finish(settings, walk, chosen, gradient.precision(), state, message);
 }
 
@@ -150,7 +149,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
   if (!good)
     throw CorruptMessage("corrupt cat message: allowed are a scale from 0 and ascending indices");
   for (std::size_t i = 0; i < count; ++i) {
-    const bool set = (message[4 + 4 * count + i / 8] >> i % 8 & std::byte{1}) != std::byte{0};
+    const bool set = get_code(message.data() + 4 + 4 * count, i, 1) != 0;
     sum[indices[i]] += set ? scale : -scale;
   }
 }

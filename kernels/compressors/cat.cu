@@ -7,12 +7,7 @@
 //
 // Equal magnitudes are the same addition whichever comes first, so only keys are sorted, by radix
 // digits in four passes. What is sent then follows from the key of rank T, as in topk.cu.
-#include <bit>
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/cat_walk.cuh"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/lookback.cuh"
 #include "kernels/gpu/selection.cuh"
 
@@ -201,12 +196,6 @@ __global__ void __launch_bounds__(block_threads)
   }
 }
 
-// The sign rule's message lies in its room as it comes about: the indices, the values that were
-// taken off the residual, the scale, a bit per index.
-std::vector<MessagePart> sign_parts(std::size_t elements, std::uint64_t selected) {
-  return {{8 * elements, 4}, {0, 4 * selected}, {8 * elements + 4, 4 * ((selected + 31) / 32)}};
-}
-
 __global__ void signs_kernel(float* u, std::size_t elements, Room room, DeviceOutput output) {
   const std::size_t count = room.answer->best;
   const std::size_t first = grid_thread();
@@ -238,15 +227,10 @@ __global__ void unsign_kernel(const std::byte* message, std::size_t count, float
   sum[indices[i]] += set ? scale : -scale;
 }
 
-Room room_of(void* workspace, std::size_t elements) {
-  char* at = static_cast<char*>(workspace);
-  Room room;
-  room.answer = reinterpret_cast<Answer*>(at);
-  room.selection = selection_room(at += answer_bytes, elements);
-  room.keys = reinterpret_cast<std::uint32_t*>(at + selection_bytes(elements));
-  room.other = room.keys + elements;
-  room.table = room.other + elements;
-  return room;
+Room room_of(const Selector& selector) {
+  const std::size_t n = selector.input.elements;
+  std::uint32_t* const keys = reinterpret_cast<std::uint32_t*>(selector.beside + answer_bytes);
+  return {reinterpret_cast<Answer*>(selector.beside), selector.room, keys, keys + n, keys + 2 * n};
 }
 
 // Four passes: the keys end where they began.
@@ -260,51 +244,53 @@ void sort_keys(Room room, void* stream) {
 }
 
 // Leaves T in room.answer, and what it says of the selection.
-void find_best(const Terms& terms, const DeviceInput& input, const Room& room, void* stream) {
-  const std::size_t n = input.elements;
+void find_best(const Terms& terms, const Selector& selector, const Room& room) {
+  const std::size_t n = selector.input.elements;
+  void* const stream = selector.stream;
   if (n > first_top) {
-    take_bin_of(first_top, room.selection, stream);
-    collect(input, false, room.selection, stream);
-    cut_list(input, first_top, room.selection, stream);
+    selector.take_bin_of(first_top);
+    selector.collect();
+    selector.cut_list(first_top);
     launch(top_keys_kernel, persistent_blocks(), block_threads, stream, room);
     sort_keys(room, stream);
     launch(walk_kernel, 1, walk_threads, stream, terms, first_top, n, room);
   }
-  launch(all_keys_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room);
+  launch(all_keys_kernel, persistent_blocks(), block_threads, stream, selector.input.residual, n,
+         room);
   sort_keys(room, stream);
   launch(walk_kernel, 1, walk_threads, stream, terms, n, n, room);
 }
 
-void keep_at_random(const DeviceInput& input, const Draw& draw, const Room& room,
-                    const DeviceOutput& output, void* stream) {
-  cudaMemsetAsync(output.selected, 0, sizeof *output.selected, stream_of(stream));
-  begin_look_back(room.selection, tiles_of(input.elements), stream);
+void keep_at_random(const Draw& draw, const Selector& selector, const Room& room) {
+  const DeviceInput& input = selector.input;
+  const DeviceOutput& output = selector.output;
+  cudaMemsetAsync(output.selected, 0, sizeof *output.selected, stream_of(selector.stream));
+  selector.begin_look_back();
   const auto kernel = input.halves != nullptr ? keep_kernel<Half> : keep_kernel<float>;
-  launch(kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements, draw,
-         room, output);
+  launch(kernel, persistent_blocks(), block_threads, selector.stream, input.residual,
+         input.elements, draw, room, output);
 }
 
-void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
-            const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t n = input.elements;
-  const Terms terms = terms_of(settings, n);
-  const Room room = room_of(workspace, n);
-  cudaMemsetAsync(room.answer, 0, sizeof *room.answer, stream_of(stream));
-  add_sum_and_count(input, keeps_residual(settings), room.selection, stream);
-  if (n > 0)
-    find_best(terms, input, room, stream);
+void encode(const Settings& settings, const Draw& draw, const Selector& selector) {
+  const DeviceInput& input = selector.input;
+  const Terms terms = terms_of(settings, input.elements);
+  const Room room = room_of(selector);
+  cudaMemsetAsync(room.answer, 0, sizeof *room.answer, stream_of(selector.stream));
+  selector.add_sum_and_count(keeps_residual(settings));
+  if (input.elements > 0)
+    find_best(terms, selector, room);
   if (terms.rule == Rule::stochastic) {
-    keep_at_random(input, draw, room, output, stream);
+    keep_at_random(draw, selector, room);
     return;
   }
-  DeviceInput plain = input;  // signs are made of values in fp32
-  plain.halves = terms.rule == Rule::sign ? nullptr : input.halves;
-  collect(input, false, room.selection, stream);
-  write_band(plain, room.selection, output, sparse_room(settings, n), stream);
-  launch(report_kernel, 1, 1, stream, room, output);
+  selector.collect();
+  Selector plain = selector;  // signs are made of values in fp32
+  plain.input.halves = terms.rule == Rule::sign ? nullptr : input.halves;
+  plain.write_band();
+  launch(report_kernel, 1, 1, selector.stream, room, selector.output);
   if (terms.rule == Rule::sign)
-    launch(signs_kernel, persistent_blocks(), block_threads, stream, input.residual, n, room,
-           output);
+    launch(signs_kernel, persistent_blocks(), block_threads, selector.stream, input.residual,
+           input.elements, room, selector.output);
 }
 
 using Decoder = decltype(DeviceCompressor::decode_add);
@@ -318,8 +304,7 @@ Decoder decoder_of_signs_and(const Decoder& decode_sparse) {
       return;
     }
     const std::size_t count = (bytes / 4 - 1) * 32 / 33;
-    if (count > 0)
-      launch(unsign_kernel, blocks_of(count), 256, stream, message, count, sum);
+    launch_each(count, unsign_kernel, stream, message, count, sum);
   };
 }
 
@@ -327,10 +312,13 @@ std::size_t message_room(const Settings& settings, std::size_t elements) {
   return sparse_room(settings, elements) + 4 + 4 * ((elements + 31) / 32);
 }
 
+// The sign rule's message lies in its room as it comes about: the indices, the values that were
+// taken off the residual, the scale, a bit per index.
 std::vector<MessagePart> parts(const Settings& settings, std::size_t elements, Precision precision,
                                std::uint64_t selected) {
-  return settings.word("rule") == "sign" ? sign_parts(elements, selected)
-                                         : sparse_parts(settings, elements, precision, selected);
+  if (settings.word("rule") != "sign")
+    return sparse_parts(settings, elements, precision, selected);
+  return {{8 * elements, 4}, {0, 4 * selected}, {8 * elements + 4, 4 * ((selected + 31) / 32)}};
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

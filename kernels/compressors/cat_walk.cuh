@@ -2,8 +2,6 @@
 // walks; a block brings it the magnitudes.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include "kernels/compressors/cat.h"
 #include "kernels/gpu/selection.cuh"
 

@@ -13,7 +13,7 @@
 // which a compressor does not know.
 #include "kernels/compressors/dgc.h"
 
-#include "kernels/arithmetic/sample.h"
+#include "kernels/arithmetic/permutation.h"
 #include "kernels/cpu/select.h"
 
 namespace syncline {
@@ -108,8 +108,7 @@ void add(const Sums& sums, std::size_t begin, std::size_t count) {
   }
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message) {
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state) {
   const std::size_t n = gradient.elements();
   Dgc dgc = dgc_of(settings, n, draw.step);
   const Sums sums = sums_of(gradient, dgc, state);
@@ -117,16 +116,16 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     dgc.factor = factor_of(gradient, dgc.clip);
   const std::uint32_t threshold = dgc.k > 0 ? sampled_key(sums, draw) : no_key;
   Picks picks = room_for_picks(n, state.scratch);
-  const auto pick = [&](std::size_t t, std::size_t begin, std::size_t count) {
+  const auto pick_in = [&](std::size_t t, std::size_t begin, std::size_t count) {
     collect_tile(state.residual.data(), t, begin, count, threshold, picks);
   };
   if (!sums.momentum.empty() || dgc.factor != 1)
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
       add(sums, begin, count);
-      pick(t, begin, count);
+      pick_in(t, begin, count);
     });
   else
-    add_then(gradient, true, state, pick);
+    add_then(gradient, true, state, pick_in);
   if (too_many(picks.total(), dgc.k))
     trim(dgc.k, picks);
   if (!sums.momentum.empty())
@@ -134,7 +133,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
       for (const std::uint32_t i : picks.tile(t))
         sums.momentum[i] = 0;
     });
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return picks;
 }
 
 // At least what the threshold let through in the sample itself, at most what is not trimmed. (After
@@ -172,7 +171,7 @@ const Registered<Compressor> entry{{
     .wire_bytes = bytes,
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {12.8, 5}, .published = {98, 20, 4}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
     .own_warm_up = "warm-up",

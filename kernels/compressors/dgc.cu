@@ -2,11 +2,8 @@
 // pass, and too long a list is cut to its k largest by radix digits, never by a sort. With momentum
 // correction, a pass of 20 bytes per element first makes the sums; with clipping, one of 4 bytes
 // before that finds the norm.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/sample.h"
+#include "kernels/arithmetic/permutation.h"
 #include "kernels/compressors/dgc.h"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -49,11 +46,10 @@ __global__ void judge_kernel(Selection* selection, std::size_t k) {
   selection->band_key = trimmed ? selection->cut_key : no_key;
   selection->skip = 0;
   selection->rank = trimmed ? selection->rank : 0;
-  selection->listed_sent = trimmed ? k : selection->listed;
+  selection->selected = trimmed ? k : selection->listed;
 }
 
-__global__ void report_kernel(Selection* selection, DeviceOutput output) {
-  selection->selected = selection->listed_sent;
+__global__ void report_kernel(const Selection* selection, DeviceOutput output) {
   *output.selected = selection->selected;
 }
 
@@ -64,72 +60,67 @@ __global__ void mask_kernel(const DeviceOutput output, float* velocity) {
     velocity[indices[i]] = 0;
 }
 
-void make_sums(const DeviceInput& input, const Dgc& dgc, const SelectionRoom& room, float* factor,
-               void* stream) {
+void make_sums(const Dgc& dgc, const Selector& selector) {
+  float* const factor = reinterpret_cast<float*>(selector.beside);
   if (dgc.clip > 0) {
-    DeviceInput gradient = input;
-    gradient.residual = nullptr;
-    add_and_sum(gradient, false, room, stream);
-    launch(factor_kernel, 1, 1, stream, room.selection, dgc.clip, factor);
+    Selector gradient = selector;
+    gradient.input.residual = nullptr;
+    gradient.add_and_sum(false);
+    launch(factor_kernel, 1, 1, selector.stream, selector.room.selection, dgc.clip, factor);
   }
+  const DeviceInput& input = selector.input;
   float* velocity = dgc.momentum > 0 ? reinterpret_cast<float*>(input.memory) : nullptr;
-  if (input.elements > 0)
-    with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(sum_kernel<Value>, blocks_of(input.elements), 256, stream, g, velocity, input.residual,
-             input.elements, dgc.momentum, dgc.clip > 0 ? factor : nullptr);
-    });
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch_each(input.elements, sum_kernel<Value>, selector.stream, g, velocity, input.residual,
+                input.elements, dgc.momentum, dgc.clip > 0 ? factor : nullptr);
+  });
 }
 
 // low_key: the sample's own top fraction, of g + e or, where g is null, of what is in the residual.
 // The keys lie where the list will.
 template <class Value>
-void set_sampled_key(const Dgc& dgc, const DeviceInput& input, const Value* g, const Draw& draw,
-                     SelectionRoom room, void* stream) {
-  room.sample = room.list;
-  room.samples = dgc.samples;
-  launch(sample_kernel<Value>, blocks_of(dgc.samples), 256, stream, g, input.residual,
-         input.elements, draw, dgc.samples, room.sample);
-  cut_sample(input, dgc.sample_k, room, stream);
+void set_sampled_key(const Dgc& dgc, const Value* g, const Draw& draw, Selector selector) {
+  selector.room.sample = selector.room.list;
+  selector.room.samples = dgc.samples;
+  launch_each(dgc.samples, sample_kernel<Value>, selector.stream, g, selector.input.residual,
+              selector.input.elements, draw, dgc.samples, selector.room.sample);
+  selector.cut_sample(dgc.sample_k);
 }
 
-void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
-            const DeviceOutput& output, void* workspace, void* stream) {
+void encode(const Settings& settings, const Draw& draw, const Selector& selector) {
+  const DeviceInput& input = selector.input;
+  Selection* const selection = selector.room.selection;
   const Dgc dgc = dgc_of(settings, input.elements, draw.step);
-  const SelectionRoom room = selection_room(workspace, input.elements);
   const bool summed = dgc.momentum > 0 || dgc.clip > 0;
   if (summed)
-    make_sums(
-        input, dgc, room,
-        reinterpret_cast<float*>(static_cast<char*>(workspace) + selection_bytes(input.elements)),
-        stream);
+    make_sums(dgc, selector);
   if (dgc.k == 0)
-    set_low_key(room, no_key, stream);
+    selector.set_low_key(no_key);
   else if (summed)
-    set_sampled_key<float>(dgc, input, nullptr, draw, room, stream);
+    set_sampled_key<float>(dgc, nullptr, draw, selector);
   else
-    with_gradient(input,
-                  [&](const auto* g) { set_sampled_key(dgc, input, g, draw, room, stream); });
+    with_gradient(input, [&](const auto* g) { set_sampled_key(dgc, g, draw, selector); });
   if (summed)
-    collect(input, false, room, stream);
+    selector.collect();
   else
-    add_and_collect(input, true, room, stream);
-  cut_list(input, dgc.k, room, stream);
-  launch(judge_kernel, 1, 1, stream, room.selection, dgc.k);
-  write_band(input, room, output, sparse_room(settings, input.elements), stream);
-  launch(report_kernel, 1, 1, stream, room.selection, output);
+    selector.add_and_collect(true);
+  selector.cut_list(dgc.k);
+  launch(judge_kernel, 1, 1, selector.stream, selection, dgc.k);
+  selector.write_band();
+  launch(report_kernel, 1, 1, selector.stream, selection, selector.output);
   if (dgc.momentum > 0)
-    launch(mask_kernel, persistent_blocks(), block_threads, stream, output,
+    launch(mask_kernel, persistent_blocks(), block_threads, selector.stream, selector.output,
            reinterpret_cast<float*>(input.memory));
 }
 
+void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {
+  momentum_of(state, dgc_of(settings, elements, draw.step), elements);
+}
+
 DeviceCompressor dgc_on_device() {
-  DeviceCompressor device = sparsifier_on_device("dgc", encode);
+  DeviceCompressor device = sparsifier_on_device("dgc", encode, prepare);
   device.workspace_bytes = [](const Settings&, std::size_t elements) {
     return selection_bytes(elements) + sizeof(float);  // the factor of clipping
-  };
-  device.prepare = [](const Settings& settings, std::size_t elements, const Draw& draw,
-                      State& state) {
-    momentum_of(state, dgc_of(settings, elements, draw.step), elements);
   };
   return device;
 }

@@ -10,43 +10,32 @@
 // looks at what was found, a lower one needs a pass more.
 #include "kernels/compressors/gaussiank.h"
 
-#include "kernels/arithmetic/normal.h"
 #include "kernels/cpu/sparse.h"
 
 namespace syncline {
 namespace {
 
-double quantile(const Settings& settings) {
-  const double density = density_of(settings);
-  return normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
-}
-
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-                    Message& message) {
-  add_plainly(gradient, with_feedback(settings), state);
+std::vector<std::uint32_t> choose(const Settings& settings, const Draw&, State& state) {
   const Values& u = state.residual;
   const std::size_t k = wanted(density_of(settings), u.size());
-  double t = gaussian_threshold(moments_of(u), quantile(settings));
+  double t = gaussian_threshold(moments_of(u), gaussian_quantile(settings));
   std::vector<std::uint32_t> chosen;
   for (int pass = 0; pass < gaussian_passes && k > 0; ++pass) {
-    chosen.clear();
-    for (std::size_t i = 0; i < u.size(); ++i)
-      if (std::fabs(u[i]) > static_cast<float>(t))
-        chosen.push_back(static_cast<std::uint32_t>(i));
+    chosen = indices_where(u.size(),
+                           [&](std::size_t i) { return std::fabs(u[i]) > static_cast<float>(t); });
     const double factor = gaussian_factor(chosen.size(), k);
     if (factor == 1)
       break;
     t *= factor;
   }
-  write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
+  return chosen;
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-            Message& message) {
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, State& state) {
   const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   Picks picks = room_for_picks(n, state.scratch);
-  double t =
-      gaussian_threshold(add_and_sum(gradient, with_feedback(settings), state), quantile(settings));
+  const Moments moments = add_and_sum(gradient, with_feedback(settings), state);
+  double t = gaussian_threshold(moments, gaussian_quantile(settings));
   if (k > 0)
     collect(state.residual, key_above(t), picks);
   for (int pass = 1; pass < gaussian_passes && k > 0; ++pass) {
@@ -59,7 +48,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
     else
       collect(state.residual, key_above(t), picks);
   }
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return picks;
 }
 
 const Registered<Compressor> entry{{
@@ -77,8 +66,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes_near_density<3>,
     .promise = promise_at_density,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .reference = {encode_chosen<choose>, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {16.4, 4}, .published = {57, 14, 5}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.015625, 0.004},
 }};

@@ -1,12 +1,7 @@
 // Gaussian_k on a GPU: gaussiank.cpp's three passes, with the threshold and the decisions of the
 // published loop made on the device. Only the normal quantile, which is a setting, comes from the
 // host.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
-#include "kernels/arithmetic/normal.h"
 #include "kernels/compressors/gaussiank.h"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -39,19 +34,17 @@ __global__ void decide_kernel(Selection* selection, std::size_t k) {
       k == 0 ? no_key : key_above(selection->threshold * last_mask(selection->counts, k));
 }
 
-void encode(const Settings& settings, const DeviceInput& input, const Draw&,
-            const DeviceOutput& output, void* workspace, void* stream) {
-  const double density = density_of(settings);
-  const double quantile =
-      normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
-  const SelectionRoom room = selection_room(workspace, input.elements);
-  add_and_sum(input, with_feedback(settings), room, stream);
-  launch(threshold_kernel, 1, 1, stream, room.selection, quantile);
-  launch(count_kernel, persistent_blocks(), block_threads, stream, input.residual, input.elements,
-         room.selection);
-  launch(decide_kernel, 1, 1, stream, room.selection, wanted(density, input.elements));
-  collect(input, false, room, stream);
-  write_list(input, room, output, sparse_room(settings, input.elements), stream);
+void encode(const Settings& settings, const Draw&, const Selector& selector) {
+  const DeviceInput& input = selector.input;
+  Selection* const selection = selector.room.selection;
+  selector.add_and_sum(with_feedback(settings));
+  launch(threshold_kernel, 1, 1, selector.stream, selection, gaussian_quantile(settings));
+  launch(count_kernel, persistent_blocks(), block_threads, selector.stream, input.residual,
+         input.elements, selection);
+  launch(decide_kernel, 1, 1, selector.stream, selection,
+         wanted(density_of(settings), input.elements));
+  selector.collect();
+  selector.write_list();
 }
 
 const Registered<DeviceCompressor> entry{sparsifier_on_device("gaussiank", encode)};

@@ -7,10 +7,17 @@
 #include <limits>
 
 #include "kernels/arithmetic/moments.h"
+#include "kernels/arithmetic/normal.h"
+#include "kernels/compressor.h"
 
 namespace syncline {
 
 inline constexpr int gaussian_passes = 3;
+
+inline double gaussian_quantile(const Settings& settings) {
+  const double density = density_of(settings);
+  return normal_quantile(1 - (settings.word("sides") == "two" ? density / 2 : density));
+}
 
 // t = mean + deviation * quantile, with the sample deviation, as torch.std has it.
 constexpr double gaussian_variance(const Moments& moments) {

@@ -14,31 +14,27 @@
 namespace syncline {
 namespace {
 
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw& draw,
-                    State& state, Message& message) {
-  add_plainly(gradient, with_feedback(settings), state);
+std::vector<std::uint32_t> choose(const Settings& settings, const Draw& draw, State& state) {
   const Values& u = state.residual;
   const std::size_t k = wanted(density_of(settings), u.size());
+  if (k == 0)
+    return {};
   const auto count = [&](std::uint32_t key) {
     return static_cast<std::size_t>(
         std::count_if(u.begin(), u.end(), [&](float x) { return magnitude_key(x) >= key; }));
   };
-  std::vector<std::uint32_t> chosen;
-  if (k > 0) {
-    const Band band = bisect(moments_of(u), static_cast<int>(settings.number("rounds")),
-                             [&](std::uint32_t key) { return count(key) <= k; });
-    const std::size_t room = k - count(band.above);
-    const std::size_t first = random_offset(draw, count(band.from) - count(band.above), room);
-    std::size_t seen = 0;
-    for (std::size_t i = 0; i < u.size(); ++i) {
-      const std::uint32_t key = magnitude_key(u[i]);
-      const bool in_band = key >= band.from && key < band.above;
-      if (key >= band.above || (in_band && seen >= first && seen < first + room))
-        chosen.push_back(static_cast<std::uint32_t>(i));
-      seen += in_band ? 1 : 0;
-    }
-  }
-  write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
+  const Band band = bisect(moments_of(u), static_cast<int>(settings.number("rounds")),
+                           [&](std::uint32_t key) { return count(key) <= k; });
+  const std::size_t room = k - count(band.above);
+  const std::size_t first = random_offset(draw, count(band.from) - count(band.above), room);
+  std::size_t seen = 0;
+  return indices_where(u.size(), [&](std::size_t i) {
+    const std::uint32_t key = magnitude_key(u[i]);
+    if (key < band.from || key >= band.above)
+      return key >= band.above;
+    ++seen;
+    return seen > first && seen <= first + room;
+  });
 }
 
 // The key of rank k + 1, 0 when there is none.
@@ -54,7 +50,7 @@ std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw
 }
 
 // Leaves those picks that are sent; all of them reach band.from.
-void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
+void choose_in_band(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   const std::size_t tiles = picks.counts.size();
   std::vector<std::size_t> above(tiles);
   run_in_parallel(tiles, [&](std::size_t t) {
@@ -73,8 +69,7 @@ void choose(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
     });
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message) {
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state) {
   const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   const Moments moments = add_and_sum(gradient, with_feedback(settings), state);
   Picks picks = room_for_picks(n, state.scratch);
@@ -83,9 +78,9 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     const Band band = bisect(moments, static_cast<int>(settings.number("rounds")),
                              [&](std::uint32_t key) { return k >= n || key > next; });
     collect(state.residual, band.from, picks);
-    choose(band, k, draw, picks);
+    choose_in_band(band, k, draw, picks);
   }
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return picks;
 }
 
 const Registered<Compressor> entry{{
@@ -101,8 +96,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .reference = {encode_chosen<choose>, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {16.4, 4}, .published = {175, 70, 30}, .sum_bytes_per_selected = 64},
 }};
 

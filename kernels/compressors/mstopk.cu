@@ -1,11 +1,7 @@
 // MSTopK on a GPU: mstopk.cpp's way to the bisection's answer without its counting passes. The
 // histogram bounds the key of rank k + 1, which decides every round; the band is listed in one
 // pass.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/mstopk.h"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -36,30 +32,28 @@ __global__ void offset_kernel(Selection* selection, std::size_t k, Draw draw) {
   selection->skip = random_offset(draw, selection->listed - sure, k - sure);
 }
 
-void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
-            const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t n = input.elements, k = wanted(density_of(settings), n);
-  const SelectionRoom room = selection_room(workspace, n);
-  const std::size_t message_room = sparse_room(settings, n);
-  add_sum_and_count(input, with_feedback(settings), room, stream);
+void encode(const Settings& settings, const Draw& draw, const Selector& selector) {
+  const SelectionRoom& room = selector.room;
+  const std::size_t n = selector.input.elements, k = wanted(density_of(settings), n);
+  selector.add_sum_and_count(with_feedback(settings));
   if (k == 0) {
-    set_low_key(room, no_key, stream);
-    collect(input, false, room, stream);
-    write_list(input, room, output, message_room, stream);
+    selector.set_low_key(no_key);
+    selector.collect();
+    selector.write_list();
     return;
   }
   if (k < n) {
-    take_bin_of(k + 1, room, stream);
-    collect(input, false, room, stream);
-    cut_list(input, k + 1, room, stream);
+    selector.take_bin_of(k + 1);
+    selector.collect();
+    selector.cut_list(k + 1);
   }
-  launch(bisect_kernel, 1, 1, stream, room.selection, static_cast<int>(settings.number("rounds")),
-         k >= n);
-  collect(input, false, room, stream);
-  launch(count_above_kernel, persistent_blocks(), block_threads, stream, room);
-  launch(offset_kernel, 1, 1, stream, room.selection, k, draw);
-  write_band(input, room, output, message_room, stream);
-  count_selected(room, output, k, stream);
+  launch(bisect_kernel, 1, 1, selector.stream, room.selection,
+         static_cast<int>(settings.number("rounds")), k >= n);
+  selector.collect();
+  launch(count_above_kernel, persistent_blocks(), block_threads, selector.stream, room);
+  launch(offset_kernel, 1, 1, selector.stream, room.selection, k, draw);
+  selector.write_band();
+  selector.count_selected(k);
 }
 
 const Registered<DeviceCompressor> entry{sparsifier_on_device("mstopk", encode)};

@@ -6,11 +6,8 @@ namespace {
 
 void encode_plainly(const Settings&, const Gradient& gradient, const Draw&, State&,
                     Message& message) {
-  const std::size_t width = value_bytes(gradient.precision());
-  message.resize(gradient.elements() * width);
-  for (std::size_t i = 0; i < gradient.elements(); ++i)
-    std::memcpy(message.data() + width * i,
-                static_cast<const std::byte*>(gradient.data()) + width * i, width);
+  const std::byte* const values = static_cast<const std::byte*>(gradient.data());
+  message.assign(values, values + gradient.elements() * value_bytes(gradient.precision()));
 }
 
 void encode(const Settings&, const Gradient& gradient, const Draw&, State&, Message& message) {

@@ -1,8 +1,5 @@
 // No compression on a GPU: a copy, and a sum.
-#include <cuda_runtime.h>
-
 #include "kernels/gpu/device.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 namespace {
@@ -25,9 +22,8 @@ void encode(const Settings&, const DeviceInput& input, const Draw&, const Device
 template <class Value>
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  if (elements > 0)
-    launch(sum_values_kernel<Value>, blocks_of(elements), 256, stream,
-           reinterpret_cast<const Value*>(message), sum, elements);
+  launch_each(elements, sum_values_kernel<Value>, stream, reinterpret_cast<const Value*>(message),
+              sum, elements);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "none",

@@ -18,9 +18,10 @@ Shape shape_of(const Settings& settings, std::size_t elements) {
   return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
 }
 
-std::size_t row_length(const Shape& s, std::size_t elements, std::size_t row) {
-  const std::size_t begin = std::min(row * s.columns, elements);
-  return std::min(s.columns, elements - begin);
+// The last rows may be shorter than the others, or empty.
+std::span<float> row_of(std::span<float> u, const Shape& s, std::size_t row) {
+  const std::size_t begin = std::min(row * s.columns, u.size());
+  return u.subspan(begin, std::min(s.columns, u.size() - begin));
 }
 
 // The columns of Q lie one after the other in it: what runs along a row of u runs along one too.
@@ -54,24 +55,26 @@ double dot(const float* a, const float* b, std::size_t count) {
 }
 
 // Adds what a row gives to Q = u^T P, which is transposed.
-void add_row(const float* u, std::size_t length, const Shape& s, const float* p, float* q) {
+void add_row(std::span<const float> u, const Shape& s, const float* p, float* q) {
   for (std::size_t c = 0; c < s.rank; ++c)
-    for (std::size_t j = 0; j < length; ++j)
+    for (std::size_t j = 0; j < u.size(); ++j)
       q[c * s.columns + j] += u[j] * p[c];
 }
 
 // A row of P Q^T, with Q transposed.
-void row_of_product(const float* p, const float* q, const Shape& s, std::size_t length,
-                    float* row) {
-  std::fill(row, row + length, 0.0f);
+std::vector<float> row_of_product(const float* p, const float* q, const Shape& s,
+                                  std::size_t length) {
+  std::vector<float> row(length);
   for (std::size_t c = 0; c < s.rank; ++c)
     for (std::size_t j = 0; j < length; ++j)
       row[j] += p[c] * q[c * s.columns + j];
+  return row;
 }
 
-void put_floats(std::span<const float> values, std::byte* out) {
+void put_floats(std::span<const float> values, Message& message) {
+  message.resize(4 * values.size());
   for (std::size_t i = 0; i < values.size(); ++i)
-    put_value(values[i], Precision::fp32, out + 4 * i);
+    put_value(values[i], Precision::fp32, message.data() + 4 * i);
 }
 
 std::vector<float> floats(std::span<const std::byte> bytes) {
@@ -108,30 +111,26 @@ void make_p(const Settings& settings, const Gradient& gradient, const Draw& draw
   const std::vector<float> q = transposed(matrix_of(state, s, draw), s.rank);
   std::vector<float> p(s.rows * s.rank);
   manner.rows(s.rows, [&](std::size_t i) {
-    const float* row = state.residual.data() + std::min(i * s.columns, n);
+    const std::span<const float> row = row_of(state.residual, s, i);
     for (std::size_t c = 0; c < s.rank; ++c)
       p[i * s.rank + c] =
-          static_cast<float>(manner.dot(row, q.data() + c * s.columns, row_length(s, n, i)));
+          static_cast<float>(manner.dot(row.data(), q.data() + c * s.columns, row.size()));
   });
-  message.resize(4 * p.size());
-  put_floats(p, message.data());
+  put_floats(p, message);
 }
 
 template <const Manner& manner>
 void make_q(const Settings& settings, std::span<const std::byte> first_sum, State& state,
             Message& message) {
-  const std::size_t n = state.residual.size();
-  const Shape s = shape_of(settings, n);
+  const Shape s = shape_of(settings, state.residual.size());
   expect_bytes("powersgd", first_sum.size(), 4 * s.rows * s.rank);
   std::vector<float> p = floats(first_sum);
   orthogonalise(p, s.rows, s.rank);
-  float* u = state.residual.data();
   const std::size_t blocks = (s.rows + block_rows - 1) / block_rows;
   std::vector<std::vector<float>> partial(blocks, std::vector<float>(s.columns * s.rank));
   manner.rows(blocks, [&](std::size_t b) {
     for (std::size_t i = b * block_rows; i < std::min(s.rows, (b + 1) * block_rows); ++i)
-      add_row(u + std::min(i * s.columns, n), row_length(s, n, i), s, p.data() + i * s.rank,
-              partial[b].data());
+      add_row(row_of(state.residual, s, i), s, p.data() + i * s.rank, partial[b].data());
   });
   std::vector<double> totals(s.columns * s.rank);
   for (const std::vector<float>& block : partial)
@@ -139,14 +138,12 @@ void make_q(const Settings& settings, std::span<const std::byte> first_sum, Stat
       totals[j] += block[j];
   const std::vector<float> q(totals.begin(), totals.end());
   manner.rows(s.rows, [&](std::size_t i) {
-    float* row = u + std::min(i * s.columns, n);
-    std::vector<float> sent(row_length(s, n, i));
-    row_of_product(p.data() + i * s.rank, q.data(), s, sent.size(), sent.data());
+    const std::span<float> row = row_of(state.residual, s, i);
+    const std::vector<float> sent = row_of_product(p.data() + i * s.rank, q.data(), s, row.size());
     for (std::size_t j = 0; j < sent.size(); ++j)
       row[j] = std::isfinite(sent[j]) ? row[j] - sent[j] : 0.0f;
   });
-  message.resize(4 * q.size());
-  put_floats(transposed(q, s.columns), message.data());
+  put_floats(transposed(q, s.columns), message);
 }
 
 void remember(const Settings& settings, std::span<const std::byte> whole, State& state) {
@@ -172,17 +169,16 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
 template <const Manner& manner>
 void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
             std::span<float> sum) {
-  const std::size_t n = sum.size();
-  const Shape s = shape_of(settings, n);
+  const Shape s = shape_of(settings, sum.size());
   expect_bytes("powersgd", message.size(), 4 * (s.rows + s.columns) * s.rank);
   std::vector<float> p = floats(message.first(4 * s.rows * s.rank));
   const std::vector<float> q = transposed(floats(message.subspan(4 * s.rows * s.rank)), s.rank);
   orthogonalise(p, s.rows, s.rank);
   manner.rows(s.rows, [&](std::size_t i) {
-    std::vector<float> row(row_length(s, n, i));
-    row_of_product(p.data() + i * s.rank, q.data(), s, row.size(), row.data());
+    const std::span<float> row = row_of(sum, s, i);
+    const std::vector<float> sent = row_of_product(p.data() + i * s.rank, q.data(), s, row.size());
     for (std::size_t j = 0; j < row.size(); ++j)
-      sum[i * s.columns + j] += row[j];
+      row[j] += sent[j];
   });
 }
 

@@ -1,11 +1,7 @@
 // PowerSGD on a GPU: powersgd.cpp's sums in its order. A warp takes a row for P, a thread takes a
 // column of 64 rows for Q, one warp makes P orthonormal.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/powersgd.h"
 #include "kernels/gpu/device.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 namespace {
@@ -167,8 +163,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
   const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));
   launch(columns_kernel, grid, 256, stream, m, room.p, room.partial);
-  launch(sum_kernel, blocks_of(size), 256, stream, room.partial, blocks_in(s), size, q);
-  launch(product_kernel, blocks_of(m.elements), 256, stream, m, room.p, q, true);
+  launch_each(size, sum_kernel, stream, room.partial, blocks_in(s), size, q);
+  launch_each(m.elements, product_kernel, stream, m, room.p, q, true);
   launch(remember_kernel, 1, 1024, stream, q, size, draw, matrix);
 }
 
@@ -180,8 +176,8 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t,
   const Room room = room_of(s, workspace);
   const float* p = reinterpret_cast<const float*>(message);
   launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
-  launch(product_kernel, blocks_of(elements), 256, stream, {sum, elements, s}, room.p,
-         p + s.rows * s.rank, false);
+  launch_each(elements, product_kernel, stream, {sum, elements, s}, room.p, p + s.rows * s.rank,
+              false);
 }
 
 void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {

@@ -44,6 +44,9 @@ void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::s
   out.align();
 }
 
+namespace {
+
+// Reads one bucket back.
 float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes) {
   std::fill(codes, codes + count, std::uint8_t{0});
   const float scale = read_bucket(qsgd, count, in, [&](std::size_t i, std::uint32_t code) {
@@ -53,8 +56,6 @@ float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_
     throw CorruptMessage(std::string("corrupt qsgd message: ") + in.wrong());
   return scale;
 }
-
-namespace {
 
 std::size_t buckets_of(const Qsgd& qsgd, std::size_t elements) {
   return (elements + qsgd.bucket - 1) / qsgd.bucket;
@@ -82,7 +83,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
     const std::size_t begin = bucket * qsgd.bucket, count = std::min(qsgd.bucket, n - begin);
     float* u = kept.residual.data() + begin;
-    const float scale = scale_plainly(qsgd, u, count);
+    const float scale = scale_of(qsgd, tile_moments_plainly(u, count));
     const float inverse = inverse_unit(scale, qsgd.levels);
     std::vector<std::uint8_t> codes(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -132,7 +133,8 @@ void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::s
   random16_tile(draw, begin, count, random);
   for (std::size_t at = 0; at < count; at += qsgd.bucket) {
     const std::size_t size = std::min(qsgd.bucket, count - at);
-    const float scale = scale_of(qsgd, u + at, size);
+    const float scale = scale_of(
+        qsgd, qsgd.max_norm ? Moments{.top = tile_top(u + at, size)} : tile_moments(u + at, size));
     scales[at / qsgd.bucket] = scale;
     quantise_bucket(qsgd, scale, random + at, size, u + at, codes + at,
                     rest == nullptr ? nullptr : rest + at);

@@ -1,12 +1,8 @@
 // QSGD on a GPU. Codes of fixed width: one pass, a warp per bucket. Lane l takes elements l, l +
 // 32, ...; eight rows share one Philox call per lane.
 // Elias codes are made of these in the workspace, and read into it: qsgd_elias.cuh.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/qsgd_elias.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 namespace {
@@ -161,13 +157,13 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t 
   if (elements == 0)
     return;
   if (shape.qsgd.coding == Coding::fixed) {
-    launch(dequantise_kernel, blocks_of(elements), 256, stream, message, shape, sum);
+    launch_each(elements, dequantise_kernel, stream, message, shape, sum);
     return;
   }
   const EliasRoom room = room_of(workspace, shape);
   read_elias(message, bytes, room, shape, stream);
-  launch(dequantise_kernel, blocks_of(elements), 256, stream,
-         reinterpret_cast<const std::byte*>(room.scales), shape, sum);
+  launch_each(elements, dequantise_kernel, stream, reinterpret_cast<const std::byte*>(room.scales),
+              shape, sum);
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <string>
 
 #include "kernels/arithmetic/elias.h"
 #include "kernels/arithmetic/moments.h"
@@ -31,22 +30,11 @@ inline float scale_of(const Qsgd& qsgd, const Moments& moments) {
   return scale == scale ? scale : std::numeric_limits<float>::quiet_NaN();  // one NaN
 }
 
-inline float scale_plainly(const Qsgd& qsgd, const float* v, std::size_t count) {
-  return scale_of(qsgd, tile_moments_plainly(v, count));
-}
-
-inline float scale_of(const Qsgd& qsgd, const float* v, std::size_t count) {
-  return scale_of(qsgd,
-                  qsgd.max_norm ? Moments{.top = tile_top(v, count)} : tile_moments(v, count));
-}
-
 // The codes of one bucket as bits: Code_s (sparse regime: positions of what is not zero) or Code'_s
 // (dense regime: every coordinate). A bucket starts at a byte, and ends Code_s with the distance to
 // one past its end, which the paper leaves open.
 void put_bucket(const Qsgd& qsgd, float scale, const std::uint8_t* codes, std::size_t count,
                 BitWriter& out);
-// Reads one bucket back; throws CorruptMessage.
-float get_bucket(const Qsgd& qsgd, std::size_t count, BitReader& in, std::uint8_t* codes);
 
 // One element, `distance` behind the last one that was coded. In the sparse regime its level is not
 // zero.

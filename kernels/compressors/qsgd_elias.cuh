@@ -5,8 +5,6 @@
 // soon show that none does), then a walk from bucket to bucket.
 #pragma once
 
-#include <cuda_runtime.h>
-
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/qsgd.h"
 #include "kernels/gpu/lookback.cuh"
@@ -230,10 +228,10 @@ inline void write_elias(const EliasRoom& room, const QsgdShape& shape, const Dev
 // Leaves the codes of this message in `room`.
 inline void read_elias(const std::byte* message, std::size_t bytes, const EliasRoom& room,
                        const QsgdShape& shape, void* stream) {
-  launch(measure_kernel, blocks_of(bytes), 256, stream, message, bytes, shape.qsgd, room.lengths);
+  launch_each(bytes, measure_kernel, stream, message, bytes, shape.qsgd, room.lengths);
   launch(walk_kernel, 1, block_threads, stream, room.lengths, bytes, shape.buckets, room.places);
   cudaMemsetAsync(room.codes, 0, packed_bytes(shape.elements, shape.qsgd.bits), stream_of(stream));
-  launch(unpack_kernel, blocks_of(shape.buckets), 256, stream, message, bytes, shape, room);
+  launch_each(shape.buckets, unpack_kernel, stream, message, bytes, shape, room);
 }
 
 }  // namespace syncline

@@ -1,10 +1,6 @@
 // Random-k on a GPU: u = g + e, then a gather of the permutation's first k entries (permutation.h).
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/permutation.h"
 #include "kernels/gpu/device.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 namespace {
@@ -33,24 +29,21 @@ __global__ void scatter_kernel(const Value* message, Permutation order, std::siz
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void*, void* stream) {
   const std::size_t k = wanted(density_of(settings), input.elements);
-  if (input.elements > 0)
-    with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(add_kernel<Value>, blocks_of(input.elements), 256, stream, g, input.residual,
-             input.elements, with_feedback(settings));
-    });
+  with_gradient(input, [&]<class Value>(const Value* g) {
+    launch_each(input.elements, add_kernel<Value>, stream, g, input.residual, input.elements,
+                with_feedback(settings));
+  });
   const auto gather = input.halves != nullptr ? gather_kernel<Half> : gather_kernel<float>;
-  if (k > 0)
-    launch(gather, blocks_of(k), 256, stream, input.residual, permutation(draw, input.elements), k,
-           output.message);
+  launch_each(k, gather, stream, input.residual, permutation(draw, input.elements), k,
+              output.message);
 }
 
 template <class Value>
 void decode_add(const Settings&, const std::byte* message, std::size_t bytes, const Draw& draw,
                 float* sum, std::size_t elements, void*, void* stream) {
   const std::size_t k = bytes / sizeof(Value);
-  if (k > 0)
-    launch(scatter_kernel<Value>, blocks_of(k), 256, stream,
-           reinterpret_cast<const Value*>(message), permutation(draw, elements), k, sum);
+  launch_each(k, scatter_kernel<Value>, stream, reinterpret_cast<const Value*>(message),
+              permutation(draw, elements), k, sum);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "randomk",

@@ -99,37 +99,32 @@ std::uint32_t threshold_key(const Sidco& sidco, int stages, const Look& exceedan
   return key;
 }
 
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-                    Message& message) {
-  add_plainly(gradient, with_feedback(settings), state);
+std::vector<std::uint32_t> choose(const Settings& settings, const Draw&, State& state) {
   const Sidco sidco = sidco_of(settings);
   SidcoMemory& memory = sidco_memory_of(state, sidco);
   const Values& u = state.residual;
   const std::size_t k = wanted(density_of(settings), u.size());
-  std::vector<std::uint32_t> chosen;
-  if (k > 0) {
-    const std::uint32_t key = threshold_key(
-        sidco, memory.stages,
-        [&](std::uint32_t from) {
-          return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
-            return tile_plainly(u.data() + begin, count, from);
-          });
-        },
-        [&](double mean) {
-          return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
-            return tile_logarithms(u.data() + begin, count, mean);
-          });
+  if (k == 0)
+    return {};
+  const std::uint32_t key = threshold_key(
+      sidco, memory.stages,
+      [&](std::uint32_t from) {
+        return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
+          return tile_plainly(u.data() + begin, count, from);
         });
-    for (std::size_t i = 0; i < u.size(); ++i)
-      if (magnitude_key(u[i]) >= key)
-        chosen.push_back(static_cast<std::uint32_t>(i));
-    memory = adapted(sidco, memory, chosen.size(), k);
-  }
-  write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
+      },
+      [&](double mean) {
+        return sum_plainly(u.size(), [&](std::size_t begin, std::size_t count) {
+          return tile_logarithms(u.data() + begin, count, mean);
+        });
+      });
+  const std::vector<std::uint32_t> chosen =
+      indices_where(u.size(), [&](std::size_t i) { return magnitude_key(u[i]) >= key; });
+  memory = adapted(sidco, memory, chosen.size(), k);
+  return chosen;
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-            Message& message) {
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, State& state) {
   const std::size_t n = gradient.elements(), k = wanted(density_of(settings), n);
   const bool feedback = with_feedback(settings);
   fit(state.residual, n);
@@ -159,7 +154,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
     collect(state.residual, threshold_key(sidco, memory.stages, look, logarithms), picks);
     memory = adapted(sidco, memory, picks.total(), k);
   }
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return picks;
 }
 
 const Registered<Compressor> entry{{
@@ -179,8 +174,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes_near_density<5>,
     .promise = promise_at_density,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .reference = {encode_chosen<choose>, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {16.4, 4}, .published = {80, 10, 4}, .sum_bytes_per_selected = 64},
 }};
 

@@ -1,11 +1,7 @@
 // SIDCo on a GPU: every stage is sums over what reached the last threshold, and one thread's fit.
 // The first stage's sums are those of the pass that adds the residual. How many stages there are is
 // known to the device alone, so all that there can be are enqueued, and the rest return at once.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/compressors/sidco.h"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -114,31 +110,27 @@ void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
   }
 }
 
-void encode(const Settings& settings, const DeviceInput& input, const Draw&,
-            const DeviceOutput& output, void* workspace, void* stream) {
-  const std::size_t n = input.elements, k = wanted(density_of(settings), n);
-  const Chain chain{sidco_of(settings), selection_room(workspace, n),
+void encode(const Settings& settings, const Draw&, const Selector& selector) {
+  const DeviceInput& input = selector.input;
+  const std::size_t k = wanted(density_of(settings), input.elements);
+  const Chain chain{sidco_of(settings), selector.room,
                     reinterpret_cast<SidcoMemory*>(input.memory)};
-  add_and_sum(input, with_feedback(settings), chain.room, stream);
+  selector.add_and_sum(with_feedback(settings));
   if (k > 0)
-    set_threshold(input, chain, stream);
+    set_threshold(input, chain, selector.stream);
   else
-    set_low_key(chain.room, no_key, stream);
-  collect(input, false, chain.room, stream);
-  write_list(input, chain.room, output, sparse_room(settings, n), stream);
+    selector.set_low_key(no_key);
+  selector.collect();
+  selector.write_list();
   if (k > 0)
-    launch(adapt_kernel, 1, 1, stream, chain, k);
+    launch(adapt_kernel, 1, 1, selector.stream, chain, k);
 }
 
-DeviceCompressor sidco_on_device() {
-  DeviceCompressor device = sparsifier_on_device("sidco", encode);
-  device.prepare = [](const Settings& settings, std::size_t, const Draw&, State& state) {
-    sidco_memory_of(state, sidco_of(settings));
-  };
-  return device;
+void prepare(const Settings& settings, std::size_t, const Draw&, State& state) {
+  sidco_memory_of(state, sidco_of(settings));
 }
 
-const Registered<DeviceCompressor> entry{sidco_on_device()};
+const Registered<DeviceCompressor> entry{sparsifier_on_device("sidco", encode, prepare)};
 
 }  // namespace
 }  // namespace syncline

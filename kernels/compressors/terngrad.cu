@@ -1,12 +1,9 @@
 // TernGrad on a GPU: moments, then quantise and pack. A warp takes a block of 256 elements, whose
 // eight rows share one Philox call per lane; two ballots are the codes of a row.
 #include <cmath>
-#include <cuda_runtime.h>
 
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/packing.h"
 #include "kernels/compressors/terngrad.h"
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -75,17 +72,15 @@ __global__ void unternary_kernel(const std::byte* message, float* sum, std::size
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
             const DeviceOutput& output, void* workspace, void* stream) {
   const bool feedback = with_feedback(settings);
-  const SelectionRoom room = selection_room(workspace, input.elements);
   DeviceInput summed = input;
   summed.residual = feedback ? input.residual : nullptr;
-  add_and_sum(summed, feedback, room, stream);
-  launch(scale_kernel, 1, 1, stream, room.selection, settings.number("clip"),
+  const Selector selector = selector_in(workspace, summed, output, stream);
+  selector.add_and_sum(feedback);
+  launch(scale_kernel, 1, 1, stream, selector.room.selection, settings.number("clip"),
          reinterpret_cast<float*>(output.message));
-  if (input.elements == 0)
-    return;
   const auto quantise = [&]<class Value>(const Value* u) {
-    launch(ternary_kernel<Value>, blocks_of(input.elements), 256, stream, u, summed.residual,
-           input.elements, draw, output.message);
+    launch_each(input.elements, ternary_kernel<Value>, stream, u, summed.residual, input.elements,
+                draw, output.message);
   };
   if (feedback)
     quantise(input.residual);
@@ -95,8 +90,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
 
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  if (elements > 0)
-    launch(unternary_kernel, blocks_of(elements), 256, stream, message, sum, elements);
+  launch_each(elements, unternary_kernel, stream, message, sum, elements);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

@@ -8,28 +8,16 @@
 namespace syncline {
 namespace {
 
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-                    Message& message) {
-  add_plainly(gradient, with_feedback(settings), state);
-  std::vector<std::uint32_t> chosen;
-  for (std::size_t i = 0; i < gradient.elements(); ++i) {
+std::vector<std::uint32_t> choose(const Settings& settings, const Draw&, State& state) {
+  return indices_where(state.residual.size(), [&](std::size_t i) {
     const double magnitude = std::fabs(state.residual[i]);
-    if (magnitude >= settings.number("cutoff") || std::isnan(magnitude))
-      chosen.push_back(static_cast<std::uint32_t>(i));
-  }
-  write_sparse_plainly(chosen, gradient.precision(), state.residual, message);
+    return magnitude >= settings.number("cutoff") || std::isnan(magnitude);
+  });
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-            Message& message) {
-  const std::size_t n = gradient.elements();
-  Picks picks = room_for_picks(n, state.scratch);
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, State& state) {
   const std::uint32_t key = key_from(settings.number("cutoff"));
-  add_then(gradient, with_feedback(settings), state,
-           [&](std::size_t t, std::size_t begin, std::size_t count) {
-             collect_tile(state.residual.data(), t, begin, count, key, picks);
-           });
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return add_and_collect(gradient, with_feedback(settings), key, state);
 }
 
 // Nothing but the gradients can say; a bell curve of the given width is a way to state a guess.
@@ -55,8 +43,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = typical_bytes,
     .promise = promise_of_sent,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .reference = {encode_chosen<choose>, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {12.1, 1}, .published = {45, 7, 1}, .sum_bytes_per_selected = 64},
 }};
 

@@ -11,19 +11,14 @@
 namespace syncline {
 namespace {
 
-void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
-                    Message& message) {
-  add_plainly(gradient, with_feedback(settings), state);
-  const std::size_t k = wanted(density_of(settings), gradient.elements());
-  write_sparse_plainly(largest_plainly(state.residual, k), gradient.precision(), state.residual,
-                       message);
+std::vector<std::uint32_t> choose(const Settings& settings, const Draw&, State& state) {
+  const Values& u = state.residual;
+  return largest_plainly(u, wanted(density_of(settings), u.size()));
 }
 
-void encode(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state,
-            Message& message) {
+Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state) {
   const std::size_t k = wanted(density_of(settings), gradient.elements());
-  const Picks picks = add_and_pick_largest(gradient, with_feedback(settings), k, draw, state);
-  write_sparse(picks, gradient.precision(), state.residual, message);
+  return add_and_pick_largest(gradient, with_feedback(settings), k, draw, state);
 }
 
 const Registered<Compressor> entry{{
@@ -37,8 +32,8 @@ const Registered<Compressor> entry{{
     .feedback = with_feedback,
     .wire_bytes = bytes_at_density,
     .promise = promise_at_density,
-    .reference = {encode_plainly, decode_sparse},
-    .cpu = {encode, decode_sparse},
+    .reference = {encode_chosen<choose>, decode_sparse},
+    .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = {12.5, 6}, .published = {49, 8, 0}, .sum_bytes_per_selected = 64},
 }};
 

@@ -43,17 +43,13 @@ Values residual(const State& state) {
 }
 
 bool same_residual(const State& a, const State& b) {
-  const Values x = residual(a), y = residual(b);
-  const auto bits_at = [](const Values& values, std::size_t i) {
-    const float value = values.empty() ? 0.0f : values[i];
+  Values x = residual(a), y = residual(b);
+  x.resize(x.empty() ? y.size() : x.size());
+  y.resize(y.empty() ? x.size() : y.size());
+  const auto bits = [](float value) {
     return value == value ? std::bit_cast<std::uint32_t>(value) : 0x7fc00000u;
   };
-  if (!x.empty() && !y.empty() && x.size() != y.size())
-    return false;
-  for (std::size_t i = 0; i < std::max(x.size(), y.size()); ++i)
-    if (bits_at(x, i) != bits_at(y, i))
-      return false;
-  return true;
+  return std::ranges::equal(x, y, {}, bits, bits);
 }
 
 }  // namespace syncline

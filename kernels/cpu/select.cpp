@@ -1,9 +1,8 @@
 #include "kernels/cpu/select.h"
 
-#include <array>
 #include <cmath>
 
-#include "kernels/arithmetic/sample.h"
+#include "kernels/arithmetic/permutation.h"
 
 namespace syncline {
 namespace {
@@ -83,7 +82,7 @@ void trim(std::size_t k, Picks& picks) {
   if (picks.total() <= k)
     return;
   if (k == 0) {
-    std::fill(picks.counts.begin(), picks.counts.end(), 0u);
+    std::ranges::fill(picks.counts, 0u);
     return;
   }
   std::vector<std::uint32_t> keys = keys_of(picks);
@@ -117,13 +116,10 @@ Picks add_and_pick_largest(const Gradient& gradient, bool feedback, std::size_t 
   const std::size_t n = gradient.elements();
   fit(state.residual, n);
   const float* u = state.residual.data();
-  Picks picks = room_for_picks(n, state.scratch);
   const std::uint32_t low = k == 0 ? no_key : probable_key(n, k, draw, [&](std::size_t i) {
     return magnitude_key(feedback ? gradient.at(i) + u[i] : gradient.at(i));
   });
-  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
-    collect_tile(u, t, begin, count, low, picks);
-  });
+  Picks picks = add_and_collect(gradient, feedback, low, state);
   if (picks.total() < k)  // the sample misled us: about once in 10^6, or data made to do it
     collect(state.residual, certain_key(state.residual, k), picks);
   trim(k, picks);

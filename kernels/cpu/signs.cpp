@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/arithmetic/moments.h"
+#include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
 
@@ -142,8 +143,7 @@ void encode_plainly(const SignFormat& format, const Gradient& gradient, bool fee
   add_plainly(gradient, feedback, state);
   message.assign(bytes_of(format, n), std::byte{0});
   for (std::size_t i = 0; i < n; ++i)
-    if (state.residual[i] >= 0)
-      message[4 * format.scales + i / 8] |= static_cast<std::byte>(1 << i % 8);
+    put_code(state.residual[i] >= 0, i, 1, message.data() + 4 * format.scales);
   const SignSums sums = sum_plainly(n, [&](std::size_t begin, std::size_t count) {
     return tile_sums_plainly(state.residual.data() + begin, count);
   });
@@ -176,7 +176,7 @@ void decode_plainly(const SignFormat& format, std::span<const std::byte> message
                     std::span<float> sum) {
   const SignScales scales = checked_scales(format, message, sum.size());
   for (std::size_t i = 0; i < sum.size(); ++i) {
-    const bool set = (message[4 * format.scales + i / 8] >> i % 8 & std::byte{1}) != std::byte{0};
+    const bool set = get_code(message.data() + 4 * format.scales, i, 1) != 0;
     sum[i] += set ? scales.positive : scales.negative;
   }
 }

@@ -60,6 +60,15 @@ void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks) {
   });
 }
 
+Picks add_and_collect(const Gradient& gradient, bool feedback, std::uint32_t threshold,
+                      State& state) {
+  Picks picks = room_for_picks(gradient.elements(), state.scratch);
+  add_then(gradient, feedback, state, [&](std::size_t t, std::size_t begin, std::size_t count) {
+    collect_tile(state.residual.data(), t, begin, count, threshold, picks);
+  });
+  return picks;
+}
+
 std::vector<std::uint32_t> keys_of(const Picks& picks) {
   const std::vector<std::size_t> first = offsets_of(picks);
   std::vector<std::uint32_t> keys(first.back());

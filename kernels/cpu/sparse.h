@@ -65,6 +65,10 @@ std::vector<std::uint32_t> keys_of(const Picks& picks);
 // Drops the picks whose key is below the threshold: a higher threshold needs no new pass.
 void raise(std::uint32_t threshold, Picks& picks);
 
+// Adds the gradient into state.residual, and makes those of the sum its picks.
+Picks add_and_collect(const Gradient& gradient, bool feedback, std::uint32_t threshold,
+                      State& state);
+
 // The message of these picks; what is sent is taken off u, exactly (see sent_off).
 void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
 
@@ -74,6 +78,33 @@ void write_sparse_plainly(const std::vector<std::uint32_t>& chosen, Precision pr
 
 void decode_sparse(const Settings&, std::span<const std::byte> message, Precision precision,
                    const Draw&, std::span<float> sum);
+
+// The indices for which this holds, ascending.
+template <class Holds>
+std::vector<std::uint32_t> indices_where(std::size_t elements, const Holds& holds) {
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < elements; ++i)
+    if (holds(i))
+      indices.push_back(static_cast<std::uint32_t>(i));
+  return indices;
+}
+
+// The reference of a sparsifier sends what `choose` lists plainly of u in state.residual.
+template <auto choose>
+void encode_chosen(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                   State& state, Message& message) {
+  add_plainly(gradient, with_feedback(settings), state);
+  write_sparse_plainly(choose(settings, draw, state), gradient.precision(), state.residual,
+                       message);
+}
+
+// Its fast version sends what `pick` picks, after it has added the gradient.
+template <auto pick>
+void encode_picked(const Settings& settings, const Gradient& gradient, const Draw& draw,
+                   State& state, Message& message) {
+  const Picks picks = pick(settings, gradient, draw, state);
+  write_sparse(picks, gradient.precision(), state.residual, message);
+}
 
 constexpr double sparse_bytes(std::size_t selected, Precision precision) {
   return static_cast<double>(selected * (4 + value_bytes(precision)));
@@ -107,8 +138,7 @@ inline Promise promise_of_largest(std::size_t k, std::size_t elements) {
           .left_out_of_a_bell = left_out * left_out};
 }
 
-inline Promise promise_at_density(const Settings& settings, std::size_t elements,
-                                  std::size_t /*sent*/) {
+inline Promise promise_at_density(const Settings& settings, std::size_t elements, std::size_t) {
   return promise_of_largest(wanted(density_of(settings), elements), elements);
 }
 

@@ -1,11 +1,7 @@
 // The CUDA runtime, as tests and the calibrator see it.
-#include <cstring>
-#include <cuda_runtime.h>
 #include <memory>
 
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/gpu/device.cuh"
-#include "kernels/gpu/device.h"
 
 namespace syncline {
 
@@ -25,10 +21,18 @@ unsigned persistent_blocks() {
 
 namespace {
 
+void copy_bytes(void* to, const void* from, std::size_t bytes) {
+  if (bytes > 0)
+    check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
+}
+
 class DeviceBytes {  // owns device memory
  public:
   explicit DeviceBytes(std::size_t bytes) {
     check_cuda(cudaMalloc(&data_, bytes > 0 ? bytes : 1), "cudaMalloc");
+  }
+  DeviceBytes(const void* from, std::size_t bytes) : DeviceBytes(bytes) {
+    copy_bytes(data_, from, bytes);
   }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
@@ -41,11 +45,6 @@ class DeviceBytes {  // owns device memory
  private:
   void* data_ = nullptr;
 };
-
-void copy_bytes(void* to, const void* from, std::size_t bytes) {
-  if (bytes > 0)
-    check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "cudaMemcpy");
-}
 
 std::size_t workspace_bytes(const DeviceCompressor& compressor, const Settings& settings,
                             std::size_t elements) {
@@ -168,10 +167,8 @@ void decode_add(const DeviceCompressor& compressor, const Settings& settings,
   refuse_halves(compressor, precision);
   const bool other = precision == Precision::fp16 && compressor.decode_add_halves;
   const auto& decode = other ? compressor.decode_add_halves : compressor.decode_add;
-  const DeviceBytes bytes(message.size()), values(sum.size_bytes()),
+  const DeviceBytes bytes(message.data(), message.size()), values(sum.data(), sum.size_bytes()),
       workspace(workspace_bytes(compressor, settings, sum.size()));
-  copy_bytes(bytes.as<void>(), message.data(), message.size());
-  copy_bytes(values.as<void>(), sum.data(), sum.size_bytes());
   decode(settings, bytes.as<std::byte>(), message.size(), draw, values.as<float>(), sum.size(),
          workspace.as<void>(), nullptr);
   check_cuda(cudaGetLastError(), compressor.name.c_str());
@@ -206,15 +203,13 @@ struct Bench {
       : elements(gradient.size()),
         memory_bytes(state.memory.size()),
         memory(compressor, settings, elements, Precision::fp32, memory_bytes),
-        residual(4 * elements),
-        start_memory(memory_bytes),
+        residual(state.residual.data(), 4 * elements),
+        start_memory(state.memory.data(), memory_bytes),
         sum(4 * elements),
         eviction(eviction_bytes),
         sent{state.sent.positive, state.sent.negative, 0} {
     check_cuda(cudaMemset(sum.as<void>(), 0, 4 * elements), "cudaMemset");
     put(memory, gradient, state);
-    copy_bytes(residual.as<void>(), state.residual.data(), 4 * elements);
-    copy_bytes(start_memory.as<void>(), state.memory.data(), memory_bytes);
   }
 
   void reset() const {
@@ -249,9 +244,8 @@ std::function<double()> sampler(const DeviceCompressor& compressor, const Settin
   };
   encode_once();
   const Message message = fetched(compressor, settings, bench->elements, bench->memory);
-  bench->wire = std::make_unique<DeviceBytes>(message.size());
+  bench->wire = std::make_unique<DeviceBytes>(message.data(), message.size());
   bench->wire_bytes = message.size();
-  copy_bytes(bench->wire->as<void>(), message.data(), message.size());
   if (decode)
     decode_once();  // kernels are loaded at their first launch
   return [=] {

@@ -2,7 +2,6 @@
 // seconds of compilation in every file.
 #pragma once
 
-#include <cstdint>
 #include <cuda_runtime.h>
 #include <type_traits>
 
@@ -53,6 +52,14 @@ inline unsigned blocks_of_warps(std::size_t tasks) {
   return static_cast<unsigned>((tasks + 3) / 4);
 }
 unsigned persistent_blocks();
+
+// Enqueues a kernel with a thread per element; nothing where there are none.
+template <class... Parameters>
+void launch_each(std::size_t elements, void (*kernel)(Parameters...), void* stream,
+                 std::type_identity_t<Parameters>... arguments) {
+  if (elements > 0)
+    launch(kernel, blocks_of(elements), 256, stream, arguments...);
+}
 
 // This thread's number in the grid, how many threads that has, and the same of its warps.
 __device__ inline std::size_t grid_thread() {
@@ -175,18 +182,13 @@ void with_gradient(const DeviceInput& input, const Work& work) {
 // Writes a value as number `place` of the message's values, of type Value, and takes it off: the
 // same as put_value and sent_off.
 template <class Value>
-__device__ void send_value(float& u, void* values, std::size_t place);
-
-template <>
-__device__ inline void send_value<float>(float& u, void* values, std::size_t place) {
-  static_cast<float*>(values)[place] = canonical(u);
-  u = sent_off(u, Precision::fp32);
-}
-
-template <>
-__device__ inline void send_value<Half>(float& u, void* values, std::size_t place) {
-  static_cast<Half*>(values)[place] = to_half(u);
-  u = sent_off(u, Precision::fp16);
+__device__ void send_value(float& u, void* values, std::size_t place) {
+  constexpr bool halves = std::is_same_v<Value, Half>;
+  if constexpr (halves)
+    static_cast<Half*>(values)[place] = to_half(u);
+  else
+    static_cast<float*>(values)[place] = canonical(u);
+  u = sent_off(u, halves ? Precision::fp16 : Precision::fp32);
 }
 
 // The first step of the sums of tiles in the order of moments.h: a block per group, which leaves

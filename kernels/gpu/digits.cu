@@ -1,9 +1,8 @@
 // Exact selection on a GPU: a bracket from a sample, the k-th largest by radix digits, and the
 // stable compaction of what was listed: the algorithm of select.cpp, kernel by kernel.
 #include <cmath>
-#include <cuda_runtime.h>
 
-#include "kernels/arithmetic/sample.h"
+#include "kernels/arithmetic/permutation.h"
 #include "kernels/gpu/lookback.cuh"
 #include "kernels/gpu/selection.cuh"
 
@@ -111,15 +110,15 @@ __global__ void judge_collected(Selection* selection, std::uint64_t k) {
 }
 
 template <Keys from>
-void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned rounds,
-                   std::uint64_t k, Use use, bool only_fallback, void* stream) {
+void choose_digits(const Selector& s, unsigned rounds, std::uint64_t k, Use use,
+                   bool only_fallback) {
   constexpr unsigned shifts[] = {20, 10, 0}, digits[] = {2048, 1024, 1024};
   const unsigned blocks =
-      from == Keys::sample && room.samples == sample_keys ? 32 : persistent_blocks();
+      from == Keys::sample && s.room.samples == sample_keys ? 32 : persistent_blocks();
   for (unsigned round = 0; round < rounds; ++round) {
-    launch(digit_kernel<from>, blocks, block_threads, stream, input.residual, input.elements, room,
-           shifts[round], digits[round]);
-    launch(choose_kernel, 1, 1024, stream, room, shifts[round], digits[round], k,
+    launch(digit_kernel<from>, blocks, block_threads, s.stream, s.input.residual, s.input.elements,
+           s.room, shifts[round], digits[round]);
+    launch(choose_kernel, 1, 1024, s.stream, s.room, shifts[round], digits[round], k,
            round + 1 == rounds ? use : Use::none, only_fallback);
   }
 }
@@ -128,7 +127,7 @@ void choose_digits(const DeviceInput& input, const SelectionRoom& room, unsigned
 // after the first `skip`: in order.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
-    trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t message_room) {
+    trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t elements) {
   __shared__ TileCounts shared;
   const unsigned lane = lane_of_warp();
   const unsigned lower = lanes_below();
@@ -163,7 +162,7 @@ __global__ void __launch_bounds__(block_threads, 2)
       const bool lucky =
           (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
       if ((above[row] >> lane & 1u) != 0 || lucky)
-        send<Value>(u, room, first + row * 32, my_above + sent, output, message_room);
+        send<Value>(u, room, first + row * 32, my_above + sent, output, elements);
       before_above += __popc(above[row]);
       before_band += __popc(band[row]);
     }
@@ -172,55 +171,51 @@ __global__ void __launch_bounds__(block_threads, 2)
 
 }  // namespace
 
-void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
-                    const SelectionRoom& room, void* stream) {
+void Selector::sample_low_key(bool feedback, std::size_t k, const Draw& draw) const {
   const double mean = static_cast<double>(k) / static_cast<double>(input.elements) * sample_keys;
   const double rank = mean + 5 * std::sqrt(mean) + 5;
   if (input.elements < 2 * sample_keys || rank >= sample_keys) {
     cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-    set_low_key(room, 0, stream);
+    set_low_key(0);
     return;
   }
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(sample_kernel<Value>, sample_keys / 256, 256, stream, g, input.residual, input.elements,
            feedback, draw, room.sample);
   });
-  cut_sample(input, static_cast<std::size_t>(rank), room, stream);
+  cut_sample(static_cast<std::size_t>(rank));
 }
 
-void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                      void* stream) {
+void Selector::ensure_collected(std::size_t k) const {
   launch(judge_collected, 1, 1, stream, room.selection, k);
-  choose_digits<Keys::tensor>(input, room, 1, k, Use::low_key, true, stream);
-  collect(input, true, room, stream);
+  choose_digits<Keys::tensor>(*this, 1, k, Use::low_key, true);
+  collect(true);
 }
 
-void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
+void Selector::cut_sample(std::size_t k) const {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  choose_digits<Keys::sample>(input, room, 3, k, Use::low_key, false, stream);
+  choose_digits<Keys::sample>(*this, 3, k, Use::low_key, false);
 }
 
-void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream) {
+void Selector::take_bin_of(std::size_t k) const {
   launch(choose_kernel, 1, 1024, stream, room, 20, bins, k, Use::low_key, false);
 }
 
-void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream) {
-  choose_digits<Keys::list>(input, room, 3, k, Use::none, false, stream);
+void Selector::cut_list(std::size_t k) const {
+  choose_digits<Keys::list>(*this, 3, k, Use::none, false);
 }
 
-void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream) {
-  begin_look_back(room, tiles_of(input.elements), stream);
+void Selector::write_band() const {
+  begin_look_back();
   const auto kernel = input.halves != nullptr ? trim_kernel<Half> : trim_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
-         message_room);
+         input.elements);
 }
 
-void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                   const DeviceOutput& output, std::size_t message_room, void* stream) {
-  choose_digits<Keys::list>(input, room, 3, k, Use::largest, false, stream);
-  write_band(input, room, output, message_room, stream);
-  count_selected(room, output, k, stream);
+void Selector::write_largest(std::size_t k) const {
+  choose_digits<Keys::list>(*this, 3, k, Use::largest, false);
+  write_band();
+  count_selected(k);
 }
 
 }  // namespace syncline

@@ -85,11 +85,11 @@ __device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
 // Sends number `listed` of the list as number `place` of the message, values of type Value.
 template <class Value>
 __device__ void send(float* u, const SelectionRoom& room, std::size_t listed, std::size_t place,
-                     const DeviceOutput& output, std::size_t message_room) {
+                     const DeviceOutput& output, std::size_t elements) {
   const std::uint32_t i = room.list[listed];
   float value = __uint_as_float(room.bits[listed]);
   reinterpret_cast<std::uint32_t*>(output.message)[place] = i;
-  send_value<Value>(value, output.message + message_room / 2, place);
+  send_value<Value>(value, output.message + 4 * elements, place);
   u[i] = value;
 }
 

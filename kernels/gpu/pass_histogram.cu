@@ -4,9 +4,9 @@
 namespace syncline {
 namespace {
 
-void run(const DeviceInput& input, std::size_t, const DeviceOutput&, void* workspace,
+void run(const DeviceInput& input, std::size_t, const DeviceOutput& output, void* workspace,
          void* stream) {
-  add_sum_and_count(input, true, selection_room(workspace, input.elements), stream);
+  selector_in(workspace, input, output, stream).add_sum_and_count(true);
 }
 
 const Registered<DeviceBaseline> entry{{.name = "pass-histogram",

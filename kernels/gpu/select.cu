@@ -1,7 +1,4 @@
 // Passes over the tensor on a GPU: add, and list what reaches a key.
-#include <cuda_runtime.h>
-
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/lookback.cuh"
 #include "kernels/gpu/selection.cuh"
 
@@ -68,14 +65,13 @@ __global__ void __launch_bounds__(block_threads, 2)
 }
 
 template <class Value>
-void launch_collect(const Value* g, const DeviceInput& input, bool feedback, bool only_fallback,
-                    const SelectionRoom& room, void* stream) {
-  const std::size_t tiles = tiles_of(input.elements);
-  if (tiles == 0)  // no tile will say so
-    cudaMemsetAsync(&room.selection->listed, 0, sizeof room.selection->listed, stream_of(stream));
-  begin_look_back(room, tiles, stream);
-  launch(collect_kernel<Value>, persistent_blocks(), block_threads, stream, g, input.residual,
-         input.elements, feedback, only_fallback, room);
+void launch_collect(const Value* g, bool feedback, bool only_fallback, const Selector& s) {
+  Selection* const selection = s.room.selection;
+  if (s.input.elements == 0)  // no tile will say so
+    cudaMemsetAsync(&selection->listed, 0, sizeof selection->listed, stream_of(s.stream));
+  s.begin_look_back();
+  launch(collect_kernel<Value>, persistent_blocks(), block_threads, s.stream, g, s.input.residual,
+         s.input.elements, feedback, only_fallback, s.room);
 }
 
 __global__ void low_key_kernel(Selection* selection, std::uint32_t key) {
@@ -89,9 +85,9 @@ __global__ void count_kernel(Selection* selection, DeviceOutput output, std::uin
 
 template <class Value>
 __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput output,
-                                 std::size_t message_room) {
+                                 std::size_t elements) {
   for (std::size_t i = grid_thread(); i < room.selection->listed; i += grid_threads())
-    send<Value>(u, room, i, i, output, message_room);
+    send<Value>(u, room, i, i, output, elements);
 }
 
 template <class Value>
@@ -106,8 +102,7 @@ template <class Value>
 void decode_sparse(const Settings&, const std::byte* message, std::size_t bytes, const Draw&,
                    float* sum, std::size_t, void*, void* stream) {
   const std::size_t count = bytes / (4 + sizeof(Value));
-  if (count > 0)
-    launch(scatter_kernel<Value>, blocks_of(count), 256, stream, message, count, sum);
+  launch_each(count, scatter_kernel<Value>, stream, message, count, sum);
 }
 
 }  // namespace
@@ -117,57 +112,67 @@ std::size_t selection_bytes(std::size_t elements) {
          tiles_of(elements) * (8 + sizeof(Moments)) + 64;
 }
 
-SelectionRoom selection_room(void* workspace, std::size_t elements) {
+Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutput& output,
+                     void* stream) {
   static_assert(sizeof(Selection) <= 1024);
-  char* at = static_cast<char*>(workspace);
+  const std::size_t tiles = tiles_of(input.elements);
+  std::byte* at = static_cast<std::byte*>(workspace);
+  std::byte* const beside = at + selection_bytes(input.elements);
   SelectionRoom room;
   room.selection = reinterpret_cast<Selection*>(at);
   room.tiles = reinterpret_cast<Moments*>(at += 1024);
-  room.status = reinterpret_cast<unsigned long long*>(at += tiles_of(elements) * sizeof(Moments));
-  room.histogram = reinterpret_cast<unsigned*>(at += tiles_of(elements) * 8);
+  room.status = reinterpret_cast<unsigned long long*>(at += tiles * sizeof(Moments));
+  room.histogram = reinterpret_cast<unsigned*>(at += tiles * 8);
   room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
   room.samples = sample_keys;
   room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
-  room.bits = room.list + elements;
-  return room;
+  room.bits = room.list + input.elements;
+  return {input, output, room, beside, stream};
 }
 
-void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
-                     void* stream) {
-  with_gradient(input,
-                [&](const auto* g) { launch_collect(g, input, feedback, false, room, stream); });
+void Selector::begin_look_back() const {
+  cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * sizeof *room.status,
+                  stream_of(stream));
+  cudaMemsetAsync(&room.selection->ticket, 0, sizeof room.selection->ticket, stream_of(stream));
 }
 
-void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room,
-             void* stream) {
-  launch_collect<float>(nullptr, input, true, only_fallback, room, stream);
+void Selector::add_and_collect(bool feedback) const {
+  with_gradient(input, [&](const auto* g) { launch_collect(g, feedback, false, *this); });
 }
 
-void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream) {
+void Selector::collect(bool only_fallback) const {
+  launch_collect<float>(nullptr, true, only_fallback, *this);
+}
+
+void Selector::set_low_key(std::uint32_t key) const {
   launch(low_key_kernel, 1, 1, stream, room.selection, key);
 }
 
-void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
-                    void* stream) {
+void Selector::count_selected(std::size_t most) const {
   launch(count_kernel, 1, 1, stream, room.selection, output, most);
 }
 
-void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream) {
+void Selector::write_list() const {
   const auto kernel = input.halves != nullptr ? send_list_kernel<Half> : send_list_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
-         message_room);
-  count_selected(room, output, input.elements, stream);
+         input.elements);
+  count_selected(input.elements);
 }
 
 DeviceCompressor sparsifier_on_device(const std::string& name,
-                                      decltype(DeviceCompressor::encode) encode) {
+                                      void (*encode)(const Settings&, const Draw&, const Selector&),
+                                      decltype(DeviceCompressor::prepare) prepare) {
   return {.name = name,
           .halves = true,
           .message_room = sparse_room,
           .parts = sparse_parts,
           .workspace_bytes = [](const Settings&, std::size_t n) { return selection_bytes(n); },
-          .encode = std::move(encode),
+          .prepare = std::move(prepare),
+          .encode =
+              [=](const Settings& settings, const DeviceInput& input, const Draw& draw,
+                  const DeviceOutput& output, void* workspace, void* stream) {
+                encode(settings, draw, selector_in(workspace, input, output, stream));
+              },
           .decode_add = decode_sparse<float>,
           .decode_add_halves = decode_sparse<Half>};
 }

@@ -16,8 +16,7 @@ struct Selection {
   std::uint32_t above_key;  // all of the list that reach it are sent
   std::uint32_t band_key;   // and, from here to there, `rank` in a row after the first `skip`
   std::uint64_t skip;
-  std::uint64_t listed_sent;  // what is sent of the list
-  std::uint64_t selected;     // sent
+  std::uint64_t selected;  // sent
   Moments moments;
   double threshold;
   unsigned long long counts[8];
@@ -39,50 +38,49 @@ inline constexpr std::size_t sample_strata = std::size_t{1} << 13, sample_neighb
 inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
 
 std::size_t selection_bytes(std::size_t elements);
-SelectionRoom selection_room(void* workspace, std::size_t elements);
 
-// Makes ready for a look-back pass: no tile has said anything, and the first one is next.
-inline void begin_look_back(const SelectionRoom& room, std::size_t tiles, void* stream) {
-  cudaMemsetAsync(room.status, 0, tiles * sizeof *room.status, stream_of(stream));
-  cudaMemsetAsync(&room.selection->ticket, 0, sizeof room.selection->ticket, stream_of(stream));
-}
+// One encoding's selections, enqueued on one stream.
+struct Selector {
+  DeviceInput input;
+  DeviceOutput output;
+  SelectionRoom room;
+  std::byte* beside = nullptr;  // the workspace behind a selection's own
+  void* stream = nullptr;
 
-// u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass.
-void add_and_collect(const DeviceInput& input, bool feedback, const SelectionRoom& room,
+  // Makes ready for a look-back pass: no tile has said anything, and the first one is next.
+  void begin_look_back() const;
+  // u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass.
+  void add_and_collect(bool feedback) const;
+  // Only the list, of what is in the residual; with `only_fallback`, only if the flag is up.
+  void collect(bool only_fallback = false) const;
+  // Everything collected from now on reaches `key`.
+  void set_low_key(std::uint32_t key) const;
+  // low_key from a sample of g + e, or 0 for small tensors.
+  void sample_low_key(bool feedback, std::size_t k, const Draw& draw) const;
+  // If fewer than k were collected: low_key from a histogram of everything, and collect again.
+  void ensure_collected(std::size_t k) const;
+  // cut_key: the key of rank k of the sample (which becomes low_key), or of the list; rank: how
+  // many that equal it.
+  void cut_sample(std::size_t k) const;
+  void cut_list(std::size_t k) const;
+  // Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.
+  void write_band() const;
+  // Writes the k largest of the list, ties by smallest index, and takes them off the residual.
+  void write_largest(std::size_t k) const;
+  // Tells the host how many were sent: what was listed, or `most` of it.
+  void count_selected(std::size_t most) const;
+  // Writes the whole list.
+  void write_list() const;
+  // u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
+  void add_and_sum(bool feedback) const;
+  // Makes the histogram of the magnitudes as well, in one pass.
+  void add_sum_and_count(bool feedback) const;
+  // low_key: the lower edge of the histogram's bin that holds rank k; uses the histogram up.
+  void take_bin_of(std::size_t k) const;
+};
+
+Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutput& output,
                      void* stream);
-// Only the list, of what is in the residual; with `only_fallback`, only if the flag is up.
-void collect(const DeviceInput& input, bool only_fallback, const SelectionRoom& room, void* stream);
-// Everything collected from now on reaches `key`.
-void set_low_key(const SelectionRoom& room, std::uint32_t key, void* stream);
-// low_key from a sample of g + e, or 0 for small tensors.
-void sample_low_key(const DeviceInput& input, bool feedback, std::size_t k, const Draw& draw,
-                    const SelectionRoom& room, void* stream);
-// If fewer than k were collected: low_key from a histogram of everything, and collect again.
-void ensure_collected(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                      void* stream);
-// cut_key: the key of rank k of the sample (which becomes low_key), or of the list; rank: how many
-// that equal it.
-void cut_sample(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
-void cut_list(const DeviceInput& input, std::size_t k, const SelectionRoom& room, void* stream);
-// Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.
-void write_band(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream);
-// Writes the k largest of the list, ties by smallest index, and takes them off the residual.
-void write_largest(const DeviceInput& input, std::size_t k, const SelectionRoom& room,
-                   const DeviceOutput& output, std::size_t message_room, void* stream);
-// Tells the host how many were sent: what was listed, or `most` of it.
-void count_selected(const SelectionRoom& room, const DeviceOutput& output, std::size_t most,
-                    void* stream);
-// Writes the whole list.
-void write_list(const DeviceInput& input, const SelectionRoom& room, const DeviceOutput& output,
-                std::size_t message_room, void* stream);
-// u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
-void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream);
-// Makes the histogram of the magnitudes as well, in one pass.
-void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
-                       void* stream);
-// low_key: the lower edge of the histogram's bin that holds rank k; uses the histogram up.
-void take_bin_of(std::size_t k, const SelectionRoom& room, void* stream);
 
 // Indices and values, each half of it: a sparse message cannot hold more than every element.
 inline std::size_t sparse_room(const Settings&, std::size_t elements) {
@@ -96,6 +94,7 @@ inline std::vector<MessagePart> sparse_parts(const Settings&, std::size_t elemen
 
 // The CUDA version of a sparsifier that needs nothing beside a selection's workspace.
 DeviceCompressor sparsifier_on_device(const std::string& name,
-                                      decltype(DeviceCompressor::encode) encode);
+                                      void (*encode)(const Settings&, const Draw&, const Selector&),
+                                      decltype(DeviceCompressor::prepare) prepare = {});
 
 }  // namespace syncline

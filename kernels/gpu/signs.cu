@@ -1,8 +1,5 @@
 // The sign methods on a GPU: one pass of 12.13 bytes per element. A warp takes a tile; its lanes
 // add in the order of signs.cpp, and a ballot is 32 signs.
-#include <cuda_runtime.h>
-
-#include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/signs.h"
 #include "kernels/gpu/device.cuh"
 #include "kernels/gpu/signs.h"
@@ -81,9 +78,11 @@ __global__ void unsign_kernel(const std::uint32_t* words, const float* message, 
     sum[i] += (words[i / 32] >> i % 32 & 1u) != 0 ? message[0] : two ? message[1] : -message[0];
 }
 
-void encode(std::size_t scales, bool feedback, const DeviceInput& input, const DeviceOutput& output,
-            void* workspace, void* stream) {
+template <std::size_t scales>
+void encode(const Settings& settings, const DeviceInput& input, const Draw&,
+            const DeviceOutput& output, void* workspace, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
+  const bool feedback = with_feedback(settings);
   float* message = reinterpret_cast<float*>(output.message);
   SignSums* sums = static_cast<SignSums*>(workspace);
   if (tiles > 0)
@@ -96,13 +95,17 @@ void encode(std::size_t scales, bool feedback, const DeviceInput& input, const D
   launch(scale_kernel, 1, 256, stream, sums, tiles, scales == 2, feedback, message, input.sent);
 }
 
-void decode_add(std::size_t scales, const std::byte* message, float* sum, std::size_t elements,
-                void* stream) {
+template <std::size_t scales>
+void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
+                std::size_t elements, void*, void* stream) {
   const float* floats = reinterpret_cast<const float*>(message);
-  if (elements > 0)
-    launch(unsign_kernel, blocks_of(elements), 256, stream,
-           reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
-           elements);
+  launch_each(elements, unsign_kernel, stream,
+              reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
+              elements);
+}
+
+std::size_t workspace_bytes(const Settings&, std::size_t elements) {
+  return (tiles_of(elements) + 1) * sizeof(SignSums);
 }
 
 }  // namespace
@@ -110,18 +113,9 @@ void decode_add(std::size_t scales, const std::byte* message, float* sum, std::s
 DeviceCompressor sign_method_on_device(const std::string& name, std::size_t scales) {
   return {.name = name,
           .halves = true,
-          .workspace_bytes =
-              [](const Settings&, std::size_t elements) {
-                return (tiles_of(elements) + 1) * sizeof(SignSums);
-              },
-          .encode =
-              [=](const Settings& settings, const DeviceInput& input, const Draw&,
-                  const DeviceOutput& output, void* workspace, void* stream) {
-                encode(scales, with_feedback(settings), input, output, workspace, stream);
-              },
-          .decode_add = [=](const Settings&, const std::byte* message, std::size_t, const Draw&,
-                            float* sum, std::size_t elements, void*,
-                            void* stream) { decode_add(scales, message, sum, elements, stream); }};
+          .workspace_bytes = workspace_bytes,
+          .encode = scales == 2 ? encode<2> : encode<1>,
+          .decode_add = scales == 2 ? decode_add<2> : decode_add<1>};
 }
 
 }  // namespace syncline

@@ -1,8 +1,5 @@
 // One pass of 12 bytes per element: error feedback, the moments in the order of moments.h, and a
 // histogram of the magnitudes where that is wanted.
-#include <cuda_runtime.h>
-
-#include "kernels/gpu/device.h"
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {
@@ -78,30 +75,29 @@ __global__ void __launch_bounds__(256)
     selection->moments = total;
 }
 
-void add_up(const SelectionRoom& room, std::size_t elements, void* stream) {
-  const std::size_t tiles = tiles_of(elements);
-  add_groups(room.tiles, tiles, stream);
-  launch(total_kernel, 1, 256, stream, room.tiles, tiles, room.selection);
+void add_up(const Selector& s) {
+  const std::size_t tiles = tiles_of(s.input.elements);
+  add_groups(s.room.tiles, tiles, s.stream);
+  launch(total_kernel, 1, 256, s.stream, s.room.tiles, tiles, s.room.selection);
 }
 
 }  // namespace
 
-void add_and_sum(const DeviceInput& input, bool feedback, const SelectionRoom& room, void* stream) {
+void Selector::add_and_sum(bool feedback) const {
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(stats_kernel<false, Value>, persistent_blocks(), block_threads, stream, g,
            input.residual, input.elements, feedback, room.tiles, nullptr);
   });
-  add_up(room, input.elements, stream);
+  add_up(*this);
 }
 
-void add_sum_and_count(const DeviceInput& input, bool feedback, const SelectionRoom& room,
-                       void* stream) {
+void Selector::add_sum_and_count(bool feedback) const {
   cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(stats_kernel<true, Value>, persistent_blocks(), block_threads, stream, g, input.residual,
            input.elements, feedback, room.tiles, room.histogram);
   });
-  add_up(room, input.elements, stream);
+  add_up(*this);
 }
 
 }  // namespace syncline

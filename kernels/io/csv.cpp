@@ -1,6 +1,5 @@
 #include "kernels/io/csv.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "kernels/io/text.h"

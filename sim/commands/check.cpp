@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -8,11 +7,11 @@
 #include "kernels/io/whole_file.h"
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/gate_files.h"
+#include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
 #include "sim/setup/fingerprint.h"
-#include "sim/sweep/input_files.h"
+#include "sim/sweep/inputs.h"
 
 namespace syncline {
 namespace {
@@ -49,13 +48,11 @@ void bless(CheckFolder& folder, const std::string& because) {
     if (!cell.error.empty())
       throw std::runtime_error(cell.name + ": " + cell.error);
   const std::string path = folder.path + "/expected.csv";
-  const ExpectedFile file = blessed(folder, because);
-  const std::string text = expected_text(file);
+  folder.expected = blessed(folder, because);
+  const std::string text = expected_text(folder.expected);
   std::error_code error;
-  if (std::filesystem::exists(path, error) && text_of_file(path, most_expected_bytes) == text)
-    return;
-  write_atomically(path, text);
-  folder.expected = file;
+  if (!std::filesystem::exists(path, error) || text_of_file(path, most_expected_bytes) != text)
+    write_atomically(path, text);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "sim/commands/folder.h"
+#include "sim/commands/files.h"
 #include "sim/options/expand.h"
 #include "sim/report/learning.h"
 #include "sim/report/result_json.h"
@@ -89,11 +89,6 @@ std::string why_missing(const CheckFolder& folder, const std::string& cell) {
 
 }  // namespace
 
-const CheckedCell* CheckFolder::find(const std::string& name) const {
-  const auto found = std::ranges::find(cells, name, &CheckedCell::name);
-  return found == cells.end() ? nullptr : &*found;
-}
-
 Notes CheckFolder::notes_before(const std::string& name) const {
   Notes notes;
   for (const Expectation& row : expected.rows)
@@ -107,12 +102,11 @@ CheckFolder read_check_folder(const std::string& path, bool all) {
   const std::vector<std::string> stems = scenarios_in(path);
   const std::string csv = path + "/expected.csv";
   std::error_code error;
-  if (!all || fs::exists(csv, error)) {
-    if (!fs::exists(csv, error))
-      throw std::invalid_argument(brief_path(csv) +
-                                  ": no such file: --bless --because TEXT writes it");
+  if (fs::exists(csv, error))
     folder.expected = read_expected(csv);
-  }
+  else if (!all)
+    throw std::invalid_argument(brief_path(csv) +
+                                ": no such file: --bless --because TEXT writes it");
   std::set<std::string> named;
   for (const Expectation& row : folder.expected.rows)
     named.insert(stem_of(row.cell));
@@ -134,11 +128,12 @@ std::vector<Verdict> judge(const CheckFolder& folder) {
   std::set<std::string> seen;  // cells
   for (const Expectation& row : folder.expected.rows) {
     const bool first = seen.insert(row.cell).second;
-    const CheckedCell* cell = folder.find(row.cell);
-    if (cell != nullptr && cell->error.empty()) {
+    const auto cell = std::ranges::find(folder.cells, row.cell, &CheckedCell::name);
+    const bool is_there = cell != folder.cells.end();
+    if (is_there && cell->error.empty()) {
       if (row.is_judged())
         verdicts.push_back(judge(row, cell->result, folder.notes_before(row.cell), cell->notes));
-    } else if (first && cell == nullptr) {
+    } else if (first && !is_there) {
       add(Verdict::Kind::moved, row.cell, "", "missing", why_missing(folder, row.cell));
     } else if (first) {
       add(Verdict::Kind::failed, row.cell, "", "not simulated", cell->error);
@@ -183,9 +178,7 @@ ExpectedFile blessed(const CheckFolder& folder, const std::string& because) {
                                  ": allowed are figures that the cell has");
       row.because = because;
     }
-    const bool noted =
-        std::ranges::any_of(rows, [](const Expectation& row) { return row.tolerance.has_value(); });
-    if (noted)
+    if (std::ranges::any_of(rows, [](const Expectation& row) { return row.tolerance.has_value(); }))
       for (const auto& [figure, value] : cell.notes)
         if (std::ranges::find(rows, figure, &Expectation::figure) == rows.end())
           rows.push_back({.cell = cell.name, .figure = figure, .expected = value});

@@ -24,7 +24,6 @@ struct CheckFolder {
   std::vector<CheckedCell> cells;        // in the order of the files' names
   std::vector<std::string> not_checked;  // files of which no row names a cell
 
-  const CheckedCell* find(const std::string& name) const;
   // The notes that expected.csv has of a cell.
   Notes notes_before(const std::string& name) const;
 };

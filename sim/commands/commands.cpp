@@ -3,7 +3,8 @@
 #include "sim/commands/commands.h"
 
 #include <algorithm>
-#include <map>
+
+#include "sim/study/lists.h"
 
 namespace syncline {
 
@@ -122,15 +123,13 @@ const std::vector<Command>& commands() {
 
 CommandLine command_line(const std::string& command, const std::vector<std::string>& arguments) {
   const Command& own = *std::ranges::find(commands(), command, &Command::name);
-  std::map<std::string, Flag> flags;
+  std::vector<Flag> flags;
   for (const Command& one : commands())
-    for (const auto& [name, value, sentence, more, example, value_is_optional] : one.flags)
-      if (&one == &own || std::ranges::find(own.also, name) != own.also.end())
-        flags.emplace(name, Flag{name, !value.empty(), value_is_optional});
-  std::vector<Flag> list;
-  for (const auto& [name, flag] : flags)
-    list.push_back(flag);
-  return parse_command_line(arguments, list);
+    for (const CommandFlag& flag : one.flags)
+      if (&one == &own || is_among(flag.name, own.also))
+        found_or_added(flags, flag.name, &Flag::name) = {flag.name, !flag.value.empty(),
+                                                         flag.value_is_optional};
+  return parse_command_line(arguments, flags);
 }
 
 }  // namespace syncline

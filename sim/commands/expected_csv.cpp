@@ -10,6 +10,7 @@
 #include "kernels/registry.h"
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
+#include "sim/study/lists.h"
 
 namespace syncline {
 namespace {
@@ -18,12 +19,9 @@ const std::vector<std::string> columns{"cell",     "figure",  "expected", "toler
                                        "at_least", "at_most", "because"};
 
 void require_known(const Expectation& row) {
-  const auto among = [&](const std::vector<std::string>& names) {
-    return std::ranges::find(names, row.figure) != names.end();
-  };
   const std::vector<std::string> figures = judged_figures();
-  const bool is_figure = among(figures);
-  if (!is_figure && !among(noted_inputs))
+  const bool is_figure = is_among(row.figure, figures);
+  if (!is_figure && !is_among(row.figure, noted_inputs))
     throw std::invalid_argument("no figure '" + brief(row.figure) + "': allowed are " +
                                 listed(figures));
   if (row.is_judged() && !is_figure)
@@ -92,14 +90,12 @@ ExpectedFile read_expected(const std::string& path) {
                                     ": allowed is one");
     } else if (line.kind == CsvLine::Kind::columns) {
       for (const std::string& name : fields)
-        if (std::ranges::find(columns, name) == columns.end() ||
-            std::ranges::count(fields, name) > 1)
+        if (!is_among(name, columns) || std::ranges::count(fields, name) > 1)
           throw std::invalid_argument("column '" + brief(name) + "': allowed are, once each, " +
                                       listed(columns));
-      for (const char* needed : {"cell", "figure"})
-        if (std::ranges::find(fields, needed) == fields.end())
-          throw std::invalid_argument("no column '" + std::string(needed) + "': allowed are " +
-                                      listed(columns));
+      for (const std::string needed : {"cell", "figure"})
+        if (!is_among(needed, fields))
+          throw std::invalid_argument("no column '" + needed + "': allowed are " + listed(columns));
       names = fields;
     }
   });

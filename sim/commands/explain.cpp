@@ -2,13 +2,11 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <stdexcept>
 #include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/explain_json.h"
 #include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
@@ -37,8 +35,7 @@ std::string explain_buckets(const Setup& setup) {
       text += fmt::format("  ... and {} more\n", setup.buckets.size() - 20);
       break;
     }
-    const std::string names =
-        bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : std::string());
+    const std::string names = bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : "");
     text += fmt::format("  {:6}  {:7}  {:10}  {:11.3f}  {}\n", bucket.index, bucket.tensors,
                         setup.traffic.bytes_of(bucket),
                         1e3 * setup.compute.backward_s(0, bucket.forward_flop), names);
@@ -139,8 +136,7 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
                       compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
   text +=
       fmt::format("  bucket after bucket          {:.6f}\n", iteration_seconds(setup, times, 1));
-  return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times)
-                                                : std::string());
+  return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times) : "");
 }
 
 // Lower bounds for every schedule, and how long the exchange alone takes, without simulating.

@@ -1,9 +1,9 @@
-#include "sim/commands/explain_json.h"
-
+// The document that `explain --json` prints of a scenario.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "kernels/io/text.h"
+#include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"
@@ -12,7 +12,7 @@
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
-#include "sim/sweep/result_options.h"
+#include "sim/sweep/inputs.h"
 
 namespace syncline {
 namespace {

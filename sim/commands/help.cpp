@@ -6,8 +6,6 @@
 #include <cctype>
 #include <cstdio>
 #include <fmt/format.h>
-#include <fstream>
-#include <set>
 #include <stdexcept>
 
 #include "kernels/compressor.h"
@@ -34,8 +32,7 @@ using Meanings = std::map<std::string, std::vector<Meaning>>;
 std::string as_sentence(std::string text) {
   if (text.empty())
     return text;
-  if (std::islower(static_cast<unsigned char>(text[0])) != 0)
-    text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text.back() == '.' ? text : text + ".";
 }
 
@@ -54,16 +51,15 @@ std::string example_of(const std::string& given) {
   return command + " " + given;
 }
 
+const std::string with_topk = " --compressor topk --device v100-modelled";
+
 std::string choosing(const Schedule& schedule) {
-  return "--schedule " + schedule.name +
-         (schedule.sparsifiers_only ? " --compressor topk --device v100-modelled" : "");
+  return "--schedule " + schedule.name + (schedule.sparsifiers_only ? with_topk : "");
 }
 
 std::string choosing(const Exchange& exchange) {
   return "--exchange " + exchange.name +
-         (exchange.carries == Exchange::Carries::sparse
-              ? " --compressor topk --device v100-modelled"
-              : "");
+         (exchange.carries == Exchange::Carries::sparse ? with_topk : "");
 }
 
 std::string choosing(const Compressor& compressor) {
@@ -103,9 +99,7 @@ void add_registered(Meanings& all, const std::string& article) {
 }
 
 void add_options(Meanings& all) {
-  std::set<std::string> own;
-  for (const OwnOption& parameter : own_options())
-    own.insert(parameter.name);
+  const std::map<std::string, OwnOption> own = own_options();
   for (const Option& option : scenario_options()) {
     if (own.contains(option.name) && option.more.empty())
       continue;  // registered things explain theirs
@@ -183,17 +177,16 @@ void add_devices(Meanings& all) {
                           "Given as device, it prices what a compressor makes and reads."},
                          example_of("--compressor topk --device " + name)});
   }
-  std::map<std::string, std::string> measured;  // by device
+  std::map<std::string, std::vector<std::string>> measured;  // models, by device
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
-  for (const Csv::Row& row : csv.rows) {
-    std::string& models = measured[row.fields[csv.column("device")]];
-    models += (models.empty() ? "" : ", ") + row.fields[csv.column("model")] + " " +
-              row.fields[csv.column("precision")];
-  }
+  for (const Csv::Row& row : csv.rows)
+    measured[row.fields[csv.column("device")]].push_back(row.fields[csv.column("model")] + " " +
+                                                         row.fields[csv.column("precision")]);
   for (const auto& [device, models] : measured)
     all[device].push_back(
         {"a device",
-         {"Its measured throughput is in models/throughput.csv for " + models + ".",
+         {fmt::format("Its measured throughput is in models/throughput.csv for {}.",
+                      fmt::join(models, ", ")),
           "It is what a host's property device names, or the option device."},
          "syncline list throughputs"});
 }
@@ -207,7 +200,7 @@ void add_networks(Meanings& all) {
          network.paper});
 }
 
-std::string described(const std::string& sentence, const std::string& fallback) {
+std::string with_default(const std::string& sentence, const std::string& fallback) {
   return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
 }
 
@@ -219,21 +212,17 @@ std::vector<std::string> option_lines(const Option& option) {
     for (const auto& [name, entry] : entries)
       for (const OwnOption& parameter : entry.options)
         if (parameter.name == option.name)
-          owners[described(parameter.sentence, parameter.fallback)].push_back(name);
+          owners[with_default(parameter.sentence, parameter.fallback)].push_back(name);
   };
   add(Registered<Schedule>::all());
   add(Registered<Exchange>::all());
   add(Registered<Compressor>::all());
   add(Registered<Problem>::all());
   if (owners.size() < 2)
-    return {described(option.sentence, option.fallback)};
+    return {with_default(option.sentence, option.fallback)};
   std::vector<std::string> all;
-  for (const auto& [meaning, names] : owners) {
-    std::string owner_names;
-    for (const std::string& name : names)
-      owner_names += (owner_names.empty() ? "" : ", ") + name;
-    all.push_back(owner_names + ": " + meaning);
-  }
+  for (const auto& [meaning, names] : owners)
+    all.push_back(fmt::format("{}: {}", fmt::join(names, ", "), meaning));
   return all;
 }
 

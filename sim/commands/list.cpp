@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "kernels/compressor.h"
 #include "kernels/cost_table.h"
@@ -90,11 +91,6 @@ Entries devices() {
   return entries;
 }
 
-struct Kind {
-  std::string name;
-  Entries (*entries)();
-};
-
 void print(const Entries& entries) {
   for (const Entry& entry : entries) {
     std::printf("  %-18s %s\n", entry.name.c_str(), entry.sentence.c_str());
@@ -128,33 +124,34 @@ std::string platform_sentence(const std::string& name) {
 }
 
 int list_command(const std::vector<std::string>& arguments) {
-  const std::vector<Kind> kinds{{"schedules", registered<Schedule>},
-                                {"exchanges", registered<Exchange>},
-                                {"compressors", registered<Compressor>},
-                                {"problems", registered<Problem>},
-                                {"models", models},
-                                {"platforms", platforms},
-                                {"networks", network_models},
-                                {"throughputs", throughputs},
-                                {"devices", devices}};
+  const std::vector<std::pair<std::string, Entries (*)()>> kinds{
+      {"schedules", registered<Schedule>},
+      {"exchanges", registered<Exchange>},
+      {"compressors", registered<Compressor>},
+      {"problems", registered<Problem>},
+      {"models", models},
+      {"platforms", platforms},
+      {"networks", network_models},
+      {"throughputs", throughputs},
+      {"devices", devices}};
   const CommandLine line = command_line("list", arguments);
   const bool json = line.has("json");
   std::vector<std::string> names;
-  for (const Kind& kind : kinds)
-    names.push_back(kind.name);
+  for (const auto& [name, entries] : kinds)
+    names.push_back(name);
   if (line.arguments.size() > 1 || !line.options.empty())
     throw std::invalid_argument("list takes one argument at most: " + listed(names));
   bool found = false;
   Json document = Json::object();
-  for (const Kind& kind : kinds) {
-    if (!line.arguments.empty() && line.arguments.front() != kind.name)
+  for (const auto& [name, entries] : kinds) {
+    if (!line.arguments.empty() && line.arguments.front() != name)
       continue;
     if (json)
-      document[kind.name] = json_of(kind.entries());
+      document[name] = json_of(entries());
     else if (line.arguments.empty())
-      std::printf("%s%s\n", found ? "\n" : "", kind.name.c_str());
+      std::printf("%s%s\n", found ? "\n" : "", name.c_str());
     if (!json)
-      print(kind.entries());
+      print(entries());
     found = true;
   }
   if (!found)

@@ -8,13 +8,10 @@
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/folder.h"
-#include "sim/commands/gate_files.h"
-#include "sim/commands/report_files.h"
+#include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
 #include "sim/page/tables.h"
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
@@ -92,7 +89,7 @@ int report_command(const std::vector<std::string>& arguments) {
   const std::string& path = line.arguments.front();
   const ReportFiles files = report_files(line);
   Folder folder = read_folder(path);
-  const std::string others = folder.others.empty() ? std::string() : left_out(path, folder.others);
+  const std::string others = folder.others.empty() ? "" : left_out(path, folder.others);
   if (folder.results.empty())
     throw std::runtime_error(others.empty() ? brief_path(path) + ": holds no result: allowed is " +
                                                   "the folder that run --out has written"
@@ -101,16 +98,15 @@ int report_command(const std::vector<std::string>& arguments) {
   if (!others.empty())
     findings.missing.push_back(others);
   const std::string where = write_report(files, findings);
-  const bool json = line.has("json");
-  if (json)
-    print_json(results_json(findings.results, folder.names, {}, findings.missing));
-  else if (findings.results.size() == 1)
-    std::fputs(full_report(findings.results.front()).c_str(), stdout);
-  else
-    std::fputs(comparison_table(findings.results, telling_options(findings.results)).c_str(),
-               stdout);
-  if (!json) {
-    for (const std::string& sentence : rank(findings.results).sentences)
+  const std::vector<Result>& results = findings.results;
+  if (line.has("json")) {
+    print_json(results_json(results, folder.names, {}, findings.missing));
+  } else {
+    const std::string table = results.size() == 1
+                                  ? full_report(results.front())
+                                  : comparison_table(results, telling_options(results));
+    std::fputs(table.c_str(), stdout);
+    for (const std::string& sentence : rank(results).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

@@ -10,6 +10,9 @@
 
 namespace syncline {
 
+class Routes;
+struct Setup;
+
 // {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}; one name for
 // each result.
 nlohmann::ordered_json results_json(const std::vector<Result>& results,
@@ -18,6 +21,9 @@ nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& missing);
 
 nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
+
+// What `explain --json` says of a scenario.
+nlohmann::ordered_json explained(const Setup& setup, Routes& routes);
 
 // One document on stdout.
 void print_json(const nlohmann::ordered_json& document);

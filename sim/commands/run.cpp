@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
@@ -10,18 +9,16 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/gate_files.h"
-#include "sim/commands/report_files.h"
+#include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
+#include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
-#include "sim/sweep/result_options.h"
 #include "sim/sweep/slurm.h"
 #include "sim/sweep/sweep.h"
 
@@ -103,12 +100,11 @@ SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
 }
 
 // Throws if a file that the cell will leave in --out is there and not a run's.
-void require_ours(const SweepCell& cell, const OutFolder& out) {
+void require_files_of_cell_to_be_ours(const SweepCell& cell, const OutFolder& out) {
   std::vector<std::string> files{cell.result_path};
   if (!cell.trace_csv.empty())
     files.insert(files.end(), {cell.trace_csv, cell.exports.trace});
-  const auto learn = cell.scenario.written.find("learn");
-  if (learn != cell.scenario.written.end() && !learn->second.empty())
+  if (cell.scenario.learns())
     for (const LearnedTable& table : learned_tables())
       files.push_back(cell.learned_path + "." + table.name + ".csv");
   for (const std::string& file : files)
@@ -128,24 +124,15 @@ std::vector<RunCell> cells_of(const Request& request, const OutFolder& out) {
     cells.push_back({i, name, cell_to_simulate(scenario, out.path() + "/" + name, request)});
     RunCell& last = cells.back();
     if (request.keeps)
-      require_ours(last.cell, out);
+      require_files_of_cell_to_be_ours(last.cell, out);
     if (request.resumes && (last.result = finished_result(last.cell)))
       keep_learned(last.cell, *last.result);
   }
   return cells;
 }
 
-std::vector<RunCell*> without_result(std::vector<RunCell>& cells) {
-  std::vector<RunCell*> missing;
-  for (RunCell& cell : cells)
-    if (!cell.result)
-      missing.push_back(&cell);
-  return missing;
-}
-
 // Simulates the cells without a result. True: it was interrupted before it had them all.
-bool simulate_missing(std::vector<RunCell>& cells, const Request& request) {
-  const std::vector<RunCell*> missing = without_result(cells);
+bool simulate_missing(const std::vector<RunCell*>& missing, const Request& request) {
   std::vector<SweepCell> to_simulate;
   for (const RunCell* cell : missing)
     to_simulate.push_back(cell->cell);
@@ -226,14 +213,6 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
   return code;
 }
 
-int present_nothing(const Request& request) {
-  if (request.json)
-    print_json(results_json({}, {}, request.sweep.left_out, {}));
-  else
-    std::puts("this share has no cells");
-  return 0;
-}
-
 }  // namespace
 
 int run_command(const std::vector<std::string>& arguments) {
@@ -242,21 +221,29 @@ int run_command(const std::vector<std::string>& arguments) {
   const ReportFiles files = report_files(line);
   const OutFolder out(line.flag("out").value_or(""), request.is_part);
   std::vector<RunCell> cells = cells_of(request, out);
-  std::vector<std::size_t> missing;
-  for (const RunCell* cell : without_result(cells))
-    missing.push_back(cell->number);
+  std::vector<RunCell*> missing;
+  std::vector<std::size_t> numbers;  // of these
+  for (RunCell& cell : cells)
+    if (!cell.result) {
+      missing.push_back(&cell);
+      numbers.push_back(cell.number);
+    }
   if (request.slurm && !missing.empty()) {
-    submit(line, missing);
+    submit(line, numbers);
     return 0;
   }
-  const bool interrupted = simulate_missing(cells, request);
+  const bool interrupted = simulate_missing(missing, request);
   const Outcomes outcomes = outcomes_of(cells, interrupted, request.keeps);
   if (outcomes.results.empty()) {
     if (interrupted)
       throw Interrupted();
     if (!outcomes.errors.empty())
       throw std::runtime_error(outcomes.errors.front());
-    return present_nothing(request);
+    if (request.json)
+      print_json(results_json({}, {}, request.sweep.left_out, {}));
+    else
+      std::puts("this share has no cells");
+    return 0;
   }
   if (request.keeps && !request.is_part && !interrupted)
     write_atomically(out.path() + "/results.csv", results_csv(outcomes.results, option_names()));

@@ -9,9 +9,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
-#include "sim/commands/folder.h"
-#include "sim/commands/gate_files.h"
-#include "sim/commands/report_files.h"
+#include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
 #include "sim/commands/validation_folder.h"
 
@@ -150,7 +148,8 @@ std::vector<ValidationFolder> folders_of(const CommandLine& line) {
 
 // Simulates the rows of all folders and notes in each what came out. Returns the results in their
 // order.
-std::vector<Result> simulate(std::vector<ValidationFolder>& folders, const CommandLine& line) {
+std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders,
+                                   const CommandLine& line) {
   std::vector<SweepCell> cells;
   for (const ValidationFolder& folder : folders)
     cells.insert(cells.end(), folder.cells.begin(), folder.cells.end());
@@ -213,7 +212,7 @@ int validate_command(const std::vector<std::string>& arguments) {
   page.flags.erase("md");  // it is the gate's
   const ReportFiles files = report_files(page);
   std::vector<ValidationFolder> folders = folders_of(line);
-  Findings findings{.results = simulate(folders, line), .rows = {}, .missing = {}};
+  Findings findings{.results = simulate_cells(folders, line), .rows = {}, .missing = {}};
   for (const ValidationFolder& folder : folders)
     findings.rows.insert(findings.rows.end(), folder.rows.begin(), folder.rows.end());
   const std::vector<Verdict> verdicts = judge(folders, gate);

@@ -1,7 +1,6 @@
 // The engine's actors wait with these. SimGrid runs one at a time, so plain containers are enough.
 #pragma once
 
-#include <cstddef>
 #include <deque>
 #include <functional>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "sim/engine/stages.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "sim/collectives.h"
 #include "sim/engine/run.h"

@@ -5,10 +5,7 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <map>
-#include <memory>
 #include <optional>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 

@@ -1,6 +1,5 @@
 // Communication streams: they move the bytes of a phase on SimGrid.
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "sim/collectives.h"

@@ -1,6 +1,5 @@
 #include "sim/worker.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "sim/engine/run.h"

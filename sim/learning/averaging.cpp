@@ -95,12 +95,7 @@ void Learner::step(int iteration) {
     return;
   average(iteration);
   stepped_ = iteration + 1;
-  const Range all{0, sum_.size()};
-  const double weight = rate_in(iteration) / workers_;
-  if (learning_.rate_in_residual)
-    optimizer_.apply_weighed(all, sum_, workers_, weight);
-  else
-    optimizer_.apply(all, sum_, workers_, weight);
+  apply({0, sum_.size()}, sum_, workers_, rate_in(iteration) / workers_);
 }
 
 int Learner::step_together(int iteration, double rate, double momentum) {

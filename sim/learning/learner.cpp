@@ -124,7 +124,7 @@ void Learner::compute(int worker, int iteration, std::span<const float> paramete
 void Learner::apply(const Range& range, std::span<const float> sum, double gradients,
                     double weight) {
   if (learning_.rate_in_residual)
-    optimizer_.apply_weighed(range, sum, gradients, this->weight());
+    optimizer_.apply_weighed(range, sum, gradients, weight);
   else
     optimizer_.apply(range, sum, gradients, weight);
 }

@@ -43,32 +43,24 @@ std::array<double, bins> normal_shares() {
 
 }  // namespace
 
-void Measures::Optional::add(const std::optional<double>& value) {
-  messages += value ? 1 : 0;
-  sum += value.value_or(0);
-}
-
 void Measures::Optional::add(const Optional& other) {
   messages += other.messages;
   sum += other.sum;
 }
 
-void Measures::Sums::add(const MeasuredMessage& message) {
-  const auto elements = static_cast<double>(message.values);
-  ++messages;
-  values += elements;
-  const auto sent_here = static_cast<double>(message.sent);
-  least_sent = messages == 1 ? sent_here : std::min(least_sent, sent_here);
-  most_sent = std::max(most_sent, sent_here);
-  sent += sent_here;
-  left_out += message.left_out;
-  bits_per_value += 8 * static_cast<double>(message.bytes) / elements;
-  const Promise& promise = message.promise;
-  target.add(promise.values);
-  left_out_bound.add(promise.left_out);
-  left_out_bound_squared.add(promise.left_out_of_a_bell);
-  bits_bound.add(promise.bits ? std::optional(*promise.bits / elements) : std::nullopt);
-}
+Measures::Sums::Sums(const MeasuredMessage& message)
+    : messages(1),
+      values(static_cast<double>(message.values)),
+      sent(static_cast<double>(message.sent)),
+      left_out(message.left_out),
+      bits_per_value(8 * static_cast<double>(message.bytes) / values),
+      least_sent(sent),
+      most_sent(sent),
+      target(message.promise.values),
+      left_out_bound(message.promise.left_out),
+      left_out_bound_squared(message.promise.left_out_of_a_bell),
+      bits_bound(message.promise.bits ? std::optional(*message.promise.bits / values)
+                                      : std::nullopt) {}
 
 void Measures::Sums::add(const Sums& other) {
   least_sent = messages == 0 ? other.least_sent : std::min(least_sent, other.least_sent);
@@ -105,8 +97,9 @@ Compressed Measures::Sums::means() const {
 }
 
 void Measures::add(int iteration, const MeasuredMessage& message) {
-  all_.add(message);
-  rows_[iteration / iterations_in_row_ * iterations_in_row_].add(message);
+  const Sums one(message);
+  all_.add(one);
+  rows_[iteration / iterations_in_row_ * iterations_in_row_].add(one);
   if (rows_.size() <= most_rows)
     return;
   iterations_in_row_ *= 2;
@@ -144,17 +137,14 @@ void Measures::watch(int iteration, std::span<const float> values) {
   if (!(deviation > 0) || !std::isfinite(deviation))
     return;  // all the same: no shape
   Histogram& histogram = histograms_[iteration];
-  for (std::vector<double>* const each :
-       {&histogram.values_in, &histogram.squares_in, &histogram.normal_values_in,
-        &histogram.normal_squares_in})
-    each->resize(bins);
+  histogram.bins.resize(bins);
   histogram.values += count;
   histogram.squares += squares;
   for (const float value : values) {
     const double place = std::floor((value - mean) / deviation / bin_width) + bins_aside + 1;
-    const auto bin = static_cast<std::size_t>(std::clamp(place, 0.0, bins - 1.0));
-    histogram.values_in[bin] += 1;
-    histogram.squares_in[bin] += static_cast<double>(value) * value;
+    Bin& bin = histogram.bins[static_cast<std::size_t>(std::clamp(place, 0.0, bins - 1.0))];
+    bin.values += 1;
+    bin.squares += static_cast<double>(value) * value;
   }
   for (std::size_t bin = 0; bin < bins; ++bin) {
     // The integrals of x and of x^2 over the bin; what is at an open end is 0.
@@ -163,8 +153,8 @@ void Measures::watch(int iteration, std::span<const float> values) {
     const double first = low - high;
     const double second = normal[bin] + edge(std::max<std::size_t>(bin, 1)) * low -
                           edge(std::min(bin + 1, bins - 1)) * high;
-    histogram.normal_values_in[bin] += count * normal[bin];
-    histogram.normal_squares_in[bin] +=
+    histogram.bins[bin].normal_values += count * normal[bin];
+    histogram.bins[bin].normal_squares +=
         count *
         (mean * mean * normal[bin] + 2 * mean * deviation * first + deviation * deviation * second);
   }
@@ -186,14 +176,15 @@ std::vector<Compressed> Measures::iterations() const {
 std::vector<HistogramBin> Measures::histogram() const {
   std::vector<HistogramBin> rows;
   for (const auto& [iteration, histogram] : histograms_)
-    for (std::size_t bin = 0; bin < histogram.values_in.size(); ++bin)
-      rows.push_back({.iteration = iteration,
-                      .from = bin == 0 ? std::nullopt : std::optional(edge(bin)),
-                      .to = bin + 1 == bins ? std::nullopt : std::optional(edge(bin + 1)),
-                      .share = histogram.values_in[bin] / histogram.values,
-                      .square_share = histogram.squares_in[bin] / histogram.squares,
-                      .normal_share = histogram.normal_values_in[bin] / histogram.values,
-                      .normal_square_share = histogram.normal_squares_in[bin] / histogram.squares});
+    for (std::size_t bin = 0; bin < histogram.bins.size(); ++bin)
+      rows.push_back(
+          {.iteration = iteration,
+           .from = bin == 0 ? std::nullopt : std::optional(edge(bin)),
+           .to = bin + 1 == bins ? std::nullopt : std::optional(edge(bin + 1)),
+           .share = histogram.bins[bin].values / histogram.values,
+           .square_share = histogram.bins[bin].squares / histogram.squares,
+           .normal_share = histogram.bins[bin].normal_values / histogram.values,
+           .normal_square_share = histogram.bins[bin].normal_squares / histogram.squares});
   return rows;
 }
 

@@ -47,7 +47,9 @@ class Measures {
     std::int64_t messages = 0;
     double sum = 0;
 
-    void add(const std::optional<double>& value);
+    Optional() = default;
+    explicit Optional(const std::optional<double>& value)
+        : messages(value ? 1 : 0), sum(value.value_or(0)) {}
     void add(const Optional& other);
   };
   struct Sums {
@@ -56,13 +58,17 @@ class Measures {
     double least_sent = 0, most_sent = 0;
     Optional target, left_out_bound, left_out_bound_squared, bits_bound;
 
-    void add(const MeasuredMessage& message);
+    Sums() = default;
+    explicit Sums(const MeasuredMessage& message);
     void add(const Sums& other);
     Compressed means() const;
   };
+  struct Bin {
+    double values = 0, squares = 0, normal_values = 0, normal_squares = 0;
+  };
   struct Histogram {
     double values = 0, squares = 0;
-    std::vector<double> values_in, squares_in, normal_values_in, normal_squares_in;  // by bin
+    std::vector<Bin> bins;
   };
 
   Sums all_;

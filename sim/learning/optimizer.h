@@ -2,7 +2,6 @@
 // weight decay, as PyTorch's SGD does it.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 

@@ -68,7 +68,7 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
       rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
   apply(range,
         std::span<const float>(*gradient->second.values).subspan(range.begin - begin, range.size()),
-        1, learning_.inverse_staleness ? inverse : weight());
+        1, learning_.inverse_staleness && !learning_.rate_in_residual ? inverse : weight());
   if (--gradient->second.unapplied == 0)
     in_flight_.erase(gradient);
 }

@@ -104,15 +104,6 @@ std::string as_written(const std::string& key, const Given& option) {
   return option.where + ": " + key + " = " + option.value;
 }
 
-// The error of a conflict, with the place of its option.
-std::string refusal(const GivenOptions& given, const Conflict& conflict) {
-  try {
-    refuse(given, conflict);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-}
-
 // `one_of_many`: other sections may use what means nothing to this one.
 void add_section(const Section& section, bool one_of_many, Expansion& all) {
   const GivenOptions& given = section.options;

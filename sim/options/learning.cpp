@@ -60,11 +60,6 @@ const Problem& problem_of(const std::string& word) {
   return found->second;
 }
 
-std::string place_of(const GivenOptions& given, const std::string& key) {
-  const auto found = given.find(key);
-  return found == given.end() ? "" : found->second.where + ": ";
-}
-
 // A compressor with momentum has that of gradients; what workers have changed alone has had it.
 // Workers clip their whole gradient themselves, and not each bucket.
 void hand_to_compressor(Scenario& scenario) {
@@ -150,20 +145,13 @@ void find_problem(const GivenOptions& given, Scenario& scenario) {
   const std::string& word = scenario.written["learn"];
   if (word.empty())
     return;
-  try {
-    scenario.learning.problem = &problem_of(word);
-  } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument(place_of(given, "learn") + error.what());
-  }
-  const std::map<std::string, std::string>& own = scenario.learning.problem->defaults;
-  for (const Option& option : scenario_options()) {
-    const std::map<std::string, std::string>& source = own.contains(option.name) ? own : defaults;
-    const auto fallback = source.find(option.name);
-    if (!option.set || given.contains(option.name) || fallback == source.end())
-      continue;
-    scenario.written[option.name] = fallback->second;
-    option.set(scenario, fallback->second);
-  }
+  scenario.learning.problem = &problem_of(word);
+  for (const auto* source : {&defaults, &scenario.learning.problem->defaults})
+    for (const auto& [name, fallback] : *source)
+      if (!given.contains(name)) {
+        scenario.written[name] = fallback;
+        option_called(name).set(scenario, fallback);
+      }
 }
 
 void resolve_learning(const GivenOptions& given, Scenario& scenario,

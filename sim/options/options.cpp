@@ -1,7 +1,6 @@
 #include "sim/options/options.h"
 
 #include <algorithm>
-#include <map>
 #include <stdexcept>
 
 #include "kernels/compressor.h"
@@ -198,7 +197,7 @@ std::vector<Option> fixed_options() {
 
 }  // namespace
 
-std::vector<OwnOption> own_options() {
+std::map<std::string, OwnOption> own_options() {
   std::map<std::string, OwnOption> all;
   const auto add = [&](const auto& entries) {
     for (const auto& [name, entry] : entries)
@@ -211,10 +210,7 @@ std::vector<OwnOption> own_options() {
   add(Registered<Problem>::all());
   for (const OwnOption& parameter : generated_options())
     all.emplace(parameter.name, parameter);
-  std::vector<OwnOption> list;
-  for (const auto& [name, parameter] : all)
-    list.push_back(parameter);
-  return list;
+  return all;
 }
 
 const std::vector<Option>& scenario_options() {
@@ -223,9 +219,9 @@ const std::vector<Option>& scenario_options() {
     const auto named = [&](const std::string& name) {
       return std::ranges::find(options, name, &Option::name);
     };
-    for (const OwnOption& parameter : own_options())
-      if (named(parameter.name) == options.end())
-        options.push_back({.name = parameter.name,
+    for (const auto& [name, parameter] : own_options())
+      if (named(name) == options.end())
+        options.push_back({.name = name,
                            .sentence = parameter.sentence,
                            .fallback = parameter.fallback,
                            .number = parameter.choices.empty(),
@@ -254,6 +250,12 @@ const Option* find_option(const std::string& name) {
   }();
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+const Option& option_called(const std::string& name) {
+  if (const Option* found = find_option(name))
+    return *found;
+  throw std::invalid_argument(unknown_option(name));
 }
 
 Role role_of(const std::string& option) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,13 @@ struct Option {
 const std::vector<Option>& scenario_options();
 // None where there is no option of this name.
 const Option* find_option(const std::string& name);
+// Throws std::invalid_argument where there is none.
+const Option& option_called(const std::string& name);
 // An option that is not known has the role `choice`.
 Role role_of(const std::string& option);
 std::string unknown_option(const std::string& key);  // error message
 
-// The parameters of registered schedules, exchanges and compressors, each name once.
-std::vector<OwnOption> own_options();
+// The parameters of registered schedules, exchanges and compressors, by name.
+std::map<std::string, OwnOption> own_options();
 
 }  // namespace syncline

@@ -1,7 +1,6 @@
 #include "sim/options/resolve.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <stdexcept>
@@ -25,13 +24,11 @@ const std::string default_for_messages = "allgather";  // default for messages t
 
 // Runs `check`; its error message gets the place where `key` was given as a prefix.
 template <class Check>
-void at(const GivenOptions& given, const std::string& key, Check check) {
+auto at(const GivenOptions& given, const std::string& key, Check check) {
   try {
-    check();
+    return check();
   } catch (const std::exception& error) {
-    const auto found = given.find(key);
-    throw std::invalid_argument(
-        (found == given.end() ? std::string() : found->second.where + ": ") + error.what());
+    refuse(given, {key, error.what()});
   }
 }
 
@@ -51,30 +48,14 @@ Settings settings_of(const std::vector<OwnOption>& parameters, const GivenOption
 
 // Whether the exchange can move what the compressor makes.
 bool carries(const Exchange& exchange, const Compressor& compressor) {
-  switch (exchange.carries) {
-    case Exchange::Carries::sums:
-      return compressor.reducible;
-    case Exchange::Carries::sparse:
-      return compressor.sparse;
-    case Exchange::Carries::any:
-      break;
-  }
-  return true;
+  using Carries = Exchange::Carries;
+  return exchange.carries == Carries::any ||
+         (exchange.carries == Carries::sums ? compressor.reducible : compressor.sparse);
 }
 
 // Sends only some values: with indices, or the same random ones on all workers.
 bool is_sparsifier(const Compressor& compressor) {
   return compressor.sparse || has_density(compressor);
-}
-
-// Names of the registered things for which `fits` holds, as an error lists them.
-template <class T, class Fits>
-std::string those_that(Fits fits) {
-  std::vector<std::string> names;
-  for (const auto& [name, entry] : Registered<T>::all())
-    if (fits(entry))
-      names.push_back(name);
-  return listed(names);
 }
 
 // Why this schedule or exchange cannot work with the compressor; empty when it can.
@@ -131,8 +112,8 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
     if (learning.data == "generated")
       declared.push_back(&generated_options());
   }
-  for (const OwnOption& parameter : own_options())
-    if (const std::string& name = parameter.name;
+  for (const auto& own : own_options())
+    if (const std::string& name = own.first;
         given.contains(name) && !is_learning_option(name) &&
         std::ranges::none_of(declared, [&](const auto* some) { return declares(*some, name); }))
       conflicts.push_back({name, name + " means nothing to " + to});
@@ -162,17 +143,13 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
   if (!scenario.network->by_size)
     return;
   const std::string network = "network = " + scenario.network->name;
-  at(given, "network", [&] {
-    if (scenario.fidelity == Fidelity::flow)
-      throw std::invalid_argument(network + " with fidelity = flow: its factors are those of a " +
-                                  "message's size; allowed are fidelity = auto, step");
-  });
-  for (const char* factor : {"bandwidth-factor", "latency-factor"})
-    at(given, factor, [&] {
-      if (given.contains(factor))
-        throw std::invalid_argument(std::string(factor) + ": " + network +
-                                    " has factors of its own; allowed with it is none");
-    });
+  if (scenario.fidelity == Fidelity::flow)
+    refuse(given, {"network", network + " with fidelity = flow: its factors are those of a "
+                                        "message's size; allowed are fidelity = auto, step"});
+  for (const std::string factor : {"bandwidth-factor", "latency-factor"})
+    if (given.contains(factor))
+      refuse(given, {factor,
+                     factor + ": " + network + " has factors of its own; allowed with it is none"});
 }
 
 // The optimiser's step has a time of its own only if it is known what it moves, and how fast.
@@ -188,13 +165,11 @@ void resolve_optimizer(const GivenOptions& given, Scenario& scenario,
     scenario.memory_Bps.reset();
     scenario.written.erase("memory-bandwidth");
   }
-  at(given, "optimizer", [&] {
-    if (scenario.optimizer_values > 0 && !scenario.memory_Bps)
-      throw std::invalid_argument(optimizer + ": its step moves " +
-                                  std::to_string(4 * scenario.optimizer_values) +
-                                  " bytes per parameter; give memory-bandwidth, the bytes/s of "
-                                  "the device's memory");
-  });
+  if (scenario.optimizer_values > 0 && !scenario.memory_Bps)
+    refuse(given, {"optimizer", optimizer + ": its step moves " +
+                                    std::to_string(4 * scenario.optimizer_values) +
+                                    " bytes per parameter; give memory-bandwidth, the bytes/s of "
+                                    "the device's memory"});
 }
 
 // The folder of the file that has this option; empty for a flag.
@@ -204,21 +179,22 @@ std::string folder_of(const Given& option) {
       .string();
 }
 
+// The path of the file that an option names.
+std::string file_of(const GivenOptions& given, const std::string& key, const std::string& kind,
+                    const std::string& folder, const std::string& extension) {
+  const Given& option = given.at(key);
+  return at(given, key,
+            [&] { return find_file(kind, folder, extension, option.value, folder_of(option)); });
+}
+
 void find_files(const GivenOptions& given, Scenario& scenario) {
   for (const std::string needed : {"platform", "model"})
     if (!given.contains(needed) && (needed == "platform" || !given.contains("learn")))
       throw std::invalid_argument(needed + " is not given: say --" + needed +
                                   " NAME (see `syncline list`)");
-  at(given, "platform", [&] {
-    scenario.platform = find_file("platform", "platforms", ".xml", scenario.platform,
-                                  folder_of(given.at("platform")));
-  });
-  if (!given.contains("model"))  // what is learned is timed
-    return;
-  at(given, "model", [&] {
-    scenario.model =
-        find_file("model", "models", ".csv", scenario.model, folder_of(given.at("model")));
-  });
+  scenario.platform = file_of(given, "platform", "platform", "platforms", ".xml");
+  if (given.contains("model"))  // otherwise what is learned is timed
+    scenario.model = file_of(given, "model", "model", "models", ".csv");
 }
 
 // The settings of schedule and exchange that concern compression, and everything about the
@@ -272,14 +248,12 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
 }
 
 void require_known(const GivenOptions& given) {
-  for (const auto& [name, option] : given)
-    at(given, name, [&name = name, &option = option] {
-      if (find_option(name) == nullptr)
-        throw std::invalid_argument(unknown_option(name));
-      if (option.value.empty())
-        throw std::invalid_argument(name + " is empty: allowed are values; without it, the " +
-                                    "default counts");
-    });
+  for (const auto& [name, option] : given) {
+    if (find_option(name) == nullptr)
+      refuse(given, {name, unknown_option(name)});
+    if (option.value.empty())
+      refuse(given, {name, name + " is empty: allowed are values; without it, the default counts"});
+  }
 }
 
 void set(const Option& option, const std::string& text, const GivenOptions& given,
@@ -292,11 +266,9 @@ void set(const Option& option, const std::string& text, const GivenOptions& give
 void find_schedule(const GivenOptions& given, Scenario& scenario) {
   at(given, "schedule",
      [&] { scenario.schedule = &Registered<Schedule>::find(scenario.written.at("schedule")); });
-  const std::map<std::string, std::string>& defaults = scenario.schedule->defaults;
-  for (const Option& option : scenario_options())
-    if (const auto own = defaults.find(option.name);
-        own != defaults.end() && !given.contains(option.name))
-      set(option, own->second, given, scenario);
+  for (const auto& [name, own] : scenario.schedule->defaults)
+    if (!given.contains(name))
+      set(option_called(name), own, given, scenario);
 }
 
 void find_exchange(const GivenOptions& given, Scenario& scenario) {
@@ -349,16 +321,13 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
     }
   find_files(given, scenario);
   find_schedule(given, scenario);
-  find_problem(given, scenario);
+  at(given, "learn", [&] { find_problem(given, scenario); });
   at(given, "compressor", [&] {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
   });
   find_exchange(given, scenario);
   if (scenario.compressor->name != no_compressor && given.contains("device"))
-    at(given, "device", [&] {
-      scenario.cost_table = find_file("cost table", "kernels/profiles", ".csv", scenario.device,
-                                      folder_of(given.at("device")));
-    });
+    scenario.cost_table = file_of(given, "device", "cost table", "kernels/profiles", ".csv");
   check_network(scenario, given);
   resolve_optimizer(given, scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
@@ -368,9 +337,13 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   return scenario;
 }
 
+std::string refusal(const GivenOptions& given, const Conflict& conflict) {
+  const auto found = given.find(conflict.key);
+  return (found == given.end() ? "" : found->second.where + ": ") + conflict.why;
+}
+
 void refuse(const GivenOptions& given, const Conflict& conflict) {
-  at(given, conflict.key, [&] { throw std::invalid_argument(conflict.why); });
-  std::abort();  // `at` has thrown
+  throw std::invalid_argument(refusal(given, conflict));
 }
 
 Scenario resolve(const GivenOptions& given) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/registry.h"
 #include "sim/options/user_input.h"
 #include "sim/scenario.h"
 
@@ -21,5 +22,17 @@ struct Conflict {
 Scenario resolve(const GivenOptions& given);
 Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts);
 [[noreturn]] void refuse(const GivenOptions& given, const Conflict& conflict);
+// That error's text.
+std::string refusal(const GivenOptions& given, const Conflict& conflict);
+
+// Names of the registered things for which `fits` holds, as an error lists them.
+template <class T, class Fits>
+std::string those_that(Fits fits) {
+  std::vector<std::string> names;
+  for (const auto& [name, entry] : Registered<T>::all())
+    if (fits(entry))
+      names.push_back(name);
+  return listed(names);
+}
 
 }  // namespace syncline

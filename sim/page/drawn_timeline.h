@@ -10,6 +10,8 @@
 
 namespace syncline {
 
+constexpr std::size_t most_timelines = 12;  // in one page
+
 // A slice is one of these to a reader: its colour.
 enum class Activity { forward, backward, compress, communicate, serve, wait };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "sim/page/page_data.h"
 #include "sim/page/page_parts.h"
 
 namespace syncline {

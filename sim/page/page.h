@@ -25,6 +25,10 @@ void require_page_parts();
 // Strings of the findings are data in it, never markup.
 std::string page_of(const Findings& findings);
 
+// The data of a page, for its script: JSON that nothing in it can end or make markup of. It has the
+// timelines of the best cells, as many as there are bytes for.
+std::string page_data(const Findings& findings, std::size_t most_bytes);
+
 // The report in short, for a pull request.
 extern const std::string summary_begin;
 std::string summary_of(const Findings& findings);

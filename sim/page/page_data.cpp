@@ -1,6 +1,3 @@
-#include "sim/page/page_data.h"
-
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
@@ -8,13 +5,13 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/page/drawn_timeline.h"
-#include "sim/report/figure_columns.h"
+#include "sim/page/page.h"
+#include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
 #include "sim/study/lists.h"
-#include "sim/study/maps.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 
@@ -23,7 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t most_timelines = 12;
 constexpr double timeline_parts = 100'000;
 
 // The text can be a part of a script: nothing in it can end the script or begin markup.

@@ -6,7 +6,7 @@
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page.h"
 #include "sim/page/svg.h"
-#include "sim/report/figure_columns.h"
+#include "sim/report/figures.h"
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
@@ -20,7 +20,6 @@ const std::string summary_begin = "<!-- syncline report -->\n";
 namespace {
 
 constexpr std::size_t most_rows = 40;  // of a table in a pull request
-constexpr std::size_t most_timelines = 12;
 
 // Escapes text for Markdown: nothing in it becomes markup, a link or a column.
 std::string plain(const std::string& text) {

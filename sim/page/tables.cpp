@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
-#include "sim/report/figure_columns.h"
+#include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
@@ -14,13 +14,6 @@
 
 namespace syncline {
 namespace {
-
-std::string throughput_line(const Figures& figures) {
-  return fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s) +
-         (figures.throughput_interval
-              ? fmt::format(" +- {:.2g} %", 100 * *figures.throughput_interval)
-              : "");
-}
 
 // "5 runs: 98, 100, 101, 99 and 102 samples/s; ..."; empty of one run.
 std::string runs_line(const Figures& figures) {
@@ -32,35 +25,12 @@ std::string runs_line(const Figures& figures) {
                      runs_shown(figures.runs), fmt::join(values, ", "));
 }
 
-std::string window_line(const Figures& figures) {
-  return fmt::format("{} to {}, {:.4g} iterations per worker", seconds_shown(figures.window_from_s),
-                     seconds_shown(figures.window_to_s), figures.window_iterations);
-}
-
 // Empty where there is no price and no size.
 std::string epoch_line(const Figures& figures, const std::string& samples) {
   if (samples.empty() && !figures.epoch_cost)
     return "";
   return (samples.empty() ? "" : samples + " samples: ") + duration_shown(figures.epoch_s) +
          (figures.epoch_cost ? ", costs " + cost_shown(*figures.epoch_cost) : "");
-}
-
-std::string iteration_line(const Figures& figures) {
-  return fmt::format("{} mean, {} p50, {} p99", seconds_shown(figures.iteration_mean_s),
-                     seconds_shown(figures.iteration_p50_s),
-                     seconds_shown(figures.iteration_p99_s));
-}
-
-std::string staleness_line(const Figures& figures) {
-  return fmt::format("{:.3g} gradients mean, {} max; {:.3g} updates, {:.3g} iterations",
-                     figures.staleness_mean, figures.staleness_max, figures.staleness_updates_mean,
-                     figures.staleness_iterations_mean);
-}
-
-std::string bound_line(const Figures& figures) {
-  return fmt::format("{} per iteration (compute {}, busiest link {})",
-                     seconds_shown(std::max(figures.bound_compute_s, figures.bound_link_s)),
-                     seconds_shown(figures.bound_compute_s), seconds_shown(figures.bound_link_s));
 }
 
 }  // namespace
@@ -92,13 +62,20 @@ std::string full_report(const Result& result) {
     if (!words.empty())
       text += fmt::format("{:<24}{}\n", name, words);
   };
-  line("throughput", throughput_line(figures));
+  line("throughput", fmt::format("{:.2f} samples/s", figures.throughput_samples_per_s) +
+                         (figures.throughput_interval
+                              ? fmt::format(" +- {:.2g} %", 100 * *figures.throughput_interval)
+                              : ""));
   line("simulated as", how_simulated({result}));
   line("mean of", runs_line(figures));
-  line("window", window_line(figures));
+  line("window",
+       fmt::format("{} to {}, {:.4g} iterations per worker", seconds_shown(figures.window_from_s),
+                   seconds_shown(figures.window_to_s), figures.window_iterations));
   line("scaling efficiency", percent(figures.scaling_efficiency, 1));
   line(samples.empty() ? "a million samples" : "epoch", epoch_line(figures, samples));
-  line("iteration", iteration_line(figures));
+  line("iteration",
+       fmt::format("{} mean, {} p50, {} p99", seconds_shown(figures.iteration_mean_s),
+                   seconds_shown(figures.iteration_p50_s), seconds_shown(figures.iteration_p99_s)));
   for (const Figure& figure : figure_rows())
     if (figure.has(Figure::part))
       line("  " + figure.traits.words, seconds_shown(*value_of(figure, result)) + " (" +
@@ -110,11 +87,16 @@ std::string full_report(const Result& result) {
          fmt::format("{}: {} full, {} per iteration", link.name, percent(link.utilisation, 1),
                      bytes_shown(link.bytes_per_iteration)));
   line("bottleneck", figures.bottleneck);
-  line("staleness", staleness_line(figures));
+  line("staleness", fmt::format("{:.3g} gradients mean, {} max; {:.3g} updates, {:.3g} iterations",
+                                figures.staleness_mean, figures.staleness_max,
+                                figures.staleness_updates_mean, figures.staleness_iterations_mean));
   for (const auto& [name, words] : learning_lines(result))
     line(name, words);
   line("updates", std::to_string(figures.updates));
-  line("lower bound", bound_line(figures));
+  line("lower bound",
+       fmt::format("{} per iteration (compute {}, busiest link {})",
+                   seconds_shown(std::max(figures.bound_compute_s, figures.bound_link_s)),
+                   seconds_shown(figures.bound_compute_s), seconds_shown(figures.bound_link_s)));
   line("compute cost", result.provenance.compute);
   line("compression cost", result.provenance.compression);
   line("adding on servers", result.provenance.adding);

@@ -1,7 +1,6 @@
 // A convolutional classifier for images: twice a convolution of 3x3, ReLU and the greatest of each
 // 2x2, then a linear map and softmax cross-entropy.
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <utility>
 #include <vector>

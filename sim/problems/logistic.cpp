@@ -1,6 +1,5 @@
 // Logistic regression of two classes: convex, and its optimum found by Newton's method.
 #include <Eigen/Cholesky>
-#include <cmath>
 #include <vector>
 
 #include "kernels/elementary.h"

@@ -65,4 +65,16 @@ const Figure* find_figure(const std::string& name);
 std::optional<double> value_of(const Figure& figure, const Result& result);
 std::optional<double> value_of(const std::string& figure, const Result& result);
 
+// The value that a column has: a part of an iteration is a part of its seconds.
+std::optional<double> column_value(const Figure& figure, const Result& result);
+
+// The text that a table has.
+std::string shown_in_table(const Figure& figure, const Result& result);
+std::string title_of(const Figure& figure, const std::vector<Result>& results);
+
+// The columns of a table of these results, in their order: of a pull request those with the role
+// `summary`.
+std::vector<const Figure*> columns_of(const std::vector<Result>& results,
+                                      Figure::Role role = Figure::column);
+
 }  // namespace syncline

@@ -8,17 +8,11 @@ namespace {
 constexpr AllowedNumbers edge{.least = -100, .most = 100, .null = true};
 
 template <class Row>
-struct Column {
-  const char* name;
-  AllowedNumbers allowed;
-  NumberMember<Row> member;
-};
-
-template <class Row>
 LearnedTable table_of(const char* name, const char* begin, const char* nothing, bool always,
-                      std::vector<Row> Learned::*rows, const std::vector<Column<Row>>& columns) {
+                      std::vector<Row> Learned::*rows,
+                      const std::vector<NamedNumber<Row>>& columns) {
   LearnedTable table{.name = name, .begin = begin, .nothing = nothing, .always = always};
-  for (const Column<Row>& column : columns)
+  for (const NamedNumber<Row>& column : columns)
     table.columns.push_back(
         {.name = column.name,
          .allowed = column.allowed,
@@ -87,8 +81,8 @@ std::string table_csv(const Learned& learned, const LearnedTable& table) {
   for (std::size_t row = 0; row < rows; ++row) {
     for (const LearnedColumn& column : table.columns) {
       const auto number = column.number(learned, row);
-      text += (&column == &table.columns.front() ? "" : ",") +
-              (number ? exact_text(*number) : std::string(table.nothing));
+      text += &column == &table.columns.front() ? "" : ",";
+      text += number ? exact_text(*number) : table.nothing;
     }
     text += "\n";
   }

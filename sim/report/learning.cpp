@@ -1,34 +1,29 @@
 #include "sim/report/learning.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <tuple>
 
+#include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
 
 namespace syncline {
 namespace {
 
-double last_of(const std::vector<double>& column) {
-  return column.empty() ? 0 : column.back();
-}
-
 // "diverged at 1.2 s; not yet after 1 s, ...", or what it came to.
 std::string loss_line(const Result& result) {
   const Learned& learned = *result.learned;
-  const double samples = last_of(curve_in(result, &CurvePoint::samples));
+  const double samples = last_of_curve(result, &CurvePoint::samples);
   const std::string when =
-      " after " + seconds_shown(last_of(curve_in(result, &CurvePoint::seconds))) + ", " +
+      " after " + seconds_shown(last_of_curve(result, &CurvePoint::seconds)) + ", " +
       count_shown(samples) + " samples" +
       (learned.epoch_samples > 0 ? fmt::format(" ({:.4g} epochs)", samples / learned.epoch_samples)
                                  : "");
   if (result.diverged())
     return "diverged at " + seconds_shown(*learned.diverged_s) + "; not yet" + when;
-  const double heldout = last_of(curve_in(result, &CurvePoint::heldout_loss));
+  const double heldout = last_of_curve(result, &CurvePoint::heldout_loss);
   const auto loss = result.figures.loss;
   return (loss ? fmt::format("{:.4g}", *loss) : "-") +
          (learned.least_loss ? fmt::format(" (the least there is: {:.4g})", *learned.least_loss)
@@ -74,11 +69,9 @@ std::string why_unknown(const Result& result, const std::string& figure) {
   return target ? target->shown + " was missed" : "unknown: the option until asks for nothing";
 }
 
-std::vector<double> curve_in(const Result& result, double CurvePoint::*column) {
-  std::vector<double> values;
-  for (const CurvePoint& point : result.learned->curve)
-    values.push_back(point.*column);
-  return values;
+double last_of_curve(const Result& result, double CurvePoint::*column) {
+  const std::vector<CurvePoint>& curve = result.learned->curve;
+  return curve.empty() ? 0 : curve.back().*column;
 }
 
 std::optional<LearningTarget> target_in(const Result& result) {
@@ -86,14 +79,12 @@ std::optional<LearningTarget> target_in(const Result& result) {
   const std::size_t colon = until.find(':');
   if (!result.learns() || colon == std::string::npos)
     return {};
-  LearningTarget target{.figure = until.substr(0, colon), .value = 0, .shown = {}};
-  const char* end = until.data() + until.size();
-  const auto [rest, error] = std::from_chars(until.data() + colon + 1, end, target.value);
-  if ((target.figure != "accuracy" && target.figure != "loss") || error != std::errc() ||
-      rest != end || !std::isfinite(target.value))
+  const std::string figure = until.substr(0, colon);
+  const auto value = number_in(until.substr(colon + 1));
+  if ((figure != "accuracy" && figure != "loss") || !value || !std::isfinite(*value))
     return {};
-  target.shown = target.figure + fmt::format(" {:.6g}", target.value);
-  return target;
+  return LearningTarget{
+      .figure = figure, .value = *value, .shown = fmt::format("{} {:.6g}", figure, *value)};
 }
 
 std::string loss_shown(const Result& result) {
@@ -124,7 +115,7 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Result& re
   const Learned& learned = *result.learned;
   std::vector<std::pair<std::string, std::string>> lines{{"loss", loss_line(result)}};
   if (!result.diverged()) {
-    const double of_train = last_of(curve_in(result, &CurvePoint::train_accuracy));
+    const double of_train = last_of_curve(result, &CurvePoint::train_accuracy);
     lines.emplace_back("accuracy", accuracy_shown(result) + " held out" +
                                        (std::isfinite(of_train) ? ", " + percent(of_train, 1) +
                                                                       " of what it learned from"

@@ -13,8 +13,8 @@ namespace syncline {
 // Why the result has no such figure: "the cell does not learn", "it diverged at 1.2 s".
 std::string why_unknown(const Result& result, const std::string& figure);
 
-// A column of the curve; not a number where the run had none.
-std::vector<double> curve_in(const Result& result, double CurvePoint::*column);
+// The last value of a column of the curve; not a number where the run had none. 0 without a curve.
+double last_of_curve(const Result& result, double CurvePoint::*column);
 
 // The target that the option until asks for: "accuracy 0.95", and the number; none if nothing is
 // asked for.

@@ -18,14 +18,8 @@ using NumberMember = std::variant<double Value::*, std::optional<double> Value::
 // The number of a member; none where it is not there, or not finite.
 template <class Value>
 std::optional<double> number_in(const Value& value, const NumberMember<Value>& member) {
-  const std::optional<double> number = std::visit(
-      [&](auto pointer) -> std::optional<double> {
-        if constexpr (std::is_same_v<decltype(pointer), std::optional<double> Value::*>)
-          return value.*pointer;
-        else
-          return static_cast<double>(value.*pointer);
-      },
-      member);
+  const auto number =
+      std::visit([&](auto pointer) { return std::optional<double>(value.*pointer); }, member);
   return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
@@ -56,6 +50,14 @@ struct AllowedNumbers {
   bool null = false;
 
   constexpr AllowedNumbers or_null() const { return {least, most, true}; }
+};
+
+// A number that a value has.
+template <class Value>
+struct NamedNumber {
+  const char* name;  // in JSON
+  AllowedNumbers allowed;
+  NumberMember<Value> member;
 };
 
 inline constexpr AllowedNumbers any_count{};

@@ -1,6 +1,5 @@
 #include "sim/report/readable.h"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Numbers and tables as people read them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ std::string cost_shown(double price);
 std::string and_listed(const std::vector<std::string>& words);
 // The first few, and how many more.
 std::string few(std::vector<std::string> words);
+
+// At most so many of these, evenly spread, the first and the last among them.
+template <class One>
+std::vector<One> spread(const std::vector<One>& all, std::size_t most) {
+  const std::size_t taken = std::min(all.size(), most);
+  std::vector<One> some;
+  for (std::size_t i = 0; i < taken; ++i)
+    some.push_back(all[taken == 1 ? 0 : i * (all.size() - 1) / (taken - 1)]);
+  return some;
+}
 
 struct Column {
   std::string title;

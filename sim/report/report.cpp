@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <numeric>
 #include <utility>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
-#include "sim/report/staleness.h"
 #include "sim/report/worker_rows.h"
 #include "sim/window.h"
 

@@ -21,6 +21,14 @@ constexpr const char* doubt_of_flows =
 // These are all figures but what an epoch takes and costs.
 Figures figures_of(const Trace& trace, int batch);
 
+// Adds the staleness of gradients that servers applied in the window, part by part (bucket and
+// server). Between reading parameters and applying the gradient computed from them, others are
+// applied to the same part. They are counted as gradients of single workers, which schedules can be
+// compared by; as updates, of which one of `inhad` adds many gradients, one of others one; and as
+// iterations, SSP's clocks: the gradient's iteration less the iterations that its parameters had
+// from the worker of which they had fewest.
+void add_staleness(const Trace& trace, Figures& figures);
+
 // Adds the figures of a run that learns, and a warning where it diverged.
 void add_learned(const Learned& learned, Figures& figures);
 

@@ -1,5 +1,3 @@
-#include "sim/report/result_file.h"
-
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>

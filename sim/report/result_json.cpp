@@ -1,7 +1,6 @@
 #include "sim/report/result_json.h"
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "kernels/io/text.h"
@@ -23,6 +22,7 @@ void require(bool holds) {
     throw NotOurs();
 }
 
+// Of what is no object, nothing is found.
 const Json& member_of(const Json& json, const char* name) {
   const auto found = json.find(name);
   require(found != json.end());
@@ -98,25 +98,18 @@ void write(const Value& value, const std::vector<Text<Value>>& texts, Json& json
 
 template <class Value>
 void read(const Json& json, const std::vector<Text<Value>>& texts, Value& value) {
-  require(json.is_object());
   for (const Text<Value>& text : texts)
     value.*text.member = text_in(member_of(json, text.name));
 }
 
 // Numbers of what was learned, beside the tables.
-template <class Value>
-struct Number {
-  const char* name;
-  AllowedNumbers allowed;
-  NumberMember<Value> member;
-};
-const std::vector<Number<Learned>> of_learned{
+const std::vector<NamedNumber<Learned>> of_learned{
     {"parameters", any_count, &Learned::parameters},
     {"epoch_samples", any_count, &Learned::epoch_samples},
     {"least_loss", any_loss, &Learned::least_loss},
     {"diverged_s", any_count.or_null(), &Learned::diverged_s},
     {"effective_staleness", any_count, &Learned::effective_staleness}};
-const std::vector<Number<Compressed>> of_compressed{
+const std::vector<NamedNumber<Compressed>> of_compressed{
     {"messages", any_count, &Compressed::messages},
     {"values", any_count, &Compressed::values},
     {"sent_values", any_count, &Compressed::sent_values},
@@ -147,7 +140,6 @@ Json to_json(const Learned& learned) {
 }
 
 Learned learned_in(const Json& json) {
-  require(json.is_object());
   Learned learned{.data = text_in(member_of(json, "data"))};
   for (const auto& [name, allowed, member] : of_learned)
     put_number(learned, member, number_in(member_of(json, name), allowed));
@@ -155,7 +147,6 @@ Learned learned_in(const Json& json) {
     put_number(learned.compressed, member, number_in(member_of(json, name), allowed));
   for (const LearnedTable& table : learned_tables()) {
     const Json& columns = member_of(json, table.name.c_str());
-    require(columns.is_object());
     const auto column_in = [&](const LearnedColumn& column) -> const Json& {
       return array_in(member_of(columns, column.name.c_str()));
     };
@@ -199,7 +190,6 @@ void read(const Json& json, double& number) {
   number = any_number_in(json);
 }
 void read(const Json& json, BusyLink& link) {
-  require(json.is_object());
   link = {.name = text_in(member_of(json, "name")),
           .utilisation = any_number_in(member_of(json, "utilisation")),
           .bytes_per_iteration = any_number_in(member_of(json, "bytes_per_iteration"))};
@@ -212,10 +202,9 @@ void read(const Json& json, std::vector<One>& all) {
 void read(const Json& json, std::map<std::int64_t, std::int64_t>& histogram) {
   require(json.is_object());
   for (const auto& [name, count] : json.items()) {
-    std::int64_t value = 0;
-    const auto [rest, error] = std::from_chars(name.data(), name.data() + name.size(), value);
-    require(error == std::errc() && rest == name.data() + name.size());
-    histogram[value] = count_in(count);
+    const auto value = syncline::number_in<std::int64_t>(name);
+    require(value.has_value());
+    histogram[*value] = count_in(count);
   }
 }
 
@@ -288,7 +277,6 @@ Json to_json(const Timeline& timeline) {
 }
 
 Timeline timeline_in(const Json& json) {
-  require(json.is_object());
   Timeline timeline{.from_s = any_number_in(member_of(json, "from_s")),
                     .to_s = any_number_in(member_of(json, "to_s"))};
   for (const Json& one : array_in(member_of(json, "tracks"))) {

@@ -1,5 +1,5 @@
-// Results as JSON: what is stored, printed and read again. Nothing else knows how a result stands
-// in a file.
+// Results as JSON: what is stored, printed, read again and passed between processes. Nothing else
+// knows how a result stands in a file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -21,6 +21,13 @@ nlohmann::ordered_json to_json(const std::vector<WrittenOption>& options);
 // is missing, or is of another kind, or a number out of range, or a text that cannot be printed.
 // Members that are not known are left out.
 std::optional<Result> from_json(const nlohmann::ordered_json& json);
+
+// The text in which it is stored has a line per member, but one for each track of the timeline and
+// each column of what was learned.
+std::string text_of(const Result& result);
+std::optional<Result> result_in(const std::string& text);
+// The result in this file; none where there is none of ours.
+std::optional<Result> read_result(const std::string& path);
 
 // A figure that is a number as JSON has it; empty where it is null or the result has it not.
 std::string figure_text(const Figure& figure, const Result& result);

@@ -1,9 +1,9 @@
-#include "sim/report/staleness.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "sim/report/report.h"
 
 namespace syncline {
 namespace {

@@ -1,7 +1,7 @@
 // Things that overlap are drawn in lanes, so that they do not.
 #pragma once
 
-#include <cstddef>
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -14,13 +14,11 @@ class Lanes {
   // The first lane in which nothing goes on at `start_s`; what is in it then goes on until `end_s`.
   // Starts do not go back from call to call.
   std::size_t place(double start_s, double end_s) {
-    for (std::size_t lane = 0; lane < ends_s_.size(); ++lane)
-      if (ends_s_[lane] <= start_s) {
-        ends_s_[lane] = end_s;
-        return lane;
-      }
-    ends_s_.push_back(end_s);
-    return ends_s_.size() - 1;
+    auto lane = std::ranges::find_if(ends_s_, [&](double free_s) { return free_s <= start_s; });
+    if (lane == ends_s_.end())
+      lane = ends_s_.insert(lane, end_s);
+    *lane = end_s;
+    return static_cast<std::size_t>(lane - ends_s_.begin());
   }
 
  private:
@@ -28,6 +26,10 @@ class Lanes {
 };
 
 // "communication", and of its next stages, or lanes, "communication-2" and so on.
-std::string name_of(Stream stream, int stage = 0);
+inline std::string name_of(Stream stream, int stage = 0) {
+  static constexpr const char* names[] = {"compute", "communication", "messages", "compression"};
+  const std::string name = names[static_cast<std::size_t>(stream)];
+  return stage == 0 ? name : name + "-" + std::to_string(stage + 1);
+}
 
 }  // namespace syncline

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "sim/report/readable.h"
 #include "sim/report/stream_lanes.h"
 
 namespace syncline {
 namespace {
 
-constexpr int most_workers = 8;
-constexpr int most_others = 8;
+constexpr std::size_t most_workers = 8;
+constexpr std::size_t most_others = 8;
 constexpr std::size_t most_lanes = 16;  // of messages of all servers and nodes
 constexpr std::size_t most_slices = 1500;
 constexpr double visible_part = 1.0 / 2000;
@@ -60,15 +60,6 @@ std::vector<Iteration> iterations_in_the_middle(const Trace& trace) {
   return iterations;
 }
 
-// Takes at most so many of these, evenly spread, the first and the last among them.
-std::vector<int> spread(const std::vector<int>& all, int most) {
-  const auto taken = std::min<std::size_t>(all.size(), static_cast<std::size_t>(most));
-  std::vector<int> some;
-  for (std::size_t i = 0; i < taken; ++i)
-    some.push_back(all[taken == 1 ? 0 : i * (all.size() - 1) / (taken - 1)]);
-  return some;
-}
-
 // Whoever computes longest is who others wait for.
 std::vector<int> shown_workers(const std::vector<Iteration>& iterations) {
   std::vector<int> all;
@@ -106,10 +97,10 @@ std::vector<int> shown_others(const Trace& trace, double from_s, double to_s,
       else if (nodes_of_workers.contains(row.rank))
         nodes.insert(row.rank);
     }
-  const int most_servers = std::max(most_others / 2, most_others - static_cast<int>(nodes.size()));
-  std::vector<int> shown = spread({servers.begin(), servers.end()}, most_servers);
+  const std::size_t most_servers = most_others - std::min(nodes.size(), most_others / 2);
+  std::vector<int> shown = spread<int>({servers.begin(), servers.end()}, most_servers);
   const std::vector<int> shown_nodes =
-      spread({nodes.begin(), nodes.end()}, most_others - static_cast<int>(shown.size()));
+      spread<int>({nodes.begin(), nodes.end()}, most_others - shown.size());
   shown.insert(shown.end(), shown_nodes.begin(), shown_nodes.end());
   return shown;
 }
@@ -237,26 +228,25 @@ Timeline timeline_of(const Trace& trace) {
   std::vector<int> ranks = workers;
   const std::vector<int> others = shown_others(trace, timeline.from_s, timeline.to_s, workers);
   ranks.insert(ranks.end(), others.begin(), others.end());
-  std::map<int, std::size_t> place_of;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    place_of[ranks[i]] = i;
 
-  std::map<std::tuple<std::size_t, Stream, int>, std::vector<Slice>> streams;
+  std::map<std::tuple<std::ptrdiff_t, Stream, int>, std::vector<Slice>> streams;
   for (const Row& row : trace.rows) {
     const double start_s = std::max(row.start_s, timeline.from_s);
     const double end_s = std::min(row.end_s, timeline.to_s);
-    if (const auto shown = place_of.find(row.rank); shown != place_of.end() && end_s > start_s)
-      streams[{shown->second, row.stream, row.stage}].push_back({.start_s = start_s,
-                                                                 .end_s = end_s,
-                                                                 .verb = std::string(row.verb),
-                                                                 .bucket = row.bucket,
-                                                                 .iteration = row.iteration});
+    if (const auto shown = std::ranges::find(ranks, row.rank);
+        shown != ranks.end() && end_s > start_s)
+      streams[{shown - ranks.begin(), row.stream, row.stage}].push_back(
+          {.start_s = start_s,
+           .end_s = end_s,
+           .verb = std::string(row.verb),
+           .bucket = row.bucket,
+           .iteration = row.iteration});
   }
   const std::size_t lanes_of_each =
       std::max<std::size_t>(2, most_lanes / std::max<std::size_t>(1, others.size()));
   for (auto& [key, slices] : streams) {
     const auto& [place, stream, stage] = key;
-    const int rank = ranks[place];
+    const int rank = ranks[static_cast<std::size_t>(place)];
     std::vector<std::vector<Slice>> lanes = in_lanes(std::move(slices), lanes_of_each);
     if (rank < trace.workers && stream == Stream::compute)
       fill(lanes.front(), "wait", timeline.from_s, timeline.to_s);

@@ -24,7 +24,6 @@ namespace {
 
 constexpr std::size_t fields = 12;
 constexpr double most_ns = 1e16;  // 1e7 s: more is refused later, on any host
-constexpr double most_bytes = 8e12;
 
 const std::string data = "DATA";
 // These have loops that do more than data parallelism, which has no counterpart here.
@@ -37,10 +36,6 @@ const std::vector<std::string> other_parallelism{"MODEL",
                                                  "HYBRID_CUSTOMIZED",
                                                  "DISTRIBUTED_INFERENCE"};
 const std::vector<std::string> transformer{"HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_IN_BCKWD"};
-
-bool contains(const std::vector<std::string>& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
@@ -56,7 +51,7 @@ double whole(const std::string& name, const std::string& text, double minimum, d
 }
 
 // One row's computation and collective, of forward, input gradient or weight gradient.
-struct Phase {
+struct LayerPhase {
   double ns = 0;
   std::string collective;  // without the word for its group
   std::string group;       // "", "EP" or "DP_EP"
@@ -65,11 +60,10 @@ struct Phase {
   bool sends() const { return collective != "NONE" && bytes > 0; }
 };
 
-Phase phase_of(const std::string& name, const std::string* words) {
-  Phase phase{.ns = whole(name + " time", words[0], 0, most_ns),
-              .collective = words[1],
-              .group = "",
-              .bytes = whole(name + " bytes", words[2], 0, most_bytes)};
+LayerPhase phase_of(const std::string& name, const std::string* words) {
+  LayerPhase phase{.ns = whole(name + " time", words[0], 0, most_ns),
+                   .collective = words[1],
+                   .bytes = whole(name + " bytes", words[2], 0, most_message_bytes)};
   for (const std::string group : {"DP_EP", "EP"})
     if (phase.collective.ends_with("_" + group)) {
       phase.collective.resize(phase.collective.size() - group.size() - 1);
@@ -79,7 +73,7 @@ Phase phase_of(const std::string& name, const std::string* words) {
   static const std::vector<std::string> known{"NONE",          "ALLREDUCE", "ALLGATHER",
                                               "REDUCESCATTER", "ALLTOALL",  "ALLREDUCEALLTOALL",
                                               "BROADCAST"};
-  if (!contains(known, phase.collective))
+  if (std::ranges::count(known, phase.collective) == 0)
     refuse("{} collective = {}: allowed are {}", name, brief(words[1]), listed(known));
   return phase;
 }
@@ -108,9 +102,9 @@ class Reader {
  private:
   struct Row {
     std::string name;
-    Phase forward;
-    Phase input;
-    Phase weight;
+    LayerPhase forward;
+    LayerPhase input;
+    LayerPhase weight;
     double update_ns = 0;
   };
 
@@ -129,7 +123,7 @@ class Reader {
 
   void see_first_line(const std::vector<std::string>& words) {
     parallelism_ = words[0];
-    if (contains(other_parallelism, parallelism_))
+    if (std::ranges::count(other_parallelism, parallelism_) > 0)
       refuse("{} is not simulated: allowed are DATA, and of the {} those without other parallelism",
              parallelism_, listed(transformer));
     if (parallelism_ == data) {
@@ -147,12 +141,13 @@ class Reader {
           "checkpoint_initiates"};
       // These are of pipelines and of the whole cluster, which the scenario chooses.
       static const std::vector<std::string> without_meaning{"vpp", "ga", "all_gpus", "pp_comm"};
-      if (!contains(counts, key) && !contains(without_meaning, key))
+      const bool counts_something = std::ranges::count(counts, key) > 0;
+      if (!counts_something && std::ranges::count(without_meaning, key) == 0)
         refuse("'{}': allowed are {}, {}", brief(words[i]), listed(counts),
                listed(without_meaning));
       if (i + 1 == words.size())
         refuse("{} has no value", key);
-      if (contains(without_meaning, key))
+      if (!counts_something)
         continue;
       const double value = whole(key, words[i + 1], 0, 1e9);
       has_group = has_group || key == "model_parallel_NPU_group";
@@ -197,7 +192,7 @@ class Reader {
   }
 
   // Collectives of tensor parallelism, which send nothing only in groups of one.
-  void require_alone(const std::string& name, const Phase& phase) {
+  void require_alone(const std::string& name, const LayerPhase& phase) {
     if (!phase.sends())
       return;
     if (parallelism_ == data || phase.group == "DP_EP" ||
@@ -261,7 +256,8 @@ bool is_astra_workload(std::string_view text) {
   const std::size_t begin = std::min(text.find_first_not_of(" \t\r\n"), text.size());
   const std::size_t end = std::min(text.find_first_of(" \t\r\n", begin), text.size());
   const std::string word(text.substr(begin, end - begin));
-  return word == data || contains(transformer, word) || contains(other_parallelism, word);
+  return word == data || std::ranges::count(transformer, word) > 0 ||
+         std::ranges::count(other_parallelism, word) > 0;
 }
 
 ImportedIteration read_astra_workload(const std::string& path) {

@@ -3,6 +3,7 @@
 // then the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and defaults are
 // absent. Read is one data-parallel iteration: computation of one stream, and all-reduces.
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,7 +25,6 @@ using Json = nlohmann::json;
 
 constexpr double most_id = 9007199254740992;  // of whole numbers as doubles
 constexpr double most_microseconds = 1e13;    // 1e7 s
-constexpr double most_bytes = 8e12;
 constexpr int deepest = 32;
 
 const std::vector<std::string> node_types{"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
@@ -162,7 +162,7 @@ double all_reduced_bytes_of(const Json& node) {
   if (type != 0)
     refuse("{} is not simulated: allowed is ALL_REDUCE, by which workers add their gradients",
            collectives[static_cast<std::size_t>(type)]);
-  const double bytes = attribute(node, "comm_size", most_bytes, 0);
+  const double bytes = attribute(node, "comm_size", most_message_bytes, 0);
   if (bytes == 0)
     refuse("no comm_size: allowed are bytes from 1");
   return bytes;

@@ -16,20 +16,19 @@ const std::string* Csv::about(const std::string& key) const {
   if (first == last)
     return nullptr;
   if (std::next(first) != last)
-    throw std::runtime_error(path + ": a second '# " + key + ": ...' line: allowed is one");
+    refuse_file(path, "a second '# {}: ...' line: allowed is one", key);
   return &first->second;
 }
 
 std::size_t Csv::column(const std::string& name) const {
-  const auto found = std::find(columns.begin(), columns.end(), name);
+  const auto found = std::ranges::find(columns, name);
   if (found == columns.end())
-    throw std::runtime_error(path + ": no column '" + brief(name) + "': its columns are " +
-                             brief(listed(columns)));
+    refuse_file(path, "no column '{}': its columns are {}", brief(name), brief(listed(columns)));
   return static_cast<std::size_t>(found - columns.begin());
 }
 
 Csv read_csv(const std::string& path) {
-  Csv csv{.path = path, .header = {}, .columns = {}, .rows = {}};
+  Csv csv{.path = path};
   read_csv_lines(path, CsvFields::trimmed, [&](const CsvLine& line) {
     switch (line.kind) {
       case CsvLine::Kind::header:
@@ -53,7 +52,7 @@ Csv read_csv(const std::string& path) {
     }
   });
   if (csv.columns.empty())
-    throw std::runtime_error(path + ": no line with column names");
+    refuse_file(path, "no line with column names");
   return csv;
 }
 

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <stdexcept>
-#include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/setup/csv.h"
@@ -55,11 +54,11 @@ Data read_digits(const std::string& path) {
   const Csv csv = read_csv(path);
   constexpr std::size_t side = 8;
   if (csv.columns.size() != side * side + 1 || csv.columns.back() != "label")
-    throw std::runtime_error(path + ": allowed are the columns pixel0 to pixel63 and label");
+    refuse_file(path, "allowed are the columns pixel0 to pixel63 and label");
   if (csv.rows.size() <= held_out_digits)
     refuse_file(path, "{} rows: allowed are more than the {} that are held out", csv.rows.size(),
                 held_out_digits);
-  Data data{.classes = 10, .train = {}, .held_out = {}, .source = {}};
+  Data data{.classes = 10};
   data.source = fmt::format("digits: UCI's 8x8 images, the last {} of {} held out", held_out_digits,
                             csv.rows.size());
   for (std::size_t i = 0; i < csv.rows.size(); ++i) {
@@ -89,15 +88,14 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
       has_file(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",
                         "data_batch_4.bin", "data_batch_5.bin"});
   if (is_mnist && is_cifar)
-    throw std::runtime_error(brief_path(folder.string()) +
-                             ": files of MNIST and of CIFAR-10: allowed are those of one");
+    refuse_file(folder.string(), "files of MNIST and of CIFAR-10: allowed are those of one");
   if (is_mnist)
     return read_mnist(folder.string());
   if (is_cifar)
     return read_cifar(folder.string());
-  throw std::runtime_error(brief_path(folder.string()) +
-                           ": no data: allowed are folders with MNIST's train-images-idx3-ubyte "
-                           "and so on, unpacked, or CIFAR-10's data_batch_1.bin and so on");
+  refuse_file(folder.string(),
+              "no data: allowed are folders with MNIST's train-images-idx3-ubyte "
+              "and so on, unpacked, or CIFAR-10's data_batch_1.bin and so on");
 }
 
 }  // namespace syncline

@@ -6,12 +6,118 @@
 #include <unordered_map>
 #include <utility>
 
-#include "sim/setup/pipeline_time.h"
-#include "sim/setup/plan_time.h"
+#include "sim/setup/followed_plans.h"
 #include "sim/setup/ring_time.h"
 
 namespace syncline {
 namespace {
+
+double seconds_of(const Routes& routes, int link, double bytes) {
+  return bytes / routes.link(link).bandwidth.mean_Bps();
+}
+
+// Flows that move side by side.
+struct Flows {
+  std::map<int, double> link_bytes;
+  double slowest_s = 0;  // by links that limit each flow by itself
+
+  void add(const Route& route, double bytes) {
+    slowest_s = std::max(slowest_s, bytes / route.flow_Bps);
+    for (const int link : route.links)
+      link_bytes[link] += bytes;
+  }
+
+  // On the busiest link, or of the slowest flow.
+  double seconds(const Routes& routes) const {
+    double seconds = slowest_s;
+    for (const auto& [link, bytes] : link_bytes)
+      seconds = std::max(seconds, seconds_of(routes, link, bytes));
+    return seconds;
+  }
+};
+
+// How long a bucket takes through all stages of a pipeline, and how soon the next one follows. With
+// K partitions, a first one passes all stages, and K - 1 more leave at the pace of the slowest
+// stage, or of the busiest link where stages share it. At that pace the next bucket follows, unless
+// only one bucket is in flight.
+class PipelineTime {
+ public:
+  // The links' bandwidths count this many times.
+  PipelineTime(const Traffic& traffic, Routes& routes, double bandwidth)
+      : traffic_(traffic), routes_(routes), bandwidth_(bandwidth) {}
+
+  // A phase of this rank, which is in a pipeline.
+  void add(int rank, const Phase& phase) {
+    OfStage& own = stages_[{phase.stage.pass, phase.stage.place}];
+    own.stage = phase.stage;
+    double latency_s = 0;
+    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+      for (const Transfer& transfer : *transfers)
+        latency_s = std::max(latency_s, routes_.between(rank, transfer.peer).latency_s);
+    // In a group everybody waits for every step. Other messages follow each other out of a rank.
+    const double first_s = phase.steps * (latency_s + traffic_.step_overhead_s);
+    own.first_s = std::max(own.first_s, first_s);
+    own.next_s = std::max(own.next_s, phase.group_size > 0 ? first_s : traffic_.step_overhead_s);
+    double added_bytes = 0;
+    for (const Transfer& received : phase.receives)
+      added_bytes += phase.adds ? static_cast<double>(received.bytes) : 0;
+    own.adding_s = std::max(own.adding_s, memory_bytes_per_sum * added_bytes /
+                                              traffic_.host_memory_Bps / phase.stage.partitions);
+    for (const Transfer& send : phase.sends)
+      own.flows.add(routes_.between(rank, send.peer), static_cast<double>(send.bytes) / bandwidth_);
+  }
+
+  // Passes follow each other.
+  void add_to(ExchangeTime& time) const {
+    for (auto one = stages_.begin(); one != stages_.end();) {
+      const int pass = one->first.first;
+      const int partitions = one->second.stage.partitions;
+      const bool next_follows = one->second.stage.in_flight != 1;
+      double first_fixed_s = 0;  // of a partition through all stages
+      double first_bytes_s = 0;
+      double pace_fixed_s = 0;  // of a partition in the slowest stage
+      double pace_bytes_s = 0;
+      const auto keep_slower = [&](double fixed_s, double bytes_s) {
+        if (fixed_s + bytes_s > pace_fixed_s + pace_bytes_s) {
+          pace_fixed_s = fixed_s;
+          pace_bytes_s = bytes_s;
+        }
+      };
+      Flows all;
+      for (; one != stages_.end() && one->first.first == pass; ++one) {
+        const OfStage& stage = one->second;
+        const double moving_s = stage.flows.seconds(routes_) / partitions;
+        first_fixed_s += stage.first_s + stage.adding_s;
+        first_bytes_s += moving_s;
+        keep_slower(stage.next_s, moving_s);
+        keep_slower(stage.adding_s, 0);
+        for (const auto& [link, bytes] : stage.flows.link_bytes)
+          all.link_bytes[link] += bytes;
+      }
+      keep_slower(0, all.seconds(routes_) / partitions);
+      time.fixed_s += first_fixed_s + (partitions - 1) * pace_fixed_s;
+      time.bytes_s += first_bytes_s + (partitions - 1) * pace_bytes_s;
+      if (next_follows) {
+        time.shared_fixed_s += first_fixed_s - pace_fixed_s;
+        time.shared_bytes_s += first_bytes_s - pace_bytes_s;
+      }
+    }
+  }
+
+ private:
+  struct OfStage {
+    Stage stage;
+    double first_s = 0;   // latencies and overheads of a partition, of the slowest rank
+    double next_s = 0;    // of these, what the next partition waits for
+    double adding_s = 0;  // of a partition, where what arrives is added up
+    Flows flows;
+  };
+
+  const Traffic& traffic_;
+  Routes& routes_;
+  double bandwidth_;
+  std::map<std::pair<int, int>, OfStage> stages_;  // by pass and place
+};
 
 // A rank in a ring, and its way to the next one.
 struct RingMember {
@@ -26,21 +132,9 @@ using Kind = std::pair<std::string_view, bool>;
 // A phase of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
-  std::map<int, double> link_bytes;
-  double slowest_flow_s = 0;  // by links that limit each flow by itself
+  Flows flows;
   std::map<int, std::unordered_map<int, RingMember>> rings;  // by group, then by rank
 };
-
-double seconds_of(const Routes& routes, int link, double bytes) {
-  return bytes / routes.links()[index(link)].bandwidth.mean_Bps();
-}
-
-double longest_flow_s(const Routes& routes, const CommonPhase& phase) {
-  double seconds = phase.slowest_flow_s;
-  for (const auto& [link, bytes] : phase.link_bytes)
-    seconds = std::max(seconds, seconds_of(routes, link, bytes));
-  return seconds;
-}
 
 // A flow takes as long as the busiest link on its way.
 double slowest_ring_s(const Traffic& traffic, const Routes& routes, const CommonPhase& phase) {
@@ -52,7 +146,7 @@ double slowest_ring_s(const Traffic& traffic, const Routes& routes, const Common
       const RingMember& member = ring.at(rank);
       double flow_s = member.bytes / member.route.flow_Bps;
       for (const int link : member.route.links)
-        flow_s = std::max(flow_s, seconds_of(routes, link, phase.link_bytes.at(link)));
+        flow_s = std::max(flow_s, seconds_of(routes, link, phase.flows.link_bytes.at(link)));
       hops.push_back({.latency_s = member.route.latency_s, .part_s = flow_s / phase.steps});
       rank = member.next;
     }
@@ -65,12 +159,6 @@ double slowest_ring_s(const Traffic& traffic, const Routes& routes, const Common
 // and without rings, where ranks wait for each other.
 ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, int rank) {
   ExchangeTime time;
-  const auto largest_s = [&](const std::vector<Transfer>& transfers) {
-    double latency_s = 0;
-    for (const Transfer& transfer : transfers)
-      latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
-    return latency_s;
-  };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     if (const Work* work = std::get_if<Work>(&plan[i])) {
       double& seconds = i == 0                 ? time.compress_s
@@ -80,9 +168,13 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
       continue;
     }
     const Phase& phase = std::get<Phase>(plan[i]);
-    if (!is_ring(phase) && phase.stage.stages == 1)
-      time.fixed_s += phase.steps * (std::max(largest_s(phase.sends), largest_s(phase.receives)) +
-                                     traffic.step_overhead_s);
+    if (is_ring(phase) || phase.stage.stages > 1)
+      continue;
+    double latency_s = 0;
+    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+      for (const Transfer& transfer : *transfers)
+        latency_s = std::max(latency_s, routes.latency_s(rank, transfer.peer));
+    time.fixed_s += phase.steps * (latency_s + traffic.step_overhead_s);
   }
   return time;
 }
@@ -113,20 +205,15 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
   return works;
 }
 
-// Phase after phase, as if all ranks went from one to the next together.
-struct ByPhases {
-  ExchangeTime time;
-  bool rings_only = true;
-};
-
-ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
-                        double bandwidth) {
+// Phase after phase, as if all ranks went from one to the next together; and whether all are rings.
+std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& routes,
+                                             const Payload& payload, double bandwidth) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
   // agree: a tree's ranks are in different rounds, but all start its long phase together.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
   bool rings_only = true;
-  PipelineTime pipeline(routes, traffic.step_overhead_s, traffic.host_memory_Bps, bandwidth);
+  PipelineTime pipeline(traffic, routes, bandwidth);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<Kind, int> occurrences;
@@ -146,9 +233,7 @@ ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& p
       for (const Transfer& send : phase->sends) {
         Route route = routes.between(rank, send.peer);
         const auto bytes = static_cast<double>(send.bytes) / bandwidth;
-        common.slowest_flow_s = std::max(common.slowest_flow_s, bytes / route.flow_Bps);
-        for (const int link : route.links)
-          common.link_bytes[link] += bytes;
+        common.flows.add(route, bytes);
         if (is_ring(*phase))
           common.rings[phase->group][rank] = {send.peer, bytes, std::move(route)};
       }
@@ -161,7 +246,7 @@ ByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& p
   }
   std::map<std::pair<Kind, int>, double> phase_s;
   for (const auto& [name, phase] : phases) {
-    const double bytes_s = longest_flow_s(routes, phase);
+    const double bytes_s = phase.flows.seconds(routes);
     const double more_s = std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
     slowest.bytes_s += bytes_s;
     slowest.fixed_s += more_s;

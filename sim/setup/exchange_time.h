@@ -40,12 +40,12 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets);
 
 // A plan whose phases all are rings, of more than 16 ranks, takes their sum. A ring takes
 // ring_seconds() (sim/setup/ring_time.h), of which bytes_s is bytes / bandwidth of the busiest
-// link, and fixed_s the rest at these bytes. Other plans take plan_time() (sim/setup/plan_time.h),
+// link, and fixed_s the rest at these bytes. Other plans take plan_time() (followed_plans.h),
 // of which fixed_s is what takes as long without bytes. Where there are too many messages for that,
 // `about` is set: another phase then takes bytes / bandwidth of its busiest link, and steps *
 // (latency + step-overhead) of the rank for which these sum up to most, which is right where
-// latencies are equal and every rank takes part in every step; pipelines are in pipeline_time.h.
-// Every bandwidth is multiplied by `bandwidth`.
+// latencies are equal and every rank takes part in every step; pipelines take what PipelineTime
+// says. Every bandwidth is multiplied by `bandwidth`.
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
                            double bandwidth = 1);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,

@@ -11,25 +11,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t empty_hash = 0xcbf29ce484222325;
-
 void add(std::uint64_t& hash, std::string_view text) {
   for (const char byte : text)
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
 }
 
-// With its length: what moves from the end of a file to the next one's beginning is a change.
-void add_counted(std::uint64_t& hash, const std::string& text) {
-  add(hash, std::to_string(text.size()) + ":");
-  add(hash, text);
-}
-
-std::string hexadecimal(std::uint64_t hash) {
-  return fmt::format("{:016x}", hash);
-}
-
-// Only of regular files: reading a pipe would wait for ever, and one with a hole of terabytes for
-// hours. What is read of this many bytes takes seconds.
+// With its length: what moves from the end of a file to the next one's beginning is a change. Only
+// regular files: reading a pipe would wait for ever, and one with a hole of terabytes for hours.
+// What is read of this many bytes takes seconds.
 bool add_file(std::uint64_t& hash, const fs::path& path) {
   constexpr std::uintmax_t most_bytes = 4'000'000'000;
   std::error_code error;
@@ -50,18 +39,12 @@ bool add_file(std::uint64_t& hash, const fs::path& path) {
 
 }  // namespace
 
-std::string fingerprint_of_text(const std::string& text) {
-  std::uint64_t hash = empty_hash;
-  add_counted(hash, text);
-  return hexadecimal(hash);
-}
-
 std::string fingerprint_of_files(const std::vector<std::string>& paths) {
-  std::uint64_t hash = empty_hash;
+  std::uint64_t hash = 0xcbf29ce484222325;
   for (const std::string& path : paths)
     if (!add_file(hash, path))
       add(hash, "absent:");
-  return hexadecimal(hash);
+  return fmt::format("{:016x}", hash);
 }
 
 }  // namespace syncline

@@ -6,9 +6,8 @@
 
 namespace syncline {
 
-// A hash (64-bit FNV-1a, in hexadecimal) of a text, as of a file that contains it; of these files'
-// contents, in this order. A file that is not there counts as such.
-std::string fingerprint_of_text(const std::string& text);
+// A hash (64-bit FNV-1a, in hexadecimal) of these files' contents, in this order. A file that is
+// not there counts as such.
 std::string fingerprint_of_files(const std::vector<std::string>& paths);
 
 }  // namespace syncline

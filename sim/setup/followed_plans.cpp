@@ -19,7 +19,17 @@ namespace syncline {
 namespace {
 
 constexpr double rounding = 1e-12;
-constexpr double most_updates = 2e7;  // of flows and links: about 0.1 s
+constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
+constexpr int most_ranks = 256;        // whose plans are made
+constexpr int most_partitions = 64;    // that are followed
+constexpr double most_messages = 2e5;  // in memory at a time
+
+// So much of the plans is followed.
+struct Followed {
+  int buckets = 1;      // one after the other, as early as each can be
+  int partitions = 1;   // of each pipeline, at most
+  double per_byte = 1;  // that a byte of the plans counts; 0: latencies, overheads and work only
+};
 
 // A stream does this for one action of a plan.
 struct Job {
@@ -73,6 +83,7 @@ class Follower {
         add(static_cast<int>(rank), plans[rank]);
   }
 
+  // Until all is done; none: it would take too long to follow.
   std::optional<double> seconds() {
     for (std::size_t s = 0; s < streams_.size(); ++s)
       runnable_.push_back(static_cast<int>(s));
@@ -90,7 +101,7 @@ class Follower {
       if (next_s == std::numeric_limits<double>::infinity())
         return now_s_;
       for (const auto& [stream, mailbox, latency_s] : shares_.pass(next_s - now_s_)) {
-        arrives(mailbox, next_s + latency_s);
+        timers_.push({next_s + latency_s, true, mailbox});
         injected(stream);
       }
       now_s_ = next_s;
@@ -149,9 +160,9 @@ class Follower {
   }
 
   const Route& route(int from, int to) {
-    auto known = known_.find({from, to});
-    if (known == known_.end()) {
-      known = known_.emplace(std::pair(from, to), routes_.between(from, to)).first;
+    const auto [known, added] = known_.try_emplace({from, to});
+    if (added) {
+      known->second = routes_.between(from, to);
       known->second.latency_s = routes_.latency_s(from, to);
     }
     return known->second;
@@ -162,8 +173,6 @@ class Follower {
     streams_[index(stream)].ready_s = at_s;
     timers_.push({at_s, false, stream});
   }
-
-  void arrives(int mailbox, double at_s) { timers_.push({at_s, true, mailbox}); }
 
   void arrived(int number) {
     Mailbox& mailbox = mailboxes_[index(number)];
@@ -299,7 +308,7 @@ class Follower {
     if (is_local(*message.way))
       arrived(at);
     else
-      arrives(at, now_s_ + message.way->latency_s);
+      timers_.push({now_s_ + message.way->latency_s, true, at});
     injected(message.stream);
   }
 
@@ -334,9 +343,55 @@ class Follower {
 
 }  // namespace
 
-std::optional<double> followed_seconds(const Traffic& traffic, Routes& routes,
-                                       const std::vector<Plan>& plans, const Followed& what) {
-  return Follower(traffic, routes, plans, what).seconds();
+std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                                  double bandwidth) {
+  if (traffic.averaging_ranks() > most_ranks)
+    return std::nullopt;
+  std::vector<Plan> plans;
+  for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
+    plans.push_back(plan_of(*traffic.exchange, traffic.cluster.topology, traffic.exchange_settings,
+                            payload, rank));
+  double messages = 0;  // that are followed
+  int partitions = 1;
+  const Phase* first = nullptr;
+  for (const Plan& plan : plans)
+    for (const auto& action : plan)
+      if (const Phase* phase = std::get_if<Phase>(&action)) {
+        first = first == nullptr ? phase : first;
+        messages += static_cast<double>(phase->sends.size()) * phase->steps *
+                    std::min(phase->stage.partitions, most_partitions);
+        partitions = std::max(partitions, phase->stage.partitions);
+      }
+  if (messages > most_messages)
+    return std::nullopt;
+  bool known = true;
+  const auto followed = [&](int buckets, int parts, bool bytes) {
+    const Followed what{
+        .buckets = buckets, .partitions = parts, .per_byte = bytes ? 1 / bandwidth : 0};
+    const auto seconds = known ? Follower(traffic, routes, plans, what).seconds() : std::nullopt;
+    known = seconds.has_value();
+    return seconds.value_or(0);
+  };
+  // The rest of the partitions follow at the pace of those that are followed.
+  const auto all = [&](int buckets, bool bytes) {
+    const int parts = std::min(partitions, most_partitions);
+    const double seconds = followed(buckets, parts, bytes);
+    if (parts == partitions)
+      return seconds;
+    const double pace_s = (seconds - followed(buckets, parts / 2, bytes)) / (parts - parts / 2);
+    return seconds + (partitions - parts) * pace_s;
+  };
+  PlanTime time;
+  time.seconds = all(1, true);
+  time.fixed_s = std::min(time.seconds, all(1, false));
+  time.pace_s = time.seconds;
+  time.pace_fixed_s = time.fixed_s;
+  // A rank may begin a bucket before all others have ended the one before it.
+  if (first != nullptr && first->stage.in_flight != 1) {
+    time.pace_s = std::min(time.seconds, all(2, true) - time.seconds);
+    time.pace_fixed_s = std::clamp(all(2, false) - time.fixed_s, 0.0, time.pace_s);
+  }
+  return known ? std::optional(time) : std::nullopt;
 }
 
 }  // namespace syncline

@@ -1,8 +1,7 @@
-// Plans of all ranks, followed message by message while nothing else runs.
+// The time of an exchange: plans of all ranks, followed message by message while nothing else runs.
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "sim/plan.h"
 #include "sim/setup/platform.h"
@@ -10,19 +9,22 @@
 
 namespace syncline {
 
-// So much of them is followed.
-struct Followed {
-  int buckets = 1;     // one after the other, as early as each can be
-  int partitions = 1;  // of each pipeline, at most
-  double per_byte =
-      1;  // bytes that a byte of the plans counts; 0: latencies, overheads and work only
+struct PlanTime {
+  double seconds = 0;
+  double fixed_s = 0;  // of these, what is left if no message had a byte
+  // A pipeline's next bucket follows so soon: seconds from the end of one to that of the next.
+  // Elsewhere it is all of `seconds`.
+  double pace_s = 0;
+  double pace_fixed_s = 0;
 };
 
-// Seconds until all is done, without the first and the last work of each plan; none: it would take
-// too long to follow. A rank's step begins when it has received the one before and injected its
-// own; a message arrives a latency after its last byte has left, whenever it is looked for; flows
-// that meet share links equally, and FATPIPE links limit each.
-std::optional<double> followed_seconds(const Traffic& traffic, Routes& routes,
-                                       const std::vector<Plan>& plans, const Followed& what);
+// Seconds of averaging this payload, in all steps, without the first and the last work of each
+// plan. A rank's step begins when it has received the one before and injected its own; a message
+// arrives a latency after its last byte has left, whenever it is looked for; flows that meet share
+// links equally, and FATPIPE links limit each. Of more than 64 partitions the rest follow at the
+// pace of those. None: it would take too long to follow all messages. Every bandwidth is multiplied
+// by `bandwidth`.
+std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                                  double bandwidth);
 
 }  // namespace syncline

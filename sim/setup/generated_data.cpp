@@ -84,7 +84,7 @@ Data generate_data(const Settings& settings, std::uint64_t seed) {
   const double square = 2 * (static_cast<double>(classes) - 1) / static_cast<double>(classes) +
                         difficulty * difficulty * static_cast<double>(features);
   const double scale = std::sqrt(mean_square_length / square);
-  Data data{.classes = static_cast<int>(classes), .train = {}, .held_out = {}, .source = {}};
+  Data data{.classes = static_cast<int>(classes)};
   data.train.values.reserve((samples - held_out) * features);
   data.held_out.values.reserve(held_out * features);
   for (std::size_t i = 0; i < samples; ++i) {

@@ -2,12 +2,11 @@
 // CIFAR-10 (Krizhevsky).
 #include <filesystem>
 #include <fmt/format.h>
-#include <stdexcept>
 #include <string_view>
-#include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/setup/data.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 namespace {
@@ -15,12 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int classes = 10;
-constexpr std::size_t most_bytes = 1'000'000'000;  // twenty times MNIST's largest file
+constexpr std::size_t most_image_bytes = 1'000'000'000;  // twenty times MNIST's largest file
 constexpr std::uint32_t most_side = 4096;
-
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw std::runtime_error(brief_path(path) + ": " + why);
-}
 
 void append_pixels(std::vector<float>& values, std::string_view bytes) {
   for (const char byte : bytes)
@@ -30,8 +25,8 @@ void append_pixels(std::vector<float>& values, std::string_view bytes) {
 int label_of(const std::string& path, char byte, std::size_t sample) {
   const int label = static_cast<unsigned char>(byte);
   if (label >= classes)
-    refuse(path, fmt::format("label {} of sample {} (counted from 0): allowed are 0 to {}", label,
-                             sample, classes - 1));
+    refuse_file(path, "label {} of sample {} (counted from 0): allowed are 0 to {}", label, sample,
+                classes - 1);
   return label;
 }
 
@@ -43,7 +38,7 @@ std::string idx_file(const fs::path& folder, const std::string& name, const std:
     if (fs::exists(path, error))
       return path.string();
   }
-  refuse(folder.string(), "no " + name + "-" + ending + ", which MNIST has beside the others");
+  refuse_file(folder.string(), "no {}-{}, which MNIST has beside the others", name, ending);
 }
 
 // An IDX file of bytes: a magic number, the sizes, most significant byte first, and the values.
@@ -63,29 +58,28 @@ std::uint32_t word_at(const std::string& bytes, std::size_t place) {
 }
 
 Idx read_idx(const std::string& path, std::size_t dimensions) {
-  Idx idx{.path = path, .bytes = text_of_file(path, most_bytes), .sizes = {}};
+  Idx idx{.path = path, .bytes = text_of_file(path, most_image_bytes)};
   const std::size_t header = 4 + 4 * dimensions;
   const std::uint32_t magic = 0x800 + static_cast<std::uint32_t>(dimensions);
   if (idx.bytes.size() < header)
-    refuse(path, fmt::format("{} bytes: an IDX file has at least {}", idx.bytes.size(), header));
+    refuse_file(path, "{} bytes: an IDX file has at least {}", idx.bytes.size(), header);
   if (word_at(idx.bytes, 0) != magic)
-    refuse(
+    refuse_file(
         path,
-        fmt::format(
-            "begins with {}: an IDX file of bytes in {} dimension{} begins with {} (is it packed?)",
-            word_at(idx.bytes, 0), dimensions, dimensions > 1 ? "s" : "", magic));
+        "begins with {}: an IDX file of bytes in {} dimension{} begins with {} (is it packed?)",
+        word_at(idx.bytes, 0), dimensions, dimensions > 1 ? "s" : "", magic);
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     idx.sizes.push_back(word_at(idx.bytes, 4 + 4 * d));
-    if (idx.sizes[d] == 0 || (d > 0 && idx.sizes[d] > most_side))
-      refuse(path, d == 0 ? "no samples: allowed is at least one"
-                          : fmt::format("images of {} pixels on a side: allowed are 1 to {}",
-                                        idx.sizes[d], most_side));
+    if (d == 0 && idx.sizes[d] == 0)
+      refuse_file(path, "no samples: allowed is at least one");
+    if (d > 0 && (idx.sizes[d] == 0 || idx.sizes[d] > most_side))
+      refuse_file(path, "images of {} pixels on a side: allowed are 1 to {}", idx.sizes[d],
+                  most_side);
     values *= idx.sizes[d];  // below 2^32 * 2^12 * 2^12
   }
   if (values != idx.values().size())
-    refuse(path, fmt::format("{} bytes after the header, which promises {}", idx.values().size(),
-                             values));
+    refuse_file(path, "{} bytes after the header, which promises {}", idx.values().size(), values);
   return idx;
 }
 
@@ -93,12 +87,10 @@ Samples idx_samples(const fs::path& folder, const std::string& name) {
   const Idx images = read_idx(idx_file(folder, name + "-images", "idx3-ubyte"), 3);
   const Idx labels = read_idx(idx_file(folder, name + "-labels", "idx1-ubyte"), 1);
   if (labels.sizes[0] != images.sizes[0])
-    refuse(labels.path, fmt::format("{} labels, but {} has {} images", labels.sizes[0],
-                                    fs::path(images.path).filename().string(), images.sizes[0]));
+    refuse_file(labels.path, "{} labels, but {} has {} images", labels.sizes[0],
+                fs::path(images.path).filename().string(), images.sizes[0]);
   Samples samples{.count = images.sizes[0],
                   .features = std::size_t{images.sizes[1]} * images.sizes[2],
-                  .values = {},
-                  .labels = {},
                   .height = static_cast<int>(images.sizes[1]),
                   .width = static_cast<int>(images.sizes[2]),
                   .channels = 1};
@@ -112,10 +104,10 @@ Samples idx_samples(const fs::path& folder, const std::string& name) {
 // Records of a label and the pixels, channel after channel.
 void append_cifar(const std::string& path, Samples& samples) {
   const std::size_t record = 1 + samples.features;
-  const std::string bytes = text_of_file(path, most_bytes);
+  const std::string bytes = text_of_file(path, most_image_bytes);
   if (bytes.empty() || bytes.size() % record != 0)
-    refuse(path, fmt::format("{} bytes: CIFAR-10's binary files have {} for each image",
-                             bytes.size(), record));
+    refuse_file(path, "{} bytes: CIFAR-10's binary files have {} for each image", bytes.size(),
+                record);
   for (std::size_t begin = 0; begin < bytes.size(); begin += record) {
     samples.labels.push_back(label_of(path, bytes[begin], begin / record));
     append_pixels(samples.values, std::string_view(bytes).substr(begin + 1, samples.features));
@@ -133,26 +125,19 @@ std::string source_of(const std::string& format, const std::string& folder, cons
 Data read_mnist(const std::string& folder) {
   Data data{.classes = classes,
             .train = idx_samples(folder, "train"),
-            .held_out = idx_samples(folder, "t10k"),
-            .source = {}};
+            .held_out = idx_samples(folder, "t10k")};
   if (data.train.height != data.held_out.height || data.train.width != data.held_out.width)
-    refuse(folder,
-           fmt::format(
-               "images to train with of {}x{} pixels, and held out of {}x{}: allowed is one size",
-               data.train.height, data.train.width, data.held_out.height, data.held_out.width));
+    refuse_file(folder,
+                "images to train with of {}x{} pixels, and held out of {}x{}: allowed is one size",
+                data.train.height, data.train.width, data.held_out.height, data.held_out.width);
   data.source = source_of("IDX files", folder, data);
   return data;
 }
 
 Data read_cifar(const std::string& folder) {
-  const Samples none{.count = 0,
-                     .features = std::size_t{3} * 32 * 32,
-                     .values = {},
-                     .labels = {},
-                     .height = 32,
-                     .width = 32,
-                     .channels = 3};
-  Data data{.classes = classes, .train = none, .held_out = none, .source = {}};
+  const Samples none{
+      .features = std::size_t{3} * 32 * 32, .height = 32, .width = 32, .channels = 3};
+  Data data{.classes = classes, .train = none, .held_out = none};
   for (int batch = 1; batch <= 5; ++batch) {
     const fs::path path = fs::path(folder) / fmt::format("data_batch_{}.bin", batch);
     std::error_code error;

@@ -2,14 +2,13 @@
 // its data-parallel group adds. models/README.md says what of each format is read.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "sim/setup/model.h"
-
 namespace syncline {
+
+constexpr double most_message_bytes = 8e12;
 
 // One iteration of one worker alone, in the order in which it computes.
 struct ImportedIteration {
@@ -30,8 +29,5 @@ struct ImportedIteration {
 bool is_astra_workload(std::string_view text);
 ImportedIteration read_astra_workload(const std::string& path);
 ImportedIteration read_chakra(const std::string& path, const std::string& text);
-
-// Its gradients as layers, with so many bytes per parameter.
-Model model_of(ImportedIteration iteration, const std::string& path, int value_bytes);
 
 }  // namespace syncline

@@ -8,7 +8,7 @@
 namespace syncline {
 namespace {
 
-constexpr double rounding = 1e-9;
+constexpr double part_lost = 1e-9;
 constexpr double shortest_s = 1e-12;  // what is left to less than this has ended
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
@@ -38,7 +38,7 @@ void LinkShares::share() {
       Link& crossed = links_[index(link)];
       if (crossed.flows++ == 0) {
         used_.push_back(link);
-        crossed.left_Bps = routes_.links()[index(link)].bandwidth.mean_Bps();
+        crossed.left_Bps = routes_.link(link).bandwidth.mean_Bps();
       }
     }
   }
@@ -52,7 +52,7 @@ void LinkShares::share() {
       if (!flow.fixed)
         least_Bps = std::min(least_Bps, flow.route->flow_Bps);
     // All flows whose way is that narrow, before any of them changes what is left.
-    const double limit_Bps = least_Bps * (1 + rounding);
+    const double limit_Bps = least_Bps * (1 + part_lost);
     std::vector<Flow*> now;
     for (Flow& flow : flows_)
       if (!flow.fixed && (flow.route->flow_Bps <= limit_Bps ||
@@ -84,7 +84,7 @@ std::vector<LinkShares::Owner> LinkShares::pass(double seconds) {
   for (Flow& flow : flows_)
     flow.left -= flow.rate * seconds;
   const auto is_over = [](const Flow& flow) {
-    return flow.left <= std::max(rounding * flow.bytes, shortest_s * flow.rate);
+    return flow.left <= std::max(part_lost * flow.bytes, shortest_s * flow.rate);
   };
   for (const Flow& flow : flows_)
     if (is_over(flow))

@@ -10,10 +10,6 @@
 namespace syncline {
 namespace {
 
-const PlatformLink& link_at(const Routes& routes, int link) {
-  return routes.links()[index(link)];
-}
-
 // FATPIPE links have bytes of an iteration between two ranks that cannot move side by side, because
 // a communication stream sends them one after the other.
 std::map<int, double> fatpipe_bytes(const Setup& setup, Routes& routes) {
@@ -62,7 +58,7 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
     double rate = std::numeric_limits<double>::infinity();
     for (const auto& [link, bytes] : own)
       if (bytes > 0)
-        rate = std::min(rate, link_at(routes, link).bandwidth.most_Bps() / bytes);
+        rate = std::min(rate, routes.link(link).bandwidth.most_Bps() / bytes);
     all += rate;
     for (const auto& [link, bytes] : own)
       if (bytes > 0) {
@@ -74,9 +70,9 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
     return 0;  // some send nothing over any link
   double most = all;
   for (const auto& [link, those] : users)
-    most = std::min(most, all - those.rate +
-                              std::min(those.rate, link_at(routes, link).bandwidth.most_Bps() /
-                                                       those.least_bytes));
+    most = std::min(
+        most, all - those.rate +
+                  std::min(those.rate, routes.link(link).bandwidth.most_Bps() / those.least_bytes));
   return most > 0 ? workers / most : 0;
 }
 
@@ -88,7 +84,7 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
     loads.push_back({.link = link,
                      .bytes = bytes,
                      .binding_bytes = binding_bytes,
-                     .seconds = binding_bytes / link_at(routes, link).bandwidth.most_Bps()});
+                     .seconds = binding_bytes / routes.link(link).bandwidth.most_Bps()});
   };
   const std::map<int, double> all =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
@@ -97,7 +93,7 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
       any_fatpipe ? fatpipe_bytes(setup, routes) : std::map<int, double>();
   for (const auto& [link, bytes] : all) {
     const auto flow = of_flows.find(link);
-    const bool fatpipe = link_at(routes, link).fatpipe;
+    const bool fatpipe = routes.link(link).fatpipe;
     add(link, bytes, !fatpipe ? bytes : flow == of_flows.end() ? 0 : flow->second);
   }
   std::ranges::sort(loads, [](const LinkLoad& a, const LinkLoad& b) {

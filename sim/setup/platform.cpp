@@ -76,13 +76,8 @@ sg::Engine& engine() {
   return only;
 }
 
-// The hosts of one node that all are in one zone, which has hosts of no other node.
-struct NodeZone {
-  sg::NetZone* zone = nullptr;
-  std::string node;
-};
-
-std::vector<NodeZone> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
+// Of nodes without a host of their own: the zone with all of a node's hosts, and no others'.
+std::map<std::string, sg::NetZone*> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
   std::map<std::string, std::set<sg::NetZone*>> zones_of;
   std::map<sg::NetZone*, std::set<std::string>> nodes_in;
   std::set<std::string> with_host;
@@ -93,11 +88,11 @@ std::vector<NodeZone> zones_of_nodes(const std::vector<sg::Host*>& hosts) {
     if (word(host->get_property("role")) == "host")
       with_host.insert(node);
   }
-  std::vector<NodeZone> found;
+  std::map<std::string, sg::NetZone*> found;
   for (const auto& [node, zones] : zones_of)
     if (!node.empty() && !with_host.contains(node) && zones.size() == 1 &&
         nodes_in[*zones.begin()].size() == 1)
-      found.push_back({*zones.begin(), node});
+      found[node] = *zones.begin();
   return found;
 }
 
@@ -110,7 +105,7 @@ std::vector<sg::Host*> add_memory_ports(double bandwidth_Bps) {
   for (simgrid::kernel::routing::NetPoint* point : engine().get_all_netpoints())
     if (point->is_router())
       routers[point->get_englobing_zone()].push_back(point);
-  for (const auto& [zone, node] : zones_of_nodes(engine().get_all_hosts())) {
+  for (const auto& [node, zone] : zones_of_nodes(engine().get_all_hosts())) {
     const auto in_zone = routers.find(zone->get_impl());
     if (in_zone == routers.end() || in_zone->second.size() != 1)
       continue;

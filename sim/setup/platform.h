@@ -50,6 +50,7 @@ class Routes {
   // Bandwidth of the narrowest link on the way; infinite within a host.
   double width_Bps(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
+  const PlatformLink& link(int i) const { return links_[index(i)]; }
 
  private:
   // A route's latency is the sum of its links' and, in some zones, a rest.

@@ -8,7 +8,6 @@
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/setup/platform_names.h"
-#include "sim/setup/platform_order.h"
 #include "sim/setup/platform_profiles.h"
 #include "sim/setup/platform_rules.h"
 #include "sim/setup/platform_values.h"
@@ -81,12 +80,12 @@ class Check {
     if (element.name == "prop" && element.attribute("id") == "remote_disk")
       refuse("remote_disk: a disk takes no part in training; allowed is none");
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
-      if (element.name == of_cluster && (zones_.empty() || zones_.back().routing != "cluster"))
+      if (element.name == of_cluster && names_.routing() != "cluster")
         refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
     if (element.name == "trace_connect")
       profiles_.connect(element);
     if (is_zone(element.name))
-      zones_.push_back({.routing = lower(element.attribute("routing"))});
+      members_.push_back(0);
   }
 
   void end(const XmlElement& element) {
@@ -104,13 +103,13 @@ class Check {
              brief(text.substr(0, 40)));
     if (!is_zone(element.name))
       return;
-    const auto most = most_members.find(zones_.back().routing);
-    if (most != most_members.end() && zones_.back().members > most->second)
+    const auto most = most_members.find(lower(element.attribute("routing")));
+    if (most != most_members.end() && members_.back() > most->second)
       refuse(
           "routing = {} of {} hosts, routers and zones: allowed are {}; Dijkstra, Cluster or a "
           "<cluster> has more",
-          element.attribute("routing"), zones_.back().members, most->second);
-    zones_.pop_back();
+          element.attribute("routing"), members_.back(), most->second);
+    members_.pop_back();
   }
 
   void require_host(const XmlElement& use) {
@@ -145,33 +144,22 @@ class Check {
     if (value.empty() && !rule.needed && rule.says != AttributeKind::words &&
         rule.says != AttributeKind::cores && rule.says != AttributeKind::number)
       return;
-    switch (rule.says) {
-      case AttributeKind::text:
-        if (name == "coordinates")
-          check_coordinates(value);
-        return;
-      case AttributeKind::name:
-        if (value.empty())
-          refuse("allowed are names");
-        return;
-      case AttributeKind::speed:
-        speed_flops(value);
-        return;
-      case AttributeKind::bandwidth:
-        return check_bandwidth(element, name, bandwidth_Bps(value));
-      case AttributeKind::time:
-        time_s(value);
-        return;
-      case AttributeKind::cores:
-        whole_number(value, 1, 1'000'000);
-        return;
-      case AttributeKind::number:
-        return check_number(element, name, value);
-      case AttributeKind::words:
-        return check_word(name, value, rule.words);
-      case AttributeKind::profile:
-        return;  // read by whoever uses it
-    }
+    if (rule.says == AttributeKind::text && name == "coordinates")
+      check_coordinates(value);
+    if (rule.says == AttributeKind::name && value.empty())
+      refuse("allowed are names");
+    if (rule.says == AttributeKind::speed)
+      speed_flops(value);
+    if (rule.says == AttributeKind::bandwidth)
+      check_bandwidth(element, name, bandwidth_Bps(value));
+    if (rule.says == AttributeKind::time)
+      time_s(value);
+    if (rule.says == AttributeKind::cores)
+      whole_number(value, 1, 1'000'000);
+    if (rule.says == AttributeKind::number)
+      check_number(element, name, value);
+    if (rule.says == AttributeKind::words)
+      check_word(name, value, rule.words);
   }
 
   static void check_coordinates(const std::string& value) {
@@ -217,9 +205,9 @@ class Check {
 
   void count_hosts(const XmlElement& element) {
     long long hosts = element.name == "host" || element.name == "peer" ? 1 : 0;
-    if (!zones_.empty() && (hosts > 0 || element.name == "router" || is_zone(element.name) ||
-                            element.name == "cluster"))
-      ++zones_.back().members;
+    if (!members_.empty() && (hosts > 0 || element.name == "router" || is_zone(element.name) ||
+                              element.name == "cluster"))
+      ++members_.back();
     std::string what = "this host";
     if (element.name == "cluster" || element.name == "cabinet") {
       what = "radical = " + brief(element.attribute("radical"));
@@ -242,8 +230,8 @@ class Check {
     const std::string parameters = element.attribute("topo_parameters");
     try {
       const TopologySize size = size_of_topology(topology, parameters);
-      if (size.hosts != hosts)
-        refuse("a {} of {} hosts, but radical = {} names {}: allowed are as many", topology,
+      if (size.hosts != static_cast<double>(hosts))
+        refuse("a {} of {:.0f} hosts, but radical = {} names {}: allowed are as many", topology,
                size.hosts, brief(element.attribute("radical")), hosts);
     } catch (const std::invalid_argument& error) {
       refuse("topo_parameters = {}: {}", brief(parameters), error.what());
@@ -256,11 +244,7 @@ class Check {
   PlatformFile found_;
   PlatformProfiles profiles_{found_};
   long long hosts_ = 0;
-  struct Zone {
-    std::string routing;
-    int members = 0;
-  };
-  std::vector<Zone> zones_;  // those that are open
+  std::vector<int> members_;  // of the zones that are open
   std::size_t slow_links_ = 0;
 };
 

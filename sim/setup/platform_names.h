@@ -24,6 +24,8 @@ class PlatformNames {
   // Elements that name hosts which may stand after them, and whether one's is among all so far.
   const std::vector<XmlElement>& uses_of_hosts() const { return uses_; }
   bool names_a_host(const XmlElement& use) const;
+  // Of the zone that is open, in small letters; empty: none is.
+  std::string routing() { return open_.empty() ? "" : zone().routing; }
 
  private:
   struct Zone {

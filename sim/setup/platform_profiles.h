@@ -3,11 +3,20 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sim/setup/platform_check.h"
 #include "sim/setup/platform_xml.h"
 
 namespace syncline {
+
+// The rows of one.
+struct Profile {
+  Profiles times;
+  std::vector<Bandwidth::Change> rows;  // times and values, whatever they are values of
+  double least = 0;                     // of its values
+  double most = 0;
+};
 
 // Each function throws std::invalid_argument that says what is wrong and what is allowed.
 class PlatformProfiles {
@@ -24,7 +33,6 @@ class PlatformProfiles {
  private:
   struct Trace {  // it stands before the hosts that it is of
     Profile profile;
-    std::string source;                             // for messages
     std::map<std::string, std::string> element_of;  // by kind
   };
 

@@ -1,9 +1,11 @@
-// A platform file may have these elements, and their attributes may say this.
+// A platform file may have these elements, in this order, and their attributes may say this.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
+
+#include "sim/setup/platform_xml.h"
 
 namespace syncline {
 
@@ -22,5 +24,22 @@ const std::map<std::string, ElementRule>& platform_rules();
 
 // Why an element that SimGrid knows is not allowed; empty if it is unknown.
 std::string why_not(const std::string& element);
+
+// An element may stand in some others, after some: this is what every version of SimGrid reads of
+// its document type.
+class PlatformOrder {
+ public:
+  // An element begins. Throws std::invalid_argument that says why it cannot stand here.
+  void begin(const XmlElement& element);
+  void end() { open_.pop_back(); }
+
+ private:
+  struct Open {
+    std::string name;
+    std::string place;  // in it: decides what may follow
+    std::string last;   // child
+  };
+  std::vector<Open> open_;
+};
 
 }  // namespace syncline

@@ -31,34 +31,25 @@ void add_prefixed(Units& units, const std::string& unit, double value,
 const std::vector<std::string> decimal{"k", "M", "G", "T", "P", "E", "Z", "Y"};
 const std::vector<std::string> binary{"Ki", "Mi", "Gi", "Ti", "Pi", "Ei", "Zi", "Yi"};
 
-const Units& speed_units() {
-  static const Units units = [] {
-    Units all;
-    add_prefixed(all, "f", 1, decimal, 1000);
-    add_prefixed(all, "flops", 1, {"kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta"},
-                 1000);
-    return all;
-  }();
-  return units;
-}
+const Units speed_units = [] {
+  Units all;
+  add_prefixed(all, "f", 1, decimal, 1000);
+  add_prefixed(all, "flops", 1, {"kilo", "mega", "giga", "tera", "peta", "exa", "zeta", "yotta"},
+               1000);
+  return all;
+}();
 
-const Units& bandwidth_units() {
-  static const Units units = [] {
-    Units all;
-    for (const auto& [unit, value] : Units{{"bps", 0.125}, {"Bps", 1.0}}) {
-      add_prefixed(all, unit, value, decimal, 1000);
-      add_prefixed(all, unit, value, binary, 1024);
-    }
-    return all;
-  }();
-  return units;
-}
+const Units bandwidth_units = [] {
+  Units all;
+  for (const auto& [unit, value] : Units{{"bps", 0.125}, {"Bps", 1.0}}) {
+    add_prefixed(all, unit, value, decimal, 1000);
+    add_prefixed(all, unit, value, binary, 1024);
+  }
+  return all;
+}();
 
-const Units& time_units() {
-  static const Units units{{"w", 604800}, {"d", 86400}, {"h", 3600},  {"m", 60},    {"s", 1},
-                           {"ms", 1e-3},  {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
-  return units;
-}
+const Units time_units{{"w", 604800}, {"d", 86400}, {"h", 3600},  {"m", 60},    {"s", 1},
+                       {"ms", 1e-3},  {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}};
 
 struct Quantity {
   double number = 0;
@@ -92,64 +83,58 @@ double with_unit(const std::string& text, const Units& units, double least, doub
   refuse(allowed);
 }
 
-std::vector<long long> numbers_of(const std::string& text) {
-  std::vector<long long> numbers;
+// Doubles, so that no product overflows.
+std::vector<double> numbers_of(const std::string& text) {
+  std::vector<double> numbers;
   for (const std::string& part : split(text, ','))
-    numbers.push_back(whole_number(part, 1, most_hosts));
+    numbers.push_back(static_cast<double>(whole_number(part, 1, most_hosts)));
   return numbers;
 }
 
-// It counts in doubles, so that no product overflows.
-double product(const std::vector<long long>& factors, std::size_t begin, std::size_t end) {
+double product(const std::vector<double>& factors, std::size_t begin, std::size_t end) {
   double all = 1;
   for (std::size_t i = begin; i < end; ++i)
-    all *= static_cast<double>(factors[i]);
+    all *= factors[i];
   return all;
 }
 
-struct Sizes {
-  double hosts = 0;
-  double links = 0;
-};
-
-Sizes torus(const std::string& parameters) {
-  const std::vector<long long> dimensions = numbers_of(parameters);
+TopologySize torus(const std::string& parameters) {
+  const std::vector<double> dimensions = numbers_of(parameters);
   const double hosts = product(dimensions, 0, dimensions.size());
   return {hosts, hosts * static_cast<double>(dimensions.size())};
 }
 
-Sizes fat_tree(const std::vector<std::string>& parts) {
+TopologySize fat_tree(const std::vector<std::string>& parts) {
   const auto levels = static_cast<std::size_t>(whole_number(parts.at(0), 1, 20));
-  const std::vector<long long> down = numbers_of(parts.at(1));
-  const std::vector<long long> up = numbers_of(parts.at(2));
-  const std::vector<long long> links = numbers_of(parts.at(3));
+  const std::vector<double> down = numbers_of(parts.at(1));
+  const std::vector<double> up = numbers_of(parts.at(2));
+  const std::vector<double> links = numbers_of(parts.at(3));
   if (down.size() != levels || up.size() != levels || links.size() != levels)
     throw std::out_of_range("levels");
-  Sizes sizes{product(down, 0, levels), 0};
+  TopologySize sizes{product(down, 0, levels), 0};
   for (std::size_t level = 0; level < levels; ++level)  // of each child of this level to parents
-    sizes.links += product(up, 0, level + 1) * product(down, level, levels) *
-                   static_cast<double>(links[level]);
+    sizes.links += product(up, 0, level + 1) * product(down, level, levels) * links[level];
   return sizes;
 }
 
-Sizes dragonfly(const std::vector<std::string>& parts) {
-  std::vector<std::vector<long long>> pairs;
+TopologySize dragonfly(const std::vector<std::string>& parts) {
+  std::vector<std::vector<double>> pairs;
   for (std::size_t i = 0; i < 3; ++i) {
     pairs.push_back(numbers_of(parts.at(i)));
     if (pairs.back().size() != 2)
       throw std::out_of_range("pairs");
   }
-  const auto groups = static_cast<double>(pairs[0][0]);
-  const auto chassis = static_cast<double>(pairs[1][0]);
-  const auto blades = static_cast<double>(pairs[2][0]);
+  const double groups = pairs[0][0];
+  const double chassis = pairs[1][0];
+  const double blades = pairs[2][0];
   const double routers = groups * chassis * blades;
   const double hosts = routers * static_cast<double>(whole_number(parts.at(3), 1, most_hosts));
   // SimGrid's routes to group n leave from blade n, whether there is one or not.
   if (groups > blades)
-    throw std::domain_error(
-        fmt::format("a dragonfly of {} groups and {} blades: allowed are at most as many groups as "
-                    "blades in a chassis",
-                    pairs[0][0], pairs[2][0]));
+    throw std::domain_error(fmt::format(
+        "a dragonfly of {:.0f} groups and {:.0f} blades: allowed are at most as many groups as "
+        "blades in a chassis",
+        groups, blades));
   return {hosts, hosts + routers * (blades + chassis) / 2 + groups * groups / 2};
 }
 
@@ -170,22 +155,22 @@ double speed_flops(const std::string& text) {
       "allowed are numbers with f, kf, Mf, Gf, Tf or Pf of at least 1f, such as 1.5Tf";
   const std::vector<std::string> speeds = split(text, ',');
   for (const std::string& speed : speeds) {
-    with_unit(speed, speed_units(), least_flops, most_flops, allowed);
+    with_unit(speed, speed_units, least_flops, most_flops, allowed);
     if (Quantity quantity;
         speeds.size() > 1 && split_number(speed, quantity) && quantity.unit.empty())  // "1,5Gf"
       refuse("{}; or several, each with its unit", allowed);
   }
-  return with_unit(speeds.front(), speed_units(), least_flops, most_flops, allowed);
+  return with_unit(speeds.front(), speed_units, least_flops, most_flops, allowed);
 }
 
 double bandwidth_Bps(const std::string& text) {
-  return with_unit(text, bandwidth_units(), least_Bps, most_Bps,
+  return with_unit(text, bandwidth_units, least_Bps, most_Bps,
                    "allowed are numbers with bps, kbps, Mbps, Gbps, Bps, kBps, MBps, GBps or GiBps "
                    "from 1Bps to 1ZBps, such as 1.25GBps");
 }
 
 double time_s(const std::string& text) {
-  return with_unit(text, time_units(), 0, most_s,
+  return with_unit(text, time_units, 0, most_s,
                    "allowed are numbers with s, ms, us, ns or ps from 0 to 1e6s, such as 10us");
 }
 
@@ -230,7 +215,7 @@ long long hosts_of_radical(const std::string& radical) {
 }
 
 TopologySize size_of_topology(const std::string& topology, const std::string& parameters) {
-  Sizes sizes;
+  TopologySize sizes;
   try {
     const std::vector<std::string> parts = split(parameters, ';');
     if (topology != "TORUS" && parts.size() != 4)
@@ -251,7 +236,7 @@ TopologySize size_of_topology(const std::string& topology, const std::string& pa
   };
   check(sizes.hosts, most_hosts, "hosts");
   check(sizes.links, most_links, "links");
-  return {static_cast<long long>(sizes.hosts), static_cast<long long>(sizes.links)};
+  return sizes;
 }
 
 }  // namespace syncline

@@ -28,8 +28,8 @@ long long hosts_of_radical(const std::string& radical);
 std::vector<std::pair<long long, long long>> numbers_of_radical(const std::string& radical);
 
 struct TopologySize {
-  long long hosts = 0;
-  long long links = 0;
+  double hosts = 0;
+  double links = 0;
 };
 // The size that topo_parameters give a TORUS, FAT_TREE or DRAGONFLY. Throws as above for more than
 // most_hosts or most_links.

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
 
 #include "sim/bandwidth.h"
 
@@ -19,20 +18,5 @@ struct Profiles {
   // what it says itself.
   std::map<std::string, Bandwidth> bandwidths = {};
 };
-
-// The rows of one.
-struct Profile {
-  Profiles times;
-  std::vector<Bandwidth::Change> rows;  // times and values, whatever they are values of
-  double least = 0;                     // of its values
-  double most = 0;
-};
-
-// Reads rows of a time and a value; a line PERIODICITY with seconds repeats them, LOOPAFTER does so
-// many seconds after the last. They also repeat after `period_s`, if it is more than 0. Throws
-// std::runtime_error, which begins with `path` and the line, where SimGrid would go back in time,
-// stop for ever or end.
-Profile read_profile(const std::string& rows, const std::string& path, int first_line,
-                     double period_s);
 
 }  // namespace syncline

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/io/text.h"
+
 namespace syncline {
 
 // Throws std::invalid_argument: whoever knows the file or the option says where.
@@ -21,7 +23,8 @@ template <class... Values>
 template <class... Values>
 [[noreturn]] void refuse_file(const std::string& path, fmt::format_string<Values...> what,
                               Values&&... values) {
-  throw std::runtime_error(path + ": " + fmt::format(what, std::forward<Values>(values)...));
+  throw std::runtime_error(brief_path(path) + ": " +
+                           fmt::format(what, std::forward<Values>(values)...));
 }
 
 }  // namespace syncline

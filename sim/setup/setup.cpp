@@ -148,7 +148,7 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
   Routes routes(cluster.rank_hosts);
   const Route route = routes.between(cluster.aggregator_of(node), workers.back());
   const std::string link =
-      route.links.empty() ? "links" : "link " + routes.links()[index(route.links[0])].name;
+      route.links.empty() ? "links" : "link " + routes.link(route.links[0]).name;
   return {fmt::format(
       "{} {} no host of its own: what runs on node {} for all of its workers shares host {} and "
       "its {} with worker {}; give it a host with role = host, or a zone of its own with a router",
@@ -178,7 +178,7 @@ std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
 }
 
 // Without a model, what is learned is timed.
-Model model_of(const Scenario& scenario, const Lesson* lesson) {
+Model trained_model(const Scenario& scenario, const Lesson* lesson) {
   if (!scenario.model.empty())
     return read_model(scenario.model, static_cast<int>(value_bytes(scenario.precision)));
   Model model{.name = scenario.learning.problem->name,
@@ -242,7 +242,7 @@ Setup prepare(const Scenario& scenario) {
 Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
-  Model model = model_of(scenario, lesson.get());
+  Model model = trained_model(scenario, lesson.get());
   const Bucket model_bucket = fused(model, scenario, everything).front();
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
-#include <set>
 
-#include "sim/report/figure_columns.h"
+#include "sim/report/figures.h"
 #include "sim/report/readable.h"
 #include "sim/study/lists.h"
 
@@ -22,46 +20,39 @@ constexpr std::size_t most_bars = 16;    // the page's table has all
 constexpr std::size_t most_variants = 16;
 constexpr double full_link = 0.95;
 
-double throughput(const StudyCell& cell) {
-  return cell.result->figures.throughput_samples_per_s;
-}
-double efficiency(const StudyCell& cell) {
-  return cell.result->figures.scaling_efficiency;
-}
 std::string samples(double per_s) {
   return count_shown(per_s) + " samples/s";
 }
 
-struct Curve {
+// Cells that are drawn together.
+struct Group {
   std::string name;
-  Cells cells;  // by x
+  Cells cells;
 };
 
-// The series of a case, best at their end first.
-std::vector<Curve> curves_of(const Cells& cells) {
-  std::vector<Curve> curves;
+// The series of a case, each by x, best at their end first.
+std::vector<Group> curves_of(const Cells& cells) {
+  std::vector<Group> curves;
   for (const StudyCell* cell : cells)
-    found_or_added(curves, cell->series, &Curve::name).cells.push_back(cell);
-  for (Curve& curve : curves)
+    found_or_added(curves, cell->series, &Group::name).cells.push_back(cell);
+  for (Group& curve : curves)
     std::ranges::stable_sort(curve.cells, {}, &StudyCell::x);
-  std::ranges::stable_sort(curves, [](const Curve& a, const Curve& b) {
-    const StudyCell &last_a = *a.cells.back(), &last_b = *b.cells.back();
-    return last_a.x != last_b.x ? last_a.x > last_b.x : throughput(last_a) > throughput(last_b);
+  std::ranges::stable_sort(curves, std::greater(), [](const Group& curve) {
+    return std::pair(curve.cells.back()->x, curve.cells.back()->throughput());
   });
   return curves;
 }
 
-template <class Value>
-std::vector<Series> lines_of(const std::vector<Curve>& curves, const Value& value) {
+std::vector<Series> lines_of(const std::vector<Group>& curves, double (StudyCell::*value)() const) {
   std::vector<Series> all;
   for (std::size_t i = 0; i < std::min(curves.size(), most_series); ++i) {
-    const Curve& curve = curves[i];
+    const Group& curve = curves[i];
     Series line{.name = curve.name,
                 .colour = curve.cells.front()->colour,
                 .dash = curve.cells.front()->dash};
     for (const StudyCell* cell : curve.cells) {
       line.x.push_back(cell->x);
-      line.y.push_back(value(*cell));
+      line.y.push_back((cell->*value)());
     }
     all.push_back(std::move(line));
   }
@@ -72,8 +63,8 @@ std::vector<Series> lines_of(const std::vector<Curve>& curves, const Value& valu
 Series ideal_of(const Cells& cells) {
   std::map<double, std::pair<double, int>> sums;
   for (const StudyCell* cell : cells)
-    if (efficiency(*cell) > 0) {
-      sums[cell->x].first += throughput(*cell) / efficiency(*cell);
+    if (cell->efficiency() > 0) {
+      sums[cell->x].first += cell->throughput() / cell->efficiency();
       ++sums[cell->x].second;
     }
   Series ideal{.name = "ideal"};
@@ -95,40 +86,33 @@ std::string at(const Study& study, double x) {
   return said(study.x_option, count_shown(x));
 }
 
-// "; the 12 best of 60 are drawn".
-std::string of_more(std::size_t all, std::size_t most) {
-  return all > most
-             ? "; the " + std::to_string(most) + " best of " + std::to_string(all) + " are drawn"
-             : "";
-}
-
-Chart throughput_chart(const Study& study, const Cells& cells, const std::vector<Curve>& curves) {
+Chart throughput_chart(const Study& study, const Cells& cells, const std::vector<Group>& curves) {
   const StudyCell &best = *curves.front().cells.back(), &last = *curves.back().cells.back();
   const StudyCell& first = *curves.front().cells.front();
   std::string sentence =
-      "With " + at(study, best.x) + " " + best.series + " reaches " + samples(throughput(best));
-  if (first.x < best.x && throughput(first) > 0)
+      "With " + at(study, best.x) + " " + best.series + " reaches " + samples(best.throughput());
+  if (first.x < best.x && first.throughput() > 0)
     sentence +=
-        fmt::format(", {:.3g} times what it does with ", throughput(best) / throughput(first)) +
+        fmt::format(", {:.3g} times what it does with ", best.throughput() / first.throughput()) +
         at(study, first.x);
   if (curves.size() > 1 && last.x == best.x)
-    sentence += "; " + last.series + ", the slowest, " + samples(throughput(last));
+    sentence += "; " + last.series + ", the slowest, " + samples(last.throughput());
   Chart chart{.kind = Chart::Kind::lines,
               .id = "throughput",
               .title = "Throughput",
               .sentence = sentence + of_more(curves.size(), most_series) + ".",
               .x = {study.x_option, "", scale_of(study, cells)},
               .y = {"samples/s", "samples/s", Scale::log10},
-              .series = lines_of(curves, throughput)};
+              .series = lines_of(curves, &StudyCell::throughput)};
   if (study.x_option == "workers")
     chart.series.push_back(ideal_of(cells));
   return chart;
 }
 
 // "; asp falls below half from 16 workers on, where node3-nic_DOWN is full".
-std::string where_it_falls(const Study& study, const Curve& curve) {
+std::string where_it_falls(const Study& study, const Group& curve) {
   for (const StudyCell* cell : curve.cells)
-    if (efficiency(*cell) < 0.5) {
+    if (cell->efficiency() < 0.5) {
       const Figures& figures = cell->result->figures;
       return "; " + curve.name + " keeps less than half from " + at(study, cell->x) + " on" +
              (figures.fullest_link() >= full_link
@@ -138,40 +122,33 @@ std::string where_it_falls(const Study& study, const Curve& curve) {
   return "";
 }
 
-Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector<Curve>& curves) {
+Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector<Group>& curves) {
   std::vector<const StudyCell*> ends;
-  for (const Curve& curve : curves)
+  for (const Group& curve : curves)
     if (curve.cells.back()->x == curves.front().cells.back()->x)
       ends.push_back(curve.cells.back());
-  const StudyCell& best =
-      **std::ranges::max_element(ends, {}, [](const StudyCell* cell) { return efficiency(*cell); });
+  const StudyCell& best = **std::ranges::max_element(ends, {}, &StudyCell::efficiency);
   return {.kind = Chart::Kind::lines,
           .id = "efficiency",
           .title = "Scaling efficiency",
-          .sentence = best.series + " keeps " + percent(efficiency(best)) + " with " +
+          .sentence = best.series + " keeps " + percent(best.efficiency()) + " with " +
                       at(study, best.x) +
                       (curves.size() > 1 ? where_it_falls(study, curves.back()) : "") + ".",
           .x = {study.x_option, "", scale_of(study, cells)},
           .y = {"of what the workers would do alone", "%", Scale::linear},
-          .series = lines_of(curves, efficiency)};
+          .series = lines_of(curves, &StudyCell::efficiency)};
 }
 
 // Cells to compare side by side: those of each x, best first, the largest x last.
-struct Variant {
-  std::string name;
-  Cells cells;
-};
-std::vector<Variant> variants_of(const Study& study, const Cells& cells) {
+std::vector<Group> variants_of(const Study& study, const Cells& cells) {
   std::map<double, Cells> by_x;
   for (const StudyCell* cell : cells)
     by_x[cell->x].push_back(cell);
   while (by_x.size() > most_variants)  // the largest are what a study is about
     by_x.erase(by_x.begin());
-  std::vector<Variant> variants;
+  std::vector<Group> variants;
   for (auto& [x, of_x] : by_x) {
-    std::ranges::stable_sort(of_x, [](const StudyCell* a, const StudyCell* b) {
-      return throughput(*a) > throughput(*b);
-    });
+    std::ranges::stable_sort(of_x, std::greater(), &StudyCell::throughput);
     variants.push_back({study.x_option.empty() ? "" : at(study, x), of_x});
   }
   return variants;
@@ -182,7 +159,7 @@ void add_category(Chart& chart, const StudyCell& cell) {
   chart.colours.push_back(cell.colour);
 }
 
-Chart breakdown_chart(const Variant& variant) {
+Chart breakdown_chart(const Group& variant) {
   const Cells& cells = variant.cells;
   const auto still = [](const StudyCell* cell) {
     return cell->result->figures.standing_still_s() / cell->result->figures.iteration_mean_s;
@@ -223,7 +200,7 @@ Chart breakdown_chart(const Variant& variant) {
   return chart;
 }
 
-Chart links_chart(const Variant& variant) {
+Chart links_chart(const Group& variant) {
   Chart chart{.kind = Chart::Kind::bars,
               .id = "links",
               .title = "The busiest link",
@@ -291,7 +268,7 @@ Series histogram_of(const StudyCell& cell) {
   return series;
 }
 
-Chart staleness_chart(const Variant& variant) {
+Chart staleness_chart(const Group& variant) {
   Chart chart{.kind = Chart::Kind::columns,
               .id = "staleness",
               .title = "How old gradients are",
@@ -322,22 +299,28 @@ Chart staleness_chart(const Variant& variant) {
 
 }  // namespace
 
+std::string of_more(std::size_t all, std::size_t most) {
+  return all > most
+             ? "; the " + std::to_string(most) + " best of " + std::to_string(all) + " are drawn"
+             : "";
+}
+
 std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
   Cells cells;
   for (const StudyCell& cell : study.cells)
     if (cell.in_case == in_case)
       cells.push_back(&cell);
   std::vector<Chart> charts;
-  const std::vector<Curve> curves = curves_of(cells);
+  const std::vector<Group> curves = curves_of(cells);
   if (!study.x_option.empty() &&
-      std::ranges::any_of(curves, [](const Curve& curve) { return curve.cells.size() > 1; })) {
+      std::ranges::any_of(curves, [](const Group& curve) { return curve.cells.size() > 1; })) {
     charts.push_back(throughput_chart(study, cells, curves));
     charts.push_back(efficiency_chart(study, cells, curves));
   }
   std::ranges::move(learning_charts(study, in_case), std::back_inserter(charts));
-  const std::vector<Variant> variants = variants_of(study, cells);
+  const std::vector<Group> variants = variants_of(study, cells);
   for (const auto& chart_of : {breakdown_chart, staleness_chart, links_chart})
-    for (const Variant& variant : variants)
+    for (const Group& variant : variants)
       if (Chart chart = chart_of(variant); !chart.sentence.empty())
         charts.push_back(std::move(chart));
   return charts;

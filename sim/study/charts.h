@@ -57,8 +57,39 @@ std::vector<Chart> charts_of(const Study& study, std::size_t in_case);
 // drawn against.
 std::vector<Chart> learning_charts(const Study& study, std::size_t in_case);
 
+// "; the 12 best of 60 are drawn": the end of such a chart's sentence. Empty where all are.
+std::string of_more(std::size_t all, std::size_t most);
+
 // Measured against simulated throughput: a series per folder.
 Chart agreement_chart(const std::vector<ValidationRow>& rows);
 std::vector<std::string> agreement_sentences(const std::vector<ValidationRow>& rows);
+
+// Sweeps over two numbers and a choice: which choice wins where, and where they take as long.
+struct Tile {
+  std::size_t x = 0, y = 0;  // of Map::xs and ys
+  std::size_t winner = 0;    // of Map::choices
+  double samples_per_s = 0;
+  std::string runner_up;  // empty: there is one choice only
+  double margin = 1;      // of the winner's throughput over the runner-up's
+};
+
+// A piece of the line where two choices are as fast, in places among xs and ys: 0.5 is half way
+// between the first two.
+struct Crossing {
+  double from_x = 0, from_y = 0, to_x = 0, to_y = 0;
+};
+
+struct Map {
+  std::string name;  // what all cells share where others do not: "resnet50"
+  std::string sentence;
+  Axis x, y;
+  std::vector<double> xs, ys;
+  std::vector<Series> choices;  // those that win anywhere: name and colour
+  std::vector<Tile> tiles;
+  std::vector<Crossing> crossings;
+};
+
+// Empty where cells do not differ in two numbers and a choice.
+std::vector<Map> maps_of(const Study& study);
 
 }  // namespace syncline

@@ -1,11 +1,11 @@
 #include "sim/study/expectation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
+#include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -23,14 +23,8 @@ constexpr double rounding = 1e-6;
 
 std::optional<double> number_of(const Notes& notes, const std::string& name) {
   const auto found = notes.find(name);
-  if (found == notes.end())
-    return {};
-  double value = 0;
-  const char* end = found->second.data() + found->second.size();
-  const auto [rest, error] = std::from_chars(found->second.data(), end, value);
-  if (error != std::errc() || rest != end || !std::isfinite(value))
-    return {};
-  return value;
+  const auto number = found == notes.end() ? std::nullopt : number_in(found->second);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::string part_shown(double part) {
@@ -149,6 +143,18 @@ std::string options_note(const Result& result) {
   return text;
 }
 
+// Says which part of an iteration moved, what of the traffic, and which inputs.
+std::vector<std::string> explanation(const Notes& before, const Notes& now) {
+  std::vector<std::string> sentences;
+  for (const std::string& sentence :
+       {parts_moved(before, now), loads_moved(before, now), inputs_moved(before, now)})
+    if (!sentence.empty())
+      sentences.push_back(sentence);
+  if (before.contains("options") && inputs_moved(before, now).empty())
+    sentences.emplace_back("no option and no file changed: the program did");
+  return sentences;
+}
+
 }  // namespace
 
 Notes notes_of(const Result& result, const Notes& inputs) {
@@ -170,21 +176,9 @@ std::vector<std::string> judged_figures() {
   return names;
 }
 
-std::vector<std::string> explanation(const Notes& before, const Notes& now) {
-  std::vector<std::string> sentences;
-  for (const std::string& sentence :
-       {parts_moved(before, now), loads_moved(before, now), inputs_moved(before, now)})
-    if (!sentence.empty())
-      sentences.push_back(sentence);
-  if (!before.empty() && before.contains("options") && inputs_moved(before, now).empty())
-    sentences.emplace_back("no option and no file changed: the program did");
-  return sentences;
-}
-
 Verdict judge(const Expectation& expectation, const Result& result, const Notes& before,
               const Notes& now) {
-  Verdict verdict{
-      .cell = expectation.cell, .figure = expectation.figure, .expected = {}, .now = {}, .why = {}};
+  Verdict verdict{.cell = expectation.cell, .figure = expectation.figure};
   const std::optional<double> figure = value_of(expectation.figure, result);
   const double value = figure.value_or(0);
   bool met = figure.has_value();

@@ -40,7 +40,4 @@ std::vector<std::string> judged_figures();
 Verdict judge(const Expectation& expectation, const Result& result, const Notes& before,
               const Notes& now);
 
-// Sentences that say which part of an iteration moved, what of the traffic, and which inputs.
-std::vector<std::string> explanation(const Notes& before, const Notes& now);
-
 }  // namespace syncline

@@ -61,15 +61,6 @@ std::size_t points_of(const Study& study) {
   return std::clamp(most_points_of_page / drawn, fewest_points, most_points);
 }
 
-// Places are taken evenly; the first and the last always.
-std::vector<std::size_t> places_in(std::size_t points, std::size_t most) {
-  const std::size_t count = std::min(points, most);
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < count; ++i)
-    places.push_back(count == 1 ? 0 : i * (points - 1) / (count - 1));
-  return places;
-}
-
 std::string name_of(const Study& study, const StudyCell& cell) {
   return cell.series +
          (study.x_option.empty() ? "" : ", " + said(study.x_option, count_shown(cell.x)));
@@ -81,11 +72,9 @@ std::optional<double> needed(const StudyCell& cell, const Against& against) {
   const auto target_s = cell.result->figures.target_s;
   if (!target_s || against.unit == std::string("s"))
     return target_s;
-  const std::vector<double> seconds = curve_in(*cell.result, &CurvePoint::seconds);
-  const std::vector<double> taken = curve_in(*cell.result, against.column);
-  for (std::size_t i = 0; i < seconds.size(); ++i)
-    if (seconds[i] >= *target_s)
-      return taken[i];
+  for (const CurvePoint& point : cell.result->learned->curve)
+    if (point.seconds >= *target_s)
+      return point.*against.column;
   return {};
 }
 
@@ -127,7 +116,7 @@ std::string end_sentence(const Study& study, const Cells& cells, const Against& 
   };
   const auto ends = [&](const StudyCell& cell) {
     return measure.shown(*cell.result) + " after " +
-           against.shown(curve_in(*cell.result, against.column).back());
+           against.shown(last_of_curve(*cell.result, against.column));
   };
   const auto [best, worst] = std::ranges::minmax_element(known, {}, badness);
   std::string text = name_of(study, **best) + " ends with " +
@@ -156,12 +145,10 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
     const StudyCell& cell = *cells[i];
     Series line{
         .name = name_of(study, cell), .colour = cell.colour, .dash = of_colour[cell.colour]++};
-    const std::vector<double> x = curve_in(*cell.result, against.column);
-    const std::vector<double> y = curve_in(*cell.result, measure.column);
-    for (const std::size_t place : places_in(x.size(), most))
-      if (std::abs(y[place]) <= most_of_a_loss) {  // and a number
-        line.x.push_back(x[place]);
-        line.y.push_back(y[place]);
+    for (const CurvePoint& point : spread(cell.result->learned->curve, most))
+      if (std::abs(point.*measure.column) <= most_of_a_loss) {  // and a number
+        line.x.push_back(point.*against.column);
+        line.y.push_back(point.*measure.column);
       }
     xs.insert(xs.end(), line.x.begin(), line.x.end());
     ys.insert(ys.end(), line.y.begin(), line.y.end());
@@ -170,26 +157,23 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
       target = own;
     chart.series.push_back(std::move(line));
   }
-  if (xs.empty() || *std::ranges::min_element(xs) == *std::ranges::max_element(xs))
+  if (xs.empty() || std::ranges::min(xs) == std::ranges::max(xs))
     return {};  // nothing moved: there is no curve
   if (target) {
     chart.sentence = target_sentence(study, cells, against, target->shown) + "; " + chart.sentence;
     chart.series.push_back({.name = target->shown,
-                            .x = {*std::ranges::min_element(xs), *std::ranges::max_element(xs)},
+                            .x = {std::ranges::min(xs), std::ranges::max(xs)},
                             .y = {target->value, target->value}});
     ys.push_back(target->value);
   }
-  const double least = *std::ranges::min_element(ys), greatest = *std::ranges::max_element(ys);
+  const auto [least, greatest] = std::ranges::minmax(ys);
   if (measure.unit != std::string("%")) {
     if (least == 0 && greatest == 0)
       return {};
     if (least > 0 && greatest / least >= wide)
       chart.y.scale = Scale::log10;
   }
-  if (cells.size() > most_curves)
-    chart.sentence += "; the " + std::to_string(most_curves) + " best of " +
-                      std::to_string(cells.size()) + " are drawn";
-  chart.sentence += ".";
+  chart.sentence += of_more(cells.size(), most_curves) + ".";
   return chart;
 }
 

@@ -1,5 +1,3 @@
-#include "sim/study/learning_ranking.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <iterator>
@@ -12,23 +10,17 @@
 namespace syncline {
 namespace {
 
-using Results = std::vector<Result>;
-using Words = std::vector<std::string>;
-using Cells = std::vector<const RankedCell*>;
+using Choices = std::vector<const RankedCell*>;
 
 constexpr std::size_t most_sentences = 3;
-
-double last_of(const Result& result, double CurvePoint::*column) {
-  const std::vector<double> values = curve_in(result, column);
-  return values.empty() ? 0 : values.back();
-}
 
 // "0.0123 (96.1 % held out, after 12.3 s)"; with samples, "after 12.3 s and 5,000 samples".
 std::string end_shown(const Result& result, bool with_samples) {
   return loss_shown(result) + " (" + accuracy_shown(result) + " held out, after " +
-         seconds_shown(last_of(result, &CurvePoint::seconds)) +
-         (with_samples ? " and " + count_shown(last_of(result, &CurvePoint::samples)) + " samples"
-                       : "") +
+         seconds_shown(last_of_curve(result, &CurvePoint::seconds)) +
+         (with_samples
+              ? " and " + count_shown(last_of_curve(result, &CurvePoint::samples)) + " samples"
+              : "") +
          ")";
 }
 
@@ -36,14 +28,14 @@ std::string end_shown(const Result& result, bool with_samples) {
 bool may_have_met_by(const Result& result, double seconds) {
   const double target_s = *result.figures.target_s;
   double before_s = 0;
-  for (const double point_s : curve_in(result, &CurvePoint::seconds))
-    if (point_s < target_s)
-      before_s = point_s;
+  for (const CurvePoint& point : result.learned->curve)
+    if (point.seconds < target_s)
+      before_s = point.seconds;
   return before_s < seconds;
 }
 
 // "bsp, asp and 3 more".
-std::string choices_shown(const Cells& cells) {
+std::string choices_shown(const Choices& cells) {
   Words words;
   for (const RankedCell* cell : cells)
     words.push_back(cell->choice);
@@ -52,12 +44,12 @@ std::string choices_shown(const Cells& cells) {
 
 // The outcome of a contest of cells that learn. Those that are as good as the first are `first`.
 struct Outcome {
-  Cells order;  // the best first
+  Choices order;  // the best first
   std::size_t first = 0;
   std::size_t reached = 0;  // the target: these are the first in the order
   std::string target;       // empty: there is none
 
-  Cells winners() const { return {order.begin(), order.begin() + static_cast<long>(first)}; }
+  Choices winners() const { return {order.begin(), order.begin() + static_cast<long>(first)}; }
 };
 
 Outcome outcome_of(const Results& results, const CompetingCells& contest) {
@@ -89,7 +81,7 @@ Outcome outcome_of(const Results& results, const CompetingCells& contest) {
 
 // "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it".
 std::string sentence_of(const Results& results, const Outcome& outcome) {
-  const Cells& order = outcome.order;
+  const Choices& order = outcome.order;
   const auto of = [&](std::size_t place) -> const Result& { return results[order[place]->result]; };
   const std::string winners = choices_shown(outcome.winners());
   if (!outcome.target.empty() && outcome.reached > 0) {
@@ -109,7 +101,7 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
                                 : winners + " ends with the least loss, ";
   const std::size_t last = order.size() - 1;
   const bool unequal =
-      last_of(of(0), &CurvePoint::samples) != last_of(of(last), &CurvePoint::samples);
+      last_of_curve(of(0), &CurvePoint::samples) != last_of_curve(of(last), &CurvePoint::samples);
   return (outcome.target.empty() ? "" : "none reached " + outcome.target + ": ") + least +
          end_shown(of(0), unequal) +
          (outcome.first < order.size()
@@ -117,7 +109,7 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
               : "");
 }
 
-std::string settings_shown(const CompetingCells& contest) {
+std::string setting_said(const CompetingCells& contest) {
   Words words;
   for (const auto& [option, value] : contest.setting)
     words.push_back(said(option, value));
@@ -153,7 +145,7 @@ std::string learned_sentence(const Results& results, const Ranking& ranking) {
   const CompetingCells& largest = *std::ranges::max_element(contests, {}, &CompetingCells::workers);
   const bool by_workers = largest.setting.size() == 1 && largest.setting[0].first == "workers";
   if (contests.size() == 1 || by_workers)
-    return (by_workers ? "at " + settings_shown(largest) + " " : "") +
+    return (by_workers ? "at " + setting_said(largest) + " " : "") +
            sentence_of(results, outcome_of(results, largest));
   return who_was_first(results, contests);
 }

@@ -1,5 +1,3 @@
-#include "sim/study/maps.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +7,7 @@
 #include <set>
 
 #include "sim/report/readable.h"
+#include "sim/study/charts.h"
 #include "sim/study/lists.h"
 
 namespace syncline {
@@ -22,21 +21,12 @@ struct Grid {
   std::map<At, std::map<std::string, const StudyCell*>> at;
 };
 
-double throughput(const StudyCell& cell) {
-  return cell.result->figures.throughput_samples_per_s;
-}
-
 // Options whose values are all numbers, at least two of them: at most the first two.
 std::vector<std::string> axes_of(const Study& study) {
   std::vector<std::string> axes;
   const auto consider = [&](const std::string& option) {
-    std::set<double> values;
-    const bool numbers = std::ranges::all_of(study.cells, [&](const StudyCell& cell) {
-      const auto number = number_of(cell.result->setting(option));
-      values.insert(number.value_or(0));
-      return number.has_value();
-    });
-    if (numbers && values.size() > 1 && !is_among(option, axes) && option != "seed")
+    if (numbers_of(*study.results, option).size() > 1 && !is_among(option, axes) &&
+        option != "seed")
       axes.push_back(option);
   };
   if (!study.x_option.empty())
@@ -64,7 +54,7 @@ std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
     const auto& cells = grid.at.at(at);
     if (!cells.contains(one) || !cells.contains(other))
       return std::nullopt;
-    return std::log(throughput(*cells.at(one)) / throughput(*cells.at(other)));
+    return std::log(cells.at(one)->throughput() / cells.at(other)->throughput());
   };
   const auto from = lead(a), to = lead(b);
   if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to) || *from == *to)
@@ -103,7 +93,7 @@ std::vector<Crossing> crossings_of(const Grid& grid, const std::map<At, std::str
   return all;
 }
 
-std::string sentence_of(const Map& map) {
+std::string map_sentence(const Map& map) {
   std::vector<std::size_t> won(map.choices.size());
   for (const Tile& tile : map.tiles)
     ++won[tile.winner];
@@ -130,7 +120,7 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
   for (const auto& [at, cells] : grid.at) {
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [choice, cell] : cells)
-      order.emplace_back(throughput(*cell), choice);
+      order.emplace_back(cell->throughput(), choice);
     std::ranges::sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
     const std::string& best = order.front().second;
     Series& choice = found_or_added(map.choices, best, &Series::name);
@@ -148,7 +138,7 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
     map.tiles.push_back(std::move(tile));
   }
   map.crossings = crossings_of(grid, winner);
-  map.sentence = sentence_of(map);
+  map.sentence = map_sentence(map);
   return map;
 }
 
@@ -158,11 +148,6 @@ std::vector<Map> maps_of(const Study& study) {
   const std::vector<std::string> axes = axes_of(study);
   if (axes.size() < 2)
     return {};
-  struct Found {
-    double x = 0, y = 0;
-    std::string choice;
-    const StudyCell* cell = nullptr;
-  };
   const auto without_axes = [&](bool choices) {
     std::vector<std::string> options;
     for (const std::string& option : study.telling_options)
@@ -172,20 +157,20 @@ std::vector<Map> maps_of(const Study& study) {
   };
   const auto choice = names_of(*study.results, without_axes(true), " ");
   const auto shared = names_of(*study.results, without_axes(false), ", ");
-  const std::set<std::string> choices(choice.begin(), choice.end());
-  std::map<std::string, std::vector<Found>> by_name;
-  for (std::size_t i = 0; i < study.cells.size(); ++i)
-    by_name[shared[i]].push_back({*number_of(study.cells[i].result->setting(axes[0])),
-                                  *number_of(study.cells[i].result->setting(axes[1])), choice[i],
-                                  &study.cells[i]});
-  if (choices.size() < 2)
+  if (std::set<std::string>(choice.begin(), choice.end()).size() < 2)
     return {};
+  std::map<std::string, std::vector<std::size_t>> by_name;  // places of cells
+  for (std::size_t i = 0; i < study.cells.size(); ++i)
+    by_name[shared[i]].push_back(i);
+  const auto number = [&](std::size_t cell, const std::string& axis) {
+    return *number_of(study.cells[cell].result->setting(axis));
+  };
   std::vector<Map> maps;
-  for (const auto& [name, found] : by_name) {
+  for (const auto& [name, cells] : by_name) {
     std::set<double> xs, ys;
-    for (const Found& one : found) {
-      xs.insert(one.x);
-      ys.insert(one.y);
+    for (const std::size_t cell : cells) {
+      xs.insert(number(cell, axes[0]));
+      ys.insert(number(cell, axes[1]));
     }
     if (xs.size() < 2 || ys.size() < 2)
       continue;
@@ -193,8 +178,9 @@ std::vector<Map> maps_of(const Study& study) {
     const auto place = [](const std::vector<double>& values, double value) {
       return static_cast<std::size_t>(std::ranges::lower_bound(values, value) - values.begin());
     };
-    for (const Found& one : found)
-      grid.at[{place(grid.xs, one.x), place(grid.ys, one.y)}][one.choice] = one.cell;
+    for (const std::size_t cell : cells)
+      grid.at[{place(grid.xs, number(cell, axes[0])), place(grid.ys, number(cell, axes[1]))}]
+             [choice[cell]] = &study.cells[cell];
     maps.push_back(map_of(name, grid, axes));
   }
   return maps;

@@ -8,7 +8,6 @@
 
 #include "sim/options/options.h"
 #include "sim/report/report.h"
-#include "sim/study/learning_ranking.h"
 #include "sim/study/lists.h"
 #include "sim/study/ranking_sentences.h"
 #include "sim/study/study.h"
@@ -16,8 +15,6 @@
 namespace syncline {
 namespace {
 
-using Results = std::vector<Result>;
-using Words = std::vector<std::string>;
 using Places = std::vector<std::size_t>;  // of results
 
 // Cells that differ in it have contests of their own.
@@ -30,21 +27,20 @@ bool never_competes(const std::string& option) {
   return makes_contests(option) && role_of(option) != Role::question;
 }
 
-constexpr double rounding = 1e-9;
+constexpr double nearly_equal = 1e-9;
 
 double half_width_of(const Figures& figures) {
   const double halves = std::abs(figures.halves_differ);
   const double interval = figures.throughput_interval.value_or(halves);
   const double part = is_unsteady(figures) ? std::max(interval, halves / 2) : interval;
-  return std::max(part, rounding) * figures.throughput_samples_per_s;
+  return std::max(part, nearly_equal) * figures.throughput_samples_per_s;
 }
 
 double error_of_fidelity(const Result& result) {
   if (result.provenance.fidelity != "flow")
     return 0;
-  const std::vector<std::string>& warnings = result.figures.warnings;
-  return std::ranges::find(warnings, doubt_of_flows) == warnings.end() ? error_of_flows
-                                                                       : error_of_doubted_flows;
+  return is_among(doubt_of_flows, result.figures.warnings) ? error_of_doubted_flows
+                                                           : error_of_flows;
 }
 
 // Results of flows are known by so much less, unless all that competes was simulated alike.
@@ -84,14 +80,14 @@ std::string choice_shown(const Result& result, const Words& told) {
 // The options that tell the cells apart, among those that differ; schedule, exchange and compressor
 // always.
 Words told_of(const Results& results, const Places& places, const Words& differing) {
-  std::vector<std::string> seen(places.size());
+  Words seen(places.size());
   const auto with = [&](const std::string& option) {
-    std::vector<std::string> more = seen;
+    Words more = seen;
     for (std::size_t i = 0; i < places.size(); ++i)
-      more[i] += "\n" + results[places[i]].setting(option);
+      more[i].append("\n").append(results[places[i]].setting(option));
     return more;
   };
-  const auto different = [](const std::vector<std::string>& keys) {
+  const auto different = [](const Words& keys) {
     return std::set<std::string>(keys.begin(), keys.end()).size();
   };
   Words told;

@@ -12,9 +12,6 @@
 namespace syncline {
 namespace {
 
-using Results = std::vector<Result>;
-using Words = std::vector<std::string>;
-
 std::string times(double ratio) {
   return ratio < 1.095  ? fmt::format("{:.2g} % ahead of", 100 * (ratio - 1))
          : ratio < 9.95 ? fmt::format("{:.2g} x", ratio)
@@ -140,9 +137,8 @@ std::string scaled(const Results& results, const CompetingCells& contest) {
 
 }  // namespace
 
-std::vector<std::string> sentences_of(const Results& results,
-                                      const std::vector<CompetingCells>& contests,
-                                      const Words& settings, const Words& differing) {
+Words sentences_of(const Results& results, const std::vector<CompetingCells>& contests,
+                   const Words& settings, const Words& differing) {
   if (contests.size() == 1)
     return {differing == Words{"workers"} ? scaled(results, contests.front())
                                           : won(results, contests.front()) + "."};
@@ -181,8 +177,7 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
 
 std::string setting_shown(const std::pair<std::string, std::string>& setting) {
   const auto& [option, value] = setting;
-  return option == "workers" ? value + (value == "1" ? " worker" : " workers")
-                             : option + " " + value;
+  return option == "workers" ? said(option, value) : option + " " + value;
 }
 
 Words counted(const Words& names) {

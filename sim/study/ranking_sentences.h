@@ -1,4 +1,4 @@
-// The sentences of a ranking by throughput: who won, by how much, over whom.
+// The sentences of a ranking: who won by throughput, by how much, over whom; and what was learned.
 #pragma once
 
 #include <string>
@@ -9,24 +9,33 @@
 
 namespace syncline {
 
+using Results = std::vector<Result>;
+using Words = std::vector<std::string>;
+
+// Ranks the results in these places.
+using RankPlaces = Ranking (*)(const Results& results, const std::vector<std::size_t>& places);
+
+// The ranking by throughput, of what did not diverge, has what was learned in its sentences: who
+// reached the target first, or ended with the least loss. Where there is a target the cells are in
+// the order in which they reached it.
+Ranking with_learning(const Results& results, RankPlaces by_throughput);
+
 // Sentences on at least two cells that compete: `settings` are the options that tell the contests
 // apart, among all that are `differing`.
-std::vector<std::string> sentences_of(const std::vector<Result>& results,
-                                      const std::vector<CompetingCells>& contests,
-                                      const std::vector<std::string>& settings,
-                                      const std::vector<std::string>& differing);
+Words sentences_of(const Results& results, const std::vector<CompetingCells>& contests,
+                   const Words& settings, const Words& differing);
 
 // Says what an epoch takes where it is fastest and costs where it is cheapest; empty without a
 // price and a size.
-std::string epoch_sentence(const std::vector<Result>& results, const Ranking& ranking);
+std::string epoch_sentence(const Results& results, const Ranking& ranking);
 
 // "32 workers" or "density 0.01": an option and its value.
 std::string setting_shown(const std::pair<std::string, std::string>& setting);
 
 // "bsp in 3", "asp in 2": whoever is named most often comes first.
-std::vector<std::string> counted(const std::vector<std::string>& names);
+Words counted(const Words& names);
 
 // Four of the parts at most; if there are more, "others" stands for the rest.
-std::vector<std::string> with_others(std::vector<std::string> parts);
+Words with_others(Words parts);
 
 }  // namespace syncline

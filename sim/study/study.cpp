@@ -6,9 +6,7 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <iterator>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "sim/options/options.h"
 #include "sim/study/lists.h"
@@ -72,13 +70,8 @@ std::string x_option_of(const Results& results, const std::vector<std::string>& 
   for (const std::string& option : candidates) {
     if (!is_among(option, telling) || option == "name" || option == "seed")
       continue;
-    std::set<double> values;
-    const bool numbers = std::ranges::all_of(results, [&](const Result& result) {
-      const auto number = number_of(result.setting(option));
-      values.insert(number.value_or(0));
-      return number && *number > 0;
-    });
-    if (numbers && values.size() >= (option == "workers" ? 2u : 3u))
+    const std::set<double> values = numbers_of(results, option);
+    if (values.size() >= (option == "workers" ? 2u : 3u) && *values.begin() > 0)
       return option;
   }
   return "";
@@ -87,20 +80,18 @@ std::string x_option_of(const Results& results, const std::vector<std::string>& 
 // Escaped as in URLs, so that different values give different names.
 std::string in_file_name(const std::string& value) {
   std::string name;
-  for (const char c : value) {
+  for (const char c : value)
     if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '+')
       name += c;
     else
       name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
   return name;
 }
 
 // Colours tell the values of this option apart: the schedule, if it differs.
 std::string colour_option_of(const std::vector<std::string>& series_options) {
-  if (is_among("schedule", series_options))
-    return "schedule";
-  return series_options.empty() ? "schedule" : series_options.front();
+  const bool schedules = series_options.empty() || is_among("schedule", series_options);
+  return schedules ? "schedule" : series_options.front();
 }
 
 }  // namespace
@@ -111,6 +102,16 @@ std::optional<double> number_of(const std::string& value) {
   if (value.empty() || *end != '\0' || !std::isfinite(number))
     return std::nullopt;
   return number;
+}
+
+std::set<double> numbers_of(const Results& results, const std::string& option) {
+  std::set<double> numbers;
+  for (const Result& result : results)
+    if (const auto number = number_of(result.setting(option)))
+      numbers.insert(*number);
+    else
+      return {};
+  return numbers;
 }
 
 std::string said(const std::string& option, const std::string& value) {

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct StudyCell {
   std::string name;         // "bsp ring, 32 workers": tells it apart from all others
   int colour = 0;           // one per schedule, where schedules differ
   int dash = 0;             // tells series of one colour apart
+
+  double throughput() const { return result->figures.throughput_samples_per_s; }
+  double efficiency() const { return result->figures.scaling_efficiency; }
 };
 
 struct Study {
@@ -45,6 +49,9 @@ std::vector<std::string> names_of(const std::vector<Result>& results,
 
 // The value as a finite number; none if it is not one.
 std::optional<double> number_of(const std::string& value);
+
+// The values that the option has in these results; none if one of them is no finite number.
+std::set<double> numbers_of(const std::vector<Result>& results, const std::string& option);
 
 // "32 workers", "density 0.01", "asp": a value as people say it.
 std::string said(const std::string& option, const std::string& value);

@@ -14,17 +14,8 @@ namespace {
 using Kind = Verdict::Kind;
 
 const char* word_of(Kind kind) {
-  switch (kind) {
-    case Kind::met:
-      return "ok";
-    case Kind::moved:
-      return "MOVED";
-    case Kind::failed:
-      return "FAILED";
-    case Kind::not_checked:
-      break;
-  }
-  return "not checked";
+  static constexpr const char* words[] = {"ok", "MOVED", "FAILED", "not checked"};
+  return words[static_cast<int>(kind)];
 }
 
 // Text in a cell of a table: never markup.
@@ -48,11 +39,11 @@ std::string message_of(const Verdict& verdict) {
   return text;
 }
 
-}  // namespace
-
 std::size_t count_of(const std::vector<Verdict>& verdicts, Kind kind) {
   return static_cast<std::size_t>(std::ranges::count(verdicts, kind, &Verdict::kind));
 }
+
+}  // namespace
 
 std::string summary_of(const std::vector<Verdict>& verdicts) {
   const std::size_t met = count_of(verdicts, Kind::met);

@@ -22,8 +22,6 @@ struct Verdict {
   std::vector<std::string> why;  // sentences
 };
 
-std::size_t count_of(const std::vector<Verdict>& verdicts, Verdict::Kind kind);
-
 // "11 of 12 as expected, 1 moved".
 std::string summary_of(const std::vector<Verdict>& verdicts);
 

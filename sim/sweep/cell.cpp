@@ -5,13 +5,12 @@
 
 #include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
-#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
 #include "sim/setup/fingerprint.h"
 #include "sim/setup/platform.h"
-#include "sim/sweep/input_files.h"
+#include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
-#include "sim/sweep/result_options.h"
-#include "sim/traces/trace_csv.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
@@ -30,7 +29,7 @@ bool is_file_of(const std::string& text, const std::string& path) {
 }  // namespace
 
 std::string tool_version() {
-  return std::string("syncline ") + SYNCLINE_VERSION;
+  return "syncline " SYNCLINE_VERSION;
 }
 
 std::string build_of_program() {

@@ -8,25 +8,15 @@
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
+#include "sim/options/resolve.h"
 #include "sim/schedule.h"
-#include "sim/traces/chakra.h"
-#include "sim/traces/goal.h"
-#include "sim/traces/perfetto.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
 
 std::string of_rank(const std::string& chakra, int rank) {
   return chakra + "." + std::to_string(rank) + ".json";
-}
-
-// Those that one of the formats can tell.
-std::string schedules(bool (*can)(const Schedule&)) {
-  std::vector<std::string> names;
-  for (const auto& [name, schedule] : Registered<Schedule>::all())
-    if (can(schedule))
-      names.push_back(name);
-  return listed(names);
 }
 
 // Whether one iteration, which is what is written, has the messages of all others.
@@ -66,11 +56,11 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep) {
     throw std::invalid_argument(
         "--goal: in " + scenario.schedule->name +
         " an iteration does not have the messages of all others: allowed are " +
-        schedules(has_iterations));
+        those_that<Schedule>(has_iterations));
   if (!exports.chakra.empty() && !averages(*scenario.schedule))
     throw std::invalid_argument("--chakra: " + scenario.schedule->name +
                                 " does not average gradients in every iteration: allowed are " +
-                                schedules(averages));
+                                those_that<Schedule>(averages));
   if (!exports.chakra.empty() && scenario.compresses())
     throw std::invalid_argument(
         "--chakra: it has no word for compressed gradients: allowed is compressor = none, or "

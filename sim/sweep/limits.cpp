@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <stdexcept>
-#include <sys/resource.h>
 #include <unistd.h>
 
 namespace syncline {
@@ -68,20 +67,16 @@ void require_room(const Estimate& simulation, const Limits& limits, int at_once)
 }
 
 MemoryLimit::MemoryLimit(double more_bytes) {
-  rlimit limit{};
-  getrlimit(RLIMIT_DATA, &limit);
-  before_ = limit.rlim_cur;
+  getrlimit(RLIMIT_DATA, &before_);
+  rlimit limit = before_;
   const double bytes = data_bytes() + more_bytes;
-  if (bytes < static_cast<double>(before_))
+  if (bytes < static_cast<double>(limit.rlim_cur))
     limit.rlim_cur = static_cast<rlim_t>(bytes);
   setrlimit(RLIMIT_DATA, &limit);
 }
 
 MemoryLimit::~MemoryLimit() {
-  rlimit limit{};
-  getrlimit(RLIMIT_DATA, &limit);
-  limit.rlim_cur = before_;
-  setrlimit(RLIMIT_DATA, &limit);
+  setrlimit(RLIMIT_DATA, &before_);
 }
 
 }  // namespace syncline

@@ -1,6 +1,8 @@
 // Limits to what simulations take of this machine: --limit-memory and --limit-seconds.
 #pragma once
 
+#include <sys/resource.h>
+
 #include "sim/engine/estimate.h"
 #include "sim/options/user_input.h"
 
@@ -27,7 +29,7 @@ class MemoryLimit {
   MemoryLimit& operator=(const MemoryLimit&) = delete;
 
  private:
-  unsigned long before_;
+  rlimit before_{};
 };
 
 }  // namespace syncline

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <new>
 #include <sys/mman.h>
 
 namespace syncline {

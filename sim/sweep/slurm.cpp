@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "kernels/io/text.h"
-#include "sim/options/resolve.h"
 
 namespace syncline {
 namespace {
@@ -60,7 +59,7 @@ struct Answer {
   std::string text;
 };
 
-Answer answer_of(const std::string& command) {
+Answer printed_by(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr)
     throw std::runtime_error("--slurm: sbatch cannot be started");
@@ -114,7 +113,7 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
   const std::string log =
       std::regex_replace(fs::absolute(logs).string(), std::regex("%"), "%%") + "/%A_%a.log";
   command += " --output=" + quoted(log) + " --wrap=" + quoted(command_of_task(line, tasks));
-  const Answer answer = answer_of(command + " 2>&1");
+  const Answer answer = printed_by(command + " 2>&1");
   const std::vector<std::string> lines = split(trimmed(answer.text), '\n');
   // The last line is JOB or JOB;CLUSTER. Above it may be warnings.
   const std::string job = lines.back().substr(0, lines.back().find(';'));
@@ -131,10 +130,7 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
 }
 
 std::string quoted(const std::string& word) {
-  std::string text = "'";
-  for (const char c : word)
-    text += c == '\'' ? "'\\''" : std::string(1, c);
-  return text + "'";
+  return "'" + std::regex_replace(word, std::regex("'"), R"('\'')") + "'";
 }
 
 std::string ranges(const std::vector<std::size_t>& numbers) {

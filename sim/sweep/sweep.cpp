@@ -9,7 +9,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/engine/self_test.h"
-#include "sim/report/result_file.h"
+#include "sim/report/result_json.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
 #include "sim/simulate.h"

@@ -1,12 +1,9 @@
-#include "sim/traces/chakra.h"
-
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "sim/report/timeline.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
@@ -20,9 +17,9 @@ Json attribute(const char* name, std::uint64_t value) {
 
 const Json on_the_device{{"name", "is_cpu_op"}, {"boolVal", false}};
 
-class Writer {
+class ChakraWriter {
  public:
-  explicit Writer(std::ostream& out) : out_(out) {}
+  explicit ChakraWriter(std::ostream& out) : out_(out) {}
 
   // Returns its number.
   std::size_t node(const std::string& name, const char* type,
@@ -59,7 +56,7 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
               {"attr", {{{"name", "schema"}, {"stringVal", "1.0.2-chakra.1.0.0"}}}}}
              .dump(2)
       << "\n";
-  Writer writer(out);
+  ChakraWriter writer(out);
   std::vector<std::size_t> computed;  // the last computation
   std::vector<std::size_t> reduced;   // the last all-reduce
   const auto reduce = [&](std::size_t bucket) {

@@ -1,17 +1,11 @@
-#include "sim/traces/goal.h"
-
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <map>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "sim/report/timeline.h"
-#include "sim/traces/trace_csv.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
@@ -33,9 +27,9 @@ bool uses_what_came(const Row& row) {
   return row.stream == Stream::compute && row.verb != "forward" && !makes_gradients(row);
 }
 
-class Writer {
+class GoalWriter {
  public:
-  Writer(const Trace& trace, bool overlap, std::ostream& out)
+  GoalWriter(const Trace& trace, bool overlap, std::ostream& out)
       : trace_(trace), overlap_(overlap), out_(out) {}
 
   void write() {
@@ -86,11 +80,8 @@ class Writer {
       const bool same_stream = before.stream == row.stream && before.stage == row.stage;
       if (before.verb == "wait" || steps_[rank][j].label == 0)
         continue;
-      if (same_stream && row.stream != Stream::messages) {
-        last[{before.stream, before.stage}] = steps_[rank][j].label;
-        continue;
-      }
-      if (before.end_s > row.start_s || !needs(step, steps_[rank][j], is_worker))
+      const bool one_by_one = same_stream && row.stream != Stream::messages;
+      if (!one_by_one && (before.end_s > row.start_s || !needs(step, steps_[rank][j], is_worker)))
         continue;
       if (before.stream == Stream::messages)
         labels.push_back(steps_[rank][j].label);
@@ -201,7 +192,7 @@ class Writer {
 }  // namespace
 
 void write_goal(const Trace& trace, bool overlap, std::ostream& out) {
-  Writer(trace, overlap, out).write();
+  GoalWriter(trace, overlap, out).write();
 }
 
 }  // namespace syncline

@@ -1,19 +1,13 @@
-#include "sim/traces/perfetto.h"
-
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <cstdint>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "sim/report/stream_lanes.h"
-#include "sim/traces/trace_csv.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
@@ -41,9 +35,9 @@ struct Place {
   std::size_t track;
 };
 
-class Writer {
+class PerfettoWriter {
  public:
-  Writer(const Trace& trace, std::ostream& out) : trace_(trace), out_(out) {}
+  PerfettoWriter(const Trace& trace, std::ostream& out) : trace_(trace), out_(out) {}
 
   void write() {
     out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
@@ -191,7 +185,7 @@ class Writer {
 }  // namespace
 
 void write_perfetto(const Trace& trace, std::ostream& out) {
-  Writer(trace, out).write();
+  PerfettoWriter(trace, out).write();
 }
 
 }  // namespace syncline

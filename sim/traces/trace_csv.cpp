@@ -1,5 +1,3 @@
-#include "sim/traces/trace_csv.h"
-
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -7,6 +5,7 @@
 #include <utility>
 
 #include "sim/report/stream_lanes.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 

@@ -5,10 +5,9 @@
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
-#include "sim/sweep/result_options.h"
+#include "sim/sweep/inputs.h"
 #include "sim/sweep/sweep.h"
 #include "tests/fuzz/law.h"
 

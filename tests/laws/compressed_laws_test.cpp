@@ -9,7 +9,7 @@ namespace syncline {
 namespace {
 
 // Several workers per node, several buckets, and not all nodes are as fast.
-Options lesson(const std::string& schedule, const std::string& compressor) {
+Options compressed_lesson(const std::string& schedule, const std::string& compressor) {
   Options options{
       {"platform",
        star_platform({.nodes = 3, .workers_per_node = 2, .nic_Bps = 2e6, .slow_speed = 0.6})},
@@ -38,7 +38,7 @@ Learned learned(Options options, const Options& more) {
 TEST(Measured, ContractionOfTheLargestIsAtMostItsBoundInEveryIteration) {
   for (const char* schedule : {"bsp", "topk-sgd", "asp", "ssp", "inhad"})
     for (const char* density : {"0.02", "0.3", "1"}) {
-      const Learned run = learned(lesson(schedule, "topk"), {{"density", density}});
+      const Learned run = learned(compressed_lesson(schedule, "topk"), {{"density", density}});
       ASSERT_GE(run.each_compressed.size(), 20U) << schedule;
       for (const Compressed& row : run.each_compressed) {
         ASSERT_TRUE(row.left_out_bound && row.target_values) << schedule;
@@ -58,7 +58,7 @@ TEST(Measured, ContractionOfTheLargestIsAtMostItsBoundInEveryIteration) {
 TEST(Measured, MeansOfAllAreThoseOfTheIterations) {
   for (const char* schedule : {"bsp", "asp", "inhad", "local-sgd"}) {
     const Learned run =
-        learned(lesson(schedule, "gaussiank"),
+        learned(compressed_lesson(schedule, "gaussiank"),
                 {{"density", "0.05"},
                  {"exchange", schedule == std::string("local-sgd") ? "allgather" : ""}});
     Compressed sums{.target_values = 0, .left_out_bound = 0, .left_out_bound_squared = 0};
@@ -96,10 +96,10 @@ TEST(Measured, MeansOfAllAreThoseOfTheIterations) {
 // 6 workers, three buckets and their biases, 40 iterations; draws are the same for all workers.
 TEST(Measured, ContractionOfRandomChoiceIsItsBoundInTheMean) {
   for (const char* density : {"0.1", "0.5"}) {
-    const Learned run = learned(lesson("bsp", "randomk"), {{"density", density},
-                                                           {"exchange", "ring"},
-                                                           {"bucket-bytes", "all"},
-                                                           {"iterations", "400"}});
+    const Learned run = learned(compressed_lesson("bsp", "randomk"), {{"density", density},
+                                                                      {"exchange", "ring"},
+                                                                      {"bucket-bytes", "all"},
+                                                                      {"iterations", "400"}});
     ASSERT_TRUE(run.compressed.left_out_bound);
     EXPECT_NEAR(run.compressed.left_out, *run.compressed.left_out_bound, 0.02) << density;
     EXPECT_FALSE(run.compressed.left_out_bound_squared);
@@ -111,11 +111,11 @@ TEST(Measured, VarianceOfQsgdIsBelowItsBound) {
     for (const char* bits : {"2", "4", "8"})
       for (const char* bucket : {"64", "512"})
         for (const char* coding : {"sparse", "dense"}) {
-          const Learned run = learned(lesson("bsp", "qsgd"), {{"norm", norm},
-                                                              {"bits", bits},
-                                                              {"quant-bucket", bucket},
-                                                              {"coding", coding},
-                                                              {"bucket-bytes", "all"}});
+          const Learned run = learned(compressed_lesson("bsp", "qsgd"), {{"norm", norm},
+                                                                         {"bits", bits},
+                                                                         {"quant-bucket", bucket},
+                                                                         {"coding", coding},
+                                                                         {"bucket-bytes", "all"}});
           const Compressed& all = run.compressed;
           ASSERT_TRUE(all.left_out_bound);
           EXPECT_LT(all.left_out, *all.left_out_bound) << norm << bits << bucket;
@@ -136,7 +136,7 @@ TEST(Measured, VarianceOfQsgdIsBelowItsBound) {
 
 TEST(Measured, HistogramsAddUpToOneAndFollowTheRun) {
   for (const char* schedule : {"bsp", "asp", "inhad"}) {
-    const Learned run = learned(lesson(schedule, "topk"), {{"density", "0.05"}});
+    const Learned run = learned(compressed_lesson(schedule, "topk"), {{"density", "0.05"}});
     std::map<int, std::vector<HistogramBin>> histograms;
     for (const HistogramBin& bin : run.histogram)
       histograms[bin.iteration].push_back(bin);
@@ -167,7 +167,7 @@ TEST(Measured, HistogramsAddUpToOneAndFollowTheRun) {
 }
 
 TEST(Measured, IsNothingWhereNothingIsCompressed) {
-  const Learned run = learned(lesson("asp", "none"), {});
+  const Learned run = learned(compressed_lesson("asp", "none"), {});
   EXPECT_EQ(run.compressed.messages, 0);
   EXPECT_TRUE(run.each_compressed.empty());
   EXPECT_TRUE(run.histogram.empty());
@@ -178,7 +178,7 @@ TEST(Measured, IsNothingWhereNothingIsCompressed) {
 TEST(Measured, StalenessIsThatOfTheTrace) {
   for (const char* schedule : {"asp", "ssp", "inhad"})
     for (const char* compressor : {"none", "topk"}) {
-      Options options = lesson(schedule, compressor);
+      Options options = compressed_lesson(schedule, compressor);
       options["bucket-bytes"] = "all";
       options["partition-bytes"] = "1e9";
       options["density"] = compressor == std::string("topk") ? "0.05" : "";
@@ -201,14 +201,15 @@ TEST(Measured, StalenessIsThatOfTheTrace) {
 
 TEST(Measured, StalenessOfWhoAveragesIsNone) {
   for (const char* schedule : {"bsp", "topk-sgd", "local-sgd"}) {
-    Options options = lesson(schedule, schedule == std::string("topk-sgd") ? "topk" : "none");
+    Options options =
+        compressed_lesson(schedule, schedule == std::string("topk-sgd") ? "topk" : "none");
     EXPECT_EQ(simulated(options).trace.learned->effective_staleness, 0) << schedule;
   }
 }
 
 // Workers that take turns: all but one of their updates come between reading and applying.
 TEST(Measured, StalenessOfAlikeAspWorkersIsThatOfTheOthers) {
-  Options options = lesson("asp", "none");
+  Options options = compressed_lesson("asp", "none");
   options["platform"] = star_platform({.nodes = 4, .servers = 2});
   options["servers"] = "2";
   options["iterations"] = "200";

@@ -16,9 +16,6 @@
 namespace syncline {
 namespace {
 
-// SimGrid ends an activity up to 1e-9 s early.
-constexpr double precise = 1e-7;
-
 std::string title(const Options& options) {
   std::string text;
   for (const char* key : {"schedule", "exchange", "compressor", "pull", "precision", "overlap"})
@@ -198,9 +195,9 @@ TEST(Law6, AddableMessagesMoveLikeDenseGradients) {
     options["compressor"] = "none";
     const Simulated dense = simulated(options);
     EXPECT_EQ(transfers(sparse), transfers(dense)) << title(options);
-    EXPECT_NEAR(sparse.trace.end_s, dense.trace.end_s, precise) << title(options);
+    EXPECT_NEAR(sparse.trace.end_s, dense.trace.end_s, early_end_s) << title(options);
     EXPECT_NEAR(sparse.figures.exposed_communication_s, dense.figures.exposed_communication_s,
-                precise)
+                early_end_s)
         << title(options);
   }
 }
@@ -364,8 +361,9 @@ TEST(Compression, FreeCompressionOnAFreeNetworkChangesOnlyBytes) {
                {"bucket-bytes", "0"}};
   const auto same_but_for_bytes = [](const Simulated& a, const Simulated& b,
                                      const std::string& about) {
-    EXPECT_NEAR(a.trace.end_s / b.trace.end_s, 1, precise) << about;
-    EXPECT_NEAR(a.figures.throughput_samples_per_s / b.figures.throughput_samples_per_s, 1, precise)
+    EXPECT_NEAR(a.trace.end_s / b.trace.end_s, 1, early_end_s) << about;
+    EXPECT_NEAR(a.figures.throughput_samples_per_s / b.figures.throughput_samples_per_s, 1,
+                early_end_s)
         << about;
     EXPECT_EQ(a.figures.updates, b.figures.updates) << about;
     EXPECT_EQ(a.figures.staleness_histogram, b.figures.staleness_histogram) << about;

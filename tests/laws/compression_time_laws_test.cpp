@@ -15,8 +15,6 @@
 namespace syncline {
 namespace {
 
-constexpr double precise = 1e-7;  // see compression_laws_test.cpp
-
 struct Compressed {
   std::string exchange;
   std::string compressor;
@@ -65,12 +63,12 @@ TEST(OneCore, CompressionDelaysBackward) {
   double now_s = own[0].end_s;
   for (std::size_t bucket = 0; bucket < 4; ++bucket) {
     EXPECT_EQ(own[1 + 2 * bucket].verb, "backward");
-    EXPECT_NEAR(own[1 + 2 * bucket].start_s, now_s, precise);
+    EXPECT_NEAR(own[1 + 2 * bucket].start_s, now_s, early_end_s);
     EXPECT_EQ(own[2 + 2 * bucket].verb, "compress");
     now_s += 0.2 / 3 / 4 + encode_s[bucket];
-    EXPECT_NEAR(own[2 + 2 * bucket].end_s, now_s, precise);
+    EXPECT_NEAR(own[2 + 2 * bucket].end_s, now_s, early_end_s);
   }
-  EXPECT_NEAR(run.figures.compress_s, 15e-3 + 4 * 1.5e-3, precise);
+  EXPECT_NEAR(run.figures.compress_s, 15e-3 + 4 * 1.5e-3, early_end_s);
   EXPECT_TRUE(run.rows("compress").front().stream == Stream::compute);
 }
 
@@ -78,17 +76,17 @@ TEST(TwoCores, CompressionDelaysNothingAndIsNeverSlower) {
   for (const Compressed& compressed : exchanges()) {
     const Simulated one = simulated(four_buckets(compressed, 1, 1e-9, 1e-10, 2));
     const Simulated two = simulated(four_buckets(compressed, 2, 1e-9, 1e-10, 2));
-    EXPECT_LE(two.iteration_s(), one.iteration_s() + precise)
+    EXPECT_LE(two.iteration_s(), one.iteration_s() + early_end_s)
         << compressed.exchange << " " << compressed.compressor;
     EXPECT_EQ(seconds_of(two, "compress", Stream::compute), 0) << compressed.exchange;
     EXPECT_EQ(seconds_of(two, "decompress", Stream::compute), 0) << compressed.exchange;
     EXPECT_EQ(seconds_of(one, "compress", Stream::compression), 0) << compressed.exchange;
   }
   const Simulated two = simulated(four_buckets({"allgather", "topk"}, 2, 1e-9, 1e-10));
-  EXPECT_NEAR(seconds_of(two, "compress", Stream::compression), 15e-3, precise);
+  EXPECT_NEAR(seconds_of(two, "compress", Stream::compression), 15e-3, early_end_s);
   for (const Row& row : two.rows("backward"))
     if (row.rank == 0 && row.bucket == 3 && row.iteration == 0) {
-      EXPECT_NEAR(row.end_s, 0.1, precise) << "compression has delayed backward";
+      EXPECT_NEAR(row.end_s, 0.1, early_end_s) << "compression has delayed backward";
     }
 }
 
@@ -98,7 +96,7 @@ TEST(Law4, CompressedOverlapIsNeverSlowerThanNone) {
       Options options = four_buckets(compressed, cores, 1e-9, 1e-10, 2);
       const double with_s = simulated(options).iteration_s();
       options["overlap"] = "off";
-      EXPECT_LE(with_s, simulated(options).iteration_s() + precise)
+      EXPECT_LE(with_s, simulated(options).iteration_s() + early_end_s)
           << compressed.exchange << " " << compressed.compressor << " on " << cores;
     }
 }
@@ -229,7 +227,7 @@ TEST(Cat, UsesTheCostsItIsGiven) {
 TEST(Cat, RunsWithOneWorker) {
   Options options = cat(1e-5);
   options["workers"] = "1";
-  EXPECT_NEAR(simulated(options).iteration_s(), 0.1, precise);
+  EXPECT_NEAR(simulated(options).iteration_s(), 0.1, early_end_s);
 }
 
 // Three networks: a card per worker; four workers per card; slow and with high latency.

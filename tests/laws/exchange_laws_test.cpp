@@ -12,8 +12,6 @@
 namespace syncline {
 namespace {
 
-constexpr double precise = 1e-9;
-
 // Seconds of one exchange of the whole model, without overlap and by default in one bucket, until
 // the last worker has the sum (in `fidelity = step` some have it a little earlier).
 double exchange_s(Options options) {

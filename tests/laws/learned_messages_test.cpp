@@ -9,9 +9,9 @@
 namespace syncline {
 namespace {
 
-constexpr int workers = 6;
+constexpr int six_workers = 6;
 
-Options lesson(const std::string& schedule, const std::string& compressor) {
+Options lesson_in_nodes(const std::string& schedule, const std::string& compressor) {
   Options options{
       {"learn", "mlp"},
       {"hidden", "16"},
@@ -27,7 +27,7 @@ Options lesson(const std::string& schedule, const std::string& compressor) {
       {"compressor", compressor},
       {"momentum", "0"},
       {"platform",
-       star_platform({.nodes = workers, .nic_Bps = 1e8, .servers = 2, .slow_speed = 0.8})}};
+       star_platform({.nodes = six_workers, .nic_Bps = 1e8, .servers = 2, .slow_speed = 0.8})}};
   if (schedule == "asp" || schedule == "ssp")
     options["servers"] = "2";
   return options;
@@ -43,10 +43,10 @@ double sent(const Simulated& run, const std::string& verb) {
 // Every one of them, on its way to servers and among workers.
 TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
   for (const auto& [name, compressor] : Registered<Compressor>::all()) {
-    const Simulated asp = simulated(lesson("asp", name));
+    const Simulated asp = simulated(lesson_in_nodes("asp", name));
     const Learned& learned = *asp.trace.learned;
     const auto parameters = static_cast<double>(learned.parameters_at_end.size());
-    const double pushes = workers * 21;
+    const double pushes = six_workers * 21;
     const double byte = 8 / parameters;  // at most one is lost to rounding
     const double bits = 8 * sent(asp, "push") / pushes / parameters;
     if (name == "none") {
@@ -57,20 +57,20 @@ TEST(LearnedMessages, AreAsLongInTheTraceAsTheyWereMade) {
     EXPECT_NEAR(bits, learned.compressed.bits_per_value, byte) << name;
     EXPECT_LT(learned.curve.back().loss, learned.curve.front().loss) << name;
 
-    const Simulated bsp = simulated(lesson("bsp", name));
+    const Simulated bsp = simulated(lesson_in_nodes("bsp", name));
     EXPECT_EQ(bsp.trace.learned->compressed.messages, pushes) << name;
     EXPECT_LT(bsp.trace.learned->curve.back().loss, learned.curve.front().loss) << name;
     if (compressor.reducible)
       continue;  // what is sent there is parts of sums
     // Each message is passed on round the ring.
-    const double gathered = 8 * sent(bsp, "all-gather") / (workers - 1) / pushes / parameters;
+    const double gathered = 8 * sent(bsp, "all-gather") / (six_workers - 1) / pushes / parameters;
     EXPECT_NEAR(gathered, bsp.trace.learned->compressed.bits_per_value, byte) << name;
   }
 }
 
 TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
   for (const char* compressor : {"topk", "qsgd"}) {
-    Options options = lesson("asp", compressor);
+    Options options = lesson_in_nodes("asp", compressor);
     const Simulated dense = simulated(options);
     options["pull"] = "compressed";
     const Simulated pulled = simulated(options);
@@ -84,7 +84,7 @@ TEST(LearnedMessages, OfCompressedAnswersAreAsLongAsWhatTheyHold) {
 // What is too small to compress is as long as ever, however long the message beside it is.
 TEST(LearnedMessages, OfCompressedAnswersLeaveSmallTensorsAsTheyAre) {
   for (const std::string schedule : {"asp", "inhad"}) {
-    Options options = lesson(schedule, "gaussiank");
+    Options options = lesson_in_nodes(schedule, "gaussiank");
     options["pull"] = "compressed";
     options["model"] = model_of({2'000'000, 300'000});
     options["bucket-bytes"] = "all";
@@ -104,7 +104,7 @@ TEST(LearnedMessages, OfCompressedAnswersLeaveSmallTensorsAsTheyAre) {
 // With a worker in each node the three move the same messages round the same ring.
 TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
   for (const char* compressor : {"gaussiank", "dgc", "sidco"}) {
-    Options options = lesson("bsp", compressor);
+    Options options = lesson_in_nodes("bsp", compressor);
     const Simulated gathered = simulated(options);
     for (const char* exchange : {"hitopk", "hierarchical"}) {
       options["exchange"] = exchange;
@@ -113,7 +113,7 @@ TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
           << exchange << compressor;
       EXPECT_NEAR(grid.trace.learned->curve.back().bytes,
                   gathered.trace.learned->curve.back().bytes,
-                  workers * 21 * workers)  // a byte of each message in each step
+                  six_workers * 21 * six_workers)  // a byte of each message in each step
           << exchange << compressor;
     }
   }
@@ -122,7 +122,7 @@ TEST(LearnedMessages, WeighAsMuchInAGridOfSingleWorkersAsInAGather) {
 // What comes down the tree, or is gathered of all regions, is the list of k; what goes up, or to
 // the regions' workers, is what was selected, which may be several times as much.
 TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
-  Options options = lesson("bsp", "gaussiank");
+  Options options = lesson_in_nodes("bsp", "gaussiank");
   options["density"] = "0.01";
   const double list = 8 * std::round(0.01 * 547);  // 30 x 16 + 16 + 16 x 3 + 3 parameters
   options["exchange"] = "gtopk";
@@ -134,16 +134,18 @@ TEST(LearnedMessages, OfMergedListsAreAsLongAsTheLists) {
   options["exchange"] = "oktopk";
   options["balance"] = "on";
   const Simulated regions = simulated(options);
-  EXPECT_NEAR(sent(regions, "all-gather"), 21 * (workers - 1) * list, 21 * workers * workers);
-  EXPECT_NEAR(sent(regions, "balance"), 21 * (workers - 1) * list, 21 * workers * workers);
-  EXPECT_GT(sent(regions, "split"), 1.2 * 21 * (workers - 1) * list);
+  EXPECT_NEAR(sent(regions, "all-gather"), 21 * (six_workers - 1) * list,
+              21 * six_workers * six_workers);
+  EXPECT_NEAR(sent(regions, "balance"), 21 * (six_workers - 1) * list,
+              21 * six_workers * six_workers);
+  EXPECT_GT(sent(regions, "split"), 1.2 * 21 * (six_workers - 1) * list);
 }
 
 // Steps and flows move the same messages, so learn the same.
 TEST(LearnedMessages, AreTheSameInStepsAndFlows) {
   for (const char* compressor : {"none", "topk", "gaussiank", "qsgd", "powersgd", "onebit"})
     for (const std::string& exchange : exchanges_for(compressor)) {
-      Options options = lesson("bsp", compressor);
+      Options options = lesson_in_nodes("bsp", compressor);
       options["exchange"] = exchange;
       options["bucket-bytes"] = "0";
       const Simulated flow = simulated(options);

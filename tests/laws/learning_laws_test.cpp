@@ -12,7 +12,7 @@ namespace syncline {
 namespace {
 
 // A small problem, timed as itself: two hidden layers, so several buckets.
-Options lesson(const std::string& schedule) {
+Options lesson_of(const std::string& schedule) {
   return {{"learn", "mlp"},      {"hidden", "7"},        {"hidden-layers", "2"},
           {"data", "generated"}, {"samples", "300"},     {"features", "6"},
           {"classes", "3"},      {"batch", "4"},         {"learning-rate", "0.1"},
@@ -46,7 +46,7 @@ const Star uneven{.nodes = 2, .workers_per_node = 2, .nic_Bps = 2e6, .slow_speed
 TEST(Learning, TakesNoSimulatedTimeWhereSizesAreExact) {
   for (const Case& one : every_schedule()) {
     Options learning = one.options;
-    for (const auto& [key, value] : lesson("bsp"))
+    for (const auto& [key, value] : lesson_of("bsp"))
       if (key != "schedule" && key != "bucket-bytes")
         learning[key] = value;
     Options timing = one.options;
@@ -62,7 +62,7 @@ TEST(Learning, TakesNoSimulatedTimeWhereSizesAreExact) {
 
 TEST(Learning, IsTheSameToTheBitWithTheSameSeedOnly) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     const Simulated first = simulated(options);
     EXPECT_EQ(parameters(first), parameters(simulated(options))) << schedule;
     options["seed"] = "2";
@@ -72,7 +72,7 @@ TEST(Learning, IsTheSameToTheBitWithTheSameSeedOnly) {
 
 TEST(Learning, ChangesNothingWithALearningRateOfZero) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["learning-rate"] = "0";
     options["momentum"] = "0.9";
     const Simulated run = simulated(options);
@@ -83,7 +83,7 @@ TEST(Learning, ChangesNothingWithALearningRateOfZero) {
 }
 
 TEST(Learning, OfDenseGradientsIsTheSameToTheBitInEveryExchange) {
-  Options options = on(uneven, lesson("bsp"));
+  Options options = on(uneven, lesson_of("bsp"));
   const std::vector<float> ring = parameters(simulated(options));
   for (const std::string& exchange : exchanges_for("none"))
     for (const char* fidelity : {"flow", "step"}) {
@@ -96,7 +96,7 @@ TEST(Learning, OfDenseGradientsIsTheSameToTheBitInEveryExchange) {
 TEST(Learning, OfAspWithOneWorkerIsThatOfBsp) {
   for (const char* momentum : {"0", "0.9"})
     for (const char* servers : {"0", "2"}) {
-      Options options = on({.nodes = 1, .servers = 2}, lesson("bsp"));
+      Options options = on({.nodes = 1, .servers = 2}, lesson_of("bsp"));
       options["workers"] = "1";
       options["servers"] = servers;
       options["momentum"] = momentum;
@@ -108,7 +108,7 @@ TEST(Learning, OfAspWithOneWorkerIsThatOfBsp) {
 }
 
 TEST(Learning, OfTopkSgdThatSendsAllIsThatOfBsp) {
-  Options options = on(uneven, lesson("bsp"));
+  Options options = on(uneven, lesson_of("bsp"));
   const Simulated bsp = simulated(options);
   options["schedule"] = "topk-sgd";
   options["density"] = "1";
@@ -117,7 +117,7 @@ TEST(Learning, OfTopkSgdThatSendsAllIsThatOfBsp) {
 
 TEST(Learning, OfInhadWithOneWorkerPerNodeIsThatOfAsp) {
   Options options =
-      on({.nodes = 3, .nic_latency_s = 0, .servers = 2, .slow_speed = 0.7}, lesson("asp"));
+      on({.nodes = 3, .nic_latency_s = 0, .servers = 2, .slow_speed = 0.7}, lesson_of("asp"));
   options["bucket-bytes"] = "all";
   options["servers"] = "2";
   options["jitter"] = "0.3";
@@ -140,7 +140,7 @@ TEST(Learning, OfInhadWithOneWorkerPerNodeIsThatOfAsp) {
 
 // DGC's momentum correction is of what is compressed; where nothing is, the optimizer has it.
 TEST(Learning, OfDgcHasItsMomentumWhereNothingIsCompressed) {
-  Options options = on(uneven, lesson("bsp"));
+  Options options = on(uneven, lesson_of("bsp"));
   options["momentum"] = "0.9";
   for (const Options& more :
        std::vector<Options>{{{"workers", "1"}},
@@ -160,7 +160,7 @@ TEST(Learning, OfDgcHasItsMomentumWhereNothingIsCompressed) {
 
 TEST(Learning, OfDgcThatSendsAllIsThatOfNoCompressor) {
   for (const char* schedule : {"bsp", "local-sgd"}) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["momentum"] = schedule == std::string("bsp") ? "0" : "0.9";  // of the steps alone
     options["clip-norm"] = "0.2";  // of whole gradients, not of buckets
     options["bucket-bytes"] = "0";
@@ -177,7 +177,7 @@ TEST(Learning, OfDgcThatSendsAllIsThatOfNoCompressor) {
 
 TEST(Learning, OfManyWorkersIsThatOfOneWithTheirBatch) {
   for (const char* momentum : {"0", "0.9"}) {
-    Options options = on(uneven, lesson("bsp"));
+    Options options = on(uneven, lesson_of("bsp"));
     options["iterations"] = "100";
     options["momentum"] = momentum;
     const Simulated four = simulated(options);
@@ -188,7 +188,7 @@ TEST(Learning, OfManyWorkersIsThatOfOneWithTheirBatch) {
 }
 
 TEST(Learning, OfLocalSgdWithOneStepIsThatOfBsp) {
-  Options options = on(uneven, lesson("bsp"));
+  Options options = on(uneven, lesson_of("bsp"));
   options["iterations"] = "100";
   const Simulated bsp = simulated(options);
   options["schedule"] = "local-sgd";
@@ -199,7 +199,7 @@ TEST(Learning, OfLocalSgdWithOneStepIsThatOfBsp) {
 }
 
 TEST(Learning, OfSspWithoutStalenessIsThatOfBsp) {
-  Options options = on(uneven, lesson("bsp"));
+  Options options = on(uneven, lesson_of("bsp"));
   options["iterations"] = "100";
   options["jitter"] = "0.3";
   const Simulated bsp = simulated(options);
@@ -213,7 +213,7 @@ TEST(Learning, OfSspWithoutStalenessIsThatOfBsp) {
 
 TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    const Simulated run = simulated(on(uneven, lesson(schedule)));
+    const Simulated run = simulated(on(uneven, lesson_of(schedule)));
     const CurvePoint& last = run.trace.learned->curve.back();
     double bytes = 0;
     int most_iterations = 0;
@@ -232,7 +232,7 @@ TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
 
 // An update has the gradients of many, and its parameters are those of them all.
 TEST(Learning, OfInhadIsEvaluatedAfterWholeUpdates) {
-  Options options = on(uneven, lesson("inhad"));
+  Options options = on(uneven, lesson_of("inhad"));
   options["evaluate-every"] = "4";
   options["staleness"] = "0";
   const std::vector<CurvePoint> curve = simulated(options).trace.learned->curve;
@@ -245,7 +245,7 @@ TEST(Learning, OfInhadIsEvaluatedAfterWholeUpdates) {
 
 // So that the window has the averages of its steps, whenever the target is met.
 TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
-  Options options = on(uneven, lesson("local-sgd"));
+  Options options = on(uneven, lesson_of("local-sgd"));
   options["local-steps"] = "5";
   options["iterations"] = "40";
   options["bucket-bytes"] = "all";
@@ -262,7 +262,7 @@ TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
 }
 
 TEST(Learning, WarnsOfWorkersWithoutSamples) {
-  Options options = on({.nodes = 4, .workers_per_node = 2}, lesson("bsp"));
+  Options options = on({.nodes = 4, .workers_per_node = 2}, lesson_of("bsp"));
   const auto warned = [&] {
     return std::ranges::any_of(simulated(options).figures.warnings, [](const std::string& line) {
       return line.starts_with("skew leaves ") && line.find(" of 8 workers") != std::string::npos;
@@ -276,7 +276,7 @@ TEST(Learning, WarnsOfWorkersWithoutSamples) {
 
 TEST(Learning, EndsWhenTheTargetIsMet) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["iterations"] = "1";
     options["evaluate-every"] = "16";
     const double first = simulated(options).trace.learned->curve.front().loss;
@@ -301,7 +301,7 @@ TEST(Learning, EndsWhenTheTargetIsMet) {
 // iterations.
 TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
   for (const char* given : {"", "3"}) {
-    Options options = on(uneven, lesson("topk-sgd"));
+    Options options = on(uneven, lesson_of("topk-sgd"));
     options["warm-up-densities"] = "dgc";
     options["density"] = "0.01";
     options["bucket-bytes"] = "all";
@@ -323,7 +323,7 @@ TEST(Learning, WarmsDensitiesUpByTheEpochsOfItsData) {
 // four samples at a time hit no point, and an evaluation is at the first update after each.
 TEST(Learning, IsEvaluatedOnTheGridOfSamples) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["iterations"] = "40";
     options["evaluate-every"] = "1";
     const Simulated every = simulated(options);
@@ -349,7 +349,7 @@ TEST(Learning, IsEvaluatedOnTheGridOfSamples) {
 // A loss of 1e8 is a number, and no result.
 TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["learn"] = "least-squares";
     options.erase("hidden");
     options.erase("hidden-layers");
@@ -370,7 +370,7 @@ TEST(Learning, EndsWhereTheLossIsAThousandTimesThatOfTheStart) {
 
 TEST(Learning, EndsWhereTheLossIsNoNumberAnyMore) {
   for (const auto& [schedule, entry] : Registered<Schedule>::all()) {
-    Options options = on(uneven, lesson(schedule));
+    Options options = on(uneven, lesson_of(schedule));
     options["learning-rate"] = "1e6";
     options["learn"] = "least-squares";
     options.erase("hidden");

@@ -8,9 +8,7 @@
 #include <sstream>
 
 #include "sim/report/timeline.h"
-#include "sim/traces/chakra.h"
-#include "sim/traces/goal.h"
-#include "sim/traces/perfetto.h"
+#include "sim/traces/traces.h"
 #include "tests/laws/every_schedule.h"
 
 namespace syncline {

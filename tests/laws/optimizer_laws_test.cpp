@@ -8,8 +8,6 @@
 namespace syncline {
 namespace {
 
-constexpr double precise = 1e-9;
-
 // Seconds of a step that reads and writes so many values of each of four million parameters.
 double step_s(int values) {
   return values * 4 * 4e6 / 8e9;

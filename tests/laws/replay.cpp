@@ -5,13 +5,7 @@
 #include "tests/laws/replay_rules.h"
 
 namespace syncline {
-namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 void replay_averages(ReplayRules& rules) {
   std::map<int, bool> together;  // by iteration that is done: whether all stepped together
@@ -22,8 +16,8 @@ void replay_averages(ReplayRules& rules) {
   const std::string& exchange = rules.scenario.exchange->name;
   const bool merges_lists = exchange == "gtopk" || exchange == "oktopk";
   const int workers = rules.trace.workers;
-  std::vector<Floats> own(at(workers), rules.parameters);
-  std::vector<Floats> own_velocity(at(workers), rules.velocity);
+  std::vector<Floats> own(index(workers), rules.parameters);
+  std::vector<Floats> own_velocity(index(workers), rules.velocity);
   Floats outer(rules.size);
   const Elements everything{0, rules.size};
   for (const auto& [iteration, all] : together) {
@@ -32,11 +26,12 @@ void replay_averages(ReplayRules& rules) {
     std::vector<Floats> said;
     for (int worker = 0; worker < workers; ++worker) {
       said.push_back(
-          rules.gradient(worker, iteration, own[at(worker)], weighed ? rate_now / workers : 1));
+          rules.gradient(worker, iteration, own[index(worker)], weighed ? rate_now / workers : 1));
       if (alone) {
-        rules.step(own[at(worker)], own_velocity[at(worker)], everything, said.back(), 1, rate_now);
+        rules.step(own[index(worker)], own_velocity[index(worker)], everything, said.back(), 1,
+                   rate_now);
         for (std::size_t i = 0; i < rules.size; ++i)
-          said.back()[i] = rules.parameters[i] - own[at(worker)][i];
+          said.back()[i] = rules.parameters[i] - own[index(worker)][i];
       }
     }
     if (!all)
@@ -46,7 +41,7 @@ void replay_averages(ReplayRules& rules) {
       const Elements& span = rules.buckets[b];
       std::vector<Floats> sent;
       for (int worker = 0; worker < workers; ++worker) {
-        const float* values = said[at(worker)].data() + span.begin;
+        const float* values = said[index(worker)].data() + span.begin;
         sent.push_back(workers == 1 ? Floats(values, values + (span.end - span.begin))
                                     : rules.seen({worker, 0, static_cast<int>(b), 0}, span,
                                                  iteration, values));
@@ -69,7 +64,7 @@ void replay_averages(ReplayRules& rules) {
       rules.step(rules.parameters, rules.velocity, everything, sum, workers, rate_now / workers,
                  weighed);
     }
-    own.assign(at(workers), rules.parameters);
+    own.assign(index(workers), rules.parameters);
   }
 }
 

@@ -11,10 +11,6 @@ namespace {
 
 using List = std::map<std::size_t, float>;  // by element
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 List list_of(const Floats& sent) {
   List list;
   for (std::size_t i = 0; i < sent.size(); ++i)
@@ -62,7 +58,7 @@ List by_a_tree(std::vector<List> lists, std::size_t k) {
 }  // namespace
 
 Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& sent) {
-  const Elements& span = rules.buckets[at(bucket)];
+  const Elements& span = rules.buckets[index(bucket)];
   const double density = rules.scenario.compressor_settings.number("density");
   const auto size = static_cast<double>(span.end - span.begin);
   const auto k = static_cast<std::size_t>(std::max(1.0, std::floor(density * size)));

@@ -11,17 +11,12 @@
 #include "sim/setup/model.h"
 
 namespace syncline {
-namespace {
-
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 Elements part(const Elements& all, int parts, int first, int last) {
   const std::size_t size = all.end - all.begin;
-  return {all.begin + size * at(first) / at(parts), all.begin + size * at(last) / at(parts)};
+  return {all.begin + size * index(first) / index(parts),
+          all.begin + size * index(last) / index(parts)};
 }
 
 Floats ReplayedMessages::sent(const Stream& stream, int iteration, const Floats& values) {
@@ -159,18 +154,18 @@ void ReplayRules::cut() {
 // partition, and all others in even parts.
 int ReplayRules::pieces(int bucket) const {
   const int most = scenario.fidelity == Fidelity::step
-                       ? partitions[at(bucket)]
+                       ? partitions[index(bucket)]
                        : std::max(2, 256 / (trace.workers * trace.servers));
-  return std::min(partitions[at(bucket)], most);
+  return std::min(partitions[index(bucket)], most);
 }
 
 Elements ReplayRules::span_of(int server, int bucket, int piece) const {
-  const Elements shard = part(buckets[at(bucket)], trace.servers, server, server + 1);
+  const Elements shard = part(buckets[index(bucket)], trace.servers, server, server + 1);
   const int others = pieces(bucket) - 1;
   const auto begin = [&](int i) {
-    return i == 0 ? 0 : 1 + (partitions[at(bucket)] - 1) * (i - 1) / std::max(others, 1);
+    return i == 0 ? 0 : 1 + (partitions[index(bucket)] - 1) * (i - 1) / std::max(others, 1);
   };
-  return part(shard, partitions[at(bucket)], begin(piece), begin(piece + 1));
+  return part(shard, partitions[index(bucket)], begin(piece), begin(piece + 1));
 }
 
 double ReplayRules::rate(std::int64_t applied) const {

@@ -9,10 +9,6 @@
 namespace syncline {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 using Key = ReplayRules::Key;
 using Place = std::tuple<int, int, int>;  // server, bucket, piece
 
@@ -36,8 +32,8 @@ class ServerReplay {
     std::int64_t whole = 0;
     for (const AppliedPiece& piece : rules_.learned.applied) {
       const Elements span = rules_.span_of(piece.server, piece.bucket, piece.piece);
-      const float* sent = sent_by(piece.worker, piece.iteration).at(at(piece.bucket)).data() +
-                          (span.begin - rules_.buckets[at(piece.bucket)].begin);
+      const float* sent = sent_by(piece.worker, piece.iteration).at(index(piece.bucket)).data() +
+                          (span.begin - rules_.buckets[index(piece.bucket)].begin);
       auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
       const std::int64_t staleness =
           static_cast<std::int64_t>(versions.size()) - 1 - read_version(piece);
@@ -77,9 +73,10 @@ class ServerReplay {
             rules_.learning.rate_in_residual
                 ? 1
                 : rules_.rate(rules_.at_push.at({worker, own, read.bucket})) / rules_.trace.workers;
-        const Floats& sent = sent_.at({worker, own}).at(at(read.bucket));
+        const Floats& sent = sent_.at({worker, own}).at(index(read.bucket));
         for (std::size_t i = span.begin; i < span.end; ++i)
-          held[i] -= static_cast<float>(weight) * sent[i - rules_.buckets[at(read.bucket)].begin];
+          held[i] -=
+              static_cast<float>(weight) * sent[i - rules_.buckets[index(read.bucket)].begin];
       }
     }
     return held;

@@ -8,10 +8,6 @@
 namespace syncline {
 namespace {
 
-std::size_t at(int i) {
-  return static_cast<std::size_t>(i);
-}
-
 using Key = ReplayRules::Key;
 
 class SumReplay {
@@ -28,11 +24,11 @@ class SumReplay {
     std::map<std::pair<int, int>, std::vector<Sum>> sums;  // by server and node
     for (const Row& row : rules_.trace.rows) {
       if (row.verb == "hand-over" && row.rank < rules_.trace.workers)
-        order[{row.rank, row.iteration}] = of_node[rules_.trace.node_of[at(row.rank)]]++;
+        order[{row.rank, row.iteration}] = of_node[rules_.trace.node_of[index(row.rank)]]++;
       if (row.verb != "apply")
         continue;
       const int server = row.rank - rules_.trace.workers;
-      const int node = rules_.trace.node_of[at(row.worker)];
+      const int node = rules_.trace.node_of[index(row.worker)];
       read[{row.worker, row.iteration}][server] = row.read_version;
       if (version[server] != row.version)
         updates.push_back({.server = server, .sums = {}});
@@ -61,7 +57,7 @@ class SumReplay {
       Floats held(rules_.size);
       for (const auto& [server, at_version] : read.at(key)) {
         const Elements span = part({0, rules_.size}, rules_.trace.servers, server, server + 1);
-        const int node = rules_.trace.node_of[at(std::get<0>(key))];
+        const int node = rules_.trace.node_of[index(std::get<0>(key))];
         const bool copied =
             std::get<1>(key) > 0;  // a worker's first iteration has what it began with
         std::ranges::transform(

@@ -19,7 +19,7 @@ namespace {
 const Star crowded{
     .nodes = 3, .workers_per_node = 2, .nic_Bps = 4e5, .servers = 2, .slow_speed = 0.6};
 
-Options lesson(const std::string& schedule, const Options& more = {}) {
+Options small_lesson(const std::string& schedule, const Options& more = {}) {
   Options options{{"learn", "mlp"},
                   {"hidden", "7"},
                   {"hidden-layers", "2"},
@@ -79,7 +79,7 @@ const std::vector<std::string>& schedules() {
 TEST(Replay, OfEveryScheduleIsTheSameToTheBit) {
   for (const std::string& schedule : schedules())
     for (const Options& size : sizes())
-      expect_replayed(lesson(schedule, size), schedule + " " + std::to_string(size.size()));
+      expect_replayed(small_lesson(schedule, size), schedule + " " + std::to_string(size.size()));
 }
 
 TEST(Replay, OfPiecesIsTheSameToTheBit) {
@@ -88,7 +88,7 @@ TEST(Replay, OfPiecesIsTheSameToTheBit) {
       for (Options size : sizes()) {
         size["partition-bytes"] = size.contains("model") ? "9000" : "50";
         size["fidelity"] = fidelity;
-        expect_replayed(lesson(schedule, size), schedule + fidelity);
+        expect_replayed(small_lesson(schedule, size), schedule + fidelity);
       }
 }
 
@@ -98,11 +98,11 @@ TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
   const Star beside{.nodes = 3, .workers_per_node = 2, .nic_Bps = 4e6};
   std::int64_t overtaken = 0;
   for (const char* fidelity : {"flow", "step"}) {
-    Options options = lesson("asp", {{"staleness-rate", "inverse"},
-                                     {"platform", star_platform(beside)},
-                                     {"partition-bytes", "9000"},
-                                     {"fidelity", fidelity},
-                                     {"model", model_of({9'000, 20, 30'000, 11, 7'000})}});
+    Options options = small_lesson("asp", {{"staleness-rate", "inverse"},
+                                           {"platform", star_platform(beside)},
+                                           {"partition-bytes", "9000"},
+                                           {"fidelity", fidelity},
+                                           {"model", model_of({9'000, 20, 30'000, 11, 7'000})}});
     options.erase("servers");
     expect_replayed(options, fidelity);
     std::map<std::tuple<int, int, int, int>, std::int64_t> age;
@@ -151,7 +151,7 @@ TEST(Replay, OfServersThatAnswerNeedsTheRowsOfTheTraceAlone) {
         size["fidelity"] = fidelity;
         if (schedule == "ssp")
           size["cache"] = "off";
-        const Options options = lesson(schedule, size);
+        const Options options = small_lesson(schedule, size);
         const Simulated run = simulated(options);
         parts += run.rows("apply-part").size();
         EXPECT_EQ(replayed(options, told_by_rows(run.trace)).parameters,
@@ -189,7 +189,7 @@ std::string platform_with_answers_late(const std::string& latencies) {
 // then: what has arrived never gets older.
 TEST(Replay, OfAnswersThatOvertakeEachOtherIsTheSameToTheBit) {
   for (const std::string schedule : {"ssp", "inhad"}) {
-    const Options options = lesson(
+    const Options options = small_lesson(
         schedule, {{"platform", platform_with_answers_late("0 0.15\n0.25 1e-6\nPERIODICITY 0.3\n")},
                    {"servers", "1"},
                    {"staleness", "8"},
@@ -220,12 +220,12 @@ TEST(Replay, OfSspIsTheSameToTheBit) {
     for (const char* staleness : {"0", "1", "4"})
       for (const char* overlap : {"on", "off"})
         expect_replayed(
-            lesson("ssp", {{"cache", cache}, {"staleness", staleness}, {"overlap", overlap}}),
+            small_lesson("ssp", {{"cache", cache}, {"staleness", staleness}, {"overlap", overlap}}),
             std::string(cache) + staleness + overlap);
 }
 
 TEST(Replay, HasUpdatesThatNoAnswerHasBrought) {
-  const Simulated run = simulated(lesson("ssp", {{"staleness", "4"}}));
+  const Simulated run = simulated(small_lesson("ssp", {{"staleness", "4"}}));
   std::int64_t alone = 0;
   for (const ReadPiece& read : run.trace.learned->reads)
     alone += read.own < read.iteration ? 1 : 0;
@@ -236,21 +236,22 @@ TEST(Replay, OfInhadIsTheSameToTheBit) {
   for (const char* threshold : {"0", "1", "3"})
     for (const char* staleness : {"0", "3"})
       for (const char* answer : {"pulled", "all"})
-        expect_replayed(lesson("inhad", {{"threshold", threshold},
-                                         {"staleness", staleness},
-                                         {"answer", answer},
-                                         {"report", *threshold == '0' ? "round" : "gradient"}}),
-                        std::string(threshold) + staleness + answer);
+        expect_replayed(
+            small_lesson("inhad", {{"threshold", threshold},
+                                   {"staleness", staleness},
+                                   {"answer", answer},
+                                   {"report", *threshold == '0' ? "round" : "gradient"}}),
+            std::string(threshold) + staleness + answer);
 }
 
 TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
   for (const char* steps : {"1", "2", "5"})
     for (const char* rate : {"1", "0.7"})
       for (const char* compressor : {"none", "topk"})
-        expect_replayed(lesson("local-sgd", {{"local-steps", steps},
-                                             {"outer-learning-rate", rate},
-                                             {"outer-momentum", *rate == '1' ? "0" : "0.9"},
-                                             {"compressor", compressor}}),
+        expect_replayed(small_lesson("local-sgd", {{"local-steps", steps},
+                                                   {"outer-learning-rate", rate},
+                                                   {"outer-momentum", *rate == '1' ? "0" : "0.9"},
+                                                   {"compressor", compressor}}),
                         std::string(steps) + rate + compressor);
 }
 
@@ -260,36 +261,37 @@ TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {
       for (const char* compressor : {"none", "topk"}) {
         if (schedule == "local-sgd" && in_residual == std::string("on"))
           continue;  // refused
-        expect_replayed(
-            lesson(schedule, {{"learning-rate-schedule", *compressor == 't' ? "step" : "cosine"},
-                              {"learning-rate-warm-up", "0.7"},
-                              {"rate-in-residual", in_residual},
-                              {"clip-norm", "0.3"},
-                              {"skew", "0.5"},
-                              {"compressor", compressor}}),
-            schedule + in_residual + compressor);
+        expect_replayed(small_lesson(schedule, {{"learning-rate-schedule",
+                                                 *compressor == 't' ? "step" : "cosine"},
+                                                {"learning-rate-warm-up", "0.7"},
+                                                {"rate-in-residual", in_residual},
+                                                {"clip-norm", "0.3"},
+                                                {"skew", "0.5"},
+                                                {"compressor", compressor}}),
+                        schedule + in_residual + compressor);
       }
 }
 
 TEST(Replay, OfHalfPrecisionIsTheSameToTheBit) {
   for (const std::string& schedule : schedules())
-    expect_replayed(lesson(schedule, {{"precision", "fp16"}}), schedule);
+    expect_replayed(small_lesson(schedule, {{"precision", "fp16"}}), schedule);
 }
 
 TEST(Replay, OfStalenessThatLowersTheRateIsTheSameToTheBit) {
   for (const std::string schedule : {"asp", "ssp"})
     for (const char* partition : {"1e9", "50"})
       expect_replayed(
-          lesson(schedule, {{"staleness-rate", "inverse"}, {"partition-bytes", partition}}),
+          small_lesson(schedule, {{"staleness-rate", "inverse"}, {"partition-bytes", partition}}),
           schedule + partition);
   for (const char* threshold : {"0", "1", "4"})
-    expect_replayed(lesson("inhad", {{"staleness-rate", "inverse"}, {"threshold", threshold}}),
-                    threshold);
+    expect_replayed(
+        small_lesson("inhad", {{"staleness-rate", "inverse"}, {"threshold", threshold}}),
+        threshold);
 }
 
 // n-softsync: the mean of an update's gradients weighs as much as in BSP, if none is stale.
 TEST(Replay, WeighsTheGradientsOfAnUpdateTogether) {
-  Options options = lesson("inhad", {{"threshold", "6"}, {"staleness", "0"}});
+  Options options = small_lesson("inhad", {{"threshold", "6"}, {"staleness", "0"}});
   const std::vector<float> by_workers = simulated(options).trace.learned->parameters_at_end;
   options["staleness-rate"] = "inverse";
   EXPECT_EQ(by_workers, simulated(options).trace.learned->parameters_at_end);
@@ -319,7 +321,7 @@ TEST(Replay, LosesNothingOfWhatIsCompressed) {
       for (const Options& size : sizes()) {
         if (schedule == "topk-sgd" && compressor == std::string("onebit"))
           continue;
-        Options options = lesson(schedule, size);
+        Options options = small_lesson(schedule, size);
         options["compressor"] = compressor;
         options["density"] = "0.1";
         options["momentum"] = "0";
@@ -338,11 +340,11 @@ TEST(Replay, OfMergedListsIsTheSameToTheBitAndLosesNothingElse) {
     for (const int nodes : {1, 2, 3, 4}) {
       Star star = crowded;
       star.nodes = nodes;
-      Options options = lesson("topk-sgd", {{"exchange", exchange},
-                                            {"density", "0.1"},
-                                            {"bucket-bytes", nodes == 2 ? "0" : "all"},
-                                            {"iterations", "40"},
-                                            {"platform", star_platform(star)}});
+      Options options = small_lesson("topk-sgd", {{"exchange", exchange},
+                                                  {"density", "0.1"},
+                                                  {"bucket-bytes", nodes == 2 ? "0" : "all"},
+                                                  {"iterations", "40"},
+                                                  {"platform", star_platform(star)}});
       expect_replayed(options, exchange);
       options["momentum"] = "0";
       options["weight-decay"] = "0";
@@ -357,14 +359,15 @@ TEST(Replay, OfMergedListsIsTheSameToTheBitAndLosesNothingElse) {
 TEST(Replay, OfWhatIsQuantisedIsTheSameToTheBit) {
   for (const std::string& schedule : schedules())
     for (const char* compressor : {"qsgd", "terngrad"})
-      expect_replayed(lesson(schedule, {{"compressor", compressor}}), schedule + " " + compressor);
+      expect_replayed(small_lesson(schedule, {{"compressor", compressor}}),
+                      schedule + " " + compressor);
 }
 
 TEST(Replay, OfCompressedPullsIsTheSameToTheBit) {
   for (const char* compressor : {"topk", "qsgd"})
     for (const Options& size : sizes())
       for (const std::string schedule : {"asp", "inhad"}) {
-        Options options = lesson(schedule, size);
+        Options options = small_lesson(schedule, size);
         options["compressor"] = compressor;
         options["pull"] = "compressed";
         const Replayed run = expect_replayed(options, schedule + compressor);

@@ -45,7 +45,7 @@ Options through_servers(const Machines& machines) {
 }
 
 // Of one iteration without its computation.
-double exchange_s(const Options& options) {
+double iteration_s(const Options& options) {
   return simulated(options).trace.end_s - 0.1;
 }
 
@@ -73,7 +73,7 @@ TEST(Law2, AveragingOnMachinesOfTheirOwnTakesTheBusiestCardsTime) {
        std::vector<Machines>{{8, 1, 8}, {8, 1, 4}, {8, 1, 2}, {4, 1, 8}, {8, 4, 8}, {5, 2, 3}})
     for_each_variant(through_servers(one), [&](const Options& options, const std::string& variant) {
       const double bound_s = std::max(1.0, 1.0 * one.nodes / one.servers) * bytes / nic_Bps;
-      const double seconds = exchange_s(options);
+      const double seconds = iteration_s(options);
       EXPECT_GE(seconds, bound_s) << described(one) << variant;
       EXPECT_LE(seconds, 1.05 * bound_s) << described(one) << variant;
     });
@@ -84,7 +84,7 @@ TEST(Law2, AveragingOnTheNodesTakesTwoTransfersOfAllButOneShard) {
   for (const Machines& one : std::vector<Machines>{{2, 1, 0}, {8, 1, 0}, {8, 4, 0}})
     for_each_variant(through_servers(one), [&](const Options& options, const std::string& variant) {
       const double bound_s = 2.0 * (one.nodes - 1) / one.nodes * bytes / nic_Bps;
-      const double seconds = exchange_s(options);
+      const double seconds = iteration_s(options);
       EXPECT_GE(seconds, bound_s) << described(one) << variant;
       EXPECT_LE(seconds, 1.05 * bound_s) << described(one) << variant;
     });
@@ -99,7 +99,7 @@ TEST(Law2, PartitionsAreOfTheBucketHoweverManyTheServers) {
       options["partition-bytes"] = std::to_string(200'000'000 / partitions);
       for (const char* fidelity : {"flow", "step"}) {
         options["fidelity"] = fidelity;
-        EXPECT_NEAR(exchange_s(options), (partitions + 1) * bytes / partitions / nic_Bps, 1e-3)
+        EXPECT_NEAR(iteration_s(options), (partitions + 1) * bytes / partitions / nic_Bps, 1e-3)
             << servers << " servers, " << partitions << " partitions, " << fidelity;
       }
     }
@@ -164,7 +164,7 @@ TEST(ClosedForm, OfAveragingThroughServersIsWhatIsSimulated) {
       for_each_variant(through_servers(one), [&](Options options, const std::string& variant) {
         options["in-flight"] = in_flight;
         const std::string about = described(one) + "in-flight " + in_flight + ", " + variant;
-        EXPECT_NEAR(predicted(options).exchange_s / exchange_s(options), 1, 0.02) << about;
+        EXPECT_NEAR(predicted(options).exchange_s / iteration_s(options), 1, 0.02) << about;
         options["overlap"] = "on";
         EXPECT_NEAR(predicted(options).iteration_s / simulated(options).trace.end_s, 1, 0.02)
             << about;

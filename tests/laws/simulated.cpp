@@ -20,7 +20,7 @@
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/process.h"
-#include "sim/traces/trace_csv.h"
+#include "sim/traces/traces.h"
 #include "tests/laws/packed_learned.h"
 
 namespace syncline {

@@ -15,6 +15,10 @@ namespace syncline {
 
 using Options = std::map<std::string, std::string>;  // an empty value is the default
 
+// Sums of seconds are this exact; SimGrid ends an activity up to 1e-9 s early, and there are many.
+inline constexpr double precise = 1e-9;
+inline constexpr double early_end_s = 1e-7;
+
 struct Simulated {
   Trace trace;
   Figures figures;

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/report/timeline.h"
 #include "tests/laws/every_schedule.h"

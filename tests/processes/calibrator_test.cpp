@@ -34,7 +34,7 @@ Arguments endless_to(const std::string& option, const std::string& path) {
   return arguments;
 }
 
-void expect_refused(const Ended& ended, const std::string& what) {
+void expect_calibrator_refuses(const Ended& ended, const std::string& what) {
   EXPECT_EQ(ended.code, 2) << what;
   EXPECT_EQ(lines_in(ended.err), 1U) << what << ": " << ended.err;
   EXPECT_TRUE(ended.err.starts_with("syncline-calibrate: ")) << what << ": " << ended.err;
@@ -61,7 +61,7 @@ TEST(Calibrator, MeasuresWhatStandsTwiceOnce) {
   EXPECT_EQ(text_of(folder.path("t.csv")), once);
   const Ended twice =
       calibrate({"--sizes", "64", "--sizes", "65", "--out", "t.csv"}, folder.path());
-  expect_refused(twice, "an option twice");
+  expect_calibrator_refuses(twice, "an option twice");
   expect_mentions(twice.err, {"--sizes is given twice"});
 }
 
@@ -71,13 +71,14 @@ TEST(Calibrator, RefusesNumbersThatAreNotWrittenAsSuch) {
        {"2^",   "2^ 4", "2^+4", "2^-4", "2^1.5",  "2^0x4", "2^4 ", "2^2^2", "2^32", "2^99999999999",
         "0x10", "+16",  " 16",  "16 ",  "16k",    "1.5",   "inf",  "nan",   "-1",   "0",
         "",     ",",    "64,",  ",64",  "64,,64", "3^2",   "^4"})
-    expect_refused(calibrate({"--sizes", size, "--out", "t.csv"}, folder.path()), size);
+    expect_calibrator_refuses(calibrate({"--sizes", size, "--out", "t.csv"}, folder.path()), size);
   for (const char* option : {"--densities", "--bits", "--threads"})
     for (const char* value : {"0x1", "+1", " 1", "1 ", "1,", "one", "nan", "inf", "-1", ""}) {
       for (const char* compressors : {"none", "topk,qsgd"})
-        expect_refused(calibrate({option, value, "--compressors", compressors, "--out", "t.csv"},
-                                 folder.path()),
-                       std::string(option) + " " + value);
+        expect_calibrator_refuses(
+            calibrate({option, value, "--compressors", compressors, "--out", "t.csv"},
+                      folder.path()),
+            std::string(option) + " " + value);
     }
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
@@ -97,11 +98,11 @@ TEST(Calibrator, RefusesAPlaceBeforeItMeasures) {
   for (const char* path :
        {"none/t.csv", "folder", "folder/", "file/t.csv", "/proc/t.csv", "/dev/null/t.csv"}) {
     const Ended ended = calibrate(endless_to("--out", path), folder.path());
-    expect_refused(ended, path);
+    expect_calibrator_refuses(ended, path);
     expect_mentions(ended.err, {path, "cannot be written"});
   }
   for (const char* path : {"none.csv", "file", "folder"})
-    expect_refused(calibrate(endless_to("--append", path), folder.path()), path);
+    expect_calibrator_refuses(calibrate(endless_to("--append", path), folder.path()), path);
   EXPECT_EQ(listing_of(folder.path()), before);
 }
 
@@ -112,7 +113,7 @@ TEST(Calibrator, RefusesMoreThanHalfOfTheMachinesMemory) {
   if (gigabytes > 300)
     GTEST_SKIP() << "2^32 - 1 elements have room here";
   const Ended ended = calibrate({"--sizes", "256,4294967295", "--out", "t.csv"}, folder.path());
-  expect_refused(ended, "--sizes");
+  expect_calibrator_refuses(ended, "--sizes");
   expect_mentions(ended.err, {"--sizes 4294967295", "172 GB", "half of this machine's"});
   EXPECT_TRUE(listing_of(folder.path()).empty());
 }

@@ -16,7 +16,7 @@ namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using Arguments = std::vector<std::string>;
 
 // Reads a folder's events until a file with this ending appears.

@@ -10,7 +10,7 @@ namespace {
 
 using Arguments = std::vector<std::string>;
 
-Arguments run_with(const Arguments& more) {
+Arguments large_run(const Arguments& more) {
   Arguments arguments{"run",          "--platform", "fat-tree-1024", "--model", "resnet50",
                       "--throughput", "100"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -38,7 +38,7 @@ TEST(Limits, WhatTakesTooLongIsRefusedBeforeItIsBuilt) {
                      "0.01", "--bucket-bytes", "0"},
            Arguments{"--schedule", "inhad", "--compressor", "topk", "--density", "0.01"},
        }) {
-    Arguments all = run_with(more);
+    Arguments all = large_run(more);
     all.insert(all.end(), {"--out", "results"});
     const Ended ended = run_program(all, folder.path(), have_little_time);
     EXPECT_EQ(ended.code, 2) << more.back();
@@ -51,7 +51,7 @@ TEST(Limits, WhatTakesTooLongIsRefusedBeforeItIsBuilt) {
 TEST(Limits, MemoryIsThatOfAllProcessesThatRunAtATime) {
   const Arguments small{"--workers", "8", "--iterations", "2", "--schedule", "bsp"};
   const auto ended_with = [&](const Arguments& more) {
-    Arguments all = run_with(small);
+    Arguments all = large_run(small);
     all.insert(all.end(), more.begin(), more.end());
     return run_program(all);
   };
@@ -87,7 +87,7 @@ TEST(Limits, APlatformThatNeedsMoreMemoryThanAllowedIsRefused) {
 TEST(Limits, AreNumbersFromOne) {
   for (const char* flag : {"--limit-memory", "--limit-seconds"})
     for (const char* value : {"0", "-1", "nan", "inf", "", "much", "1e30"}) {
-      const Ended ended = run_program(run_with({flag, value}));
+      const Ended ended = run_program(large_run({flag, value}));
       EXPECT_EQ(ended.code, 2) << flag << ' ' << value;
       expect_mentions(ended.err, {flag, "allowed are"});
     }
@@ -106,7 +106,7 @@ TEST(Limits, AnIterationHasNoMoreComputationThanSecondsCanTell) {
 }
 
 TEST(Explain, SaysWhatASimulationTakes) {
-  Arguments arguments = run_with({"--workers", "8"});
+  Arguments arguments = large_run({"--workers", "8"});
   arguments.front() = "explain";
   const std::string text = run_program(arguments).out;
   expect_mentions(text, {"simulating this as steps, about (modelled)", "11 iterations: ",

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 using Listing = std::map<std::string, std::string>;
 
-Arguments run_with(const Arguments& more, const std::string& out = "out") {
+Arguments run_into(const Arguments& more, const std::string& out = "out") {
   Arguments arguments{"run",       "--model", "resnet50", "--throughput", "100", "--platform",
                       "two-hosts", "--out",   out};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -22,8 +22,8 @@ Arguments run_with(const Arguments& more, const std::string& out = "out") {
 }
 
 // Takes much longer than any test.
-Arguments endless(const Arguments& more) {
-  Arguments arguments = run_with({"--iterations", "1000000", "--fidelity", "step"});
+Arguments endless_run(const Arguments& more) {
+  Arguments arguments = run_into({"--iterations", "1000000", "--fidelity", "step"});
   arguments.insert(arguments.end(), more.begin(), more.end());
   return arguments;
 }
@@ -54,7 +54,7 @@ TEST(OutFolder, KeepsEveryFileThatIsNotAResult) {
       const TemporaryFolder folder;
       put_files_of_the_user(folder);
       const Listing before = listing_of(folder.path());
-      const Ended ended = run_program(run_with(more), folder.path(), [&] {
+      const Ended ended = run_program(run_into(more), folder.path(), [&] {
         if (!nameless)
           refuse_nameless_files();
       });
@@ -75,7 +75,7 @@ TEST(OutFolder, KeepsEveryFileWhenItIsInterrupted) {
   const TemporaryFolder folder;
   put_files_of_the_user(folder);
   const Listing before = listing_of(folder.path());
-  const Program program(endless({"--trace"}), folder.path());
+  const Program program(endless_run({"--trace"}), folder.path());
   usleep(300000);
   program.interrupt(true);
   EXPECT_EQ(program.wait().code, 130);
@@ -88,7 +88,7 @@ TEST(OutFolder, IsOfOneRunAtATime) {
   const int other = open(folder.path("out").c_str(), O_RDONLY | O_DIRECTORY);
   ASSERT_EQ(flock(other, LOCK_EX), 0);  // as a run does
   for (const Arguments& more : {Arguments{}, Arguments{"--trace"}, Arguments{"--resume"}}) {
-    const Ended refused = run_program(run_with(more), folder.path());
+    const Ended refused = run_program(run_into(more), folder.path());
     EXPECT_EQ(refused.code, 2);
     EXPECT_EQ(lines_in(refused.err), 1U) << refused.err;
     expect_mentions(refused.err, {"syncline: --out out: another run writes there"});
@@ -96,20 +96,20 @@ TEST(OutFolder, IsOfOneRunAtATime) {
     EXPECT_TRUE(fs::is_empty(folder.path("out")));
   }
   close(other);
-  EXPECT_EQ(run_program(run_with({}), folder.path()).code, 0);
+  EXPECT_EQ(run_program(run_into({}), folder.path()).code, 0);
 }
 
 TEST(OutFolder, IsLockedByARunUntilItEnds) {
   const TemporaryFolder folder;
-  const Program first(endless({}), folder.path());
+  const Program first(endless_run({}), folder.path());
   for (int tries = 0; tries < 10000 && !fs::exists(folder.path("out")); ++tries)
     usleep(1000);
   usleep(200000);
-  const Ended second = run_program(run_with({}), folder.path());
+  const Ended second = run_program(run_into({}), folder.path());
   EXPECT_EQ(second.code, 2);
   expect_mentions(second.err, {"another run writes there"});
   first.kill_alone();  // its processes end with it, and the lock with them
-  const Ended third = run_program(run_with({}), folder.path());
+  const Ended third = run_program(run_into({}), folder.path());
   EXPECT_EQ(third.code, 0) << third.err;
   first.wait();
 }
@@ -142,7 +142,7 @@ TEST(OutFolder, RefusesToReplaceWhatItDidNotWrite) {
       const TemporaryFolder folder;
       folder.write("out/" + name, text);
       const Listing before = listing_of(folder.path());
-      Arguments arguments = run_with({"--trace"});
+      Arguments arguments = run_into({"--trace"});
       if (*resume != '\0')
         arguments.emplace_back(resume);
       const Ended ended = run_program(arguments, folder.path());
@@ -168,7 +168,7 @@ TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
       else if (what == std::string("link to a device"))
         fs::create_symlink("/dev/zero", path);
       const Listing before = listing_of(folder.path());
-      const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+      const Ended ended = run_program(run_into({"--trace", "--resume"}), folder.path());
       EXPECT_EQ(ended.code, 2) << name << " as a " << what;
       EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
       expect_mentions(ended.err, {"syncline: --out out: ", name,
@@ -180,21 +180,21 @@ TEST(OutFolder, RefusesWhatIsNoFileInTheNameOfAResult) {
 // A result with our marks is of an earlier run, whatever happened to it since.
 TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
   const TemporaryFolder folder;
-  ASSERT_EQ(run_program(run_with({"--trace"}), folder.path()).code, 0);
+  ASSERT_EQ(run_program(run_into({"--trace"}), folder.path()).code, 0);
   const Listing whole = listing_of(folder.path());
   const std::vector<std::string> figures{"{}", "null",     "[]",
                                          "7",  "\"word\"", R"({"busiest_links":[{}]})"};
   for (const std::string& value : figures) {
     folder.write("out/result.json",
                  R"({"schema":3,"tool":"syncline 0.3.0","figures":)" + value + "}");
-    const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+    const Ended ended = run_program(run_into({"--trace", "--resume"}), folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err << value;
     EXPECT_EQ(listing_of(folder.path()), whole) << value;
   }
   for (const char* name : {"out/result.json", "out/results.csv", "out/result.trace.csv"})
     for (const std::size_t bytes : {std::size_t{0}, whole.at(name).size() / 2}) {
       folder.write(name, whole.at(name).substr(5, bytes));
-      const Ended ended = run_program(run_with({"--trace", "--resume"}), folder.path());
+      const Ended ended = run_program(run_into({"--trace", "--resume"}), folder.path());
       EXPECT_EQ(ended.code, 0) << ended.err << name;
       EXPECT_EQ(listing_of(folder.path()), whole) << name;
     }
@@ -202,7 +202,7 @@ TEST(OutFolder, ReplacesResultsThatWereCutOrAreOfAnotherVersion) {
 
 TEST(OutFolder, WithoutANameIsRefused) {
   const TemporaryFolder folder;
-  const Ended ended = run_program(run_with({}, ""), folder.path());
+  const Ended ended = run_program(run_into({}, ""), folder.path());
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(ended.err, "syncline: --out is empty: allowed is the path of a folder\n");
   EXPECT_TRUE(fs::is_empty(folder.path()));
@@ -211,7 +211,7 @@ TEST(OutFolder, WithoutANameIsRefused) {
 
 TEST(OutFolder, ThatWasMadeForARefusedRunGoes) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_program(run_with({"--workers", "100"}, "a/b/c"), folder.path()).code, 2);
+  EXPECT_EQ(run_program(run_into({"--workers", "100"}, "a/b/c"), folder.path()).code, 2);
   EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 

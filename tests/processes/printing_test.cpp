@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using Arguments = std::vector<std::string>;
 
-Arguments run_with(const Arguments& more) {
+Arguments short_run(const Arguments& more) {
   Arguments arguments{"run", "--model",    "resnet50", "--throughput",
                       "100", "--platform", "two-hosts"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -27,8 +27,8 @@ const std::vector<Arguments> commands{
     {"--version"},
     {"list"},
     {"list", "models"},
-    run_with({}),
-    run_with({"--batch", "1,2"}),
+    short_run({}),
+    short_run({"--batch", "1,2"}),
     {"explain", "--model", "resnet50", "--throughput", "100", "--platform", "two-hosts"}};
 
 void print_to(const char* path, int stream) {
@@ -67,7 +67,7 @@ TEST(Printing, ToAClosedPipeIsAnErrorWhateverTheSignalDoes) {
 TEST(Printing, ToAClosedStreamIsAnErrorAndGoesIntoNoFile) {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     const TemporaryFolder folder;
-    const Arguments arguments = run_with({"--batch", "1,2", "--trace", "--out"});
+    const Arguments arguments = short_run({"--batch", "1,2", "--trace", "--out"});
     const auto with = [&](const char* out) {
       Arguments all = arguments;
       all.emplace_back(out);
@@ -81,18 +81,18 @@ TEST(Printing, ToAClosedStreamIsAnErrorAndGoesIntoNoFile) {
 }
 
 TEST(Printing, OfWarningsToAFullDiskIsAnError) {
-  const Ended ended = run_program(run_with({"--workers", "1,100"}), ".",
+  const Ended ended = run_program(short_run({"--workers", "1,100"}), ".",
                                   [] { print_to("/dev/full", STDERR_FILENO); });
   EXPECT_EQ(ended.code, 2);
 }
 
 TEST(Printing, ThatFailsLeavesWholeResults) {
   const TemporaryFolder folder;
-  const Ended ended = run_program(run_with({"--batch", "1,2", "--trace", "--out", "out"}),
+  const Ended ended = run_program(short_run({"--batch", "1,2", "--trace", "--out", "out"}),
                                   folder.path(), [] { print_to("/dev/full", STDOUT_FILENO); });
   EXPECT_EQ(ended.code, 2);
   EXPECT_EQ(
-      run_program(run_with({"--batch", "1,2", "--trace", "--out", "other"}), folder.path()).code,
+      run_program(short_run({"--batch", "1,2", "--trace", "--out", "other"}), folder.path()).code,
       0);
   EXPECT_EQ(listing_of(folder.path("out")), listing_of(folder.path("other")));
 }
@@ -101,7 +101,7 @@ TEST(Printing, ThatFailsLeavesWholeResults) {
 TEST(FullDisk, LeavesWholeResultsAndNothingHalfWritten) {
   const Arguments sweep{"--batch", "1,2,3,4", "--jobs", "2", "--iterations", "100"};
   const auto run = [&](const TemporaryFolder& folder, const Arguments& more, rlim_t bytes) {
-    Arguments arguments = run_with(sweep);
+    Arguments arguments = short_run(sweep);
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_program(arguments, folder.path(), [&] {
       std::signal(SIGXFSZ, SIG_IGN);
@@ -146,7 +146,7 @@ TEST(FullDisk, OfAnySizeEndsInOneLine) {
     const TemporaryFolder folder;
     fs::create_directory(folder.path("out"));
     const Ended ended = run_program(
-        run_with({"--batch", "1,2,3,4", "--trace", "--out", "out", "--iterations", "100"}),
+        short_run({"--batch", "1,2,3,4", "--trace", "--out", "out", "--iterations", "100"}),
         folder.path(), [&] {
           if (!mount_small_disk(folder.path("out"), size))
             _exit(125);

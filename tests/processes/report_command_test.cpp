@@ -4,7 +4,6 @@
 
 #include "sim/page/page.h"
 #include "sim/page/page_parts.h"
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "tests/program/program.h"
 #include "tests/unit/made_results.h"

@@ -12,7 +12,7 @@ namespace {
 using Arguments = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
-std::string with(std::string text, const std::string& from, const std::string& to) {
+std::string with_change(std::string text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
@@ -36,7 +36,7 @@ std::string platform() {
          hosts + "    <router id=\"switch\"/>\n" + links + routes + "</zone>\n</platform>\n";
 }
 
-const std::string model = R"(# model: small
+const std::string small_model = R"(# model: small
 # sample: image
 # source: made up
 layer,parameters,forward_flop
@@ -45,7 +45,7 @@ middle,3000000,11250000
 last,1000000,10000000
 )";
 
-const std::string shared =
+const std::string check_settings =
     "platform = platform.xml\nmodel = model.csv\nefficiency = 1\nworkers = 4\nseed = 1\n"
     "jitter = 0\nbucket-bytes = all\n";
 
@@ -65,12 +65,13 @@ class Check : public testing::Test {
  protected:
   void SetUp() override {
     folder_.write("c/platform.xml", platform());
-    folder_.write("c/model.csv", model);
+    folder_.write("c/model.csv", small_model);
     folder_.write("c/costs.csv", cost_table());
-    folder_.write("c/ring.cfg", shared + "schedule = bsp\n");
-    folder_.write("c/topk.cfg", shared + "compressor = topk\ndensity = 0.01\ndevice = costs.csv\n");
+    folder_.write("c/ring.cfg", check_settings + "schedule = bsp\n");
+    folder_.write("c/topk.cfg",
+                  check_settings + "compressor = topk\ndensity = 0.01\ndevice = costs.csv\n");
     folder_.write("c/ssp.cfg",
-                  shared + "schedule = ssp\nstaleness = 0\nservers = 1\niterations = 30\n");
+                  check_settings + "schedule = ssp\nstaleness = 0\nservers = 1\niterations = 30\n");
     const Ended blessed = run({"--bless", "--because", "the first, \"as is\""});
     ASSERT_EQ(blessed.code, 0) << blessed.err << blessed.out;
     expected_ = text_of(folder_.path("c/expected.csv"));
@@ -81,7 +82,7 @@ class Check : public testing::Test {
     return run_program(arguments, folder_.path());
   }
   void edit(const std::string& file, const std::string& from, const std::string& to) const {
-    folder_.write(file, with(text_of(folder_.path(file)), from, to));
+    folder_.write(file, with_change(text_of(folder_.path(file)), from, to));
   }
   const TemporaryFolder folder_;
   std::string expected_;

@@ -13,7 +13,7 @@ namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 using Arguments = std::vector<std::string>;
 
 Arguments run_with(const Arguments& more) {

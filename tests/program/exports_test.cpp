@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-Ended run_with(const TemporaryFolder& folder, const std::vector<std::string>& more) {
+Ended exported(const TemporaryFolder& folder, const std::vector<std::string>& more) {
   std::vector<std::string> arguments{"run",     "--platform",   "two-hosts",
                                      "--model", "resnet20",     "--throughput",
                                      "100",     "--iterations", "3"};
@@ -20,7 +20,7 @@ Ended run_with(const TemporaryFolder& folder, const std::vector<std::string>& mo
 TEST(Exports, OfASingleCellNeedNoFolder) {
   const TemporaryFolder folder;
   const Ended ended =
-      run_with(folder, {"--trace=t.json", "--goal", "t.goal", "--chakra", "worker"});
+      exported(folder, {"--trace=t.json", "--goal", "t.goal", "--chakra", "worker"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(listing_of(folder.path()).size(), 4U);  // Chakra has a file per worker
   EXPECT_FALSE(nlohmann::json::parse(text_of(folder.path("t.json")))["traceEvents"].empty());
@@ -30,16 +30,16 @@ TEST(Exports, OfASingleCellNeedNoFolder) {
 
 TEST(Exports, AreTheSameBesideATraceInAFolder) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_with(folder, {"--trace", "--out", "out"}).code, 0);
-  EXPECT_EQ(run_with(folder, {"--trace=t.json"}).code, 0);
+  EXPECT_EQ(exported(folder, {"--trace", "--out", "out"}).code, 0);
+  EXPECT_EQ(exported(folder, {"--trace=t.json"}).code, 0);
   EXPECT_EQ(text_of(folder.path("out/result.trace.json")), text_of(folder.path("t.json")));
 }
 
 // One that is kept has no messages any more.
 TEST(Exports, AreWrittenWhateverIsResumed) {
   const TemporaryFolder folder;
-  EXPECT_EQ(run_with(folder, {"--out", "out"}).code, 0);
-  EXPECT_EQ(run_with(folder, {"--out", "out", "--resume", "--goal", "t.goal"}).code, 0);
+  EXPECT_EQ(exported(folder, {"--out", "out"}).code, 0);
+  EXPECT_EQ(exported(folder, {"--out", "out", "--resume", "--goal", "t.goal"}).code, 0);
   EXPECT_FALSE(text_of(folder.path("t.goal")).empty());
 }
 
@@ -58,7 +58,7 @@ TEST(Exports, ThatCannotBeAreRefusedInOneLineAndNothingIsWritten) {
       {{"--schedule", "asp", "--chakra", "t"}, "--chakra: asp does not average"}};
   for (const auto& [more, message] : wrong) {
     const TemporaryFolder folder;
-    const Ended ended = run_with(folder, more);
+    const Ended ended = exported(folder, more);
     EXPECT_EQ(ended.code, 2) << message;
     EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
     expect_mentions(ended.err, {"syncline: ", message});

@@ -12,7 +12,7 @@ namespace {
 
 const std::string fixtures = SYNCLINE_SOURCE_DIR "/tests/program/fixtures/";
 
-std::string replaced(std::string text, const std::string& old, const std::string& by) {
+std::string with_text(std::string text, const std::string& old, const std::string& by) {
   const std::size_t found = text.find(old);
   EXPECT_NE(found, std::string::npos) << old;
   return found == std::string::npos ? text : text.replace(found, old.size(), by);
@@ -21,7 +21,7 @@ std::string replaced(std::string text, const std::string& old, const std::string
 // The error of a fixture with one text replaced, from the file's name on.
 std::string error_with(const std::string& fixture, const std::string& old, const std::string& by) {
   const TemporaryFolder folder;
-  const std::string path = folder.write("net", replaced(text_of(fixtures + fixture), old, by));
+  const std::string path = folder.write("net", with_text(text_of(fixtures + fixture), old, by));
   return error_of([&] { read_model(path); }).substr(folder.path().size() + 1);
 }
 
@@ -109,7 +109,7 @@ TEST(ChakraTrace, IsOneIterationOfARank) {
 TEST(ChakraTrace, KeepsItsTimesWhereForwardIsNotNamed) {
   const TemporaryFolder folder;
   const Model model = read_model(
-      folder.write("t.json", replaced(text_of(fixtures + "iteration.json"), "_FWD", "_1")));
+      folder.write("t.json", with_text(text_of(fixtures + "iteration.json"), "_FWD", "_1")));
   // A third of 4500 us would be more than half of the 2500 us before the first gradient.
   EXPECT_DOUBLE_EQ(model.times->forward_s, 2500e-6 / 2);
   EXPECT_DOUBLE_EQ(model.times->backward_s, 4500e-6 - 2500e-6 / 2);

@@ -24,7 +24,7 @@ bool is_whole(const Json& json) {
   return from_json(json).has_value();
 }
 
-Arguments run_with(const Arguments& more = {}) {
+Arguments resumed_run(const Arguments& more = {}) {
   Arguments arguments{"run",   "--model",      "resnet50", "--throughput", "100", "--platform",
                       "p.xml", "--iterations", "10",       "--out",        "out"};
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -78,7 +78,6 @@ TEST(Fingerprint, TellsApartWhatIsAtTheEndOfOneFileAndTheBeginningOfTheNext) {
   EXPECT_NE(fingerprint_of_files({a, b}), fingerprint_of_files({c, d}));
   EXPECT_NE(fingerprint_of_files({a, b}), fingerprint_of_files({b, a}));
   EXPECT_NE(fingerprint_of_files({folder.path("none")}), fingerprint_of_files({}));
-  EXPECT_EQ(fingerprint_of_files({a}), fingerprint_of_text("12"));
 }
 
 // Every file of a folder, and when it was written: what is simulated again is a new file.
@@ -99,7 +98,7 @@ class Resumed : public testing::Test {
     write_platform(folder_);
     ASSERT_EQ(run({"--trace"}).code, 0) << run({"--trace"}).err;
   }
-  Ended run(const Arguments& more) const { return run_program(run_with(more), folder_.path()); }
+  Ended run(const Arguments& more) const { return run_program(resumed_run(more), folder_.path()); }
   std::string out(const char* name) const { return folder_.path(std::string("out/") + name); }
 
   // A resumed run leaves what an undisturbed one makes.

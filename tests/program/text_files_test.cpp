@@ -49,7 +49,7 @@ const std::vector<Kind> kinds{
        return csv.columns.front() + " " + csv.columns.back() + " " + csv.rows.back().fields.back();
      }}};
 
-std::string replaced(std::string text, const std::string& old, const std::string& by) {
+std::string all_replaced(std::string text, const std::string& old, const std::string& by) {
   for (std::size_t at = 0; (at = text.find(old, at)) != std::string::npos; at += by.size())
     text.replace(at, old.size(), by);
   return text;
@@ -59,13 +59,13 @@ TEST(TextFiles, MayHaveAByteOrderMarkAndLineEndsOfEitherSystem) {
   const std::string mark = "\xEF\xBB\xBF";
   const TemporaryFolder folder;
   for (const Kind& kind : kinds) {
-    const std::string crlf = replaced(kind.text, "\n", "\r\n");
+    const std::string crlf = all_replaced(kind.text, "\n", "\r\n");
     const std::string plain = kind.read(folder.write("plain", kind.text));
     EXPECT_NE(plain, "");
     EXPECT_EQ(kind.read(folder.write("crlf", crlf)), plain) << kind.name;
     EXPECT_EQ(kind.read(folder.write("mark", mark + kind.text)), plain) << kind.name;
     EXPECT_EQ(kind.read(folder.write("both", mark + crlf)), plain) << kind.name;
-    EXPECT_EQ(kind.read(folder.write("one", replaced(crlf, "# mine\r\n", "# mine\n"))), plain);
+    EXPECT_EQ(kind.read(folder.write("one", all_replaced(crlf, "# mine\r\n", "# mine\n"))), plain);
   }
 }
 
@@ -78,7 +78,7 @@ TEST(TextFiles, NameTheLineOfWhatIsNoText) {
     expect_mentions(error(kind.text + std::string("a\0b\n", 4)),
                     {"/bad:" + std::to_string(lines_in(kind.text) + 1), "NUL byte", "UTF-8"});
     expect_mentions(error(std::string("# a\0b\n", 6) + kind.text), {"/bad:1", "NUL byte"});
-    expect_mentions(error(replaced(kind.text, "\n", "\r")), {"/bad:1", "carriage return"});
+    expect_mentions(error(all_replaced(kind.text, "\n", "\r")), {"/bad:1", "carriage return"});
     expect_mentions(error("# " + std::string(1'000'000, 'x') + "\n" + kind.text),
                     {"/bad:1", "1000002 bytes", "allowed are 20000"});
   }
@@ -169,8 +169,8 @@ TEST(Brief, IsTheBeginningAndEndsBetweenCharacters) {
   EXPECT_EQ(brief("short\n"), "short\\x0a");
   EXPECT_EQ(brief(std::string(100, 'x')), std::string(100, 'x'));
   EXPECT_EQ(brief(std::string(101, 'x')), std::string(100, 'x') + "...");
-  EXPECT_EQ(brief("x" + replaced(std::string(60, 'x'), "x", "ö")),
-            "x" + replaced(std::string(49, 'x'), "x", "ö") + "...");
+  EXPECT_EQ(brief("x" + all_replaced(std::string(60, 'x'), "x", "ö")),
+            "x" + all_replaced(std::string(49, 'x'), "x", "ö") + "...");
 }
 
 // Whatever is as long as a book is shown by its beginning.

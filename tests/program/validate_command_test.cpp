@@ -9,14 +9,15 @@
 namespace syncline {
 namespace {
 
-const std::string platform =
+const std::string platform_text =
     "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
     "<platform version=\"4.1\"><zone id=\"world\" routing=\"Full\">\n"
     "<cluster id=\"c\" prefix=\"m\" suffix=\"\" radical=\"1-6\" speed=\"2Tf\" bw=\"1GBps\" "
     "lat=\"20us\"/>\n</zone></platform>\n";
-const std::string model =
+const std::string model_text =
     "# sample: row\nlayer,parameters,forward_flop\na,1000000,1e9\nb,500,2e9\n";
-const std::string scenario = "model = net.csv  # beside this file\nbatch = 16\niterations = 3\n";
+const std::string scenario_text =
+    "model = net.csv  # beside this file\nbatch = 16\niterations = 3\n";
 const std::string measured =
     "# mine\ncase,workers,schedule,staleness,throughput,measured,role,source\n"
     "one,1,bsp,,100,99,fit,my notes\ntwo,2,bsp,,100,190,report,my notes\n"
@@ -25,9 +26,9 @@ const std::string measured =
 // Writes the folder `name`, with these texts instead of the valid ones.
 void write_folder(const TemporaryFolder& folder, const std::string& name,
                   const std::map<std::string, std::string>& instead = {}) {
-  std::map<std::string, std::string> texts{{"platform.xml", platform},
-                                           {"net.csv", model},
-                                           {"scenario.cfg", scenario},
+  std::map<std::string, std::string> texts{{"platform.xml", platform_text},
+                                           {"net.csv", model_text},
+                                           {"scenario.cfg", scenario_text},
                                            {"measured.csv", measured}};
   for (const auto& [file, text] : instead)
     texts[file] = text;
@@ -110,7 +111,7 @@ TEST(Validate, NamesAFolderThatIsGivenWithASlash) {
 }
 
 // The error for a folder with these texts.
-std::string error_message(const std::map<std::string, std::string>& instead) {
+std::string folder_error(const std::map<std::string, std::string>& instead) {
   const TemporaryFolder folder;
   write_folder(folder, "theirs", instead);
   const Ended ended = run_program({"validate", "theirs"}, folder.path());
@@ -121,7 +122,7 @@ std::string error_message(const std::map<std::string, std::string>& instead) {
 }
 
 std::string rows(const std::string& text) {
-  return error_message({{"measured.csv", "workers,throughput,measured,role,source\n" + text}});
+  return folder_error({{"measured.csv", "workers,throughput,measured,role,source\n" + text}});
 }
 
 TEST(Validate, NamesFileAndLineOfABadRow) {
@@ -134,7 +135,7 @@ TEST(Validate, NamesFileAndLineOfABadRow) {
 }
 
 TEST(Validate, NamesAnUnknownColumn) {
-  expect_mentions(error_message({{"measured.csv", "wokers,measured,role,source\n1,9,report,x\n"}}),
+  expect_mentions(folder_error({{"measured.csv", "wokers,measured,role,source\n1,9,report,x\n"}}),
                   {"measured.csv", "wokers", "workers"});
 }
 
@@ -147,7 +148,7 @@ TEST(Validate, NamesAMissingColumn) {
         title += (title.empty() ? "" : ",") + other;
         fields += std::string(fields.empty() ? "" : ",") + (other == "role" ? "report" : "9");
       }
-    expect_mentions(error_message({{"measured.csv", title + "\n" + fields + "\n"}}),
+    expect_mentions(folder_error({{"measured.csv", title + "\n" + fields + "\n"}}),
                     {"measured.csv", column});
   }
 }
@@ -160,7 +161,7 @@ TEST(Validate, RefusesMoreRowsThanASweepHasCells) {
 }
 
 TEST(Validate, NamesTheLineOfABadScenario) {
-  expect_mentions(error_message({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
+  expect_mentions(folder_error({{"scenario.cfg", "model = net.csv\nwokers = 3\n"}}),
                   {"scenario.cfg:2", "wokers"});
 }
 

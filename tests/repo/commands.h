@@ -10,6 +10,8 @@
 
 namespace syncline {
 
+inline const std::filesystem::path root = SYNCLINE_SOURCE_DIR;
+
 inline std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::vector<std::string> lines;

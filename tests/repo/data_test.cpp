@@ -8,14 +8,13 @@
 #include "sim/problem.h"
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
+#include "tests/repo/commands.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path root = SYNCLINE_SOURCE_DIR;
 
 int status_of(const std::string& arguments) {
   return std::system((std::string(SYNCLINE_PROGRAM) + " " + arguments + " >/dev/null").c_str());

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SYNCLINE_SOURCE_DIR;
-
 bool has_line(const std::vector<std::string>& lines, const std::string& part) {
   return std::ranges::any_of(
       lines, [&](const std::string& line) { return line.find(part) != std::string::npos; });

@@ -7,6 +7,7 @@
 #include <regex>
 #include <sys/wait.h>
 
+#include "tests/repo/commands.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 
@@ -14,8 +15,6 @@ namespace syncline {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path root = SYNCLINE_SOURCE_DIR;
 
 // What stands behind this, in lines that begin with it.
 std::vector<std::string> behind(const std::string& begin, const fs::path& file) {

@@ -13,8 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SYNCLINE_SOURCE_DIR;
-
 std::vector<std::string> labs() {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(root / "experiments/labs"))

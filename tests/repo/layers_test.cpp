@@ -21,8 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SYNCLINE_SOURCE_DIR;
-
 template <class... Folders>
 std::vector<fs::path> sources_in(Folders... folders) {
   std::vector<fs::path> found;

@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path root = SYNCLINE_SOURCE_DIR;
-
 // The indented lines of the section with this title; of all sections without one.
 std::vector<std::string> commands_under(const std::string& title) {
   std::vector<std::string> commands;
@@ -146,7 +144,7 @@ TEST(Readme, RecipesForAScheduleAProblemAndAFigureNeedNoOtherEdit) {
   succeeds(in_copy +
            "cmake -S . -B build/release -G Ninja "
            "-DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_COMPILER=NOTFOUND "
-           "-DSYNCLINE_WERROR=" SYNCLINE_WERROR
+           "-DSYNCLINE_WERROR=" SYNCLINE_WERROR " -DCMAKE_UNITY_BUILD=" SYNCLINE_UNITY
            " && "
            "cmake --build build/release --target syncline laws_test");
   EXPECT_NE(succeeds(in_copy + "build/release/syncline list schedules").find("patient"),

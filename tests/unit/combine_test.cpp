@@ -13,13 +13,13 @@
 namespace syncline {
 namespace {
 
-struct Pair {
+struct Coding {
   std::string exchange;
   std::string compressor;
   WrittenOptions words;
 };
 
-std::string name_of(const Pair& pair) {
+std::string name_of(const Coding& pair) {
   std::string name = pair.exchange + " " + pair.compressor;
   for (const auto& [key, value] : pair.words)
     name += ", " + key + " = " + value;
@@ -34,8 +34,8 @@ WrittenOptions with_density(const std::string& compressor, const std::string& de
 }
 
 // All pairs that a simulation allows of this exchange, with both of `in-node`.
-std::vector<Pair> pairs_of(const std::string& exchange) {
-  std::vector<Pair> pairs;
+std::vector<Coding> pairs_of(const std::string& exchange) {
+  std::vector<Coding> pairs;
   for (const std::string& compressor : Registered<Compressor>::names())
     for (const std::string in_node : {"", "dense", "compressed"}) {
       WrittenOptions words = with_density(compressor, "0.1");
@@ -52,7 +52,8 @@ std::vector<Pair> pairs_of(const std::string& exchange) {
   return pairs;
 }
 
-Coded coded(const Pair& pair, const std::vector<int>& workers_in_node, WrittenOptions words = {}) {
+Coded coded(const Coding& pair, const std::vector<int>& workers_in_node,
+            WrittenOptions words = {}) {
   words.insert(pair.words.begin(), pair.words.end());
   words["exchange"] = pair.exchange;
   words["compressor"] = pair.compressor;
@@ -113,7 +114,7 @@ bool merges_lose(const Coded& here) {
 }
 
 // The largest error of 20 iterations with buckets of these sizes.
-double error_of(const Coded& here, const Gradients& gradients) {
+double combination_error(const Coded& here, const Gradients& gradients) {
   const std::vector<std::size_t> sizes{1000, 0, 3, 1};
   Coder coder = here.coder();
   std::vector<Books> books(sizes.begin(), sizes.end());
@@ -140,7 +141,7 @@ class EveryCombine : public testing::TestWithParam<std::string> {};
 TEST_P(EveryCombine, LosesNothing) {
   const Gradients real(Gradients::Kind::real), whole(Gradients::Kind::whole);
   int checked = 0;
-  for (const Pair& pair : pairs_of(GetParam())) {
+  for (const Coding& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
     if (!compressor.keeps_residual(Settings(compressor.options, {})))
       continue;
@@ -149,9 +150,9 @@ TEST_P(EveryCombine, LosesNothing) {
     for (const std::vector<int>& nodes : topologies_of(pair.exchange)) {
       SCOPED_TRACE(name_of(pair) + testing::PrintToString(nodes));
       const Coded here = coded(pair, nodes);
-      EXPECT_LT(error_of(here, real), 1e-5);
+      EXPECT_LT(combination_error(here, real), 1e-5);
       if (exact && !merges_lose(here)) {  // whole numbers may cancel in the last list
-        EXPECT_EQ(error_of(here, whole), 0);
+        EXPECT_EQ(combination_error(here, whole), 0);
       }
       ++checked;
     }
@@ -162,14 +163,15 @@ TEST_P(EveryCombine, LosesNothing) {
 // In fp16 messages that are added as messages are rounded on the way, in all others nothing is.
 TEST_P(EveryCombine, LosesNothingInFp16) {
   const Gradients real(Gradients::Kind::real);
-  for (const Pair& pair : pairs_of(GetParam())) {
+  for (const Coding& pair : pairs_of(GetParam())) {
     const Compressor& compressor = Registered<Compressor>::find(pair.compressor);
     if (!compressor.keeps_residual(Settings(compressor.options, {})))
       continue;
     const bool rounds = compressor.reducible && !compressor.first_half;
     for (const std::vector<int>& nodes : {std::vector<int>{2, 2}, {1, 1, 1}}) {
       SCOPED_TRACE(name_of(pair) + testing::PrintToString(nodes));
-      EXPECT_LT(error_of(coded(pair, nodes, {{"precision", "fp16"}}), real), rounds ? 1e-2 : 1e-5);
+      EXPECT_LT(combination_error(coded(pair, nodes, {{"precision", "fp16"}}), real),
+                rounds ? 1e-2 : 1e-5);
     }
   }
 }
@@ -207,7 +209,7 @@ TEST_P(EveryCombine, OfAllValuesIsTheDenseSum) {
   const bool of_partial_sums =
       std::set<std::string>{"gtopk", "hitopk", "hierarchical"}.contains(GetParam());
   const Gradients real(Gradients::Kind::real), whole(Gradients::Kind::whole);
-  for (Pair pair : pairs_of(GetParam())) {
+  for (Coding pair : pairs_of(GetParam())) {
     if (pair.compressor != "topk" && pair.compressor != "mstopk" && pair.compressor != "randomk")
       continue;
     pair.words["density"] = "1";

@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-Csv read(const std::string& text) {
+Csv parsed(const std::string& text) {
   const TemporaryFolder folder;
   return read_csv(folder.write("data.csv", text));
 }
@@ -25,7 +25,8 @@ TEST(Text, IsTrimmedAndSplit) {
 }
 
 TEST(Csv, HasAHeaderColumnsAndRows) {
-  const Csv csv = read("# name: tiny: net\n#no header\n\na, b\n1 , 2\n# later: no header\n\n3,\n");
+  const Csv csv =
+      parsed("# name: tiny: net\n#no header\n\na, b\n1 , 2\n# later: no header\n\n3,\n");
   EXPECT_EQ(csv.header, (std::multimap<std::string, std::string>{{"name", "tiny: net"}}));
   EXPECT_EQ(csv.columns, (Fields{"a", "b"}));
   ASSERT_EQ(csv.rows.size(), 2U);
@@ -34,7 +35,7 @@ TEST(Csv, HasAHeaderColumnsAndRows) {
 }
 
 TEST(Csv, KnowsTheLineOfEachRow) {
-  const Csv csv = read("# x: y\n\na\n\n1\n# z\n2\n");
+  const Csv csv = parsed("# x: y\n\na\n\n1\n# z\n2\n");
   ASSERT_EQ(csv.rows.size(), 2U);
   EXPECT_EQ(csv.rows[0].line, 5);
   EXPECT_EQ(csv.rows[1].line, 7);
@@ -42,28 +43,28 @@ TEST(Csv, KnowsTheLineOfEachRow) {
 }
 
 TEST(Csv, ReadsAnyLineEndAndALastLineWithoutOne) {
-  const Csv csv = read("a,b\r\n1,2\r\n3,4");
+  const Csv csv = parsed("a,b\r\n1,2\r\n3,4");
   EXPECT_EQ(csv.columns, (Fields{"a", "b"}));
   ASSERT_EQ(csv.rows.size(), 2U);
   EXPECT_EQ(csv.rows[1].fields, (Fields{"3", "4"}));
 }
 
 TEST(Csv, FindsAColumnOrListsAll) {
-  const Csv csv = read("layer,flop\n");
+  const Csv csv = parsed("layer,flop\n");
   EXPECT_EQ(csv.column("flop"), 1U);
   expect_mentions(error_of([&] { csv.column("seconds"); }),
                   {csv.path, "'seconds'", "layer", "flop"});
 }
 
 TEST(Csv, NamesTheLineWithTooFewOrTooManyFields) {
-  expect_mentions(error_of([] { read("a,b\n1,2\n3\n"); }), {"data.csv:3", "1 fields", "a or b"});
-  expect_mentions(error_of([] { read("a,b\n1,2,3\n"); }), {"data.csv:2", "3 fields"});
+  expect_mentions(error_of([] { parsed("a,b\n1,2\n3\n"); }), {"data.csv:3", "1 fields", "a or b"});
+  expect_mentions(error_of([] { parsed("a,b\n1,2,3\n"); }), {"data.csv:2", "3 fields"});
 }
 
 TEST(Csv, RefusesAMissingFileAndOneWithoutColumns) {
   expect_mentions(error_of([] { read_csv("/nowhere/data.csv"); }), {"/nowhere/data.csv"});
-  expect_mentions(error_of([] { read(""); }), {"data.csv"});
-  expect_mentions(error_of([] { read("# only: comments\n"); }), {"data.csv"});
+  expect_mentions(error_of([] { parsed(""); }), {"data.csv"});
+  expect_mentions(error_of([] { parsed("# only: comments\n"); }), {"data.csv"});
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/learning.h"
-#include "sim/report/result_file.h"
 #include "sim/report/result_json.h"
 #include "sim/study/expectation.h"
 #include "sim/sweep/out_folder.h"

@@ -66,7 +66,7 @@ GivenOptions read(const std::string& text) {
   return parse_config_file(folder.write("some.cfg", text));
 }
 
-std::string error_message(const std::string& text) {
+std::string file_error(const std::string& text) {
   return error_of([&] { read(text); });
 }
 
@@ -81,22 +81,20 @@ TEST(ConfigFile, ReadsKeysValuesAndComments) {
 }
 
 TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsAll) {
-  expect_mentions(error_message("model = vgg16\n\nwokers = 3\n"),
+  expect_mentions(file_error("model = vgg16\n\nwokers = 3\n"),
                   {"some.cfg:3: ", "wokers", "nearest are workers, ", "schedule"});
 }
 
 TEST(ConfigFile, NamesTheLineOfAKeyGivenTwice) {
-  expect_mentions(error_message("model = vgg16\nmodel = vgg16\n"),
-                  {"some.cfg:2: ", "model", "twice"});
+  expect_mentions(file_error("model = vgg16\nmodel = vgg16\n"), {"some.cfg:2: ", "model", "twice"});
 }
 
 TEST(ConfigFile, NamesTheLineThatIsNotAnAssignment) {
-  expect_mentions(error_message("model = vgg16\nfaster please\n"),
-                  {"some.cfg:2: ", "faster please"});
+  expect_mentions(file_error("model = vgg16\nfaster please\n"), {"some.cfg:2: ", "faster please"});
 }
 
 TEST(ConfigFile, OfOneThingHasNoSections) {  // because they would have no effect
-  expect_mentions(error_message("batch = 1\n[run]\nmodel = vgg16\n"), {"some.cfg:2: ", "[run]"});
+  expect_mentions(file_error("batch = 1\n[run]\nmodel = vgg16\n"), {"some.cfg:2: ", "[run]"});
 }
 
 TEST(ConfigFile, MustExist) {
@@ -188,8 +186,8 @@ TEST(Resolve, ReadsEveryOption) {
 }
 
 // The error for a bad value of one option.
-std::string error_message(const std::string& key, const std::string& value,
-                          const std::string& schedule = "bsp") {
+std::string refused_setting(const std::string& key, const std::string& value,
+                            const std::string& schedule = "bsp") {
   return error_of([&] { resolve(given({{key, value}, {"schedule", schedule}})); });
 }
 
@@ -199,9 +197,9 @@ TEST(Resolve, RefusesInvalidNumbers) {
         "bucket-bytes", "bandwidth-factor", "latency-factor", "step-overhead", "jitter",
         "iterations", "interval", "max-iterations", "warmup", "seed"}) {
     for (const char* bad : {"nan", "NaN", "inf", "1e400", "-1", "-1e400", "three", "3x"})
-      expect_mentions(error_message(key, bad),
+      expect_mentions(refused_setting(key, bad),
                       {"--" + std::string(key) + ": " + key + " = " + bad + ": allowed are"});
-    expect_mentions(error_message(key, ""),
+    expect_mentions(refused_setting(key, ""),
                     {"--" + std::string(key) + ": " + key + " is empty: allowed are"});
   }
 }
@@ -216,7 +214,7 @@ TEST(Resolve, TakesDenormalBucketBytes) {
 TEST(Resolve, RefusesZeroWhereItMeansNothing) {
   for (const char* key : {"workers", "workers-per-node", "batch", "throughput", "efficiency",
                           "bandwidth-factor", "iterations", "interval", "max-iterations"})
-    expect_mentions(error_message(key, "0"), {std::string(key) + " = 0: allowed are"});
+    expect_mentions(refused_setting(key, "0"), {std::string(key) + " = 0: allowed are"});
   for (const char* key :
        {"servers", "latency-factor", "step-overhead", "jitter", "warmup", "seed", "bucket-bytes"})
     EXPECT_NO_THROW(resolve(given({{key, "0"}}))) << key;
@@ -225,7 +223,7 @@ TEST(Resolve, RefusesZeroWhereItMeansNothing) {
 TEST(Resolve, RefusesFractionsOfCounts) {
   for (const char* key : {"workers", "workers-per-node", "servers", "batch", "iterations",
                           "max-iterations", "warmup", "seed"})
-    expect_mentions(error_message(key, "1.5"),
+    expect_mentions(refused_setting(key, "1.5"),
                     {std::string(key) + " = 1.5: allowed are whole numbers"});
 }
 
@@ -236,7 +234,7 @@ TEST(Resolve, TakesALengthOrWhatDecidesIt) {
   EXPECT_FALSE(scenario.iterations);
   EXPECT_EQ(scenario.interval, 0.05);
   EXPECT_EQ(scenario.max_iterations, 50);
-  expect_mentions(error_message("iterations", "some"), {"iterations = some", "or auto"});
+  expect_mentions(refused_setting("iterations", "some"), {"iterations = some", "or auto"});
   for (const char* key : {"interval", "max-iterations"})
     expect_mentions(error_of([&] {
                       resolve(given({{"iterations", "7"}, {key, key[0] == 'i' ? "0.05" : "50"}}));
@@ -245,17 +243,18 @@ TEST(Resolve, TakesALengthOrWhatDecidesIt) {
 }
 
 TEST(Resolve, ListsAllNames) {
-  expect_mentions(error_message("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
-  expect_mentions(error_message("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
-  expect_mentions(error_message("schedule", "bsq", "bsq"),
+  expect_mentions(refused_setting("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
+  expect_mentions(refused_setting("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
+  expect_mentions(refused_setting("schedule", "bsq", "bsq"),
                   {"--schedule", "'bsq'", "asp", "bsp", "ssp"});
-  expect_mentions(error_message("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
-  expect_mentions(error_message("compressor", "zip"), {"--compressor", "'zip'", "none"});
-  expect_mentions(error_message("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
-  expect_mentions(error_message("overlap", "yes"), {"overlap = yes", "on", "off"});
-  expect_mentions(error_message("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
-  expect_mentions(error_message("fidelity", "high"), {"fidelity = high", "flow", "step"});
-  expect_mentions(error_message("bucket-bytes", "some"), {"bucket-bytes = some", "all", "merged"});
+  expect_mentions(refused_setting("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
+  expect_mentions(refused_setting("compressor", "zip"), {"--compressor", "'zip'", "none"});
+  expect_mentions(refused_setting("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
+  expect_mentions(refused_setting("overlap", "yes"), {"overlap = yes", "on", "off"});
+  expect_mentions(refused_setting("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
+  expect_mentions(refused_setting("fidelity", "high"), {"fidelity = high", "flow", "step"});
+  expect_mentions(refused_setting("bucket-bytes", "some"),
+                  {"bucket-bytes = some", "all", "merged"});
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page_parts.h"
 #include "sim/study/charts.h"
-#include "sim/study/maps.h"
 #include "sim/study/study.h"
 #include "tests/unit/made_results.h"
 

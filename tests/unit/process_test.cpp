@@ -45,7 +45,7 @@ class Pipe {
     if (file.revents == 0)
       throw std::runtime_error("no byte within a minute");
     char byte = 0;
-    return read(ends_[0], &byte, 1) == 1 ? byte : '\0';
+    return ::read(ends_[0], &byte, 1) == 1 ? byte : '\0';
   }
   void close_writing() {
     if (ends_[1] >= 0)

@@ -1,6 +1,5 @@
-#include "sim/commands/report_files.h"
+#include "sim/commands/files.h"
 
-#include <filesystem>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -52,6 +51,19 @@ void write_figures(const std::string& folder, const std::vector<Drawing>& figure
 
 }  // namespace
 
+std::vector<fs::path> entries_of(const std::string& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error))
+    throw std::invalid_argument(brief_path(folder) + ": no such folder");
+  std::vector<fs::path> paths;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+    paths.push_back(entries->path());
+  if (error)
+    throw std::invalid_argument(brief_path(folder) + ": cannot be read: " + error.message());
+  return paths;
+}
+
 ReportFiles report_files(const CommandLine& line) {
   ReportFiles files{.html = place_of(line, "html", page_begin),
                     .svg = place_of(line, "svg", ""),
@@ -77,6 +89,23 @@ std::string write_report(const ReportFiles& files, const Findings& findings) {
     where += "page: " + printable(files.html) + "\n";
   }
   return where;
+}
+
+void check_gate_files(const CommandLine& line) {
+  for (const std::string flag : {"junit", "md"})
+    if (const auto path = line.flag(flag)) {
+      if (path->empty())
+        throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a file");
+      check_place(*path);
+    }
+}
+
+void write_gate_files(const CommandLine& line, const std::string& title,
+                      const std::vector<Verdict>& verdicts) {
+  if (const auto path = line.flag("junit"))
+    write_atomically(*path, junit_xml(title, verdicts));
+  if (const auto path = line.flag("md"))
+    write_atomically(*path, verdicts_markdown(title, verdicts));
 }
 
 }  // namespace syncline

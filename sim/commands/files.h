@@ -1,0 +1,37 @@
+// Folders and files that a user names: what a command reads, the files of a report (--html, --svg
+// and --md), and those of a gate (--junit and --md).
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "sim/options/user_input.h"
+#include "sim/page/page.h"
+#include "sim/study/verdict.h"
+
+namespace syncline {
+
+// What is in a folder. Throws std::invalid_argument, one line, if it is no folder or cannot be
+// read.
+std::vector<std::filesystem::path> entries_of(const std::string& folder);
+
+struct ReportFiles {
+  std::string html, svg, md;  // paths; empty: not asked for
+};
+
+// Reads these flags of a command. Throws, before anything is simulated, where a file could not
+// be written, or is there and was not written by a report.
+ReportFiles report_files(const CommandLine& line);
+
+// Writes them. Returns lines that say where they are.
+std::string write_report(const ReportFiles& files, const Findings& findings);
+
+// Throws at once if a file of a gate could not be written.
+void check_gate_files(const CommandLine& line);
+
+// Writes them.
+void write_gate_files(const CommandLine& line, const std::string& title,
+                      const std::vector<Verdict>& verdicts);
+
+}  // namespace syncline

@@ -1,0 +1,66 @@
+#include "sim/sweep/inputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/io/text.h"
+#include "sim/options/options.h"
+#include "sim/report/result_json.h"
+#include "sim/setup/files.h"
+#include "sim/setup/fingerprint.h"
+
+namespace syncline {
+namespace {
+
+// A number, unless it is one of the words that an option of numbers allows.
+WrittenOption as_written(const std::string& name, const std::string& text) {
+  const Option* option = find_option(name);
+  const auto value = option != nullptr && option->number ? number_in(text) : std::nullopt;
+  if (!value || !std::isfinite(*value))
+    return {.name = name, .value = text};
+  return {.name = name, .value = exact_text(*value), .is_number = true};
+}
+
+}  // namespace
+
+std::vector<WrittenOption> written_options(const Scenario& scenario) {
+  std::vector<WrittenOption> written;
+  if (const auto name = scenario.written.find("name"); name != scenario.written.end())
+    written.push_back({.name = "name", .value = name->second});
+  for (const auto& [name, text] : scenario.written)
+    if (!text.empty() && name != "name")
+      written.push_back(as_written(name, text));
+  return written;
+}
+
+std::vector<std::string> option_names() {
+  std::vector<std::string> names;
+  for (const Option& option : scenario_options())
+    names.push_back(option.name);
+  std::ranges::sort(names);
+  names.insert(names.begin(), "name");
+  return names;
+}
+
+std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
+    const Scenario& scenario, const PlatformFile& platform) {
+  std::vector<std::string> tables;
+  if (!scenario.cost_table.empty())
+    tables.push_back(scenario.cost_table);
+  else if (scenario.compresses())  // the hosts' devices choose among all tables
+    for (const std::string& name : names_in("kernels/profiles", ".csv"))
+      tables.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
+  return {{"platform_file", platform.files},
+          {"model_file", {scenario.model}},
+          {"throughput_file", {data_root() + "/models/throughput.csv"}},
+          {"cost_table_file", tables}};
+}
+
+std::string inputs_of(const Scenario& scenario, const PlatformFile& platform) {
+  std::vector<std::string> paths;
+  for (const auto& [kind, files] : input_files(scenario, platform))
+    paths.insert(paths.end(), files.begin(), files.end());
+  return fingerprint_of_files(paths);
+}
+
+}  // namespace syncline

@@ -1,0 +1,29 @@
+// What a scenario takes, as its result keeps it: options, and the files that it reads.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/result.h"
+#include "sim/scenario.h"
+#include "sim/setup/platform_check.h"
+
+namespace syncline {
+
+// Every option that has a value, given or default, by name: numbers as numbers. The
+// name of a cell, if it has one, comes first.
+std::vector<WrittenOption> written_options(const Scenario& scenario);
+
+// All that written_options can have: `name`, then the options in alphabetical order.
+std::vector<std::string> option_names();
+
+// The files that a scenario reads, by kind, in a fixed order: platform_file (and the files that it
+// names), model_file, throughput_file, cost_table_file (all that may be chosen from).
+std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
+    const Scenario& scenario, const PlatformFile& platform);
+
+// Fingerprint of all of them, so that a finished cell is not kept after one has changed.
+std::string inputs_of(const Scenario& scenario, const PlatformFile& platform);
+
+}  // namespace syncline
