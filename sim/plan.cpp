@@ -45,6 +45,22 @@ Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Set
 
 }  // namespace
 
+std::uint64_t part_of(const ServerParts& parts, std::uint64_t bytes, int servers, int server) {
+  const std::uint64_t all = parts.empty() ? 0 : parts.back().before + parts.back().parameters;
+  if (all == 0)
+    return share(bytes, servers, server);
+  // Cut at cumulative fractions, so that the parts add up to the message.
+  const auto until = [&](std::uint64_t parameters) {
+    return bytes % all == 0    ? bytes / all * parameters
+           : parameters == all ? bytes
+                               : static_cast<std::uint64_t>(static_cast<double>(bytes) *
+                                                            static_cast<double>(parameters) /
+                                                            static_cast<double>(all));
+  };
+  const ServerPart& part = parts[index(server)];
+  return until(part.before + part.parameters) - until(part.before);
+}
+
 bool is_ring(const Phase& phase) {
   return phase.steps > 1 && phase.group_size > 1 && phase.sends.size() == 1 &&
          phase.receives.size() == 1;

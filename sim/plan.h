@@ -21,6 +21,19 @@ inline std::size_t index(int i) {
   return static_cast<std::size_t>(i);
 }
 
+// A server's part of a bucket, where servers hold whole tensors.
+struct ServerPart {
+  std::uint64_t before = 0;  // parameters of the servers before it
+  std::uint64_t parameters = 0;
+  int tensors = 0;
+};
+
+// By server; empty: each holds an equal share of every tensor.
+using ServerParts = std::vector<ServerPart>;
+
+// Of a message of the bucket, so many bytes are this server's.
+std::uint64_t part_of(const ServerParts& parts, std::uint64_t bytes, int servers, int server);
+
 // One gradient transfer: neighbouring tensors, in the order in which backward produces them.
 struct Bucket {
   int index = 0;  // 0 is produced first
@@ -30,6 +43,12 @@ struct Bucket {
   int tensors = 0;
   std::string first;  // names of its first and last layer, in backward order
   std::string last;
+  ServerParts parts;
+
+  // So many tensors are in a server's part of its messages.
+  int tensors_of(int server) const {
+    return parts.empty() ? tensors : parts[static_cast<std::size_t>(server)].tensors;
+  }
 };
 
 // A payload is what is averaged: one bucket's gradient, and the message that is sent for it.
@@ -44,6 +63,7 @@ struct Payload {
   // Each worker's message of what it has added up has these bytes. Where that is a share only, it
   // has as many bytes for each value as it would have of the whole bucket.
   std::vector<std::uint64_t> sums = {};
+  ServerParts parts = {};  // of the bucket
 
   std::uint64_t message_of(int worker) const {
     return messages.empty() ? bytes : messages[index(worker)];

@@ -63,6 +63,7 @@ struct Figures {
   double bytes_sent = 0;
   double bytes_received = 0;
   std::vector<BusyLink> busiest_links;  // at most three, the fullest first
+  std::optional<double> server_busy;
   std::string bottleneck;
   double staleness_mean = 0;
   std::int64_t staleness_max = 0;

@@ -70,6 +70,13 @@ constexpr double default_epochs = 50;  // of a run that learns, unless `iteratio
 // messages are few (sim/engine/fidelity.h).
 enum class Fidelity { automatic, step, flow };
 
+// What the software of a parameter server takes to handle a message, whatever its bytes.
+struct ServerSoftware {
+  double overhead_s = 0;  // of one core, per tensor of a message
+  double jitter = 0;      // coefficient of variation of that, from one worker's update to the next
+  std::string source;     // for the result; empty: it takes nothing
+};
+
 // resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
 // `compressor` may be null.
 struct Scenario {
@@ -79,11 +86,18 @@ struct Scenario {
   int servers = 0;                      // 0: one shard per node, on the nodes
   double host_bandwidth_Bps = 48e9;     // between a node's devices and its memory, each way
   double host_memory_Bps = 100e9;       // read and written where servers and aggregators add
+  bool servers_hold_tensors = false;    // whole ones, dealt round robin; else a share of each
+  ServerSoftware server_software;
+  std::optional<double> server_jitter;  // none: the software's
 
   std::string model;  // path of a model CSV
   int batch = 32;     // samples per worker and iteration
   Precision precision = Precision::fp32;
   std::optional<double> throughput;  // samples/s of the fastest worker host alone
+  // It was measured through the schedule, with so many servers (none: as many as there are): so it
+  // contains a worker's exchange with them.
+  bool throughput_is_of_schedule = false;
+  std::optional<int> throughput_servers;
   std::string device;                // empty: each host's own `device` property
   std::string cost_table;            // path of that device's; only where something compresses
   std::optional<double> efficiency;  // fraction of the peak speed of one core
@@ -134,6 +148,11 @@ struct Scenario {
   std::map<std::string, std::string> written;
 
   bool compresses() const { return compressor != nullptr; }
+  // What a server's software takes varies, so that no two servers take the same time.
+  double variation_at_servers() const { return server_jitter.value_or(server_software.jitter); }
+  bool varies_at_servers() const {
+    return server_software.overhead_s > 0 && variation_at_servers() > 0;
+  }
   bool learns() const { return learning.problem != nullptr; }
 };
 

@@ -36,9 +36,10 @@ class Worker {
   // all had, with Nesterov's momentum. 1 and 0: the average of their parameters.
   void step_together(double rate, double momentum);
 
-  // Queues averaging this bucket over all workers (its gradient; after steps alone, the change of
-  // its parameters since the last average) on the communication stream and returns. With
-  // `overlap = off` it is queued when backward has ended.
+  // Queues averaging this bucket over all workers (its gradient, of this iteration; after steps
+  // alone, the change of its parameters since the last average) on the communication stream and
+  // returns. What is averaged is what the worker has now, however much later a step applies it.
+  // With `overlap = off` it is queued when backward has ended.
   void start_average(const Bucket& bucket);
   // Waits until every average that was started has arrived.
   void finish_averages();

@@ -20,6 +20,7 @@
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/limits.h"
+#include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
 
@@ -149,8 +150,12 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += fmt::format("  computation, {}  {:.6f}\n", together ? "slowest worker" : "of the mean   ",
                       bounds.compute_s);
   text += fmt::format("  busiest link                 {:.6f}\n", bounds.link_s);
+  if (bounds.server_s > 0)
+    text += fmt::format(
+        "  cores of the fullest server  {:.6f}, full with {:.3g} such workers\n", bounds.server_s,
+        setup.traffic.cluster.topology.workers() * bounds.compute_s / bounds.server_s);
   text += fmt::format(
-      "  no run is faster than        {:.6f}{}\n", std::max(bounds.compute_s, bounds.link_s),
+      "  no run is faster than        {:.6f}{}\n", bounds.all_s(),
       setup.scenario.jitter > 0 ? ", in the mean: jitter has short iterations, too" : "");
   return together ? text + explain_averaging(setup, routes) : text;
 }
@@ -184,7 +189,7 @@ std::string explain_estimate(const Setup& setup) {
 
 std::string explain(const Scenario& scenario, bool json) {
   const MemoryLimit limit(limits_of({}).memory_bytes);
-  Setup setup = prepare(scenario);
+  Setup setup = prepare(with_computation_alone(scenario));
   settle_fidelity(setup);
   if (json) {
     Routes routes(setup.traffic.cluster.rank_hosts);

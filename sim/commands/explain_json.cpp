@@ -78,7 +78,9 @@ Json explained(const Setup& setup, Routes& routes) {
   const Topology& topology = setup.traffic.cluster.topology;
   const std::vector<LinkLoad> loads = link_loads(setup, routes);
   const LowerBounds lower = lower_bounds(setup, routes, loads);
-  Json bounds{{"bound_compute_s", lower.compute_s}, {"bound_link_s", lower.link_s}};
+  Json bounds{{"bound_compute_s", lower.compute_s},
+              {"bound_link_s", lower.link_s},
+              {"bound_server_s", lower.server_s}};
   Json even = nullptr;
   // Profiles of the platform change what an exchange takes.
   if (setup.traffic.partners == Schedule::Partners::each_other && setup.profiles.shown_s == 0) {

@@ -20,6 +20,7 @@ class Wakeup {
     semaphore_->acquire();
     waiting_ = false;
   }
+  bool waits() const { return waiting_; }
   void wake() {
     if (waiting_) {
       waiting_ = false;

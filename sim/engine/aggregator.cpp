@@ -127,9 +127,9 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
                                .iteration = gradient.iteration,
                                .read_version = gradient.read_versions[index(server->shard)]});
     }
-    const std::uint64_t bytes =
-        share(scaled(payload.bytes, scales[index(server->shard)]) + payload.small_bytes,
-              static_cast<int>(run.servers.size()), server->shard);
+    const std::uint64_t bytes = part_of(
+        payload.parts, scaled(payload.bytes, scales[index(server->shard)]) + payload.small_bytes,
+        static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
     run.wire.send({state_.rank(), server->rank(), bytes, true}, "sum",
                   [&state = state_, &server = *server, sum, end = state_.sent] {

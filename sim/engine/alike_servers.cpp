@@ -25,7 +25,8 @@ bool may_be_one(const Setup& setup) {
   const Traffic& traffic = setup.traffic;
   const Topology& topology = traffic.cluster.topology;
   return traffic.partners != Schedule::Partners::each_other && topology.servers > 1 &&
-         !traffic.every_step && !traffic.compression.on() && setup.profiles.shown_s == 0 &&
+         !traffic.every_step && !traffic.compression.on() && !setup.scenario.varies_at_servers() &&
+         !setup.scenario.servers_hold_tensors && setup.profiles.shown_s == 0 &&
          setup.scenario.network->latency_after_flow && topology.pairs() > few_flows;
 }
 

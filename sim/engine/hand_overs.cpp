@@ -26,7 +26,7 @@ void copy(WorkerState& state, int from, int to, std::string_view verb, std::int6
         arrived = true;
         state.wakeup.wake();
       });
-  state.wait_until([&] { return arrived; });
+  state.wait_until(verb, [&] { return arrived; });
   const bool out = from == state.rank;
   Row own = state.row(verb);
   own.stream = Stream::communication;
@@ -66,7 +66,7 @@ void Worker::wait_until_applied(double newest) {
     return;
   ++node.waiting_workers;
   node.events.add({.kind = Aggregator::Event::Kind::worker_stops});
-  state_.wait_until(applied);
+  state_.wait_until("wait_until_applied()", applied);
   --node.waiting_workers;
 }
 

@@ -44,7 +44,8 @@ sg::Mailbox& Porter::mailbox() {
 
 void Porter::put(Message* message, std::uint64_t bytes) {
   Porter& to = message->to;
-  to.mailbox().put_init(message, bytes)->detach();  // it goes on when the calling actor ends
+  // It goes on when the calling actor ends.
+  run_.wire.flow(to.mailbox(), message, bytes, rank_, to.rank_)->detach();
   to.add_job([&to] { to.take_next(); });
 }
 

@@ -27,9 +27,11 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
   Run& run = worker.run;
   const auto servers = static_cast<int>(run.servers.size());
   const PushedPieces& cut = run.cuts[index(bucket.bucket)];
+  const ServerParts& parts = run.setup.buckets[index(bucket.bucket)].parts;
   int leaving = servers;
   for (const auto& server : run.servers) {
-    const std::uint64_t bytes = cut.pushed(share(bucket.bytes, servers, server->shard), piece);
+    const std::uint64_t bytes =
+        cut.pushed(part_of(parts, bucket.bytes, servers, server->shard), piece);
     const Push push{
         .worker = worker.rank,
         .bucket = bucket.bucket,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/setup/server_software.h"
+
 namespace syncline {
 
 Run::Run(const Setup& setup) : setup(setup), length(setup), wire(*this), cuts(setup.cuts()) {
@@ -176,16 +178,30 @@ void Run::update(std::uint64_t bytes, Row row) {
   use_memory(kept * moved * values, row);
 }
 
-void Run::use_memory(double bytes, Row row) {
-  if (bytes == 0)
+void Run::handle(double tensors, Row row) {
+  const Scenario& scenario = setup.scenario;
+  const double core_s = tensors * scenario.server_software.overhead_s;
+  if (core_s == 0)
     return;
-  sg::MutexPtr& memory = memories_[hosts[index(row.rank)]->get_name()];
-  if (memory == nullptr)
-    memory = sg::Mutex::create();
-  memory->lock();
+  row.verb = "handle";
+  const double factor = service_factor(scenario.variation_at_servers(), scenario.seed, row.rank,
+                                       row.worker, row.iteration);
+  take_turn(cores_, core_s * factor / hosts[index(row.rank)]->get_core_count(), row);
+}
+
+void Run::use_memory(double bytes, Row row) {
+  if (bytes > 0)
+    take_turn(memories_, bytes / setup.scenario.host_memory_Bps, row);
+}
+
+void Run::take_turn(Turns& turns, double seconds, Row row) {
+  sg::MutexPtr& turn = turns[hosts[index(row.rank)]->get_name()];
+  if (turn == nullptr)
+    turn = sg::Mutex::create();
+  turn->lock();
   const double start_s = sg::Engine::get_clock();
-  sg::this_actor::sleep_for(bytes / setup.scenario.host_memory_Bps);
-  memory->unlock();
+  sg::this_actor::sleep_for(seconds);
+  turn->unlock();
   add_row(start_s, row);
 }
 

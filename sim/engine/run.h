@@ -65,6 +65,9 @@ struct Run {
   void work(const Work& work, Row row);
   // Does it for messages of a shard of this bucket, if any of it is compressed.
   void work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row row);
+  // The software of row.rank's server handles messages of so many tensors: a row `handle`. All
+  // cores of its host work on them; servers on one host take turns.
+  void handle(double tensors, Row row);
   // Adds so many bytes to a sum in the memory of row.rank's host, or updates parameters by them:
   // rows `sum` and `update`. Those who do so on one host take turns, because they share its memory.
   void sum(std::uint64_t bytes, Row row);
@@ -79,8 +82,11 @@ struct Run {
  private:
   void begin_trace();
   void make_states();
+  // What on each host takes turns.
+  using Turns = std::map<std::string, sg::MutexPtr>;
   void use_memory(double bytes, Row row);
-  std::map<std::string, sg::MutexPtr> memories_;  // by host
+  void take_turn(Turns& turns, double seconds, Row row);
+  Turns memories_, cores_;
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
       common_payloads_;  // by warm-up stage and bucket
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>

@@ -49,8 +49,9 @@ ServerState::Piece& ServerState::piece_of(const Push& push) {
 }
 
 std::uint64_t ServerState::added_bytes(const Payload& payload) const {
-  return share(payload.elements > 0 ? payload.small_bytes : payload.bytes + payload.small_bytes,
-               static_cast<int>(run.servers.size()), shard);
+  return part_of(payload.parts,
+                 payload.elements > 0 ? payload.small_bytes : payload.bytes + payload.small_bytes,
+                 static_cast<int>(run.servers.size()), shard);
 }
 
 const Settings& Server::settings() const {
@@ -74,13 +75,15 @@ std::optional<Push> Server::next_push() {
 void Server::apply(const Push& push) {
   Run& run = state_.run;
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
-  state_.work(Work::Kind::decode, bucket, push.iteration);
   const PushedPieces& cut = run.cuts[index(push.bucket)];
   Row row{.stream = Stream::compute,
           .rank = state_.rank(),
           .bucket = push.bucket,
           .iteration = push.iteration,
           .worker = push.worker};
+  run.handle(static_cast<double>(cut.pushed(index(bucket.tensors_of(state_.shard)), push.piece)),
+             row);
+  state_.work(Work::Kind::decode, bucket, push.iteration);
   const std::uint64_t bytes =
       cut.pushed(state_.added_bytes(*run.payload(bucket, push.iteration)), push.piece);
   // All partitions of a piece but the last were added while the last was on its way: nobody waits
@@ -113,6 +116,13 @@ void Server::reply(const Push& push) {
   WorkerState& worker = *run.workers[index(push.worker)];
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
+  run.handle(static_cast<double>(run.cuts[index(push.bucket)].answered(
+                 index(bucket.tensors_of(state_.shard)), push.piece)),
+             {.stream = Stream::compute,
+              .rank = state_.rank(),
+              .bucket = push.bucket,
+              .iteration = push.iteration,
+              .worker = push.worker});
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
   const Learner::Answer values = run.learner == nullptr
@@ -120,8 +130,8 @@ void Server::reply(const Push& push) {
                                      : run.learner->answer({state_.shard, push.bucket, push.piece},
                                                            push.worker, push.iteration);
   const std::uint64_t answered = run.cuts[index(push.bucket)].answered(
-      share(run.setup.traffic.pulled_bytes(*payload, values.scale),
-            static_cast<int>(run.servers.size()), state_.shard),
+      part_of(payload->parts, run.setup.traffic.pulled_bytes(*payload, values.scale),
+              static_cast<int>(run.servers.size()), state_.shard),
       push.piece);
   const ServerState::Piece& piece = state_.piece_of(push);
   const CachedPiece answer{
@@ -161,6 +171,11 @@ void Server::ask_for_sum(int node, std::int64_t update, int nodes_in_update) {
 void Server::apply(const std::vector<NodeSum>& sums) {
   Run& run = state_.run;
   const Bucket& model = run.setup.model_bucket;
+  for (const NodeSum& sum : sums)
+    run.handle(model.tensors_of(state_.shard), {.stream = Stream::compute,
+                                                .rank = state_.rank(),
+                                                .iteration = static_cast<int>(sum.update),
+                                                .worker = sum.node});
   state_.work(Work::Kind::decode, model, -1, static_cast<int>(sums.size()));
   const std::uint64_t bytes = state_.added_bytes(run.setup.traffic.payload_of(model, -1));
   run.update(bytes * sums.size(), {.stream = Stream::compute, .rank = state_.rank()});
@@ -193,10 +208,16 @@ void Server::send_parameters(int node) {
   const Learner::Answer values = run.learner == nullptr
                                      ? Learner::Answer()
                                      : run.learner->answer_node(state_.shard, node, state_.version);
-  const std::uint64_t bytes = share(run.setup.traffic.pulled_bytes(payload, values.scale),
-                                    static_cast<int>(run.servers.size()), state_.shard);
+  const std::uint64_t bytes =
+      part_of(payload.parts, run.setup.traffic.pulled_bytes(payload, values.scale),
+              static_cast<int>(run.servers.size()), state_.shard);
   const std::int64_t version = state_.version;
   const std::size_t contained = state_.applied_of_node[index(node)].all_before;
+  run.handle(run.setup.model_bucket.tensors_of(state_.shard),
+             {.stream = Stream::compute,
+              .rank = state_.rank(),
+              .iteration = static_cast<int>(version),
+              .worker = node});
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, run.setup.model_bucket, -1);
   const auto take = [&run, &aggregator, shard = index(state_.shard), version, contained, values] {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/engine/alike_servers.h"
+#include "sim/engine/deadlock.h"
 #include "sim/engine/link_samples.h"
 #include "sim/engine/run.h"
 #include "sim/schedule.h"
@@ -17,8 +18,10 @@ namespace {
 void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   Worker worker(state);
   schedule.worker(worker);
+  state.waits_in = "its end";
   while (state.outstanding > 0)  // answers that it did not wait for
     state.wakeup.wait();
+  state.waits_in = {};
   end_answers(state);
   if (!run.aggregators.empty())
     run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])]
@@ -122,7 +125,7 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   // as after a complete run.
   sg::Engine::on_deadlock_cb([&run] {
     if (run.error.empty())
-      run.error = "the schedule has a deadlock: some of its actors wait for what never comes";
+      run.error = "the schedule has a deadlock: " + who_waits(run);
   });
   sg::Engine::get_instance()->run();
   if (!run.error.empty())

@@ -60,7 +60,7 @@ std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
   const auto make = [&] {
     return std::make_shared<const Plan>(run.setup.traffic.plan_of(payload, rank));
   };
-  if (!payload.messages.empty())
+  if (!payload.messages.empty() || !payload.parts.empty())
     return make();
   const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
   auto known = plans.find(key);
@@ -129,12 +129,37 @@ void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
       piece.steps = 1;
     }
     const int partitions = piece_of(whole, p, every_step).steps / whole.steps;
+    handle(own, piece.sends, in_pipeline);
     own.phase(piece, in_pipeline.bucket, in_pipeline.iteration, last ? in_pipeline.done : nullptr);
+    handle(own, piece.receives, in_pipeline);
     add_up(own, piece, partitions, in_pipeline);
     ++in_pipeline.passed[i];
     if (after != nullptr)
       stream(after->stage.stream()).upstream.wake();
   }
+}
+
+// As many tensors as these transfers have of what the server holds: so a node's gradient counts
+// once, however many of its workers push it.
+void Stages::handle(StreamState& own, const std::vector<Transfer>& transfers,
+                    const PipelinedBucket& in_pipeline) {
+  const int server = rank - run.trace.workers;
+  if (server < 0)
+    return;
+  const Bucket& bucket = in_pipeline.bucket;
+  const std::uint64_t held =
+      part_of(bucket.parts, run.setup.traffic.bytes_of(bucket), run.trace.servers, server);
+  if (held == 0)
+    return;
+  double bytes = 0;
+  for (const Transfer& transfer : transfers)
+    bytes += static_cast<double>(transfer.bytes);
+  run.handle(bucket.tensors_of(server) * bytes / static_cast<double>(held),
+             {.stream = Stream::communication,
+              .stage = static_cast<std::uint8_t>(own.stage),
+              .rank = rank,
+              .bucket = in_pipeline.bucket.index,
+              .iteration = in_pipeline.iteration});
 }
 
 // Each partition is added when it has come in, and while the next one does.

@@ -45,6 +45,9 @@ struct Stages {
   struct PipelinedBucket;
   // Executes all pieces of one phase.
   void pass(PipelinedBucket& in_pipeline, std::size_t phase);
+  // On a server: what its software takes for these messages.
+  void handle(StreamState& own, const std::vector<Transfer>& transfers,
+              const PipelinedBucket& in_pipeline);
   void add_up(StreamState& own, const Phase& piece, int partitions,
               const PipelinedBucket& in_pipeline);
 };

@@ -81,6 +81,8 @@ Row StreamState::row(std::string_view verb, int bucket, int iteration) const {
 void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
                         const std::function<void()>& done) {
   const double posted_s = sg::Engine::get_clock();
+  current = &phase;
+  current_bucket = bucket.index;
   const bool as_flow = is_fused(phase, run.setup.traffic.every_step, run.trace.workers);
   const bool together = phase.group_size > 1 && phase.steps > 1;
   Barrier* barrier = together ? &run.barriers[{stage, phase.group}] : nullptr;
@@ -95,6 +97,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   const double began_s = sg::Engine::get_clock();
   const double moving_s = move(phase, as_flow, barrier);
   add_rows(row, posted_s, moving_s);
+  current = nullptr;
   if (as_flow && together)
     end_together(*barrier, phase, began_s, done);
   else if (done)

@@ -39,6 +39,8 @@ struct StreamState {
   std::deque<Local> local_arrivals;  // what ranks on the same host sent to this one
   Wakeup local_arrival;
   std::vector<std::int64_t> sent, received;  // messages of the phase
+  const Phase* current = nullptr;            // that it executes
+  int current_bucket = 0;                    // whose
 
   // Executes the plan except its first and last work. `done` runs when it has ended, perhaps after
   // this has returned and in another actor, so that no actor is woken only to be informed.

@@ -55,7 +55,9 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   // All begin at once, so that no message has to wait to be asked for.
   sg::Mailbox* next = mailbox_to(phase.sends[0].peer, false);
   sent.push_back(run.wire.message_sent(rank, phase.sends[0].peer, phase.sends[0].bytes));
-  const sg::CommPtr sending = next->put_async(new std::int64_t(sent.back()), phase.sends[0].bytes);
+  const sg::CommPtr sending = run.wire.flow(*next, new std::int64_t(sent.back()),
+                                            phase.sends[0].bytes, rank, phase.sends[0].peer);
+  sending->start();
   const std::unique_ptr<std::int64_t> message(mailbox_from(previous, false)->get<std::int64_t>());
   run.wire.message_arrived(*message,
                            sg::Engine::get_clock() + run.wire.latency_after_flow_s(previous, rank));
@@ -79,7 +81,7 @@ void StreamState::as_ring_steps(const Phase& phase) {
     step->latency_s = run.wire.latency_after_flow_s(rank, send.peer);
     step->message = run.wire.message_sent(rank, send.peer, bytes);
     sent.push_back(step->message);
-    next->put(new std::shared_ptr<RingStep>(step), bytes);
+    run.wire.flow(*next, new std::shared_ptr<RingStep>(step), bytes, rank, send.peer)->wait();
     step->injected_s = sg::Engine::get_clock();
     const std::unique_ptr<std::shared_ptr<RingStep>> taken(
         previous->get<std::shared_ptr<RingStep>>());
@@ -144,7 +146,9 @@ std::vector<sg::CommPtr> StreamState::put_shares(const Phase& phase, int count, 
         new CollectiveMessage{.at_s = sg::Engine::get_clock(),
                               .latency_s = run.wire.latency_after_flow_s(rank, send.peer),
                               .number = sent.back()};
-    sending.push_back(mailbox_to(send.peer, eager)->put_async(message, bytes));
+    sending.push_back(
+        run.wire.flow(*mailbox_to(send.peer, eager), message, bytes, rank, send.peer));
+    sending.back()->start();
   }
   return sending;
 }

@@ -1,5 +1,6 @@
 #include "sim/engine/wire.h"
 
+#include <cmath>
 #include <utility>
 
 #include "sim/collectives.h"
@@ -29,6 +30,19 @@ std::uint64_t Wire::count(int from, int to, std::uint64_t bytes) {
 
 double Wire::latency_after_flow_s(int from, int to) {
   return run.setup.scenario.network->latency_after_flow ? routes.latency_s(from, to) : 0;
+}
+
+sg::CommPtr Wire::flow(sg::Mailbox& box, void* message, std::uint64_t bytes, int from, int to) {
+  sg::CommPtr flow = box.put_init(message, bytes);
+  if (!Routes::have_windows())
+    return flow;
+  const auto [window_Bps, added] = windows_Bps_.try_emplace(
+      static_cast<std::uint64_t>(from) * run.hosts.size() + static_cast<std::uint64_t>(to));
+  if (added)
+    window_Bps->second = routes.between(from, to).window_Bps;
+  if (std::isfinite(window_Bps->second))
+    flow->set_rate(window_Bps->second);
+  return flow;
 }
 
 Porter& Wire::porter(int rank) {

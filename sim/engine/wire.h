@@ -44,6 +44,9 @@ struct Wire {
   std::uint64_t count(int from, int to, std::uint64_t bytes);
   // A message that sets out now arrives so much later than its flow ends.
   double latency_after_flow_s(int from, int to);
+  // A transfer between these ranks that has not started yet. TCP windows limit it, if there are
+  // any.
+  sg::CommPtr flow(sg::Mailbox& box, void* message, std::uint64_t bytes, int from, int to);
 
   // Sends a message and returns. `arrived` runs when the message arrives, from the last node if
   // there are several; `injected`, if not empty, when it has left the sender. Neither may wait.
@@ -71,6 +74,7 @@ struct Wire {
   void note_row(std::span<const std::int64_t> messages, std::int64_t TracedMessage::*row);
   Porter& porter(int rank);
 
+  std::map<std::uint64_t, double> windows_Bps_;   // by from * ranks + to
   std::vector<std::unique_ptr<Porter>> porters_;  // by rank; null where it has sent and got nothing
 };
 

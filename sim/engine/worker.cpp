@@ -112,10 +112,12 @@ Row WorkerState::row(std::string_view verb, int bucket) const {
           .iteration = iteration};
 }
 
-void WorkerState::wait_until(const std::function<bool()>& ready) {
+void WorkerState::wait_until(std::string_view verb, const std::function<bool()>& ready) {
   const double start_s = sg::Engine::get_clock();
+  waits_in = verb;
   while (!ready())
     wakeup.wait();
+  waits_in = {};
   if (sg::Engine::get_clock() > start_s)
     run.add_row(start_s, row("wait"));
 }
@@ -162,9 +164,9 @@ void Worker::step() {
   const bool averages = state_.setup().traffic.partners == Schedule::Partners::each_other;
   if (!averages || state_.run.learner == nullptr)
     return;
-  state_.run.learner->step(state_.iteration);
-  if (state_.rank == 0)
-    state_.run.learned(state_.cluster().topology.workers());
+  const int gradients = state_.run.learner->step(state_.rank);
+  if (state_.rank == 0 && gradients > 0)
+    state_.run.learned(gradients);
 }
 
 void Worker::step_alone() {
@@ -177,13 +179,15 @@ void Worker::step_together(double rate, double momentum) {
   take_step(state_, state_.iteration + 1);
   if (state_.run.learner == nullptr)
     return;
-  const int gradients = state_.run.learner->step_together(state_.iteration, rate, momentum);
+  const int gradients = state_.run.learner->step_together(state_.rank, rate, momentum);
   if (state_.rank == 0)
     state_.run.learned(gradients);
 }
 
 void Worker::start_average(const Bucket& bucket) {
   ++state_.outstanding;
+  if (state_.run.learner != nullptr)
+    state_.run.learner->start_average(state_.rank, state_.iteration);
   start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
     const std::shared_ptr<const Plan> plan = state.stages.plan(bucket, iteration);
     work_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
@@ -196,13 +200,16 @@ void Worker::start_average(const Bucket& bucket) {
 
 void Worker::finish_averages() {
   for (;;) {
-    state_.wait_until([&] { return state_.outstanding == 0 || !state_.arrived.empty(); });
+    state_.wait_until("finish_averages()",
+                      [&] { return state_.outstanding == 0 || !state_.arrived.empty(); });
     if (state_.arrived.empty())
-      return;
+      break;
     const std::function<void()> decompress = std::move(state_.arrived.front());
     state_.arrived.pop_front();
     decompress();
   }
+  if (state_.run.learner != nullptr)
+    state_.run.learner->finish_averages(state_.rank);
 }
 
 void Worker::push(const Bucket& bucket) {
@@ -224,14 +231,14 @@ void Worker::push(const Bucket& bucket) {
 }
 
 void Worker::pull() {
-  state_.wait_until([&] { return state_.outstanding == 0; });
+  state_.wait_until("pull()", [&] { return state_.outstanding == 0; });
   take_answers(state_);
 }
 
 void Worker::refresh_cache(double staleness) {
   const double needed = state_.iteration + 1 - staleness;
   state_.waits_for_fresh = true;
-  state_.wait_until([&] { return oldest_clock(state_) >= needed; });
+  state_.wait_until("refresh_cache()", [&] { return oldest_clock(state_) >= needed; });
   state_.waits_for_fresh = false;
   take_answers(state_);
   Row row = state_.row("read");

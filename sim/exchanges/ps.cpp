@@ -25,15 +25,16 @@ constexpr int places_exchanged_with = 9;  // by a rank, with `fidelity = flow`
 // The servers' shards of what workers push.
 struct Shards {
   const Topology& topology;
-  std::uint64_t bytes;
+  const Payload& payload;
   bool aggregate;
 
   // Worker `w` pushes to server `s` its share of the node's gradient, shared over the servers.
   std::uint64_t pushed(int w, int s) const {
     const std::vector<int>& local = topology.node_with(w);
     const std::uint64_t own =
-        aggregate ? share(bytes, static_cast<int>(local.size()), w - local.front()) : bytes;
-    return share(own, topology.servers, s);
+        aggregate ? share(payload.bytes, static_cast<int>(local.size()), w - local.front())
+                  : payload.bytes;
+    return part_of(payload.parts, own, topology.servers, s);
   }
 };
 
@@ -58,8 +59,8 @@ std::vector<Transfer> few_transfers(const Shards& shards, int rank) {
   const Topology& topology = shards.topology;
   const auto nodes = static_cast<int>(topology.nodes.size());
   const int places = std::min(nodes, topology.servers);
-  const bool even =
-      nodes % places == 0 && topology.servers % places == 0 && nodes_of_one_size(topology);
+  const bool even = shards.payload.parts.empty() && nodes % places == 0 &&
+                    topology.servers % places == 0 && nodes_of_one_size(topology);
   if (!even)
     return all_transfers(shards, rank);
   const int workers_there = topology.workers() / places;
@@ -119,7 +120,7 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
   const auto pass_servers = [&] {
     if (no_servers)
       return;
-    const std::vector<Transfer> shard = transfers({topology, bytes, aggregate}, rank);
+    const std::vector<Transfer> shard = transfers({topology, payload, aggregate}, rank);
     const bool server = rank >= topology.workers();
     append({.name = "push",
             .sends = server ? std::vector<Transfer>() : shard,

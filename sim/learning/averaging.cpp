@@ -27,7 +27,7 @@ std::vector<std::vector<float>> Learner::contributions(int iteration) {
   const double weight = learning_.rate_in_residual ? rate_in(iteration) / workers_ : 1;
   for (int worker = 0; worker < workers_; ++worker)
     if (alone_.empty()) {
-      compute(worker, iteration, optimizer_.parameters(), weight, all[index(worker)]);
+      compute(worker, iteration, averages_[iteration].parameters, weight, all[index(worker)]);
     } else {
       step_alone(worker, iteration);
       std::ranges::transform(optimizer_.parameters(), alone_[index(worker)].parameters(),
@@ -36,20 +36,22 @@ std::vector<std::vector<float>> Learner::contributions(int iteration) {
   return all;
 }
 
-void Learner::average(int iteration) {
-  if (iteration == averaged_)
-    return;
-  averaged_ = iteration;
-  const std::size_t parameters = objective_.parameters();
+const Learner::Average& Learner::average(int iteration) {
+  Average& average = averages_[iteration];
+  if (!average.sum.empty())
+    return average;
+  if (average.parameters.empty())
+    average.parameters = optimizer_.parameters();
   const std::vector<std::vector<float>> gradients = contributions(iteration);
-  sum_.assign(parameters, 0);
+  std::vector<float>& all = average.sum;
+  all.assign(objective_.parameters(), 0);
+  average.scales.resize(index(ranges_.buckets()));
   for (int b = 0; b < ranges_.buckets(); ++b) {
-    scales_[index(b)] = {};
     const bool alone = workers_ == 1;  // then nothing is sent
     for (const Range& range : alone ? std::vector{ranges_.of(b)} : ranges_.plain(b))
       for (std::size_t i = range.begin; i < range.end; ++i)
         for (const std::vector<float>& gradient : gradients)
-          sum_[i] += alone ? gradient[i] : at_precision(gradient[i]);
+          all[i] += alone ? gradient[i] : at_precision(gradient[i]);
     const std::vector<Range>& compressed = ranges_.compressed(b);
     const std::size_t count = values_in(compressed);
     if (count == 0 || alone)
@@ -70,7 +72,7 @@ void Learner::average(int iteration) {
     auto next = sum.begin();
     for (const Range& range : compressed)
       for (std::size_t i = range.begin; i < range.end; ++i)
-        sum_[i] = *next++;
+        all[i] = *next++;
     if (coder_.expected(count, iteration).exact)
       continue;
     const auto scales = [&](const std::vector<std::size_t>& sizes) {
@@ -79,43 +81,58 @@ void Learner::average(int iteration) {
         found.push_back(size == Coder::no_message ? 1 : scale_of(size, count, iteration));
       return found;
     };
-    scales_[index(b)].of_gradients = scales(bytes);
+    average.scales[index(b)].of_gradients = scales(bytes);
     if (std::ranges::any_of(sum_bytes, [](std::size_t size) { return size != Coder::no_message; }))
-      scales_[index(b)].of_sums = scales(sum_bytes);
+      average.scales[index(b)].of_sums = scales(sum_bytes);
   }
+  return average;
 }
 
 const Learner::Scales& Learner::message_scales(int bucket, int iteration) {
-  average(iteration);
-  return scales_[index(bucket)];
+  return average(iteration).scales[index(bucket)];
 }
 
-void Learner::step(int iteration) {
-  if (iteration < stepped_)
-    return;
+void Learner::start_average(int worker, int iteration) {
+  OfWorker& own = of_worker_[index(worker)];
+  if (own.started == iteration)
+    return;  // by another bucket
+  own.started = iteration;
+  ++own.unfinished;
   average(iteration);
-  stepped_ = iteration + 1;
-  apply({0, sum_.size()}, sum_, workers_, rate_in(iteration) / workers_);
 }
 
-int Learner::step_together(int iteration, double rate, double momentum) {
-  if (iteration < stepped_)
+int Learner::step(int worker) {
+  OfWorker& own = of_worker_[index(worker)];
+  for (const auto& [iteration, average] : averages_)
+    if (iteration >= stepped_ && iteration <= own.finished && !average.sum.empty()) {
+      apply({0, average.sum.size()}, average.sum, workers_, rate_in(iteration) / workers_);
+      stepped_ = iteration + 1;
+    }
+  averages_.erase(averages_.begin(), averages_.lower_bound(stepped_ - 1));
+  return workers_ * std::exchange(own.arrived, 0);
+}
+
+int Learner::step_together(int worker, double rate, double momentum) {
+  OfWorker& own = of_worker_[index(worker)];
+  own.arrived = 0;
+  if (own.finished < stepped_)
     return gradients_together_;
-  average(iteration);
-  gradients_together_ = workers_ * (iteration + 1 - stepped_);
-  stepped_ = iteration + 1;
+  const std::vector<float>& sum = average(own.finished).sum;
+  gradients_together_ = workers_ * (own.finished + 1 - stepped_);
+  stepped_ = own.finished + 1;
   const auto outer_rate = static_cast<float>(rate);
   const auto outer_momentum = static_cast<float>(momentum);
-  outer_velocity_.resize(sum_.size());
+  outer_velocity_.resize(sum.size());
   std::vector<float> parameters = optimizer_.parameters();
-  for (std::size_t i = 0; i < sum_.size(); ++i) {
-    const float change = sum_[i] / static_cast<float>(workers_);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    const float change = sum[i] / static_cast<float>(workers_);
     outer_velocity_[i] = outer_momentum * outer_velocity_[i] + change;
     parameters[i] -= outer_rate * (change + outer_momentum * outer_velocity_[i]);
   }
   optimizer_.set(parameters);
-  for (Optimizer& worker : alone_)
-    worker.set(parameters);
+  for (Optimizer& alone : alone_)
+    alone.set(parameters);
+  averages_.erase(averages_.begin(), averages_.lower_bound(stepped_ - 1));
   return gradients_together_;
 }
 

@@ -76,9 +76,8 @@ Learner::Learner(const Setup& setup)
   learned_.least_loss = objective_.least_loss;
   learned_.workers_without_samples = sampler_.workers_without_any();
   const std::vector<float>& initial = optimizer_.parameters();
-  if (setup.traffic.partners == Schedule::Partners::each_other) {
-    scales_.resize(index(ranges_.buckets()));
-  } else {
+  of_worker_.resize(index(workers_));
+  if (setup.traffic.partners != Schedule::Partners::each_other) {
     held_.assign(index(workers_), initial);
     gradients_.resize(index(workers_));
   }

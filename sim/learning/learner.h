@@ -51,13 +51,19 @@ class Learner {
     std::vector<double> of_gradients, of_sums;
   };
   const Scales& message_scales(int bucket, int iteration);
+  // The worker averages what it has now: its gradient of this iteration, at the parameters that
+  // all had at its `forward`; after steps alone, what its parameters have changed by.
+  void start_average(int worker, int iteration);
+  // Every average that the worker has started has arrived.
+  void finish_averages(int worker) { of_worker_[index(worker)].finish(); }
   // The worker's own gradients up to this iteration's, applied to its own parameters.
   void step_alone(int worker, int iteration);
-  // The averaged gradients are applied; the first worker that has come so far does it for all.
-  void step(int iteration);
+  // The averages that have arrived since the worker's last step are applied; the first worker that
+  // has come so far does it for all. Returns how many gradients are in them.
+  int step(int worker);
   // The average change after steps alone is applied, from which all then go on. Returns how many
   // gradients are in it.
-  int step_together(int iteration, double rate, double momentum);
+  int step_together(int worker, double rate, double momentum);
 
   // --- Workers and servers.
 
@@ -156,9 +162,15 @@ class Learner {
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
   void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // where workers average
+  // What all workers average in an iteration.
+  struct Average {
+    std::vector<float> parameters;  // that all had at `forward`
+    std::vector<float> sum;         // over all workers; empty: nobody has started it
+    std::vector<Scales> scales;     // by bucket
+  };
   // Each worker contributes this in the iteration.
   std::vector<std::vector<float>> contributions(int iteration);
-  void average(int iteration);
+  const Average& average(int iteration);
 
   const Setup& setup_;
   const Learning& learning_;
@@ -174,9 +186,20 @@ class Learner {
   Rate rate_;
   Optimizer optimizer_;
 
-  int averaged_ = -1;             // the iteration of what follows
-  std::vector<float> sum_;        // over all workers
-  std::vector<Scales> scales_;    // by bucket
+  // A worker's last iteration whose average it has started, and which have arrived.
+  struct OfWorker {
+    int started = -1;
+    int finished = -1;
+    int unfinished = 0;  // averages
+    int arrived = 0;     // averages, since its last step
+
+    void finish() {
+      finished = started;
+      arrived += std::exchange(unfinished, 0);
+    }
+  };
+  std::map<int, Average> averages_;  // by iteration: the last that was applied, and later ones
+  std::vector<OfWorker> of_worker_;
   int stepped_ = 0;               // iterations
   int gradients_together_ = 0;    // in the last average of changes
   std::vector<Optimizer> alone_;  // by worker, where they take steps alone

@@ -29,8 +29,11 @@ Range Learner::range_of(const PieceOf& piece) const {
 }
 
 void Learner::forward(int worker, int iteration) {
-  if (held_.empty())
-    return;  // who averages evaluates all gradients at once
+  if (held_.empty()) {  // who averages evaluates all gradients at once
+    if (alone_.empty() && !averages_.contains(iteration))
+      averages_[iteration].parameters = optimizer_.parameters();
+    return;
+  }
   auto gradient = std::make_shared<std::vector<float>>(objective_.parameters());
   compute(worker, iteration, held_[index(worker)], learning_.rate_in_residual ? weight() : 1,
           *gradient);

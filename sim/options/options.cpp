@@ -12,6 +12,7 @@
 #include "sim/schedule.h"
 #include "sim/setup/data.h"
 #include "sim/setup/network.h"
+#include "sim/setup/server_software.h"
 
 namespace syncline {
 namespace {
@@ -64,6 +65,11 @@ std::vector<Option> fixed_options() {
           "parameter-server shards (0: one per node, on the nodes)",
           "Servers of their own need hosts with role = server, or hosts that are not workers.",
           "0"),
+      row("server-placement", &Scenario::servers_hold_tensors,
+          Words<bool>{{"cut", false}, {"tensors", true}}, "cut", Role::choice,
+          "cut: each server holds a share of every tensor; tensors: whole ones, round robin",
+          "TensorFlow deals whole tensors, so that servers share the messages, but not evenly.",
+          "tensors --schedule asp"),
       row("host-bandwidth", &Scenario::host_bandwidth_Bps, numbers(1, 1e15), "48e9", Role::question,
           "bytes/s each way of a node's memory port, where the platform gives it no host",
           "Servers on nodes and their aggregators get gradients through this port.", "24e9"),
@@ -71,6 +77,18 @@ std::vector<Option> fixed_options() {
           Role::question, "bytes/s that a host reads and writes where servers and aggregators add",
           "Adding gradients on a CPU is limited by its memory: three bytes move per byte added.",
           "200e9"),
+      row(
+          "server-overhead",
+          [](Scenario& s, const std::string& v) { s.server_software = server_software(v); }, "none",
+          Role::question,
+          "seconds of a core per tensor of each message to or from a server, or whose software's",
+          "Servers of many small tensors are busy with messages, not with bytes; software with a "
+          "measured time is in platforms/server-software.csv.",
+          "4e-4 --schedule asp"),
+      row("server-jitter", &Scenario::server_jitter, numbers(0, 2), "", Role::question,
+          "coefficient of variation of server-overhead (default: the software's)",
+          "Updates that meet at a busy server wait for each other, the more the more they vary.",
+          "1 --server-overhead 4e-4 --schedule asp"),
       row("model", &Scenario::model, "", Role::subject, "name in models/, or path of a model CSV",
           "Workload texts of ASTRA-sim 1.0 and SimAI and Chakra traces as JSON are read too, with "
           "their own times.",
@@ -86,6 +104,16 @@ std::vector<Option> fixed_options() {
           "It is an input, what one device does alone; the throughput of a result is that of all "
           "workers together.",
           "400"),
+      row("throughput-of", &Scenario::throughput_is_of_schedule,
+          Words<bool>{{"worker", false}, {"schedule", true}}, "worker", Role::question,
+          "what throughput is of: the worker's computation, or one worker with its servers",
+          "A rate that was measured through servers contains a push and an answer, which would "
+          "otherwise count twice.",
+          "schedule --schedule asp"),
+      row("throughput-servers", &Scenario::throughput_servers, whole(0, 1e6), "", Role::question,
+          "servers with which throughput-of = schedule was measured (default: the cell's)",
+          "One worker is often measured with one server, whatever is used later.",
+          "1 --throughput-of schedule --schedule asp"),
       row("device", &Scenario::device, "", Role::question,
           "whose cost table and row of models/throughput.csv (default: each host's own)",
           "Its cost table prices compression, and its measured rows are seconds of computation.",

@@ -133,6 +133,18 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          : given.contains("exchange") ? "exchange"
                                                       : "schedule",
                          why});
+  if (scenario.throughput_is_of_schedule && !scenario.throughput)
+    conflicts.push_back({"throughput-of",
+                         "throughput-of = schedule: give throughput, the rate of one worker with "
+                         "its servers"});
+  if (scenario.throughput_servers && !scenario.throughput_is_of_schedule)
+    conflicts.push_back({"throughput-servers",
+                         "throughput-servers means nothing without throughput-of = schedule"});
+  if (scenario.servers_hold_tensors &&
+      (scenario.compressor->name != no_compressor || scenario.learns()))
+    conflicts.push_back({"server-placement",
+                         "server-placement = tensors: what compresses or learns has servers that "
+                         "each hold a share of every tensor; allowed is cut"});
   find_misfits_of_length(scenario.learning, given, conflicts);
   find_misfits_of_settings(scenario, given, conflicts);
 }

@@ -21,6 +21,9 @@ bool learns(const Result& result) {
 bool has_target(const Result& result) {
   return target_in(result).has_value();
 }
+bool is_served(const Result& result) {
+  return result.figures.server_busy.has_value();
+}
 bool is_sized(const Result& result) {
   return !result.option("epoch-samples").empty();
 }
@@ -163,6 +166,10 @@ const std::vector<Figure> all_rows{
         "the links that are fullest: bytes over bandwidth times seconds",
         "A full link is a bottleneck whatever else the report says.",
         {.titles = {"busiest link"}, .shown = busiest_link_shown}),
+    row("server_busy", &Figures::server_busy, Unit::share, column,
+        "the part of the window in which the busiest server's cores handle messages",
+        "It is null without server-overhead; where it is near 100 %, more workers add nothing.",
+        {.titles = {"server cores"}, .allowed = any_share.or_null(), .matters = is_served}),
     row("bottleneck", &Figures::bottleneck, Unit::text, summary,
         "what an iteration's time goes into, in words",
         "Parts of a tenth and more are named after the largest."),

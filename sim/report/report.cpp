@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "sim/report/learning.h"
@@ -29,6 +31,22 @@ std::int64_t updates_in(const Trace& trace) {
     else if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
       updates = std::max(updates, row.version);
   return updates > 0 ? updates : steps;
+}
+
+// Of the window, the part in which the cores of the busiest server handle messages.
+std::optional<double> server_busy(const Trace& trace) {
+  const Window& window = trace.window;
+  std::map<int, double> busy_s;  // by rank
+  for (const Row& row : trace.rows)
+    if (row.verb == "handle")
+      busy_s[row.rank] +=
+          std::max(0.0, std::min(row.end_s, window.to_s) - std::max(row.start_s, window.from_s));
+  double most_s = 0;
+  for (const auto& [rank, seconds] : busy_s)
+    most_s = std::max(most_s, seconds);
+  if (busy_s.empty())
+    return std::nullopt;
+  return std::min(most_s / (window.to_s - window.from_s), 1.0);
 }
 
 // Says what delays a run, with the figures of whatever else takes a tenth of an iteration or more.
@@ -74,6 +92,9 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
   if (!figures.busiest_links.empty())
     text += "; the busiest link, " + figures.busiest_links.front().name + ", is " + percent(link) +
             " full";
+  if (figures.server_busy)
+    text += "; the busiest server handles messages for " + percent(*figures.server_busy) +
+            " of the time";
   return text;
 }
 
@@ -230,6 +251,7 @@ Figures figures_of(const Trace& trace, int batch) {
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);
+  figures.server_busy = server_busy(trace);
   figures.bottleneck = bottleneck_of(trace, workers, figures);
   if (trace.learned) {
     add_learned(*trace.learned, figures);

@@ -96,7 +96,14 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   };
   const std::string named = device_of(scenario.device);
   if (scenario.throughput)
-    return same_for_all(work_flop(*scenario.throughput, named), "option throughput");
+    return same_for_all(
+        work_flop(*scenario.throughput, named),
+        scenario.throughput_is_of_schedule
+            ? fmt::format(
+                  "option throughput, of one worker with its servers: its computation alone "
+                  "would do {:.5g} samples/s",
+                  *scenario.throughput)
+            : "option throughput");
   if (model.times)
     return same_for_all(
         model.times->all_s() * fastest_speed_flops(cluster, named) +

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "sim/collectives.h"
 #include "sim/setup/exchange_time.h"
 
 namespace syncline {
@@ -76,6 +77,38 @@ double unequal_link_s(const Setup& setup, Routes& routes) {
   return most > 0 ? workers / most : 0;
 }
 
+// Not what nodes and servers send each other, which depends on the run.
+double server_s(const Setup& setup, const Routes& routes) {
+  const Traffic& traffic = setup.traffic;
+  const int first_server = traffic.cluster.topology.workers();
+  const int servers = traffic.cluster.topology.servers;
+  std::vector<double> tensors(index(servers));  // handled in an iteration of all workers
+  const auto handle = [&](const Bucket& bucket, int rank, std::uint64_t bytes) {
+    const int server = rank - first_server;
+    if (server < 0 || server >= servers || bytes == 0)
+      return;
+    const std::uint64_t held = part_of(bucket.parts, traffic.bytes_of(bucket), servers, server);
+    tensors[index(server)] += bucket.tensors_of(server) * static_cast<double>(bytes) /
+                              static_cast<double>(held) / traffic.round;
+  };
+  for (const Bucket& bucket : setup.sent_buckets())
+    if (traffic.partners == Schedule::Partners::servers)
+      for (int server = 0; server < servers; ++server)
+        tensors[index(server)] += 2.0 * bucket.tensors_of(server) * first_server;
+    else if (traffic.partners == Schedule::Partners::each_other && traffic.exchange->uses_servers)
+      traffic.for_each_activity_of_average(bucket, first_ranks(traffic.averaging_ranks()),
+                                           [&](int from, int to, std::uint64_t bytes) {
+                                             handle(bucket, from, bytes);
+                                             handle(bucket, to, bytes);
+                                           },
+                                           {});
+  double most_s = 0;
+  for (int server = 0; server < servers; ++server)
+    most_s = std::max(most_s, tensors[index(server)] * setup.scenario.server_software.overhead_s /
+                                  routes.cores(first_server + server));
+  return most_s;
+}
+
 }  // namespace
 
 std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
@@ -106,6 +139,8 @@ LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<L
   const std::vector<double>& solo_s = setup.compute.solo_s;
   const double most_speed = setup.profiles.most_speed;
   LowerBounds bounds;
+  if (setup.scenario.server_software.overhead_s > 0)
+    bounds.server_s = server_s(setup, routes);
   if (setup.traffic.partners == Schedule::Partners::each_other) {
     bounds.compute_s = (std::ranges::max(solo_s) + setup.compute.launch_s) / most_speed;
     bounds.link_s = loads.empty() ? 0 : loads.front().seconds;

@@ -1,6 +1,7 @@
 // No run can beat the seconds per iteration that computation and links need, without simulating.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/plan.h"
@@ -29,6 +30,9 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes);
 struct LowerBounds {
   double compute_s = 0;
   double link_s = 0;
+  double server_s = 0;  // of the fullest server's cores, which handle messages
+
+  double all_s() const { return std::max({compute_s, link_s, server_s}); }
 };
 
 LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads);

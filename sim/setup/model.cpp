@@ -208,6 +208,21 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
   return bucketed(backward, joins);
 }
 
+void deal_tensors(const Model& model, int servers, std::vector<Bucket>& buckets) {
+  std::size_t tensor = model.layers.size();
+  for (Bucket& bucket : buckets) {
+    bucket.parts.assign(index(servers), {});
+    for (int i = 0; i < bucket.tensors; ++i) {
+      ServerPart& part = bucket.parts[--tensor % index(servers)];
+      part.parameters += model.layers[tensor].parameters;
+      ++part.tensors;
+    }
+    std::uint64_t before = 0;
+    for (ServerPart& part : bucket.parts)
+      part.before = std::exchange(before, before + part.parameters);
+  }
+}
+
 void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets) {
   auto layer = model.layers.rbegin();
   for (Bucket& bucket : buckets)

@@ -58,6 +58,10 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
                                    double startup_s, double seconds_per_byte,
                                    double compress_seconds_per_byte = 0);
 
+// Each server holds whole tensors, dealt round robin in forward order, as TensorFlow's
+// replica_device_setter does.
+void deal_tensors(const Model& model, int servers, std::vector<Bucket>& buckets);
+
 // Sets how many parameters of each bucket are in tensors of fewer than `below`.
 void count_small_tensors(const Model& model, std::uint64_t below, std::vector<Bucket>& buckets);
 

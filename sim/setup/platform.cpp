@@ -1,6 +1,7 @@
 #include "sim/setup/platform.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -41,6 +42,7 @@ std::string word(const char* text) {
 std::string loaded_path;                    // for messages
 double latency_factor = 1;                  // of every route
 std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
+std::map<std::string, double> windows;      // links with a TCP window: bytes on their way
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -238,6 +240,12 @@ void note_changing_links(const Profiles& profiles) {
       }
 }
 
+void note_windows(const Profiles& profiles) {
+  for (const auto& [name, bytes] : profiles.windows)
+    for (const char* direction : {"", "_UP", "_DOWN"})
+      windows[name + direction] = bytes;
+}
+
 HostFacts facts_of(const sg::Host* host) {
   return {.name = host->get_name(),
           .node = word(host->get_property("node")),
@@ -275,6 +283,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& p
   }
   check_rates(hosts);
   note_changing_links(profiles);
+  note_windows(profiles);
   std::vector<HostFacts> facts;
   std::ranges::transform(hosts, std::back_inserter(facts), facts_of);
   return facts;
@@ -306,7 +315,10 @@ Route Routes::between(int from, int to) {
     throw std::runtime_error(fmt::format("platform {}: hosts {} and {} have no route between them",
                                          loaded_path, source, destination));
   route.latency_s *= latency_factor;
+  double window_bytes = std::numeric_limits<double>::infinity();
   for (const sg::Link* link : links) {
+    if (const auto window = windows.find(link->get_name()); window != windows.end())
+      window_bytes = std::min(window_bytes, window->second);
     const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
     if (added) {
       const auto changes = changing.find(link->get_name());
@@ -321,7 +333,19 @@ Route Routes::between(int from, int to) {
       route.flow_Bps = std::min(route.flow_Bps, known.bandwidth.mean_Bps());
     (known.fatpipe ? route.fatpipes : route.links).push_back(entry->second);
   }
+  if (std::isfinite(window_bytes)) {
+    route.window_Bps = window_bytes / (route.latency_s + latency_s(to, from));
+    route.flow_Bps = std::min(route.flow_Bps, route.window_Bps);
+  }
   return route;
+}
+
+bool Routes::have_windows() {
+  return !windows.empty();
+}
+
+int Routes::cores(int rank) const {
+  return sg::Host::by_name(rank_hosts_[index(rank)])->get_core_count();
 }
 
 double Routes::width_Bps(int from, int to) {

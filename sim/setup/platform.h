@@ -20,7 +20,10 @@ namespace syncline {
 
 struct Route {
   double latency_s = 0;  // with the network model's factor
-  // Its FATPIPE links leave so much to each flow by itself, however many there are.
+  // Its TCP windows leave so much to each flow by itself: the least of its links, over the seconds
+  // there and back.
+  double window_Bps = std::numeric_limits<double>::infinity();
+  // They and its FATPIPE links do, however many flows there are.
   double flow_Bps = std::numeric_limits<double>::infinity();
   std::vector<int> links;     // that flows share: indices into Routes::links(); none within a host
   std::vector<int> fatpipes;  // the others, likewise
@@ -51,6 +54,8 @@ class Routes {
   double width_Bps(int from, int to);
   const std::vector<PlatformLink>& links() const { return links_; }
   const PlatformLink& link(int i) const { return links_[index(i)]; }
+  int cores(int rank) const;  // of its host
+  static bool have_windows();
 
  private:
   // A route's latency is the sum of its links' and, in some zones, a rest.

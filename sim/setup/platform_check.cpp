@@ -84,6 +84,10 @@ class Check {
         refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
     if (element.name == "trace_connect")
       profiles_.connect(element);
+    if (element.name == "link")
+      window_bytes_ = streams_ = 0;
+    if (element.name == "prop" && element.parent == "link")
+      note_window(element);
     if (is_zone(element.name))
       members_.push_back(0);
   }
@@ -93,6 +97,10 @@ class Check {
       refuse(why_not("config"));
     order_.end();
     names_.end(element);
+    if (element.name == "link" && streams_ > 0 && window_bytes_ == 0)
+      refuse("streams without tcp-window: allowed is both, or tcp-window alone");
+    if (element.name == "link" && window_bytes_ > 0)
+      found_.profiles.windows[element.attribute("id")] = window_bytes_ * std::max(streams_, 1.0);
     if (element.name == "platform")
       for (const XmlElement& use : names_.uses_of_hosts())
         see(use, &Check::require_host);
@@ -110,6 +118,19 @@ class Check {
           "<cluster> has more",
           element.attribute("routing"), members_.back(), most->second);
     members_.pop_back();
+  }
+
+  // A property of a link that limits each transfer over it.
+  void note_window(const XmlElement& property) {
+    const std::string name = property.attribute("id");
+    if (name != "tcp-window" && name != "streams")
+      return;
+    const std::string text = property.attribute("value");
+    const auto value = number_in<double>(text);
+    if (!value || !(*value >= 1 && *value <= 1e15))
+      refuse("{} = {}: allowed are 1 to 1e15{}", name, brief(text),
+             name == "streams" ? "" : " bytes");
+    (name == "streams" ? streams_ : window_bytes_) = *value;
   }
 
   void require_host(const XmlElement& use) {
@@ -244,7 +265,8 @@ class Check {
   PlatformFile found_;
   PlatformProfiles profiles_{found_};
   long long hosts_ = 0;
-  std::vector<int> members_;  // of the zones that are open
+  std::vector<int> members_;               // of the zones that are open
+  double window_bytes_ = 0, streams_ = 0;  // of the link that is read; 0: none
   std::size_t slow_links_ = 0;
 };
 

@@ -17,6 +17,8 @@ struct Profiles {
   // The links' are by the name that the platform gives them. Before its first change a link carries
   // what it says itself.
   std::map<std::string, Bandwidth> bandwidths = {};
+  // By link: bytes that one transfer may have on their way, properties tcp-window times streams.
+  std::map<std::string, double> windows = {};
 };
 
 }  // namespace syncline

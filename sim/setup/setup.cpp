@@ -160,10 +160,17 @@ std::string adding_source(const Scenario& scenario) {
   if (scenario.schedule->partners() == Schedule::Partners::each_other &&
       !scenario.exchange->uses_servers)
     return {};
-  return fmt::format("{:g} GB/s of host memory, {}", scenario.host_memory_Bps / 1e9,
+  const ServerSoftware& software = scenario.server_software;
+  return fmt::format("{:g} GB/s of host memory, {}{}", scenario.host_memory_Bps / 1e9,
                      scenario.host_memory_Bps == Scenario().host_memory_Bps
                          ? "the default: STREAM on a server of two sockets, about (remembered)"
-                         : "option host-memory-bandwidth");
+                         : "option host-memory-bandwidth",
+                     software.source.empty()
+                         ? ""
+                         : fmt::format("; {:g} s of a server's core per tensor of a message, which "
+                                       "varies by {:.0f} %, {}",
+                                       software.overhead_s, 100 * scenario.variation_at_servers(),
+                                       software.source));
 }
 
 std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
@@ -219,7 +226,7 @@ void Setup::reseed(std::uint64_t seed) {
 }
 
 bool Setup::has_chance() const {
-  return scenario.jitter > 0 ||
+  return scenario.jitter > 0 || scenario.varies_at_servers() ||
          (!buckets.empty() && !traffic.payload_of(buckets.front(), 0).messages.empty());
 }
 
@@ -243,15 +250,22 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = trained_model(scenario, lesson.get());
-  const Bucket model_bucket = fused(model, scenario, everything).front();
+  std::vector<Bucket> whole = fused(model, scenario, everything);  // one bucket
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
   Cluster cluster = load_cluster(scenario, platform.profiles);
+  const auto place = [&, servers = cluster.topology.servers](std::vector<Bucket>& buckets) {
+    if (scenario.servers_hold_tensors)
+      deal_tensors(model, servers, buckets);
+  };
+  place(whole);
+  const Bucket& model_bucket = whole.front();
   scenario.epoch_iterations =
       epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
+  place(buckets);
   const std::optional<int> iterations =
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);

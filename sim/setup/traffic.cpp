@@ -20,8 +20,11 @@ std::uint64_t Traffic::shard_of(const Bucket& bucket) const {
 }
 
 Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
-  if (!compression.on())
-    return dense(bytes_of(bucket));
+  if (!compression.on()) {
+    Payload payload = dense(bytes_of(bucket));
+    payload.parts = bucket.parts;
+    return payload;
+  }
   Payload payload;
   payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes(precision);
@@ -99,8 +102,9 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
         if (works)
           serve(rank, compressed_of(bucket));
         for (int s = 0; s < topology.servers && moves; ++s) {
-          moves(rank, first_server + s, share(pushed_bytes, topology.servers, s));
-          moves(first_server + s, rank, share(pulled_bytes(payload), topology.servers, s));
+          moves(rank, first_server + s, part_of(payload.parts, pushed_bytes, topology.servers, s));
+          moves(first_server + s, rank,
+                part_of(payload.parts, pulled_bytes(payload), topology.servers, s));
         }
       }
       break;

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "kernels/io/text.h"
+#include "sim/options/options.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -101,13 +102,20 @@ std::map<std::string, std::string> options_in(const std::string& text) {
   return options;
 }
 
+// An option that there was not yet is not changed by its default.
+bool is_default(const std::string& name, const std::string& value) {
+  const Option* option = find_option(name);
+  return option != nullptr && option->fallback == value;
+}
+
 std::vector<std::string> options_moved(const std::string& before, const std::string& now) {
   std::vector<std::string> moved;
   std::map<std::string, std::string> old = options_in(before);
   for (const auto& [name, value] : options_in(now)) {
+    const bool is_new = !old.contains(name);
     const std::string was = old[name];
     old.erase(name);
-    if (was != value)
+    if (was != value && !(is_new && is_default(name, value)))
       moved.push_back(fmt::format("option {} {} -> {}", name, was.empty() ? "(none)" : was, value));
   }
   for (const auto& [name, was] : old)

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+[[noreturn]] void refuse_at_path(const std::string& path, const std::string& reason) {
   throw std::runtime_error("--out " + brief_path(path) + ": " + reason);
 }
 
@@ -86,7 +86,7 @@ OutFolder::OutFolder(const std::string& path, bool shared) : path_(path), made_(
     check_place(path + "/results.csv");
   } catch (const std::runtime_error& error) {
     close(locked_);
-    refuse(path, error.what());
+    refuse_at_path(path, error.what());
   }
 }
 
@@ -103,26 +103,26 @@ void OutFolder::require_ours(const std::string& name) const {
     return;
   const std::string allowed = ": allowed is another folder, or moving it away";
   if (!fs::is_regular_file(status))
-    refuse(path_, name + " is there and is no file" + allowed);
+    refuse_at_path(path_, name + " is there and is no file" + allowed);
   const std::optional<std::string> begin = begin_of(path);
   if (!begin)
-    refuse(path_, name + " is there and cannot be read" + allowed);
+    refuse_at_path(path_, name + " is there and cannot be read" + allowed);
   if (!begin->empty() && !is_ours(name, *begin))
-    refuse(path_, name + " is there and was not written by syncline" + allowed);
+    refuse_at_path(path_, name + " is there and was not written by syncline" + allowed);
 }
 
 void OutFolder::lock(bool shared) {
   locked_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (locked_ < 0)
-    refuse(path_, "cannot be read: " + std::string(std::strerror(errno)));
+    refuse_at_path(path_, "cannot be read: " + std::string(std::strerror(errno)));
   // The processes of a run that was just killed end a moment after it. Where the file system has
   // no locks, there is nothing to wait for.
   const int kind = (shared ? LOCK_SH : LOCK_EX) | LOCK_NB;
   for (int tries = 0; flock(locked_, kind) != 0 && errno == EWOULDBLOCK; ++tries) {
     if (tries == 100) {
       close(locked_);
-      refuse(path_,
-             "another run writes there: allowed is another folder, or waiting for it to end");
+      refuse_at_path(
+          path_, "another run writes there: allowed is another folder, or waiting for it to end");
     }
     usleep(20000);
   }

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "sim/schedule.h"
 #include "sim/setup/data.h"
+#include "sim/worker.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
@@ -110,6 +112,45 @@ TEST(LeastSquares, OfAspAreStableBelowARateThatFallsWithStaleness) {
     };
     EXPECT_LT(growth(0.9), 0.5) << workers;
     EXPECT_GT(growth(1.1), 2) << workers;
+  }
+}
+
+// Applies each average one iteration after it was started.
+void averages_late(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets())
+      worker.backward(bucket);
+    worker.finish_averages();
+    worker.step();
+    for (const Bucket& bucket : worker.buckets())
+      worker.start_average(bucket);
+  }
+  worker.finish_averages();
+}
+
+// The same bound as above, with tau = 1: half of that of bsp. Once, a late average was learned as
+// if it were of the moment of its step, and so stable to the rate of bsp.
+TEST(LeastSquares, OfLateAveragesAreStableToHalfTheRateOfBsp) {
+  const Known problem = known();
+  const Schedule late{.name = "late", .sentence = "", .worker = averages_late};
+  for (const int workers : {1, 3}) {
+    const auto options = [&](double part) {
+      return least_squares("bsp", workers, part / problem.greatest,
+                           {{"batch", std::to_string(problem.count)},
+                            {"bucket-bytes", "0"},
+                            {"iterations", "150"},
+                            {"evaluate-every", std::to_string(problem.count * workers)}});
+    };
+    const auto growth = [&](double part) {
+      const std::vector<double> all =
+          excesses(simulated_by(late, options(part)), problem.least_loss);
+      return all.back() / all.at(all.size() / 2);
+    };
+    EXPECT_LT(growth(0.9), 0.5) << workers;
+    EXPECT_GT(growth(1.1), 2) << workers;
+    const std::vector<double> in_time = excesses(simulated(options(1.1)), problem.least_loss);
+    EXPECT_LT(in_time.back(), in_time.front() / 10) << workers;
   }
 }
 

@@ -19,6 +19,7 @@
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
+#include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 #include "sim/traces/traces.h"
 #include "tests/laws/packed_learned.h"
@@ -160,7 +161,7 @@ std::string predictions(const Scenario& scenario) {
     times = bucket_times(setup.traffic, routes, setup.buckets);
   const std::vector<LinkLoad> links = link_loads(setup, routes);
   const LowerBounds lower = lower_bounds(setup, routes, links);
-  out << number(std::max(lower.compute_s, lower.link_s)) << ' '
+  out << number(lower.all_s()) << ' '
       << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
       << sum_of(times).about << ' ' << number(sum_of(times).exchange_s()) << ' '
       << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
@@ -339,16 +340,29 @@ Scenario resolved(Options options) {
   return resolve(given);
 }
 
-Simulated simulated(Options options) {
-  const Scenario scenario = resolved(std::move(options));
+namespace {
+
+Simulated simulated_as(const Scenario& scenario) {
   Simulated result;
   result.trace = unpacked(run_child([&] {
-    Setup setup = prepare(scenario);
+    Setup setup = prepare(with_computation_alone(scenario));
     setup.keep_messages = true;
     return packed(simulate(setup));
   }));
   result.figures = figures_of(result.trace, scenario.batch);
   return result;
+}
+
+}  // namespace
+
+Simulated simulated(Options options) {
+  return simulated_as(resolved(std::move(options)));
+}
+
+Simulated simulated_by(const Schedule& schedule, Options options) {
+  Scenario scenario = resolved(std::move(options));
+  scenario.schedule = &schedule;
+  return simulated_as(scenario);
 }
 
 Predicted predicted(Options options) {

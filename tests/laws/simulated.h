@@ -74,6 +74,10 @@ Scenario resolved(Options options);
 // a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`, `fidelity` flow.
 Simulated simulated(Options options);
 
+// The same by a schedule that is not registered, in place of the one that the options name. Throws
+// std::runtime_error with the simulation's error.
+Simulated simulated_by(const Schedule& schedule, Options options);
+
 // Closed forms for a scenario, without simulating it (sim/setup/exchange_time.h).
 struct Predicted {
   double bound_s = 0;  // no run is faster, per iteration (sim/setup/lower_bounds.h)

@@ -235,6 +235,21 @@ TEST_F(Check, BlessKeepsReasonsAndBounds) {
   EXPECT_EQ(text_of(folder_.path("c/expected.csv")), now);  // nothing had moved
 }
 
+// Once, every option that was new since then was said to have changed from (none) to its default.
+TEST_F(Check, DoesNotNameDefaultsOfOptionsThatThereWereNotYet) {
+  std::string old = expected_;
+  for (const std::string option : {"; server-placement=cut", "; jitter=0"})
+    for (std::size_t at = 0; (at = old.find(option)) != std::string::npos;)
+      old.erase(at, option.size());
+  ASSERT_NE(old, expected_);
+  folder_.write("c/expected.csv", old);
+  edit("c/ring.cfg", "jitter = 0", "jitter = 0.5");
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out, {"changed: option jitter (none) -> 0.5"});
+  EXPECT_EQ(ended.out.find("server-placement"), std::string::npos) << ended.out;
+}
+
 TEST_F(Check, SaysWhyABoundIsThere) {
   folder_.write("c/expected.csv",
                 "cell,figure,at_least,because\n"

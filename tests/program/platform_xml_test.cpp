@@ -46,6 +46,27 @@ const std::vector<Case> effects{
 };
 INSTANTIATE_TEST_SUITE_P(Effects, Refused, testing::ValuesIn(effects), name_of_case);
 
+// Of the link in line 7; another one follows it.
+std::string with_properties(const std::string& properties) {
+  return platform({.link = whole_link + ">" + properties + "</link><link id=\"m\" " + whole_link});
+}
+
+const std::vector<Case> windows{
+    {"AWindowOfNoNumber",
+     with_properties("<prop id=\"tcp-window\" value=\"4MiB\"/>"),
+     {"p.xml:7", "tcp-window = 4MiB", "1 to 1e15 bytes"}},
+    {"AWindowOfNoByte",
+     with_properties("<prop id=\"tcp-window\" value=\"0\"/>"),
+     {"p.xml:7", "tcp-window = 0", "1 to 1e15 bytes"}},
+    {"NegativeStreams",
+     with_properties("<prop id=\"tcp-window\" value=\"9\"/><prop id=\"streams\" value=\"-1\"/>"),
+     {"p.xml:7", "streams = -1", "1 to 1e15"}},
+    {"StreamsWithoutAWindow",
+     with_properties("<prop id=\"streams\" value=\"4\"/>"),
+     {"p.xml:7", "<link> l", "streams without tcp-window"}},
+};
+INSTANTIATE_TEST_SUITE_P(Windows, Refused, testing::ValuesIn(windows), name_of_case);
+
 Case of_host(const std::string& name, const std::string& attributes,
              const std::vector<std::string>& mentions) {
   Case one{name, platform({.host = attributes}), {"p.xml:5", "<host> a", "allowed"}};
