@@ -23,7 +23,7 @@ constexpr double short_s = 0.25;  // is not much more than preparing it twice ta
 
 Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Limits& limits) {
   const MemoryLimit limit(limits.memory_bytes);
-  Setup setup = prepare(with_computation_alone(cell.scenario), platform);
+  Setup setup = prepare(with_computation_alone(cell.scenario, platform), platform);
   settle_fidelity(setup);
   setup.keep_messages = cell.keeps_messages();
   return setup;

@@ -189,7 +189,8 @@ std::string explain_estimate(const Setup& setup) {
 
 std::string explain(const Scenario& scenario, bool json) {
   const MemoryLimit limit(limits_of({}).memory_bytes);
-  Setup setup = prepare(with_computation_alone(scenario));
+  const PlatformFile platform = read_platform(scenario.platform);
+  Setup setup = prepare(with_computation_alone(scenario, platform), platform);
   settle_fidelity(setup);
   if (json) {
     Routes routes(setup.traffic.cluster.rank_hosts);

@@ -69,11 +69,12 @@ std::string who_waits(const Run& run) {
     if (node->events.wakeup.waits())
       all.push_back(run.trace.rank_names[index(node->rank())] +
                     " waits for its workers or servers");
-  const std::size_t shown = std::min(all.size(), most_waiting);
-  std::string text;
-  for (std::size_t i = 0; i < shown; ++i)
-    text += (i == 0 ? "" : "; ") + all[i];
-  return all.size() == shown ? text : fmt::format("{}; and {} more", text, all.size() - shown);
+  if (all.size() > most_waiting) {
+    const std::string others = fmt::format("and {} more", all.size() - most_waiting);
+    all.resize(most_waiting);
+    all.push_back(others);
+  }
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 }  // namespace syncline

@@ -7,7 +7,12 @@
 
 namespace syncline {
 
-Run::Run(const Setup& setup) : setup(setup), length(setup), wire(*this), cuts(setup.cuts()) {
+Run::Run(const Setup& setup)
+    : setup(setup),
+      length(setup),
+      wire(*this),
+      cuts(setup.cuts()),
+      service_shape_(service_shape(setup.scenario.variation_at_servers())) {
   for (const std::string& host : setup.traffic.cluster.rank_hosts)
     hosts.push_back(sg::Host::by_name(host));
   begin_trace();
@@ -184,8 +189,8 @@ void Run::handle(double tensors, Row row) {
   if (core_s == 0)
     return;
   row.verb = "handle";
-  const double factor = service_factor(scenario.variation_at_servers(), scenario.seed, row.rank,
-                                       row.worker, row.iteration);
+  const double factor =
+      service_factor(service_shape_, scenario.seed, row.rank, row.worker, row.iteration);
   take_turn(cores_, core_s * factor / hosts[index(row.rank)]->get_core_count(), row);
 }
 

@@ -87,6 +87,7 @@ struct Run {
   void use_memory(double bytes, Row row);
   void take_turn(Turns& turns, double seconds, Row row);
   Turns memories_, cores_;
+  double service_shape_;  // of how what servers' software takes varies
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>
       common_payloads_;  // by warm-up stage and bucket
   std::map<std::pair<int, int>, std::shared_ptr<const Payload>>

@@ -48,6 +48,14 @@ ServerState::Piece& ServerState::piece_of(const Push& push) {
   return pieces[run.piece(push.bucket, push.piece)];
 }
 
+Row ServerState::row(const Push& push) const {
+  return {.stream = Stream::compute,
+          .rank = rank(),
+          .bucket = push.bucket,
+          .iteration = push.iteration,
+          .worker = push.worker};
+}
+
 std::uint64_t ServerState::added_bytes(const Payload& payload) const {
   return part_of(payload.parts,
                  payload.elements > 0 ? payload.small_bytes : payload.bytes + payload.small_bytes,
@@ -76,11 +84,7 @@ void Server::apply(const Push& push) {
   Run& run = state_.run;
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
   const PushedPieces& cut = run.cuts[index(push.bucket)];
-  Row row{.stream = Stream::compute,
-          .rank = state_.rank(),
-          .bucket = push.bucket,
-          .iteration = push.iteration,
-          .worker = push.worker};
+  Row row = state_.row(push);
   run.handle(static_cast<double>(cut.pushed(index(bucket.tensors_of(state_.shard)), push.piece)),
              row);
   state_.work(Work::Kind::decode, bucket, push.iteration);
@@ -118,11 +122,7 @@ void Server::reply(const Push& push) {
   const std::shared_ptr<const Payload> payload = run.payload(bucket, push.iteration);
   run.handle(static_cast<double>(run.cuts[index(push.bucket)].answered(
                  index(bucket.tensors_of(state_.shard)), push.piece)),
-             {.stream = Stream::compute,
-              .rank = state_.rank(),
-              .bucket = push.bucket,
-              .iteration = push.iteration,
-              .worker = push.worker});
+             state_.row(push));
   if (run.setup.traffic.compressed_pulls)
     state_.work(Work::Kind::encode, bucket, push.iteration);
   const Learner::Answer values = run.learner == nullptr

@@ -9,6 +9,7 @@
 #include "sim/engine/actors.h"
 #include "sim/plan.h"
 #include "sim/server.h"
+#include "sim/trace.h"
 
 namespace syncline {
 
@@ -37,6 +38,7 @@ struct ServerState {
 
   int rank() const;
   Piece& piece_of(const Push& push);
+  Row row(const Push& push) const;  // of work on it
   // So much of its share of a message is added as it is: reading messages has prices of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
   // Works on messages of this server's share of a bucket.

@@ -139,22 +139,14 @@ void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
   }
 }
 
-// As many tensors as these transfers have of what the server holds: so a node's gradient counts
-// once, however many of its workers push it.
 void Stages::handle(StreamState& own, const std::vector<Transfer>& transfers,
                     const PipelinedBucket& in_pipeline) {
-  const int server = rank - run.trace.workers;
-  if (server < 0)
-    return;
-  const Bucket& bucket = in_pipeline.bucket;
-  const std::uint64_t held =
-      part_of(bucket.parts, run.setup.traffic.bytes_of(bucket), run.trace.servers, server);
-  if (held == 0)
+  if (rank < run.trace.workers)
     return;
   double bytes = 0;
   for (const Transfer& transfer : transfers)
     bytes += static_cast<double>(transfer.bytes);
-  run.handle(bucket.tensors_of(server) * bytes / static_cast<double>(held),
+  run.handle(run.setup.traffic.tensors_in(in_pipeline.bucket, rank - run.trace.workers, bytes),
              {.stream = Stream::communication,
               .stage = static_cast<std::uint8_t>(own.stage),
               .rank = rank,

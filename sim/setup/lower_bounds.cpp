@@ -84,12 +84,9 @@ double server_s(const Setup& setup, const Routes& routes) {
   const int servers = traffic.cluster.topology.servers;
   std::vector<double> tensors(index(servers));  // handled in an iteration of all workers
   const auto handle = [&](const Bucket& bucket, int rank, std::uint64_t bytes) {
-    const int server = rank - first_server;
-    if (server < 0 || server >= servers || bytes == 0)
-      return;
-    const std::uint64_t held = part_of(bucket.parts, traffic.bytes_of(bucket), servers, server);
-    tensors[index(server)] += bucket.tensors_of(server) * static_cast<double>(bytes) /
-                              static_cast<double>(held) / traffic.round;
+    if (const int server = rank - first_server; server >= 0 && server < servers)
+      tensors[index(server)] +=
+          traffic.tensors_in(bucket, server, static_cast<double>(bytes)) / traffic.round;
   };
   for (const Bucket& bucket : setup.sent_buckets())
     if (traffic.partners == Schedule::Partners::servers)

@@ -26,22 +26,27 @@ const OwnOption overhead{.name = option, .minimum = 1e-12, .maximum = 1};
 
 }  // namespace
 
-double service_factor(double coefficient, std::uint64_t seed, int server, int worker,
-                      int iteration) {
+double service_shape(double coefficient) {
   if (coefficient == 0)
-    return 1;
+    return 0;
   double low = 0.5;
   double high = 1e3;  // the larger k, the less it varies
   while (high - low > 1e-9 * high) {
     const double k = (low + high) / 2;
     (second_moment(k) > 1 + coefficient * coefficient ? low : high) = k;
   }
+  return low;
+}
+
+double service_factor(double shape, std::uint64_t seed, int server, int worker, int iteration) {
+  if (shape == 0)
+    return 1;
   const PhiloxWords words =
       philox({static_cast<std::uint32_t>(iteration), static_cast<std::uint32_t>(worker),
               static_cast<std::uint32_t>(server), 1},
              static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
   const double exponential = -std::log((words[0] + 0.5) * 0x1p-32);
-  return std::pow(exponential, 1 / low) / std::tgamma(1 + 1 / low);
+  return std::pow(exponential, 1 / shape) / std::tgamma(1 + 1 / shape);
 }
 
 ServerSoftware server_software(const std::string& text) {

@@ -13,10 +13,11 @@ namespace syncline {
 // the names with a measured time, also for software that nobody has measured.
 ServerSoftware server_software(const std::string& text);
 
-// A factor with mean 1 and this coefficient of variation, of what one worker's update of an
-// iteration takes on a server: exponential at 1, else Weibull's distribution. Counter-based, as
-// jitter_factor.
-double service_factor(double coefficient, std::uint64_t seed, int server, int worker,
-                      int iteration);
+// The shape of Weibull's distribution with this coefficient of variation; 1 is exponential. 0 where
+// nothing varies.
+double service_shape(double coefficient);
+// A factor with mean 1 and this shape, of what one worker's update of an iteration takes on a
+// server. Counter-based, as jitter_factor.
+double service_factor(double shape, std::uint64_t seed, int server, int worker, int iteration);
 
 }  // namespace syncline

@@ -19,6 +19,12 @@ std::uint64_t Traffic::shard_of(const Bucket& bucket) const {
   return elements == 0 ? 0 : std::max<std::uint64_t>(elements / shards, 1);
 }
 
+double Traffic::tensors_in(const Bucket& bucket, int server, double bytes) const {
+  const std::uint64_t held =
+      part_of(bucket.parts, bytes_of(bucket), cluster.topology.servers, server);
+  return held == 0 ? 0 : bucket.tensors_of(server) * bytes / static_cast<double>(held);
+}
+
 Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   if (!compression.on()) {
     Payload payload = dense(bytes_of(bucket));

@@ -66,6 +66,9 @@ struct Traffic {
     return bucket.parameters - bucket.small_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
+  // So many bytes of what a server holds of a bucket have so many tensors: a node's gradient counts
+  // once, however many of its workers push it.
+  double tensors_in(const Bucket& bucket, int server, double bytes) const;
   // This is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;

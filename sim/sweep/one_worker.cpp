@@ -41,10 +41,10 @@ void require_fastest(const Cluster& cluster) {
 }
 
 // Seconds of an iteration, if computation takes `compute_s` of it.
-double iteration_s(Scenario scenario, double compute_s) {
+double iteration_s(Scenario scenario, const PlatformFile& platform, double compute_s) {
   scenario.throughput = scenario.batch / compute_s;
   const std::string rate = run_child([&] {
-    Setup setup = prepare(scenario);
+    Setup setup = prepare(scenario, platform);
     settle_fidelity(setup);
     require_fastest(setup.traffic.cluster);
     return fmt::format("{:.17g}",
@@ -55,7 +55,7 @@ double iteration_s(Scenario scenario, double compute_s) {
 
 }  // namespace
 
-Scenario with_computation_alone(const Scenario& scenario) {
+Scenario with_computation_alone(const Scenario& scenario, const PlatformFile& platform) {
   if (!scenario.throughput_is_of_schedule)
     return scenario;
   const Scenario one = of_one_worker(scenario);
@@ -64,8 +64,8 @@ Scenario with_computation_alone(const Scenario& scenario) {
   // end is too much where it stays (Illinois).
   double low_s = shortest * measured_s;
   double high_s = measured_s;
-  double low = iteration_s(one, low_s) - measured_s;
-  double high = iteration_s(one, high_s) - measured_s;
+  double low = iteration_s(one, platform, low_s) - measured_s;
+  double high = iteration_s(one, platform, high_s) - measured_s;
   if (low > 0)
     refuse(
         "throughput = {:g} with throughput-of = schedule: without any computation one worker and "
@@ -75,7 +75,7 @@ Scenario with_computation_alone(const Scenario& scenario) {
   int side = 0;
   for (int run = 0; run < most_runs && high > exact * measured_s; ++run) {
     compute_s = low == 0 ? low_s : (low_s * high - high_s * low) / (high - low);
-    const double over = iteration_s(one, compute_s) - measured_s;
+    const double over = iteration_s(one, platform, compute_s) - measured_s;
     if (std::abs(over) <= exact * measured_s)
       break;
     if (over > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sim/scenario.h"
+#include "sim/setup/platform_check.h"
 
 namespace syncline {
 
@@ -10,6 +11,6 @@ namespace syncline {
 // measured. Any other scenario is returned as it is. Simulates, in processes of its own, so call it
 // before the platform is loaded. Throws std::invalid_argument where the exchange alone takes
 // longer, and where the first worker host is not the fastest, whose rate it is.
-Scenario with_computation_alone(const Scenario& scenario);
+Scenario with_computation_alone(const Scenario& scenario, const PlatformFile& platform);
 
 }  // namespace syncline

@@ -345,7 +345,8 @@ namespace {
 Simulated simulated_as(const Scenario& scenario) {
   Simulated result;
   result.trace = unpacked(run_child([&] {
-    Setup setup = prepare(with_computation_alone(scenario));
+    const PlatformFile platform = read_platform(scenario.platform);
+    Setup setup = prepare(with_computation_alone(scenario, platform), platform);
     setup.keep_messages = true;
     return packed(simulate(setup));
   }));
