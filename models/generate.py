@@ -78,10 +78,11 @@ def pool(kernel, stride, padding=0, rounding=floor):
     return reshape(lambda shape: (*(rounding((n + 2 * padding - kernel) / stride) + 1 for n in shape[:-1]), shape[-1]))
 
 
-def attention(shape):
-    """Query, key and value lie side by side in the features. Scores and weighted sum: two products, tokens squared."""
+def attention(shape, width=0):
+    """Query, key and value lie side by side in the features. Scores and weighted sum: two products, tokens squared.
+    `width` is the query's, where keys and values are narrower because several heads share them."""
     tokens, features = shape
-    width = features // 3
+    width = width or features // 3
     return (tokens, width), [Row("attention", 0, 2 * (2 * tokens * tokens * width))]
 
 
@@ -107,6 +108,11 @@ linear = partial(conv, kernel=1, bias=True)
 def norm(name):
     """Batch or layer normalisation: a scale and a shift per feature."""
     return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0), Row(f"{name}.bias", shape[-1], 0)])
+
+
+def rms_norm(name):
+    """Only a scale per feature."""
+    return lambda shape: (shape, [Row(f"{name}.weight", shape[-1], 0)])
 
 
 def embedding(name, entries, features):
@@ -365,6 +371,21 @@ def gpt2(blocks, width, vocabulary):
                  *map(block, range(blocks)), norm("ln_f"), tied_head)
 
 
+def llama(blocks, width, key_value_width, feed_forward, vocabulary):
+    project = partial(conv, kernel=1)
+
+    def block(index):
+        qkv = fork(project("q_proj", width), project("k_proj", key_value_width), project("v_proj", key_value_width))
+        attend = within("self_attn", qkv, partial(attention, width=width), project("o_proj", width))
+        # Gate and up are multiplied, which has the shape of a sum.
+        mlp = within("mlp", add(project("gate_proj", feed_forward), project("up_proj", feed_forward)),
+                     project("down_proj", width))
+        return within(f"layers.{index}", add(identity, chain(rms_norm("input_layernorm"), attend)),
+                      add(identity, chain(rms_norm("post_attention_layernorm"), mlp)))
+    return chain(within("model", embedding("embed_tokens", vocabulary, width), *map(block, range(blocks)),
+                        rms_norm("norm")), project("lm_head", vocabulary))
+
+
 # The files ---------------------------------------------------------------------------------------------------------
 
 IMAGE, LARGE_IMAGE, CIFAR = (224, 224, 3), (299, 299, 3), (32, 32, 3)
@@ -384,6 +405,10 @@ HEADS = ("BertModel has the last 7 tensors less; the decoder is tied to the word
          "of their block")
 TIED = ("the head is tied to wte and its flop are on the last row, ln_f.bias; the flop of the attention products, "
         "not halved for the causal mask, are on attn.c_proj.weight of their block")
+INTELLECT = ("the report prints 10B; the total is the sum of Llama-3's tensors with 42 blocks, whose dimensions are "
+             "remembered; head not tied; the flop of the attention products, not halved for the causal mask, are on "
+             "self_attn.o_proj.weight of their block")
+LLAMA_MODEL = "LlamaForCausalLM of Hugging Face transformers"
 
 # The total is the one published for the implementation; `csv` refuses any other sum.
 NETWORKS = [
@@ -423,6 +448,8 @@ NETWORKS = [
     Network("bert-large", (64,), bert(24, 1024), 336_226_108, BERT, BERT_MODEL, HEADS),
     Network("gpt2", (1024,), gpt2(12, 768, 50_257), 124_439_808,
             "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
+    Network("llama-10b", (8192,), llama(42, 4096, 1024, 14_336, 128_256), 10_211_381_248,
+            "Jaghouar et al. 2024, INTELLECT-1 Technical Report (arXiv 2412.01152)", LLAMA_MODEL, INTELLECT),
 ]
 
 

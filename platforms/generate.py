@@ -32,6 +32,8 @@ class Wire:
     bandwidth: str
     latency: str
     source: str
+    window: int = 0  # bytes that a TCP stream may have on their way; 0: no limit
+    streams: int = 1
 
 
 @dataclass(frozen=True)
@@ -110,22 +112,34 @@ HDR = Wire("nic", "24GBps", "5.3us", f"""\
 One 200 Gbit/s InfiniBand (HDR) card. Rate published: what NCCL's maintainers call its peak; nominal is 25 GB/s.
 {RDMA_LATENCY}""")
 
+WAN_10G = Wire("wan", "1.17GBps", "30ms", """\
+10 Gbit/s of a provider's line between two regions, TCP. Rate modelled: nominal 1.25 GB/s less the headers of
+1,500-byte frames. Latency modelled: 30 ms one way, some 4,500 km of fibre and its routers.
+Window: 4 MiB, the largest that Linux takes by itself to send (tcp_wmem, remembered); 8 streams a transfer, modelled.
+So one transfer alone gets 8 x 4 MiB / 60 ms = 559 MB/s, and two fill the line to 96 %.""",
+               4 * 1024 * 1024, 8)
+
 SWITCH = "Modelled: one switch that never blocks joins all cards, and adds no time of its own."
 
 
 def link(name, wire):
-    return f'<link id="{name}" bandwidth="{wire.bandwidth}" latency="{wire.latency}" sharing_policy="SPLITDUPLEX"/>\n'
+    begin = f'<link id="{name}" bandwidth="{wire.bandwidth}" latency="{wire.latency}" sharing_policy="SPLITDUPLEX"'
+    if not wire.window:
+        return begin + "/>\n"
+    return begin + (f'>\n  <prop id="tcp-window" value="{wire.window}"/>'
+                    f'<prop id="streams" value="{wire.streams}"/>\n</link>\n')
 
 
-def host(name, node, device):
+def host(name, node, device, site=""):
+    where = f'<prop id="site" value="{site}"/>' if site else ""
     return (f'<host id="{name}" speed="{device.speed}">'
-            f'<prop id="node" value="{node}"/><prop id="device" value="{device.name}"/></host>\n')
+            f'<prop id="node" value="{node}"/><prop id="device" value="{device.name}"/>{where}</host>\n')
 
 
-def star(zone, node, hosts, device, wire):
+def star(zone, node, hosts, device, wire, site=""):
     """A zone of hosts, each on a link of its own to the zone's router."""
     body = f'<zone id="{zone}" routing="Floyd">\n'
-    body += "".join("  " + host(name, node or name, device) for name in hosts)
+    body += "".join("  " + host(name, node or name, device, site) for name in hosts)
     body += f'  <router id="{zone}-root"/>\n'
     body += "".join("  " + link(f"{name}-{wire.suffix}", wire) for name in hosts)
     for name in hosts:
@@ -148,14 +162,26 @@ def joined(name, zones, centre):
     return body + "</zone>\n"
 
 
-def nodes_and_switch(name, groups):
+def nodes_and_switch(name, groups, first=0, switch="switch", site=""):
     zones = []
     for group in groups:
         for _ in range(group.count):
-            node = f"node{len(zones)}"
+            node = f"node{first + len(zones)}"
             hosts = [f"{node}-gpu{gpu}" for gpu in range(group.gpus)]
-            zones.append((node, star(node, node, hosts, group.device, group.bus), group.card, f"{node}-nic"))
-    return joined(name, zones, "switch")
+            zones.append((node, star(node, node, hosts, group.device, group.bus, site), group.card, f"{node}-nic"))
+    return joined(name, zones, switch)
+
+
+def two_regions(name, nodes, wan):
+    """Twice the same nodes with a switch, and one line between the two switches."""
+    body = f'<zone id="{name}" routing="Floyd">\n\n'
+    for region in range(2):
+        body += indent(nodes_and_switch(f"region{region}", [nodes], region * nodes.count, f"region{region}-switch",
+                                        f"region{region}"), "  ") + "\n"
+    body += indent(link("wan", wan), "  ")
+    body += ('  <zoneRoute src="region0" dst="region1" gw_src="region0-switch-root" gw_dst="region1-switch-root">\n'
+             '    <link_ctn id="wan" direction="UP"/>\n  </zoneRoute>\n')
+    return body + "</zone>\n"
 
 
 def boards_in_a_server(name, boards, gpus_per_board, device, wire, slot):
@@ -185,11 +211,11 @@ def platform(name, what, facts, zone):
 def cluster(name, what, groups):
     facts = []
     for group in groups:
-        of = f" ({group.device.name})" if len(groups) > 1 else ""
+        of = f" ({group.device.name})" if len({other.device for other in groups}) > 1 else ""
         facts += [(f"Speed of a host{of}, fp32", group.device.source),
                   (f"Links *-{group.bus.suffix}{of}", group.bus.source),
                   (f"Links *-{group.card.suffix}{of}", group.card.source)]
-    return platform(name, what, facts + [("Switch", SWITCH)], nodes_and_switch(name, groups))
+    return platform(name, what, [*dict.fromkeys(facts), ("Switch", SWITCH)], nodes_and_switch(name, groups))
 
 
 def one_gpu_machines(name, what, count, device, wire):
@@ -229,6 +255,17 @@ No particular cluster: what a site has that bought twice.""",
 32 machines x 1 P102-100, 1 Gbit/s Ethernet.
 The cluster of the gTop-k paper (the model of GPU is remembered). The GPU's bus is left out: even this
 mining card's PCIe 1.0 x4 (1 GB/s, remembered) is nine times faster than the network.""", 32, P102, ETHERNET_1G)
+    yield "pcie-4-and-6-10gbe", cluster("pcie-4-and-6-10gbe", """\
+one node with 4 and one with 6 RTX 2080 Ti on PCIe, 10 Gbit/s Ethernet.
+No particular cluster: two machines of pcie-8x4-10gbe that were not bought alike.""",
+                                        [Nodes(1, 4, RTX2080TI, PCIE_STAGED, ETHERNET_10G),
+                                         Nodes(1, 6, RTX2080TI, PCIE_STAGED, ETHERNET_10G)])
+    region = Nodes(4, 8, A100, NVLINK_A100, EDR)
+    yield "two-regions-2x4x8", platform("two-regions-2x4x8", """\
+two regions of 4 nodes x 8 A100 with NVLink, 10 Gbit/s and 30 ms apart.
+No particular cluster. Inside a region one 100 Gbit/s InfiniBand card per node. `site` is a host's region.""", [
+        ("Speed of a host, fp32", A100.source), ("Links *-nvlink", NVLINK_A100.source), ("Links *-nic", EDR.source),
+        ("Switch of a region", SWITCH), ("Link wan", WAN_10G.source)], two_regions("two-regions-2x4x8", region, WAN_10G))
     yield "k80-1x16", platform("k80-1x16", """\
 one server with 16 K80 GPUs on 8 boards, GPUDirect peer to peer over PCIe, no network.
 Amazon EC2 p2.16xlarge, the machine of the QSGD paper.""", [
