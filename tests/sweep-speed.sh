@@ -3,8 +3,9 @@
 # can do: two sweeps of 75 cells, started together, which know nothing of each other. The median of
 # five such rounds says how much of the machine's own gain a sweep gets; at least the first argument
 # (0.85) is wanted. No test, because it is about time: a round counts only if the machine had nothing
-# else to do, and nothing is said where there are not five such rounds of eight, not two processors, or
-# two processors that together do less than 1.3 times what one does (two threads of one core).
+# else to do, and nothing is said where there are not five such rounds of eight, or not two processors.
+# Two that wait for each other get 1 / the machine's own gain, so a gain below 1.18 (two threads of one
+# core) cannot tell them from two that do not, and is not held against them.
 set -euo pipefail
 program=$(readlink -f "${2:-build/release/syncline}")
 wanted=${1:-0.85}
@@ -68,9 +69,5 @@ if [ "${#parts[@]}" -lt 5 ]; then
   exit 0
 fi
 echo "speed of sweeps: two processes are $(median "${speeds[@]}") times as fast as one, two sweeps apart $(median "${possible[@]}") times"
-if awk "BEGIN { exit !($(median "${possible[@]}") < 1.3) }"; then
-  echo "speed of sweeps: not judged, two processors of this machine do hardly more than one"
-  exit 0
-fi
 echo "speed of sweeps: a sweep gets $(median "${parts[@]}") of what the machine can do, at least $wanted is wanted"
 awk "BEGIN { exit !($(median "${parts[@]}") >= $wanted) }"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Table 6 of Scaling Laws for DiLoCo (arXiv 2503.09799) beside ours: Gbit/s that reach a compute utilisation.
 
-    scaling_laws.py [PROGRAM]     default: build/release/syncline of this tree; takes two minutes
+    scaling_laws.py [PROGRAM]     default: build/release/syncline of this tree; takes a minute or two
 
 A cell's bandwidth is found by bisection with the program, and has to be what arithmetic says, to 0.1 %.
 """
