@@ -80,6 +80,34 @@ Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings&
   return every_step ? plan : with_fused_rounds(plan, topology);
 }
 
+int Topology::group_of(Among group, int worker) const {
+  if (group == Among::all)
+    return 0;
+  return (group == Among::node ? node_of : site_of)[index(worker)];
+}
+
+std::vector<int> Topology::members(Among group, int worker) const {
+  const int own = group_of(group, worker);
+  std::vector<int> members;
+  for (int other = 0; other < workers(); ++other)
+    if (group_of(group, other) == own)
+      members.push_back(other);
+  return members;
+}
+
+Topology Topology::only(const std::vector<int>& members) const {
+  std::vector<int> sizes;
+  int last = -1;
+  for (const int worker : members) {
+    if (const int node = node_of[index(worker)]; node != last) {
+      sizes.push_back(0);
+      last = node;
+    }
+    ++sizes.back();
+  }
+  return make_topology(sizes, 0);
+}
+
 Topology make_topology(const std::vector<int>& workers_in_node, int servers) {
   Topology topology;
   topology.servers = servers;

@@ -142,11 +142,16 @@ using Plan = std::vector<std::variant<Phase, Work>>;
 const Work* first_work(const Plan& plan);
 const Work* last_work(const Plan& plan);
 
+// Workers average with all others, or with those of their node or of their site (host property
+// `site`).
+enum class Among { all, node, site };
+
 // These take part: ranks 0, 1, ... are the workers, node by node; then come the servers.
 struct Topology {
   std::vector<std::vector<int>> nodes;  // the workers of each node
   std::vector<int> node_of;             // of each worker
   int servers = 0;
+  std::vector<int> site_of = {};  // of each worker; empty: some host has no site
 
   int workers() const { return static_cast<int>(node_of.size()); }
   int ranks() const { return workers() + servers; }
@@ -155,6 +160,12 @@ struct Topology {
   }
   // So many pairs of a worker and a server there are: more than an int holds where both are many.
   long long pairs() const { return static_cast<long long>(workers()) * servers; }
+  // The number of the worker's group; groups are numbered by their first worker.
+  int group_of(Among group, int worker) const;
+  // Those in the worker's group, in order.
+  std::vector<int> members(Among group, int worker) const;
+  // These workers alone, as ranks 0, 1, ..., on their nodes.
+  Topology only(const std::vector<int>& members) const;
 };
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/registry.h"
+#include "sim/plan.h"
 
 namespace syncline {
 
@@ -41,6 +42,14 @@ struct Schedule {
   Waiting (*waiting)(const Settings&) = nullptr;
   // Iterations after which what workers do repeats: runs are so many, or a multiple. Null: one.
   int (*round)(const Settings&) = nullptr;
+  // In a round that is averaged over all at its end, the workers of such a group average their
+  // gradients in each iteration. None, or null: every worker steps alone.
+  std::optional<Among> (*replica)(const Settings&) = nullptr;
+  // An average over all is applied so many iterations after it was started. Null: at once.
+  int (*delay)(const Settings&) = nullptr;
+  // Which of its options does not go with another, or with the exchange: "option = value: why".
+  // Empty: all do. Null: always.
+  std::string (*misfit)(const Settings&, const Exchange&) = nullptr;
   // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.
   bool settles_slowly = false;
   // Whether servers answer with compressed differences, with these settings. Null: never.

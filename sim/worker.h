@@ -29,20 +29,23 @@ class Worker {
   // the time that `optimizer` says; none where servers apply, and none by default, because a
   // measured throughput contains it. Launching it comes before, with `optimizer-overhead`.
   void step();
-  // Takes the step with its own gradient alone: its copy of the parameters is then another than
-  // those of others, until they average what theirs have changed by.
+  // Takes the step with its own gradient alone, or with the average that its group, the schedule's
+  // `replica`, has made of theirs: its copy of the parameters is then another than those of others,
+  // until they average what theirs have changed by.
   void step_alone();
   // After steps alone and an average: adds `rate` times the average change to the parameters that
-  // all had, with Nesterov's momentum. 1 and 0: the average of their parameters.
+  // all had, with Nesterov's momentum. 1 and 0: the average of their parameters. What its own steps
+  // have changed since the average was started is added to that.
   void step_together(double rate, double momentum);
 
   // Queues averaging this bucket over all workers (its gradient, of this iteration; after steps
   // alone, the change of its parameters since the last average) on the communication stream and
   // returns. What is averaged is what the worker has now, however much later a step applies it.
-  // With `overlap = off` it is queued when backward has ended.
-  void start_average(const Bucket& bucket);
-  // Waits until every average that was started has arrived.
-  void finish_averages();
+  // With `overlap = off` it is queued when backward has ended. In a group, which has to be the
+  // schedule's `replica`, gradients are averaged as they are: nothing compresses them there.
+  void start_average(const Bucket& bucket, Among group = Among::all);
+  // Waits until every such average that was started has arrived.
+  void finish_averages(Among group = Among::all);
 
   // Queues sending this bucket's gradient to every shard and returns; `overlap` as above. The push
   // carries this iteration's number.

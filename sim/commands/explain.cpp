@@ -93,8 +93,9 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   } else {
     text += "  not known: workers drift apart, or exchanges take another course there\n";
   }
-  text += fmt::format("  dense, bucket after bucket   {:.6f} s per iteration here\n",
-                      iteration_seconds(setup, even.dense, 1));
+  text += fmt::format(
+      "  dense, bucket after bucket   {:.6f} s per iteration here\n",
+      iteration_seconds(setup, even.dense, 1, bucket_times(setup.within, routes, setup.buckets)));
   return text;
 }
 
@@ -124,19 +125,24 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
            "takes\n";
   const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
   const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
+  const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
   const ExchangeTime sum = sum_of(times);
   std::string text = fmt::format(
       "  exchange of all buckets      {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n",
       sum.exchange_s(), sum.fixed_s, sum.bytes_s,
       sum.about ? ", about: too many messages to follow each" : "");
+  if (!within.empty())
+    text += fmt::format("  of all buckets in a group    {:.6f}, in every iteration\n",
+                        sum_of(within).exchange_s());
   if (setup.traffic.compression.on())
     text += fmt::format(
         "  compressing, decompressing   {:.6f} {:.6f}, and {:.6f} within the exchange\n",
         sum.compress_s, sum.decompress_s, sum.between_s);
   text += fmt::format("  without overlap              {:.6f}\n",
                       compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
-  text +=
-      fmt::format("  bucket after bucket          {:.6f}\n", iteration_seconds(setup, times, 1));
+  text += fmt::format("  bucket after bucket          {:.6f}{}\n",
+                      iteration_seconds(setup, times, 1, within),
+                      setup.traffic.round > 1 ? ", in the mean of a round" : "");
   return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times) : "");
 }
 

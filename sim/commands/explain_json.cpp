@@ -69,7 +69,8 @@ Json break_even_json(const Setup& setup, Routes& routes, const std::vector<Excha
       {"known", even.known},
       {"faster_without_overlap", even.known ? ranges_json(even.without_overlap) : Json(nullptr)},
       {"faster_with_overlap", even.known ? ranges_json(even.with_overlap) : Json(nullptr)},
-      {"dense_iteration_s", iteration_seconds(setup, even.dense, 1)}};
+      {"dense_iteration_s",
+       iteration_seconds(setup, even.dense, 1, bucket_times(setup.within, routes, setup.buckets))}};
 }
 
 }  // namespace
@@ -94,7 +95,9 @@ Json explained(const Setup& setup, Routes& routes) {
     bounds["compress_s"] = sum.compress_s;
     bounds["decompress_s"] = sum.decompress_s;
     bounds["without_overlap_s"] = compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s;
-    bounds["bucket_after_bucket_s"] = iteration_seconds(setup, times, 1);
+    const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
+    bounds["exchange_in_group_s"] = sum_of(within).exchange_s();
+    bounds["bucket_after_bucket_s"] = iteration_seconds(setup, times, 1, within);
     if (setup.traffic.compression.on())
       even = break_even_json(setup, routes, times);
   }

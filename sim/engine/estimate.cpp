@@ -111,26 +111,26 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
   return load;
 }
 
-void add_averages(const Setup& setup, Load& load) {
-  const std::vector<int> ranks = sampled(setup.traffic.averaging_ranks());
+void add_averages(const Setup& setup, const Traffic& traffic, Load& load) {
+  const std::vector<int> ranks = sampled(traffic.averaging_ranks());
   const std::vector<int> buckets = sampled(static_cast<int>(setup.buckets.size()));
-  const double scale = static_cast<double>(setup.traffic.averaging_ranks()) *
+  const double scale = static_cast<double>(traffic.averaging_ranks()) *
                        static_cast<double>(setup.buckets.size()) /
                        static_cast<double>(ranks.size() * buckets.size());
   std::set<std::uint64_t> sizes;  // buckets of one size have one plan
   for (const Bucket& bucket : setup.buckets)
-    sizes.insert(setup.traffic.bytes_of(bucket));
+    sizes.insert(traffic.bytes_of(bucket));
   const double kept = static_cast<double>(sizes.size()) / static_cast<double>(setup.buckets.size());
   for (const int bucket : buckets) {
-    const Payload payload = setup.traffic.payload_of(setup.buckets[index(bucket)], -1);
+    const Payload payload = traffic.payload_of(setup.buckets[index(bucket)], -1);
     for (const int rank : ranks) {
-      const Load one = load_of(setup, setup.traffic.plan_of(payload, rank), rank);
+      const Load one = load_of(setup, traffic.plan_of(payload, rank), rank);
       load.flows += one.flows * scale;
       load.rows += one.rows * scale;
       load.plan_actions += one.plan_actions * scale * kept;
     }
   }
-  load.in_flight = setup.traffic.averaging_ranks();
+  load.in_flight += traffic.averaging_ranks();
 }
 
 // The cards of servers or of workers are busy so much of the time if computation does not wait: the
@@ -196,7 +196,9 @@ Load load_of(const Setup& setup) {
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
-      add_averages(setup, load);
+      add_averages(setup, setup.traffic, load);
+      if (setup.within)
+        add_averages(setup, *setup.within, load);
       load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
       break;
     case Schedule::Partners::servers:

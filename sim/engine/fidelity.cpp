@@ -10,16 +10,20 @@ namespace syncline {
 void settle_fidelity(Setup& setup) {
   if (setup.scenario.fidelity != Fidelity::automatic)
     return;
-  const auto messages = [&](bool every_step) {
+  const auto set = [&](bool every_step) {
     setup.traffic.every_step = every_step;
+    if (setup.within)
+      setup.within->every_step = every_step;
+  };
+  const auto messages = [&](bool every_step) {
+    set(every_step);
     return estimate(setup).least.flows;
   };
   // SimGrid takes some twenty times as long where cross traffic ties flows together.
   const double most = setup.scenario.network->latency_after_flow ? most_messages_in_steps
                                                                  : most_messages_in_steps / 20;
   // Flows first: they are never more than steps, and counted sooner.
-  setup.traffic.every_step =
-      setup.scenario.network->by_size || (messages(false) <= most && messages(true) <= most);
+  set(setup.scenario.network->by_size || (messages(false) <= most && messages(true) <= most));
 }
 
 bool doubts_flows(const Setup& setup, double fullest_link) {

@@ -13,6 +13,7 @@ struct Stages::PipelinedBucket {
   const Bucket& bucket;
   int iteration;
   std::function<void()> done;
+  int first;                // of its streams
   int number;               // of the bucket, since the start
   std::vector<int> passed;  // pieces, by action of the plan
 
@@ -21,11 +22,17 @@ struct Stages::PipelinedBucket {
 
 namespace {
 
+std::vector<const Phase*> phases_of(const Plan& plan) {
+  std::vector<const Phase*> phases;
+  for (const auto& action : plan)
+    if (const Phase* phase = std::get_if<Phase>(&action))
+      phases.push_back(phase);
+  return phases;
+}
+
 bool is_pipeline(const Plan& plan) {
-  return std::ranges::any_of(plan, [](const auto& action) {
-    const Phase* phase = std::get_if<Phase>(&action);
-    return phase != nullptr && phase->stage.stages > 1;
-  });
+  return std::ranges::any_of(phases_of(plan),
+                             [](const Phase* phase) { return phase->stage.stages > 1; });
 }
 
 }  // namespace
@@ -37,14 +44,27 @@ Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
 void Stages::make_streams() {
   if (run.setup.traffic.partners != Schedule::Partners::each_other)
     return;
+  const auto make_until = [&](int count) {
+    while (static_cast<int>(streams.size()) < count)
+      streams.push_back(std::unique_ptr<StreamState>(
+          new StreamState{.run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
+  };
   // It has the expected size: nothing has been learned yet, so no message can have one of its own.
-  const std::shared_ptr<const Plan> first =
-      plan_of(run.setup.traffic.payload_of(run.setup.buckets.front(), -1));
-  for (const auto& action : *first)
-    if (const Phase* phase = std::get_if<Phase>(&action))
-      while (static_cast<int>(streams.size()) <= phase->stage.stream())
-        streams.push_back(std::unique_ptr<StreamState>(
-            new StreamState{.run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
+  const Payload first = run.setup.traffic.payload_of(run.setup.buckets.front(), -1);
+  const std::shared_ptr<const Plan> over_all = plan_of(first);
+  for (const Phase* phase : phases_of(*over_all))
+    make_until(phase->stage.stream() + 1);
+  if (!run.setup.within)
+    return;
+  // These streams have the same numbers on every rank, whatever its part in the averages is.
+  const auto stages_of = [](const Plan& plan) {
+    int stages = 1;
+    for (const Phase* phase : phases_of(plan))
+      stages = std::max(stages, phase->stage.stages);
+    return stages;
+  };
+  of_all = stages_of(*over_all) * first.all_reduces;
+  make_until(of_all + stages_of(*plan_within(run.setup.buckets.front())));
 }
 
 void Stages::start(const std::string& name) {
@@ -54,6 +74,14 @@ void Stages::start(const std::string& name) {
 
 std::shared_ptr<const Plan> Stages::plan(const Bucket& bucket, int iteration) {
   return plan_of(*run.payload(bucket, iteration));
+}
+
+std::shared_ptr<const Plan> Stages::plan_within(const Bucket& bucket) {
+  const Traffic& within = *run.setup.within;
+  std::shared_ptr<const Plan>& plan = plans_within[bucket.parameters];
+  if (plan == nullptr)
+    plan = std::make_shared<const Plan>(within.plan_of(within.payload_of(bucket, -1), rank));
+  return plan;
 }
 
 std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
@@ -71,13 +99,23 @@ std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
 
 void Stages::average(const std::shared_ptr<const Plan>& plan, const Bucket& bucket, int iteration,
                      const std::function<void()>& done) {
-  const int number = started++;
   for (const auto& server : run.server_stages)
-    if (rank < run.trace.workers && server->started == number)
+    if (rank < run.trace.workers && server->started == started)
       server->average(server->plan(bucket, iteration), bucket, iteration, [] {});
+  execute(plan, 0, bucket, iteration, done);
+}
+
+void Stages::average_within(const std::shared_ptr<const Plan>& plan, const Bucket& bucket,
+                            int iteration, const std::function<void()>& done) {
+  execute(plan, of_all, bucket, iteration, done);
+}
+
+void Stages::execute(const std::shared_ptr<const Plan>& plan, int first, const Bucket& bucket,
+                     int iteration, const std::function<void()>& done) {
+  const int number = started++;
   if (!is_pipeline(*plan)) {
-    stream(0).jobs.add([this, plan, &bucket, iteration, done] {
-      stream(0).average(*plan, bucket, iteration, done);
+    stream(first).jobs.add([this, first, plan, &bucket, iteration, done] {
+      stream(first).average(*plan, bucket, iteration, done);
     });
     return;
   }
@@ -87,12 +125,12 @@ void Stages::average(const std::shared_ptr<const Plan>& plan, const Bucket& buck
       one->upstream.wake();
     done();
   };
-  const auto in_pipeline = std::make_shared<PipelinedBucket>(
-      PipelinedBucket{plan, bucket, iteration, all_done, number, std::vector<int>(plan->size())});
+  const auto in_pipeline = std::make_shared<PipelinedBucket>(PipelinedBucket{
+      plan, bucket, iteration, all_done, first, number, std::vector<int>(plan->size())});
   // All queues first: waking an actor lets others run, who may add the next bucket.
   for (std::size_t i = 0; i < plan->size(); ++i)
     if (const Phase* phase = std::get_if<Phase>(&(*plan)[i]))
-      stream(phase->stage.stream()).jobs.pending.emplace_back([this, in_pipeline, i] {
+      stream(first + phase->stage.stream()).jobs.pending.emplace_back([this, in_pipeline, i] {
         pass(*in_pipeline, i);
       });
   wake();
@@ -107,7 +145,7 @@ void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
   };
   const Phase* before = i > 0 ? neighbour(i - 1) : nullptr;
   const Phase* after = neighbour(i + 1);
-  StreamState& own = stream(stage.stream());
+  StreamState& own = stream(in_pipeline.first + stage.stream());
   const int limit = before == nullptr ? stage.in_flight : 0;
   while (limit > 0 && in_pipeline.number - finished >= limit)
     own.upstream.wait();
@@ -135,7 +173,7 @@ void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
     add_up(own, piece, partitions, in_pipeline);
     ++in_pipeline.passed[i];
     if (after != nullptr)
-      stream(after->stage.stream()).upstream.wake();
+      stream(in_pipeline.first + after->stage.stream()).upstream.wake();
   }
 }
 

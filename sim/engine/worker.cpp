@@ -1,5 +1,7 @@
 #include "sim/worker.h"
 
+#include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/engine/run.h"
@@ -53,10 +55,10 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
 // The average of this bucket has arrived. Decompressing it waits until the compute stream is free,
 // unless there is a second core or nothing to decompress.
 void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
-                        const Bucket& bucket, int iteration) {
-  auto job = [&state, plan, &bucket, iteration] {
-    work_then(state, last_work(*plan), bucket, iteration, [&state] {
-      if (--state.outstanding == 0)
+                        const Bucket& bucket, int iteration, int& outstanding) {
+  auto job = [&state, plan, &bucket, iteration, &outstanding] {
+    work_then(state, last_work(*plan), bucket, iteration, [&state, &outstanding] {
+      if (--outstanding == 0)
         state.wakeup.wake();
     });
   };
@@ -88,10 +90,17 @@ void take_step(WorkerState& state, std::int64_t version) {
   Row row = state.row("step");
   row.version = version;
   compute(state, state.setup().compute.step_s[index(state.rank)], row);
-  // The last iteration of a round ends with the step that all take together.
-  const bool ends_round = (state.iteration + 1) % state.setup().traffic.round == 0;
-  if (!ends_round || version >= 0)
-    state.run.length.stepped(state.rank, state.iteration, sg::Engine::get_clock());
+  state.stepped_s = sg::Engine::get_clock();
+}
+
+// The outstanding averages of these groups.
+int& outstanding_in(WorkerState& state, Among group) {
+  if (group == Among::all)
+    return state.outstanding;
+  if (!state.setup().within || state.setup().within->over != group)
+    throw std::logic_error("schedule " + state.setup().scenario.schedule->name +
+                           " averages in groups that it does not declare as its replicas");
+  return state.outstanding_within;
 }
 
 }  // namespace
@@ -136,6 +145,8 @@ std::span<const Bucket> Worker::buckets() const {
 
 bool Worker::next_iteration() {
   const Scenario& scenario = state_.setup().scenario;
+  if (const auto stepped_s = std::exchange(state_.stepped_s, std::nullopt))
+    state_.run.length.stepped(state_.rank, state_.iteration, *stepped_s);
   if (!state_.run.length.has(state_.iteration + 1))
     return false;
   if (++state_.iteration == 0) {
@@ -179,36 +190,46 @@ void Worker::step_together(double rate, double momentum) {
   take_step(state_, state_.iteration + 1);
   if (state_.run.learner == nullptr)
     return;
-  const int gradients = state_.run.learner->step_together(state_.rank, rate, momentum);
+  const int gradients =
+      state_.run.learner->step_together(state_.rank, state_.iteration, rate, momentum);
   if (state_.rank == 0)
     state_.run.learned(gradients);
 }
 
-void Worker::start_average(const Bucket& bucket) {
-  ++state_.outstanding;
-  if (state_.run.learner != nullptr)
+void Worker::start_average(const Bucket& bucket, Among group) {
+  int& outstanding = outstanding_in(state_, group);
+  ++outstanding;
+  if (group == Among::all && state_.run.learner != nullptr)
     state_.run.learner->start_average(state_.rank, state_.iteration);
-  start_or_defer(state_, bucket, [&state = state_, &bucket, iteration = state_.iteration] {
-    const std::shared_ptr<const Plan> plan = state.stages.plan(bucket, iteration);
-    work_then(state, first_work(*plan), bucket, iteration, [&state, plan, &bucket, iteration] {
-      state.stages.average(plan, bucket, iteration, [&state, plan, &bucket, iteration] {
-        decompress_arrived(state, plan, bucket, iteration);
+  start_or_defer(
+      state_, bucket, [=, &outstanding, &state = state_, &bucket, iteration = state_.iteration] {
+        const bool over_all = group == Among::all;
+        const std::shared_ptr<const Plan> plan =
+            over_all ? state.stages.plan(bucket, iteration) : state.stages.plan_within(bucket);
+        work_then(state, first_work(*plan), bucket, iteration, [=, &outstanding, &state, &bucket] {
+          const auto done = [=, &outstanding, &state, &bucket] {
+            decompress_arrived(state, plan, bucket, iteration, outstanding);
+          };
+          if (over_all)
+            state.stages.average(plan, bucket, iteration, done);
+          else
+            state.stages.average_within(plan, bucket, iteration, done);
+        });
       });
-    });
-  });
 }
 
-void Worker::finish_averages() {
+void Worker::finish_averages(Among group) {
+  const int& outstanding = outstanding_in(state_, group);
   for (;;) {
     state_.wait_until("finish_averages()",
-                      [&] { return state_.outstanding == 0 || !state_.arrived.empty(); });
+                      [&] { return outstanding == 0 || !state_.arrived.empty(); });
     if (state_.arrived.empty())
       break;
     const std::function<void()> decompress = std::move(state_.arrived.front());
     state_.arrived.pop_front();
     decompress();
   }
-  if (state_.run.learner != nullptr)
+  if (group == Among::all && state_.run.learner != nullptr)
     state_.run.learner->finish_averages(state_.rank);
 }
 

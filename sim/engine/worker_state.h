@@ -37,7 +37,9 @@ struct WorkerState {
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward
-  int outstanding = 0;  // averages, or answers to pushes, that have not arrived
+  int outstanding = 0;         // averages over all, or answers to pushes, that have not arrived
+  int outstanding_within = 0;  // averages in its group that have not arrived
+  std::optional<double> stepped_s;            // its last step in this iteration
   std::deque<std::function<void()>> arrived;  // jobs for the compute stream: to decompress
   Wakeup wakeup;
   std::optional<Row> answers;                 // the row that collects overlapping answers

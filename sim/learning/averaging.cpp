@@ -12,13 +12,27 @@ double Learner::rate_in(int iteration) const {
 
 void Learner::step_alone(int worker, int iteration) {
   if (alone_.empty()) {
-    alone_.assign(index(workers_), optimizer_);
-    alone_until_.assign(index(workers_), stepped_);
+    alone_.assign(replicas_.size(), optimizer_);
+    alone_until_.assign(replicas_.size(), stepped_);
   }
+  const std::size_t replica = index(replica_of_[index(worker)]);
+  const std::vector<int>& members = replicas_[replica];
+  Optimizer& alone = alone_[replica];
   std::vector<float> gradient(objective_.parameters());
-  for (int& next = alone_until_[index(worker)]; next <= iteration; ++next) {
-    compute(worker, next, alone_[index(worker)].parameters(), 1, gradient);
-    alone_[index(worker)].apply({0, gradient.size()}, gradient, 1, rate_in(next));
+  for (int& next = alone_until_[replica]; next <= iteration; ++next) {
+    if (members.size() == 1) {
+      compute(worker, next, alone.parameters(), 1, gradient);
+      alone.apply({0, gradient.size()}, gradient, 1, rate_in(next));
+      continue;
+    }
+    std::vector<float> sum(gradient.size());
+    for (const int member : members) {
+      compute(member, next, alone.parameters(), 1, gradient);
+      for (std::size_t i = 0; i < sum.size(); ++i)
+        sum[i] += at_precision(gradient[i]);
+    }
+    const auto count = static_cast<double>(members.size());
+    alone.apply({0, sum.size()}, sum, count, rate_in(next) / count);
   }
 }
 
@@ -30,9 +44,12 @@ std::vector<std::vector<float>> Learner::contributions(int iteration) {
       compute(worker, iteration, averages_[iteration].parameters, weight, all[index(worker)]);
     } else {
       step_alone(worker, iteration);
-      std::ranges::transform(optimizer_.parameters(), alone_[index(worker)].parameters(),
+      const std::size_t replica = index(replica_of_[index(worker)]);
+      std::ranges::transform(optimizer_.parameters(), alone_[replica].parameters(),
                              all[index(worker)].begin(), std::minus<>());
     }
+  for (const Optimizer& alone : alone_)
+    averages_[iteration].alone.push_back(alone.parameters());
   return all;
 }
 
@@ -112,26 +129,32 @@ int Learner::step(int worker) {
   return workers_ * std::exchange(own.arrived, 0);
 }
 
-int Learner::step_together(int worker, double rate, double momentum) {
+int Learner::step_together(int worker, int iteration, double rate, double momentum) {
   OfWorker& own = of_worker_[index(worker)];
   own.arrived = 0;
   if (own.finished < stepped_)
     return gradients_together_;
-  const std::vector<float>& sum = average(own.finished).sum;
+  for (int other = 0; other < workers_; ++other)
+    step_alone(other, iteration);
+  const Average& change = average(own.finished);
   gradients_together_ = workers_ * (own.finished + 1 - stepped_);
   stepped_ = own.finished + 1;
   const auto outer_rate = static_cast<float>(rate);
   const auto outer_momentum = static_cast<float>(momentum);
-  outer_velocity_.resize(sum.size());
+  outer_velocity_.resize(change.sum.size());
   std::vector<float> parameters = optimizer_.parameters();
-  for (std::size_t i = 0; i < sum.size(); ++i) {
-    const float change = sum[i] / static_cast<float>(workers_);
-    outer_velocity_[i] = outer_momentum * outer_velocity_[i] + change;
-    parameters[i] -= outer_rate * (change + outer_momentum * outer_velocity_[i]);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const float mean = change.sum[i] / static_cast<float>(workers_);
+    outer_velocity_[i] = outer_momentum * outer_velocity_[i] + mean;
+    parameters[i] -= outer_rate * (mean + outer_momentum * outer_velocity_[i]);
   }
   optimizer_.set(parameters);
-  for (Optimizer& alone : alone_)
-    alone.set(parameters);
+  for (std::size_t replica = 0; replica < alone_.size(); ++replica) {
+    std::vector<float> goes_on = parameters;
+    for (std::size_t i = 0; i < goes_on.size(); ++i)
+      goes_on[i] += alone_[replica].parameters()[i] - change.alone[replica][i];
+    alone_[replica].set(goes_on);
+  }
   averages_.erase(averages_.begin(), averages_.lower_bound(stepped_ - 1));
   return gradients_together_;
 }

@@ -77,6 +77,14 @@ Learner::Learner(const Setup& setup)
   learned_.workers_without_samples = sampler_.workers_without_any();
   const std::vector<float>& initial = optimizer_.parameters();
   of_worker_.resize(index(workers_));
+  replica_of_.resize(index(workers_));
+  for (int worker = 0; worker < workers_; ++worker) {
+    int& replica = replica_of_[index(worker)];
+    replica = setup.within ? topology_.group_of(setup.within->over, worker) : worker;
+    if (index(replica) >= replicas_.size())
+      replicas_.resize(index(replica) + 1);
+    replicas_[index(replica)].push_back(worker);
+  }
   if (setup.traffic.partners != Schedule::Partners::each_other) {
     held_.assign(index(workers_), initial);
     gradients_.resize(index(workers_));

@@ -56,14 +56,15 @@ class Learner {
   void start_average(int worker, int iteration);
   // Every average that the worker has started has arrived.
   void finish_averages(int worker) { of_worker_[index(worker)].finish(); }
-  // The worker's own gradients up to this iteration's, applied to its own parameters.
+  // The gradients of the worker, or of its replica, up to this iteration's are applied to the
+  // parameters that it alone, or the replica, has.
   void step_alone(int worker, int iteration);
   // The averages that have arrived since the worker's last step are applied; the first worker that
   // has come so far does it for all. Returns how many gradients are in them.
   int step(int worker);
-  // The average change after steps alone is applied, from which all then go on. Returns how many
-  // gradients are in it.
-  int step_together(int worker, double rate, double momentum);
+  // The average change after steps alone is applied, from which all then go on, each with what its
+  // own steps until this iteration's have changed meanwhile. Returns how many gradients are in it.
+  int step_together(int worker, int iteration, double rate, double momentum);
 
   // --- Workers and servers.
 
@@ -164,9 +165,10 @@ class Learner {
   double rate_in(int iteration) const;  // where workers average
   // What all workers average in an iteration.
   struct Average {
-    std::vector<float> parameters;  // that all had at `forward`
-    std::vector<float> sum;         // over all workers; empty: nobody has started it
-    std::vector<Scales> scales;     // by bucket
+    std::vector<float> parameters;          // that all had at `forward`
+    std::vector<float> sum;                 // over all workers; empty: nobody has started it
+    std::vector<Scales> scales;             // by bucket
+    std::vector<std::vector<float>> alone;  // by replica: its parameters, after steps alone
   };
   // Each worker contributes this in the iteration.
   std::vector<std::vector<float>> contributions(int iteration);
@@ -200,10 +202,13 @@ class Learner {
   };
   std::map<int, Average> averages_;  // by iteration: the last that was applied, and later ones
   std::vector<OfWorker> of_worker_;
-  int stepped_ = 0;               // iterations
-  int gradients_together_ = 0;    // in the last average of changes
-  std::vector<Optimizer> alone_;  // by worker, where they take steps alone
-  std::vector<int> alone_until_;  // by worker: iterations that are in it
+  int stepped_ = 0;             // iterations
+  int gradients_together_ = 0;  // in the last average of changes
+  // A replica is a worker, or the workers of a group, that steps alone.
+  std::vector<std::vector<int>> replicas_;  // their workers
+  std::vector<int> replica_of_;             // by worker
+  std::vector<Optimizer> alone_;            // by replica; empty: nobody has stepped alone
+  std::vector<int> alone_until_;            // by replica: iterations that are in it
   std::vector<float> outer_velocity_;
 
   std::vector<std::vector<float>> held_;                        // by worker

@@ -344,6 +344,10 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   resolve_optimizer(given, scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
   keep_settings(given, scenario);
+  if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
+    if (const std::string why = misfit(scenario.schedule_settings, *scenario.exchange);
+        !why.empty())
+      conflicts.push_back({why.substr(0, why.find(' ')), why});
   resolve_compression(given, scenario, conflicts);
   resolve_learning(given, scenario, conflicts);
   return scenario;

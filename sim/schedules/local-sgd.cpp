@@ -2,31 +2,71 @@
 // parameters (McMahan et al. 2017, FedAvg; Stich 2019). What is averaged is how much the parameters
 // have changed since the last average; an optimizer of its own applies that: with
 // outer-learning-rate = 0.7 and outer-momentum = 0.9 (Nesterov's) as in DiLoCo (Douillard et al.
-// 2023), whose own steps are AdamW's where these are SGD's; with 1 and 0 the plain average.
+// 2023), whose own steps are AdamW's where these are SGD's; with 1 and 0 the plain average. Instead
+// of a worker a `replica` may step alone, whose workers average every gradient (hierarchical local
+// SGD, Lin et al. 2020; DiLoCo's islands), and steps may go on while an average is under way, which
+// is then added to what they change (`average-delay`; Streaming DiLoCo, Douillard et al. 2025).
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
 namespace syncline {
 namespace {
 
+std::optional<Among> replica(const Settings& settings) {
+  const std::string& word = settings.word("replica");
+  if (word == "worker")
+    return std::nullopt;
+  return word == "node" ? Among::node : Among::site;
+}
+
+int delay(const Settings& settings) {
+  return static_cast<int>(settings.number("average-delay"));
+}
+
+int round(const Settings& settings) {
+  return static_cast<int>(settings.number("local-steps"));
+}
+
+std::string misfit(const Settings& settings, const Exchange& exchange) {
+  if (delay(settings) >= round(settings))
+    return std::string("average-delay = ") + std::to_string(delay(settings)) +
+           ": allowed is less than local-steps = " + std::to_string(round(settings));
+  if (replica(settings) && exchange.uses_servers)
+    return std::string("replica = ") + settings.word("replica") + ": exchange " + exchange.name +
+           " averages over all workers; allowed is worker";
+  return {};
+}
+
 void worker(Worker& worker) {
-  const double local_steps = worker.settings().number("local-steps");
-  const double rate = worker.settings().number("outer-learning-rate");
-  const double momentum = worker.settings().number("outer-momentum");
-  int steps = 0;  // since the last average
+  const Settings& settings = worker.settings();
+  const double rate = settings.number("outer-learning-rate");
+  const double momentum = settings.number("outer-momentum");
+  const std::optional<Among> own = replica(settings);
+  bool averaging = false;
+  int steps = 0;  // in this round
   while (worker.next_iteration()) {
     worker.forward();
-    for (const Bucket& bucket : worker.buckets())
+    for (const Bucket& bucket : worker.buckets()) {
       worker.backward(bucket);
+      if (own)
+        worker.start_average(bucket, *own);
+    }
+    if (own)
+      worker.finish_averages(*own);
     worker.step_alone();
-    if (++steps < local_steps)
-      continue;
-    steps = 0;
-    for (const Bucket& bucket : worker.buckets())
-      worker.start_average(bucket);
-    worker.finish_averages();
-    worker.step_together(rate, momentum);
+    if (++steps == round(settings)) {
+      steps = 0;
+      averaging = true;
+      for (const Bucket& bucket : worker.buckets())
+        worker.start_average(bucket);
+    }
+    if (averaging && steps == delay(settings)) {
+      averaging = false;
+      worker.finish_averages();
+      worker.step_together(rate, momentum);
+    }
   }
+  worker.finish_averages();
 }
 
 const Registered<Schedule> entry{{
@@ -35,17 +75,28 @@ const Registered<Schedule> entry{{
     .help = {.more =
                  "It communicates once in `local-steps` iterations; in between workers drift "
                  "apart, which costs accuracy. Steps alone are SGD's; DiLoCo's are AdamW's, its "
-                 "outer optimizer is this one with 0.7 and 0.9.",
+                 "outer optimizer is this one with 0.7 and 0.9. `replica = site` averages every "
+                 "gradient inside a site, and once a round across sites.",
              .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
-                      "2311.08105"},
+                      "2311.08105; average-delay: Streaming DiLoCo, arXiv 2501.18512"},
     .options = {whole_number("local-steps",
                              "iterations between two averages; runs are whole rounds of these", "8",
                              1, 1e6),
                 number("outer-learning-rate", "how much of the average change is applied", "1", 0,
                        1e6),
-                number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1)},
-    .round =
-        [](const Settings& settings) { return static_cast<int>(settings.number("local-steps")); },
+                number("outer-momentum", "Nesterov momentum of the average changes", "0", 0, 1),
+                choice("replica",
+                       "who steps alone: a worker, or the workers of a node or site (host property "
+                       "`site`), who average every gradient, uncompressed",
+                       "worker", {"worker", "node", "site"}),
+                whole_number("average-delay",
+                             "iterations that go on while an average is under way, before it is "
+                             "applied; less than local-steps",
+                             "0", 0, 1e6)},
+    .round = round,
+    .replica = replica,
+    .delay = delay,
+    .misfit = misfit,
     .worker = worker,
 }};
 

@@ -83,28 +83,15 @@ double one_core_seconds(const std::vector<Task>& tasks, const std::vector<Exchan
   return now_s;
 }
 
-}  // namespace
-
-double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
-                         double bandwidth) {
+// From its first computation, which takes `before_s`, to the end of the last one. With `overlap`
+// backward comes in between, and makes buckets.
+double averaging_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
+                         double bandwidth, int worker, double before_s, bool overlap,
+                         double after_s) {
   const ComputeTimes& compute = setup.compute;
-  const auto slowest =
-      static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
   const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
-
-  // A worker that averages once in a round does so after its steps, and takes one more then.
-  const int round = setup.traffic.round;
-  const bool in_rounds = setup.scenario.schedule->round != nullptr;
-  const bool overlap = setup.scenario.overlap && !in_rounds;
-  const double stepping_s = compute.launch_s + compute.step_s[index(slowest)];
-  const double alone_s = compute.forward_s(slowest) + compute.backward_s(slowest) + stepping_s;
-  const auto mean_of_round = [&](double averaging_s) {
-    return ((round - 1) * alone_s + averaging_s) / round;
-  };
-  const double before_s = (in_rounds ? stepping_s : 0) + compute.forward_s(slowest) +
-                          (overlap ? 0 : compute.backward_s(slowest));
   const auto backward_s = [&](std::size_t bucket) {
-    return overlap ? compute.backward_s(slowest, setup.buckets[bucket].forward_flop) : 0;
+    return overlap ? compute.backward_s(worker, setup.buckets[bucket].forward_flop) : 0;
   };
   if (!second_core) {
     std::vector<Task> tasks{{.seconds = before_s}};
@@ -113,8 +100,8 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
           {.seconds = backward_s(i) + buckets[i].compress_s, .makes = static_cast<int>(i)});
     for (std::size_t i = 0; i < buckets.size(); ++i)
       tasks.push_back({.seconds = buckets[i].decompress_s, .reads = static_cast<int>(i)});
-    tasks.push_back({.seconds = stepping_s});
-    return mean_of_round(one_core_seconds(tasks, buckets, bandwidth));
+    tasks.push_back({.seconds = after_s});
+    return one_core_seconds(tasks, buckets, bandwidth);
   }
   double computed_s = before_s;
   double compressed_s = 0;
@@ -129,7 +116,31 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
     free_s = end_s - bucket.shared_fixed_s - bucket.shared_bytes_s / bandwidth;
     read_s = std::max(read_s, end_s) + bucket.decompress_s;
   }
-  return mean_of_round(std::max(read_s, computed_s) + stepping_s);
+  return std::max(read_s, computed_s) + after_s;
+}
+
+}  // namespace
+
+double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
+                         double bandwidth, const std::vector<ExchangeTime>& within) {
+  const ComputeTimes& compute = setup.compute;
+  const Schedule& schedule = *setup.scenario.schedule;
+  const auto worker =
+      static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
+  const bool overlap = setup.scenario.overlap;
+  const double stepping_s = compute.launch_s + compute.step_s[index(worker)];
+  const double forward_s = compute.forward_s(worker);
+  const double before_s = forward_s + (overlap ? 0 : compute.backward_s(worker));
+  if (schedule.round == nullptr)
+    return averaging_seconds(setup, buckets, bandwidth, worker, before_s, overlap, stepping_s);
+  // A worker that averages once in a round does so after its steps, and takes one more then.
+  const double alone_s = within.empty() ? forward_s + compute.backward_s(worker) + stepping_s
+                                        : averaging_seconds(setup, within, bandwidth, worker,
+                                                            before_s, overlap, stepping_s);
+  const double average_s = averaging_seconds(setup, buckets, bandwidth, worker, 0, false, 0);
+  const double hidden_s =
+      schedule.delay == nullptr ? 0 : schedule.delay(setup.scenario.schedule_settings) * alone_s;
+  return alone_s + (std::max(average_s - hidden_s, 0.0) + stepping_s) / setup.traffic.round;
 }
 
 namespace {
@@ -246,7 +257,7 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
           result.known = result.known && *limit > 0;
         }
   };
-  result.known = !drift_apart(result.compressed);
+  result.known = !drift_apart(result.compressed) && !setup.within;
   if (!result.known)
     return result;
   look_again(result.without_overlap, alone_s);

@@ -11,9 +11,11 @@ namespace syncline {
 // Seconds of one iteration of a schedule that averages, bucket after bucket: backward and
 // compression follow each other on the compute stream, exchanges on the communication stream, and
 // arrived messages are decompressed in order; the optimiser's step comes last. Work inside an
-// exchange shares the device with backward. Every bandwidth is multiplied by `bandwidth`.
+// exchange shares the device with backward. Every bandwidth is multiplied by `bandwidth`. Where
+// workers average once in a round, it is the mean over a round; `within` then is of the averages in
+// groups, if there are any, and an average that is applied later is hidden as long.
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
-                         double bandwidth);
+                         double bandwidth, const std::vector<ExchangeTime>& within = {});
 
 // Bandwidths, as multiples of the scenario's own. 0: no limit on that side.
 struct BandwidthRange {
@@ -29,7 +31,8 @@ struct BreakEven {
   // Both are looked at again at the limits, with exchanges as long as they are there. False if a
   // limit then moves by more than a factor of four; where ranks of several buckets drift apart with
   // work inside the exchange, which shares the core with other work on each of them; and where it
-  // is not sure, 5 % beside a limit, which is faster, because such work may be hidden.
+  // is not sure, 5 % beside a limit, which is faster, because such work may be hidden; and where
+  // workers also average in groups.
   bool known = true;
   Traffic rival;
   std::vector<ExchangeTime> compressed, dense;  // by bucket

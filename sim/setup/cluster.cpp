@@ -58,6 +58,18 @@ std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& 
   return names;
 }
 
+// Sites are numbered as they come; empty if a worker has none.
+std::vector<int> sites_of(const std::vector<HostFacts>& workers) {
+  std::map<std::string, int> numbers;
+  std::vector<int> sites;
+  for (const HostFacts& worker : workers) {
+    if (worker.site.empty())
+      return {};
+    sites.push_back(numbers.emplace(worker.site, static_cast<int>(numbers.size())).first->second);
+  }
+  return sites;
+}
+
 }  // namespace
 
 bool uses_node_hosts(const Scenario& scenario) {
@@ -136,6 +148,7 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
 
   const int nodes = static_cast<int>(sizes.size());
   cluster.topology = make_topology(sizes, scenario.servers > 0 ? scenario.servers : nodes);
+  cluster.topology.site_of = sites_of(cluster.workers);
   const auto add = [&](const char* role, int number, const std::string& host) {
     cluster.rank_names.push_back(fmt::format("{} {}", role, number));
     cluster.rank_hosts.push_back(host);

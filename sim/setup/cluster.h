@@ -17,6 +17,7 @@ struct HostFacts {
   std::string role;        // property `role`; empty: worker; `host`: its node's own, not a device
   double speed_flops = 0;  // flop/s
   int cores = 1;           // with a second core, compression does not delay computation
+  std::string site = {};   // property `site`; empty: none
 };
 
 struct Cluster {

@@ -306,6 +306,11 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
   return times;
 }
 
+std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
+                                       const std::vector<Bucket>& buckets) {
+  return traffic ? bucket_times(*traffic, routes, buckets) : std::vector<ExchangeTime>();
+}
+
 ExchangeCost gradient_cost(const Traffic& traffic, Routes& routes, const Bucket& bucket) {
   const double startup_s = exchange_time(traffic, routes, dense(0)).exchange_s();
   const Payload payload = traffic.payload_of(bucket, -1);

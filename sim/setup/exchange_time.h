@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "sim/plan.h"
@@ -50,6 +51,9 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
                            double bandwidth = 1);
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets, double bandwidth = 1);
+// Empty without traffic.
+std::vector<ExchangeTime> bucket_times(const std::optional<Traffic>& traffic, Routes& routes,
+                                       const std::vector<Bucket>& buckets);
 
 // Seconds of exchanging b bytes: startup_s + b * seconds_per_byte.
 struct ExchangeCost {

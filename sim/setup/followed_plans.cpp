@@ -349,8 +349,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
     return std::nullopt;
   std::vector<Plan> plans;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
-    plans.push_back(plan_of(*traffic.exchange, traffic.cluster.topology, traffic.exchange_settings,
-                            payload, rank));
+    plans.push_back(traffic.plan_of(payload, rank, true));
   double messages = 0;  // that are followed
   int partitions = 1;
   const Phase* first = nullptr;

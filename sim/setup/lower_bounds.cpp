@@ -13,12 +13,12 @@ namespace {
 
 // FATPIPE links have bytes of an iteration between two ranks that cannot move side by side, because
 // a communication stream sends them one after the other.
-std::map<int, double> fatpipe_bytes(const Setup& setup, Routes& routes) {
-  const Traffic& traffic = setup.traffic;
+std::map<int, double> fatpipe_bytes(const Traffic& traffic, Routes& routes,
+                                    const std::vector<Bucket>& buckets) {
   if (traffic.partners != Schedule::Partners::each_other)
     return {};
   std::map<std::tuple<int, int, int, int>, double> sent;  // from, to, stream, which of a phase's
-  for (const Bucket& bucket : setup.sent_buckets()) {
+  for (const Bucket& bucket : buckets) {
     const Payload payload = traffic.payload_of(bucket, -1);
     for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
       for (const auto& action : traffic.plan_of(payload, rank))
@@ -116,11 +116,18 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
                      .binding_bytes = binding_bytes,
                      .seconds = binding_bytes / routes.link(link).bandwidth.most_Bps()});
   };
-  const std::map<int, double> all =
-      link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
+  const std::vector<Bucket> buckets = setup.sent_buckets();
+  std::map<int, double> all = link_bytes_per_iteration(setup.traffic, routes, buckets);
   const bool any_fatpipe = std::ranges::any_of(routes.links(), &PlatformLink::fatpipe);
-  const std::map<int, double> of_flows =
-      any_fatpipe ? fatpipe_bytes(setup, routes) : std::map<int, double>();
+  std::map<int, double> of_flows =
+      any_fatpipe ? fatpipe_bytes(setup.traffic, routes, buckets) : std::map<int, double>();
+  if (setup.within) {  // beside those over all, in streams of their own
+    for (const auto& [link, bytes] : link_bytes_per_iteration(*setup.within, routes, buckets))
+      all[link] += bytes;
+    if (any_fatpipe)
+      for (const auto& [link, bytes] : fatpipe_bytes(*setup.within, routes, buckets))
+        of_flows[link] = std::max(of_flows[link], bytes);
+  }
   for (const auto& [link, bytes] : all) {
     const auto flow = of_flows.find(link);
     const bool fatpipe = routes.link(link).fatpipe;

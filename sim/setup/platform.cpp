@@ -252,7 +252,8 @@ HostFacts facts_of(const sg::Host* host) {
           .device = word(host->get_property("device")),
           .role = word(host->get_property("role")),
           .speed_flops = host->get_speed(),
-          .cores = host->get_core_count()};
+          .cores = host->get_core_count(),
+          .site = word(host->get_property("site"))};
 }
 
 }  // namespace

@@ -277,11 +277,16 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
                     *scenario.iterations, traffic.round, *iterations));
   scenario.warmup = in_rounds(scenario.warmup, traffic.round);
+  std::optional<Traffic> within;
+  if (const auto replica = scenario.schedule->replica; replica != nullptr)
+    if (const std::optional<Among> group = replica(scenario.schedule_settings))
+      within = traffic_within(traffic, *group, *scenario.dense_exchange);
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),
+          .within = std::move(within),
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),

@@ -32,6 +32,7 @@ struct Setup {
   Model model;
   ComputeTimes compute;
   Traffic traffic;
+  std::optional<Traffic> within;  // of averages in a group, in every iteration of a round
   std::vector<Bucket> buckets;
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;     // for the result

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sim/collectives.h"
+#include "sim/setup/refuse.h"
 
 namespace syncline {
 
@@ -62,9 +63,23 @@ PushedPieces Traffic::cut_of(const Bucket& bucket) const {
           .pieces = every_step ? partitions : std::min(partitions, fused)};
 }
 
-Plan Traffic::plan_of(const Payload& payload, int rank) const {
-  return syncline::plan_of(*exchange, cluster.topology, exchange_settings, payload, rank,
-                           every_step);
+Plan Traffic::plan_of(const Payload& payload, int rank, bool every_step) const {
+  const Topology& topology = cluster.topology;
+  if (over == Among::all)
+    return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
+  const std::vector<int> members = topology.members(over, rank);
+  const auto place = std::ranges::lower_bound(members, rank) - members.begin();
+  Plan plan = syncline::plan_of(*exchange, topology.only(members), exchange_settings, payload,
+                                static_cast<int>(place), every_step);
+  for (auto& action : plan)
+    if (Phase* phase = std::get_if<Phase>(&action)) {
+      for (std::vector<Transfer>* transfers : {&phase->sends, &phase->receives})
+        for (Transfer& transfer : *transfers)
+          transfer.peer = members[index(transfer.peer)];
+      // Its groups are other ones than those of other members: a plan numbers fewer than this.
+      phase->group += topology.group_of(over, rank) * (2 * topology.workers() + 8);
+    }
+  return plan;
 }
 
 int Traffic::averaging_ranks() const {
@@ -154,6 +169,25 @@ Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange) {
   dense.compression = {};
   dense.compressed_pulls = false;
   return dense;
+}
+
+Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exchange) {
+  const Topology& topology = traffic.cluster.topology;
+  if (group == Among::site && topology.site_of.empty()) {
+    const auto without =
+        std::ranges::find(traffic.cluster.workers, std::string(), &HostFacts::site);
+    refuse(
+        "host {}: no property `site`: allowed is one for every worker, where those of a site "
+        "average",
+        without->name);
+  }
+  Traffic within = dense_traffic(traffic, exchange);
+  within.round = 1;
+  within.over = group;
+  for (int worker = 0; worker < topology.workers(); ++worker)
+    if (topology.members(group, worker).front() == worker)
+      within.plan_of(dense(1), worker);  // it may refuse this group
+  return within;
 }
 
 std::vector<int> first_ranks(int count) {

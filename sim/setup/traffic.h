@@ -58,7 +58,8 @@ struct Traffic {
   bool every_step = false;  // what `fidelity = auto` came to, too: see sim/engine/fidelity.h
   double step_overhead_s = 0;
   double host_memory_Bps = 0;
-  int round = 1;  // iterations of which one sends
+  int round = 1;            // iterations of which one sends
+  Among over = Among::all;  // whom its averages are over
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
@@ -78,7 +79,10 @@ struct Traffic {
   // A compressed gradient is one piece.
   PushedPieces cut_of(const Bucket& bucket) const;
   // The plan of one rank for this payload, with fused rounds unless every step is simulated.
-  Plan plan_of(const Payload& payload, int rank) const;
+  Plan plan_of(const Payload& payload, int rank) const {
+    return plan_of(payload, rank, every_step);
+  }
+  Plan plan_of(const Payload& payload, int rank, bool every_step) const;
   // Ranks that have a plan: workers, and servers if the exchange uses them.
   int averaging_ranks() const;
 
@@ -99,6 +103,11 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
 // Returns the traffic of this cluster if it averages with this exchange and without compression. It
 // keeps the settings if it is the same exchange.
 Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
+
+// Returns the traffic of workers that average every gradient in their groups, dense, with this
+// exchange. Throws std::invalid_argument if the exchange does not support a group, or if a worker
+// has no site where groups are sites.
+Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exchange);
 
 // 0 .. count - 1.
 std::vector<int> first_ranks(int count);

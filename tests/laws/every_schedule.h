@@ -30,7 +30,8 @@ inline std::vector<Case> every_schedule() {
                  {"bucket-bytes", "0"},
                  {"jitter", "0.1"}});
     std::string name;
-    for (const char* option : {"schedule", "exchange", "servers", "compressor", "fidelity"})
+    for (const char* option :
+         {"schedule", "exchange", "replica", "average-delay", "servers", "compressor", "fidelity"})
       if (more.contains(option))
         name += more.at(option) + " ";
     all.push_back({name + "cores " + std::to_string(star.cores), more});
@@ -43,6 +44,10 @@ inline std::vector<Case> every_schedule() {
         if (!entry.any_exchange || servers == 0)
           add(schedule, servers, cores, {});
     }
+  for (const int cores : {0, 1, 2})
+    for (const char* delay : {"0", "2"})
+      add("local-sgd", 0, cores,
+          {{"replica", "node"}, {"local-steps", "4"}, {"average-delay", delay}});
   for (const std::string& exchange : exchanges_for("none"))
     for (const char* fidelity : {"flow", "step"})
       add("bsp", exchange == "ps" ? 2 : 0, 0, {{"exchange", exchange}, {"fidelity", fidelity}});

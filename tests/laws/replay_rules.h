@@ -107,8 +107,9 @@ struct ReplayRules {
 // worker, zero where nothing was sent. Nothing else is in the bucket.
 Floats merged_lists(ReplayRules& rules, int bucket, const std::vector<Floats>& sent);
 
-// The three ways in which gradients meet.
+// The four ways in which gradients meet.
 void replay_averages(ReplayRules& rules);
+void replay_rounds(ReplayRules& rules);
 void replay_servers(ReplayRules& rules);
 void replay_sums(ReplayRules& rules);
 

@@ -255,6 +255,22 @@ TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
                         std::string(steps) + rate + compressor);
 }
 
+TEST(Replay, OfReplicasAndLateAveragesIsTheSameToTheBit) {
+  for (const char* replica : {"worker", "node"})
+    for (const char* delay : {"0", "1", "3"})
+      for (const auto& [compressor, precision] :
+           {std::pair("none", "fp16"), {"none", "fp32"}, {"topk", "fp32"}})
+        expect_replayed(small_lesson("local-sgd", {{"replica", replica},
+                                                   {"average-delay", delay},
+                                                   {"local-steps", "4"},
+                                                   {"iterations", "16"},
+                                                   {"outer-learning-rate", "0.7"},
+                                                   {"outer-momentum", "0.9"},
+                                                   {"precision", precision},
+                                                   {"compressor", compressor}}),
+                        std::string(replica) + delay + compressor + precision);
+}
+
 TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {
   for (const std::string& schedule : schedules())
     for (const char* in_residual : {"off", "on"})

@@ -159,15 +159,16 @@ std::string predictions(const Scenario& scenario) {
   std::vector<ExchangeTime> times;
   if (scenario.schedule->partners() == Schedule::Partners::each_other)
     times = bucket_times(setup.traffic, routes, setup.buckets);
+  const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
   const std::vector<LinkLoad> links = link_loads(setup, routes);
   const LowerBounds lower = lower_bounds(setup, routes, links);
   out << number(lower.all_s()) << ' '
       << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
       << sum_of(times).about << ' ' << number(sum_of(times).exchange_s()) << ' '
-      << number(times.empty() ? 0 : iteration_seconds(setup, times, 1)) << ' ';
+      << number(times.empty() ? 0 : iteration_seconds(setup, times, 1, within)) << ' ';
   if (setup.traffic.compression.on() && !times.empty()) {
     const BreakEven even = break_even(setup, routes, times);
-    out << number(iteration_seconds(setup, even.dense, 1)) << ' ' << even.known;
+    out << number(iteration_seconds(setup, even.dense, 1, within)) << ' ' << even.known;
     for (const auto* ranges : {&even.without_overlap, &even.with_overlap}) {
       out << ' ' << ranges->size();
       for (const auto& [from, to] : *ranges)

@@ -48,6 +48,19 @@ TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
       {{"--learn", "mlp", "--data", "/no/such/folder"}, {"/no/such/folder"}},
       {{"--schedule", "local-sgd", "--local-steps", "0", "--learn", "mlp"},
        {"local-steps = 0", "allowed are"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--average-delay", "8"},
+       {"average-delay = 8", "less than local-steps = 8"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--average-delay", "-1"},
+       {"average-delay = -1", "allowed are"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--replica", "rack"},
+       {"rack", "worker, node or site"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--replica", "node", "--exchange", "ps",
+        "--servers", "0"},
+       {"replica = node", "exchange ps", "allowed is worker"}},
+      {{"--learn", "mlp", "--schedule", "local-sgd", "--replica", "site"},
+       {"site", "host ", "no property `site`"}},
+      {{"--learn", "mlp", "--schedule", "bsp", "--replica", "site"},
+       {"--replica", "means nothing to schedule bsp"}},
   };
   for (const Wrong& wrong : all) {
     std::vector<std::string> arguments{"run", "--platform", "two-hosts", "--throughput", "100"};
