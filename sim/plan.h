@@ -63,11 +63,15 @@ struct Payload {
   // Each worker's message of what it has added up has these bytes. Where that is a share only, it
   // has as many bytes for each value as it would have of the whole bucket.
   std::vector<std::uint64_t> sums = {};
-  ServerParts parts = {};  // of the bucket
+  int tensors = 0;         // of the bucket
+  ServerParts parts = {};  // of it
 
   std::uint64_t message_of(int worker) const {
     return messages.empty() ? bytes : messages[index(worker)];
   }
+  // So many bytes of a server's part of messages have so many tensors: a node's gradient counts
+  // once, however many of its workers push it.
+  double tensors_in(double message_bytes, int servers, int server) const;
   std::uint64_t sum_of(int worker) const { return sums.empty() ? bytes : sums[index(worker)]; }
 };
 

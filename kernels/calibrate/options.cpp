@@ -47,17 +47,25 @@ std::vector<std::string> names_in(const std::string& option, const std::string& 
   return list_of(value);
 }
 
+std::string name_in(const std::string& option, const std::string& value,
+                    const std::vector<std::string>& allowed) {
+  const std::vector<std::string> names = names_in(option, value, allowed);
+  if (names.size() != 1)
+    refuse(option, value, "one of " + listed(allowed));
+  return names.front();
+}
+
 void set(CalibrateOptions& options, const std::string& option, const std::string& value) {
   if (value.empty())
     refuse(option, "''", "values; see --help");
   if (option == "--device") {
-    options.device = names_in(option, value, {"cpu", "cuda"}).front();
+    options.device = name_in(option, value, {"cpu", "cuda"});
   } else if (option == "--out") {
     options.out = value;
   } else if (option == "--append") {
     options.append = value;
   } else if (option == "--model") {
-    options.model = names_in(option, value, {"h100", "a100", "v100"}).front();
+    options.model = name_in(option, value, {"h100", "a100", "v100"});
   } else if (option == "--compressors") {
     options.compressors = names_in(option, value, Registered<Compressor>::names());
   } else if (option == "--densities") {

@@ -25,7 +25,9 @@ void occupy_closed_streams() {
 }  // namespace
 
 void prepare_standard_streams() {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error like others
+  // What these signals say is learned from the call that fails, after all files are written.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   occupy_closed_streams();
 }
 
@@ -40,6 +42,10 @@ void require_printed() {
   }
   if (flushed && write(STDOUT_FILENO, "\n", 1) < 0)  // it failed before: the reason is asked again
     reason = errno;
+  if (reason == EPIPE) {  // who reads has enough, as in `syncline list | head -1`
+    std::signal(SIGPIPE, SIG_DFL);
+    std::raise(SIGPIPE);
+  }
   throw std::runtime_error("standard output: cannot be written" +
                            (reason == 0 ? "" : ": " + std::string(std::strerror(reason))));
 }

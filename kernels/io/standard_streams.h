@@ -3,11 +3,12 @@
 
 namespace syncline {
 
-// Before anything is opened or printed: a closed pipe or stream is then an error of printing.
+// Before anything is opened or printed: a closed stream is then an error of printing, and a file
+// that may not grow one of writing it.
 void prepare_standard_streams();
 
 // Throws std::runtime_error with the reason if not everything that was printed has arrived: a disk
-// may be full, a pipe closed.
+// may be full. Where a pipe was closed, ends the process without a word, by SIGPIPE as others do.
 void require_printed();
 
 }  // namespace syncline

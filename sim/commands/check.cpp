@@ -20,7 +20,8 @@ namespace {
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
   for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
-    notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
+    if (!files.empty() || kind != "data_file")
+      notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
   return notes;
 }
 
@@ -68,7 +69,9 @@ int check_command(const std::vector<std::string>& arguments) {
   if (blesses != line.has("because") || (blesses && because.empty()))
     throw std::invalid_argument(
         "--bless and --because TEXT belong together: what is expected has a reason");
-  check_gate_files(line);
+  Places places;
+  places.reserve(line.arguments.front() + "/expected.csv", "what this command reads");
+  check_gate_files(line, places);
 
   CheckFolder folder = read_check_folder(line.arguments.front(), blesses);
   if (blesses)

@@ -12,32 +12,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Throws if there is a file that does not begin as ours do. An empty one may be replaced.
-void require_ours(const std::string& flag, const std::string& path, const std::string& begin) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error))
-    return;
-  if (const auto found = begin_of(path); !found || (!found->empty() && !found->starts_with(begin)))
-    throw std::runtime_error(flag + " " + brief_path(path) +
-                             ": is there and was not written by syncline: allowed is another " +
-                             "name, or moving it away");
+// The path that a flag has; empty: it is not there.
+std::string path_of(const CommandLine& line, const std::string& flag, const char* of) {
+  const std::string path = line.flag(flag).value_or("");
+  if (path.empty() && line.has(flag))
+    throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a " + of);
+  return path;
 }
 
-std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin) {
-  if (!line.has(flag))
-    return "";
-  const std::string& path = line.flags.at(flag);
-  if (path.empty())
-    throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a " +
-                                (begin.empty() ? "folder" : "file"));
-  if (!begin.empty()) {
-    require_ours("--" + flag, path, begin);
-    try {
-      check_place(path);
-    } catch (const std::runtime_error& error) {
-      throw std::runtime_error("--" + flag + " " + error.what());
-    }
-  }
+std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
+                     Places& places) {
+  const std::string path = path_of(line, flag, "file");
+  if (!path.empty())
+    places.add("--" + flag, path, begin);
   return path;
 }
 
@@ -64,10 +51,10 @@ std::vector<fs::path> entries_of(const std::string& folder) {
   return paths;
 }
 
-ReportFiles report_files(const CommandLine& line) {
-  ReportFiles files{.html = place_of(line, "html", page_begin),
-                    .svg = place_of(line, "svg", ""),
-                    .md = place_of(line, "md", summary_begin)};
+ReportFiles report_files(const CommandLine& line, Places& places) {
+  ReportFiles files{.html = place_of(line, "html", page_begin, places),
+                    .svg = path_of(line, "svg", "folder"),
+                    .md = place_of(line, "md", summary_begin, places)};
   if (!files.html.empty())
     require_page_parts();
   return files;
@@ -91,13 +78,9 @@ std::string write_report(const ReportFiles& files, const Findings& findings) {
   return where;
 }
 
-void check_gate_files(const CommandLine& line) {
-  for (const std::string flag : {"junit", "md"})
-    if (const auto path = line.flag(flag)) {
-      if (path->empty())
-        throw std::invalid_argument("--" + flag + " is empty: allowed is the path of a file");
-      check_place(*path);
-    }
+void check_gate_files(const CommandLine& line, Places& places) {
+  place_of(line, "junit", junit_begin, places);
+  place_of(line, "md", verdicts_begin, places);
 }
 
 void write_gate_files(const CommandLine& line, const std::string& title,

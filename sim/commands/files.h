@@ -9,6 +9,7 @@
 #include "sim/options/user_input.h"
 #include "sim/page/page.h"
 #include "sim/study/verdict.h"
+#include "sim/sweep/places.h"
 
 namespace syncline {
 
@@ -20,15 +21,14 @@ struct ReportFiles {
   std::string html, svg, md;  // paths; empty: not asked for
 };
 
-// Reads these flags of a command. Throws, before anything is simulated, where a file could not
-// be written, or is there and was not written by a report.
-ReportFiles report_files(const CommandLine& line);
+// Reads these flags of a command. Throws, before anything is simulated, where a file has no place.
+ReportFiles report_files(const CommandLine& line, Places& places);
 
 // Writes them. Returns lines that say where they are.
 std::string write_report(const ReportFiles& files, const Findings& findings);
 
-// Throws at once if a file of a gate could not be written.
-void check_gate_files(const CommandLine& line);
+// Throws at once if a file of a gate has no place.
+void check_gate_files(const CommandLine& line, Places& places);
 
 // Writes them.
 void write_gate_files(const CommandLine& line, const std::string& title,

@@ -87,7 +87,8 @@ int report_command(const std::vector<std::string>& arguments) {
         "report takes the folder that run --out has written, --html FILE, --svg DIR, --md FILE and "
         "--json");
   const std::string& path = line.arguments.front();
-  const ReportFiles files = report_files(line);
+  Places places;
+  const ReportFiles files = report_files(line, places);
   Folder folder = read_folder(path);
   const std::string others = folder.others.empty() ? "" : left_out(path, folder.others);
   if (folder.results.empty())

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
@@ -56,10 +58,31 @@ void refuse_flags_that_do_not_fit(const CommandLine& line, const Request& reques
     throw std::invalid_argument("--out is empty: allowed is the path of a folder");
 }
 
-Request request_of(const CommandLine& line) {
+// What cells read and leave is not for other flags.
+void reserve_files_of_cells(const CommandLine& line, const Sweep& sweep, Places& places) {
+  for (const std::string& path : line.arguments)
+    places.reserve(path, "what this command reads");
+  std::set<std::string> read;
+  for (const Scenario& scenario : sweep.cells)
+    read.insert({scenario.platform, scenario.model, scenario.cost_table});
+  for (const std::string& path : read)
+    places.reserve(path, "what this command reads");
+  const std::string out = line.flag("out").value_or("");
+  const auto names_files = [&](const char* flag) { return line.has(flag); };
+  if (out.empty() ||
+      std::ranges::none_of(std::array{"html", "trace", "goal", "chakra"}, names_files))
+    return;
+  places.reserve(out + "/results.csv", "what --out writes");
+  for (const Scenario& scenario : sweep.cells)
+    places.reserve(out + "/" + cell_name(scenario.written, sweep.swept) + ".json",
+                   "what --out writes");
+}
+
+Request request_of(const CommandLine& line, Places& places) {
   Request request{
       .limits = limits_of(line), .sweep = expand(merged_with_file(line)), .jobs = jobs_of(line)};
-  request.exports = exports_of(line, request.sweep);
+  reserve_files_of_cells(line, request.sweep, places);
+  request.exports = exports_of(line, request.sweep, places);
   request.slurm = tasks_of(line) > 0;
   request.share = share_of(line);
   request.keeps = line.has("out");
@@ -217,8 +240,9 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
 
 int run_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("run", arguments);
-  const Request request = request_of(line);
-  const ReportFiles files = report_files(line);
+  Places places;
+  const Request request = request_of(line, places);
+  const ReportFiles files = report_files(line, places);
   const OutFolder out(line.flag("out").value_or(""), request.is_part);
   std::vector<RunCell> cells = cells_of(request, out);
   std::vector<RunCell*> missing;

@@ -207,10 +207,11 @@ int validate_command(const std::vector<std::string>& arguments) {
         "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
         "--min-tau, --junit FILE, --md FILE, --json --jobs N and --html FILE");
   const Gate gate = gate_of(line);
-  check_gate_files(line);
+  Places places;
+  check_gate_files(line, places);
   CommandLine page = line;
   page.flags.erase("md");  // it is the gate's
-  const ReportFiles files = report_files(page);
+  const ReportFiles files = report_files(page, places);
   std::vector<ValidationFolder> folders = folders_of(line);
   Findings findings{.results = simulate_cells(folders, line), .rows = {}, .missing = {}};
   for (const ValidationFolder& folder : folders)

@@ -184,7 +184,8 @@ void Stages::handle(StreamState& own, const std::vector<Transfer>& transfers,
   double bytes = 0;
   for (const Transfer& transfer : transfers)
     bytes += static_cast<double>(transfer.bytes);
-  run.handle(run.setup.traffic.tensors_in(in_pipeline.bucket, rank - run.trace.workers, bytes),
+  const Payload& payload = *run.payload(in_pipeline.bucket, in_pipeline.iteration);
+  run.handle(payload.tensors_in(bytes, run.trace.servers, rank - run.trace.workers),
              {.stream = Stream::communication,
               .stage = static_cast<std::uint8_t>(own.stage),
               .rank = rank,

@@ -202,7 +202,7 @@ std::vector<Option> fixed_options() {
       row("warmup", &Scenario::warmup, whole(0, 1e6), "1", Role::run,
           "iterations before what is measured",
           "The first iterations of a run are not like the others: caches and queues fill.", "2"),
-      row("seed", &Scenario::seed, whole(0, 9007199254740992.0), "1", Role::run,
+      row("seed", &Scenario::seed, whole(0, 9007199254740991.0), "1", Role::run,
           "of everything random", "The same scenario and seed give the same bytes of every result.",
           "7 --jitter 0.1"),
       row("repeats", &Scenario::repeats, whole(1, 1000, "auto"), "auto", Role::run,

@@ -93,10 +93,13 @@ std::string full_report(const Result& result) {
   for (const auto& [name, words] : learning_lines(result))
     line(name, words);
   line("updates", std::to_string(figures.updates));
+  const double served_s = figures.server_busy.value_or(0) * figures.iteration_mean_s;
   line("lower bound",
-       fmt::format("{} per iteration (compute {}, busiest link {})",
-                   seconds_shown(std::max(figures.bound_compute_s, figures.bound_link_s)),
-                   seconds_shown(figures.bound_compute_s), seconds_shown(figures.bound_link_s)));
+       fmt::format(
+           "{} per iteration (compute {}, busiest link {}{})",
+           seconds_shown(std::max({figures.bound_compute_s, figures.bound_link_s, served_s})),
+           seconds_shown(figures.bound_compute_s), seconds_shown(figures.bound_link_s),
+           figures.server_busy ? ", server cores " + seconds_shown(served_s) : ""));
   line("compute cost", result.provenance.compute);
   line("compression cost", result.provenance.compression);
   line("adding on servers", result.provenance.adding);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -23,8 +24,12 @@ bool has_file(const fs::path& folder, std::initializer_list<const char*> names) 
       names, [&](const char* name) { return fs::is_regular_file(folder / name, error); });
 }
 
+std::string digits_file() {
+  return (fs::path(data_root()) / "models/data/digits.csv").string();
+}
+
 // The folder that the user means: there, or beside the configuration file. Of a file, its own.
-fs::path folder_of(const std::string& word, const std::string& relative_to) {
+std::optional<fs::path> folder_of(const std::string& word, const std::string& relative_to) {
   std::error_code error;
   for (const fs::path& candidate : {fs::path(word), fs::path(relative_to) / word}) {
     if (!word.empty() && fs::is_directory(candidate, error))
@@ -32,9 +37,7 @@ fs::path folder_of(const std::string& word, const std::string& relative_to) {
     if (!word.empty() && fs::is_regular_file(candidate, error))
       return candidate.has_parent_path() ? candidate.parent_path() : fs::path(".");
   }
-  throw std::runtime_error(
-      "no data '" + brief(word) +
-      "': allowed are digits, generated, or a path of a folder with MNIST's or CIFAR-10's files");
+  return std::nullopt;
 }
 
 int pixel(const Csv& csv, const Csv::Row& row, std::size_t column, int most) {
@@ -76,13 +79,38 @@ Data read_digits(const std::string& path) {
   return data;
 }
 
+std::vector<std::string> data_files(const std::string& word, const std::string& relative_to) {
+  if (word == "digits")
+    return {digits_file()};
+  const std::optional<fs::path> folder =
+      word == "generated" ? std::nullopt : folder_of(word, relative_to);
+  if (!folder)
+    return {};
+  std::vector<std::string> files;
+  for (const std::string part : {"train", "t10k"})
+    for (const std::string what : {"images", "labels"})
+      for (const std::string between : {"-", "."})
+        files.push_back((*folder / (part + "-" + what + between +
+                                    (what == "images" ? "idx3-ubyte" : "idx1-ubyte")))
+                            .string());
+  for (const std::string number : {"1", "2", "3", "4", "5"})
+    files.push_back((*folder / ("data_batch_" + number + ".bin")).string());
+  files.push_back((*folder / "test_batch.bin").string());
+  return files;
+}
+
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed) {
   if (word == "digits")
-    return read_digits((fs::path(data_root()) / "models/data/digits.csv").string());
+    return read_digits(digits_file());
   if (word == "generated")
     return generate_data(generated, seed);
-  const fs::path folder = folder_of(word, relative_to);
+  const std::optional<fs::path> found = folder_of(word, relative_to);
+  if (!found)
+    throw std::runtime_error(
+        "no data '" + brief(word) +
+        "': allowed are digits, generated, or a path of a folder with MNIST's or CIFAR-10's files");
+  const fs::path& folder = *found;
   const bool is_mnist = has_file(folder, {"train-images-idx3-ubyte", "train-images.idx3-ubyte"});
   const bool is_cifar =
       has_file(folder, {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin",

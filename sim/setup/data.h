@@ -20,6 +20,9 @@ const std::vector<OwnOption>& generated_options();
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed);
 
+// The files that it may read, whether they are there or not.
+std::vector<std::string> data_files(const std::string& word, const std::string& relative_to);
+
 // Each of its file formats.
 Data read_digits(const std::string& path);   // our CSV: models/data/digits.csv
 Data read_mnist(const std::string& folder);  // IDX: also Fashion-MNIST and others like it

@@ -43,8 +43,8 @@ struct Flows {
 class PipelineTime {
  public:
   // The links' bandwidths count this many times.
-  PipelineTime(const Traffic& traffic, Routes& routes, double bandwidth)
-      : traffic_(traffic), routes_(routes), bandwidth_(bandwidth) {}
+  PipelineTime(const Traffic& traffic, Routes& routes, const Payload& payload, double bandwidth)
+      : traffic_(traffic), routes_(routes), payload_(payload), bandwidth_(bandwidth) {}
 
   // A phase of this rank, which is in a pipeline.
   void add(int rank, const Phase& phase) {
@@ -61,8 +61,11 @@ class PipelineTime {
     double added_bytes = 0;
     for (const Transfer& received : phase.receives)
       added_bytes += phase.adds ? static_cast<double>(received.bytes) : 0;
-    own.adding_s = std::max(own.adding_s, memory_bytes_per_sum * added_bytes /
-                                              traffic_.host_memory_Bps / phase.stage.partitions);
+    const double handled_s = handling_s(rank, phase);
+    own.adding_s =
+        std::max(own.adding_s, handled_s + memory_bytes_per_sum * added_bytes /
+                                               traffic_.host_memory_Bps / phase.stage.partitions);
+    handled_s_[{phase.stage.pass, rank}] += handled_s;
     for (const Transfer& send : phase.sends)
       own.flows.add(routes_.between(rank, send.peer), static_cast<double>(send.bytes) / bandwidth_);
   }
@@ -95,6 +98,9 @@ class PipelineTime {
           all.link_bytes[link] += bytes;
       }
       keep_slower(0, all.seconds(routes_) / partitions);
+      for (const auto& [of, handled_s] : handled_s_)  // the stages of a server share its cores
+        if (of.first == pass)
+          keep_slower(handled_s, 0);
       time.fixed_s += first_fixed_s + (partitions - 1) * pace_fixed_s;
       time.bytes_s += first_bytes_s + (partitions - 1) * pace_bytes_s;
       if (next_follows) {
@@ -113,10 +119,25 @@ class PipelineTime {
     Flows flows;
   };
 
+  // A server's software handles the messages of one partition.
+  double handling_s(int rank, const Phase& phase) const {
+    const Topology& topology = traffic_.cluster.topology;
+    if (traffic_.server_overhead_s == 0 || rank < topology.workers())
+      return 0;
+    double bytes = 0;
+    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
+      for (const Transfer& transfer : *transfers)
+        bytes += static_cast<double>(transfer.bytes) / phase.stage.partitions;
+    return payload_.tensors_in(bytes, topology.servers, rank - topology.workers()) *
+           traffic_.server_overhead_s / routes_.cores(rank);
+  }
+
   const Traffic& traffic_;
   Routes& routes_;
+  const Payload& payload_;
   double bandwidth_;
-  std::map<std::pair<int, int>, OfStage> stages_;  // by pass and place
+  std::map<std::pair<int, int>, double> handled_s_;  // of a partition, by pass and rank
+  std::map<std::pair<int, int>, OfStage> stages_;    // by pass and place
 };
 
 // A rank in a ring, and its way to the next one.
@@ -213,7 +234,7 @@ std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& rou
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
   bool rings_only = true;
-  PipelineTime pipeline(traffic, routes, bandwidth);
+  PipelineTime pipeline(traffic, routes, payload, bandwidth);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
     std::map<Kind, int> occurrences;

@@ -13,10 +13,14 @@
 #include <tuple>
 #include <utility>
 
+#include "sim/setup/followed_streams.h"
 #include "sim/setup/link_shares.h"
 
 namespace syncline {
 namespace {
+
+using followed::Job, followed::Mailbox, followed::Message, followed::FollowedStream,
+    followed::Timer;
 
 constexpr double rounding = 1e-12;
 constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
@@ -31,53 +35,11 @@ struct Followed {
   double per_byte = 1;  // that a byte of the plans counts; 0: latencies, overheads and work only
 };
 
-// A stream does this for one action of a plan.
-struct Job {
-  const Phase* phase = nullptr;
-  double work_s = 0;  // of an action that is no phase
-  int partitions = 1;
-  int passed = 0;      // of these
-  int before = -1;     // index of the job whose partitions this one's follow
-  bool whole = false;  // they follow all of its partitions
-  int next = -1;       // stream of the job that follows this one's partitions
-};
-
-struct Stream {
-  enum class State { next, together, overhead, inject, moving, added } state = State::next;
-  int rank = 0;
-  std::vector<int> jobs;
-  std::size_t at = 0;
-  int step = 0;
-  double ready_s = 0;  // it waits for nothing else until then
-  int pending = 0;     // own messages that are not injected, and others' that have not arrived
-};
-
-struct Message {
-  int stream = 0;  // of the sender
-  const Route* way = nullptr;
-  double bytes = 0;
-};
-
-struct Mailbox {
-  int stream = 0;  // of the receiver
-  int arrived = 0;
-  int asked = 0;
-  int set_out = 0;
-  std::deque<Message> waiting;  // for the receiver to ask
-};
-
-struct Timer {
-  double at_s;
-  bool arrival;
-  int index;  // of a mailbox or a stream
-  bool operator>(const Timer& other) const { return at_s > other.at_s; }
-};
-
 class Follower {
  public:
-  Follower(const Traffic& traffic, Routes& routes, const std::vector<Plan>& plans,
-           const Followed& what)
-      : traffic_(traffic), routes_(routes), what_(what) {
+  Follower(const Traffic& traffic, Routes& routes, const Payload& payload,
+           const std::vector<Plan>& plans, const Followed& what)
+      : traffic_(traffic), routes_(routes), payload_(payload), what_(what) {
     for (int bucket = 0; bucket < what.buckets; ++bucket)
       for (std::size_t rank = 0; rank < plans.size(); ++rank)
         add(static_cast<int>(rank), plans[rank]);
@@ -117,7 +79,7 @@ class Follower {
   }
 
  private:
-  using State = Stream::State;
+  using State = FollowedStream::State;
 
   int stream_of(int rank, int stage) {
     const auto [entry, added] = stream_at_.try_emplace({rank, stage}, streams_.size());
@@ -183,7 +145,7 @@ class Follower {
   // A stream does all that it can do now.
   void go_on(int number) {
     for (;;) {
-      Stream& stream = streams_[index(number)];
+      FollowedStream& stream = streams_[index(number)];
       if (stream.at == stream.jobs.size() || stream.ready_s > now_s_ * (1 + rounding))
         return;
       Job& job = jobs_[index(stream.jobs[stream.at])];
@@ -196,6 +158,12 @@ class Follower {
           break;
         case State::together:
           return;
+        case State::handled:
+          stream.state = State::overhead;
+          if (const double at_s = handled_until(stream.rank, *job.phase, job.phase->sends);
+              at_s > now_s_)
+            return wakes_at(at_s, number, State::overhead);
+          break;
         case State::overhead:
           stream.state = State::inject;
           if (traffic_.step_overhead_s > 0 && !job.phase->sends.empty())
@@ -242,7 +210,7 @@ class Follower {
 
   // Whether all members of a phase that begins for all together have come to it.
   bool all_are_there(int number, const Phase& phase) {
-    streams_[index(number)].state = State::overhead;
+    streams_[index(number)].state = State::handled;
     if (phase.group_size < 2 || phase.steps < 2)
       return true;
     std::vector<int>& waiting = waiting_[{phase.stage.stream(), phase.group}];
@@ -252,7 +220,7 @@ class Follower {
       return false;
     }
     for (const int other : std::exchange(waiting, {})) {
-      streams_[index(other)].state = State::overhead;
+      streams_[index(other)].state = State::handled;
       runnable_.push_back(other);
     }
     return true;
@@ -312,30 +280,48 @@ class Follower {
     injected(message.stream);
   }
 
-  // Those who add on one host take turns.
+  // A server's software handles the messages of one partition. Those on one host take turns.
+  double handled_until(int rank, const Phase& phase, const std::vector<Transfer>& transfers) {
+    const Topology& topology = traffic_.cluster.topology;
+    if (traffic_.server_overhead_s == 0 || rank < topology.workers())
+      return now_s_;
+    double bytes = 0;
+    for (const Transfer& transfer : transfers)
+      bytes += static_cast<double>(transfer.bytes) / phase.stage.partitions;
+    const double tensors = payload_.tensors_in(bytes, topology.servers, rank - topology.workers());
+    if (tensors == 0)
+      return now_s_;
+    double& free_s = cores_free_s_[traffic_.cluster.rank_hosts[index(rank)]];
+    free_s = std::max(free_s, now_s_) + tensors * traffic_.server_overhead_s / routes_.cores(rank);
+    return free_s;
+  }
+
+  // Those who add on one host take turns, when they have handled what came.
   double added_until(int rank, const Phase& phase) {
+    const double handled_s = handled_until(rank, phase, phase.receives);
     double bytes = 0;
     for (const Transfer& received : phase.receives)
       bytes += phase.adds ? static_cast<double>(received.bytes) / phase.stage.partitions : 0;
     if (bytes == 0 || what_.per_byte == 0)
-      return now_s_;
+      return handled_s;
     double& free_s = memory_free_s_[traffic_.cluster.rank_hosts[index(rank)]];
-    free_s = std::max(free_s, now_s_) + memory_bytes_per_sum * bytes / traffic_.host_memory_Bps;
+    free_s = std::max(free_s, handled_s) + memory_bytes_per_sum * bytes / traffic_.host_memory_Bps;
     return free_s;
   }
 
   const Traffic& traffic_;
   Routes& routes_;
+  const Payload& payload_;
   Followed what_;
   double now_s_ = 0;
   std::vector<Job> jobs_;
-  std::vector<Stream> streams_;
+  std::vector<FollowedStream> streams_;
   std::vector<Mailbox> mailboxes_;
   std::map<std::pair<int, int>, std::size_t> stream_at_;
   std::map<std::tuple<int, int, int>, std::size_t> mailbox_at_;
   std::map<std::pair<int, int>, Route> known_;
-  std::map<std::pair<int, int>, std::vector<int>> waiting_;  // by stream and group
-  std::map<std::string, double> memory_free_s_;
+  std::map<std::pair<int, int>, std::vector<int>> waiting_;     // by stream and group
+  std::map<std::string, double> memory_free_s_, cores_free_s_;  // by host
   std::vector<int> runnable_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   LinkShares shares_{routes_};
@@ -367,7 +353,8 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   const auto followed = [&](int buckets, int parts, bool bytes) {
     const Followed what{
         .buckets = buckets, .partitions = parts, .per_byte = bytes ? 1 / bandwidth : 0};
-    const auto seconds = known ? Follower(traffic, routes, plans, what).seconds() : std::nullopt;
+    const auto seconds =
+        known ? Follower(traffic, routes, payload, plans, what).seconds() : std::nullopt;
     known = seconds.has_value();
     return seconds.value_or(0);
   };

@@ -83,22 +83,23 @@ double server_s(const Setup& setup, const Routes& routes) {
   const int first_server = traffic.cluster.topology.workers();
   const int servers = traffic.cluster.topology.servers;
   std::vector<double> tensors(index(servers));  // handled in an iteration of all workers
-  const auto handle = [&](const Bucket& bucket, int rank, std::uint64_t bytes) {
+  const auto handle = [&](const Payload& payload, int rank, std::uint64_t bytes) {
     if (const int server = rank - first_server; server >= 0 && server < servers)
       tensors[index(server)] +=
-          traffic.tensors_in(bucket, server, static_cast<double>(bytes)) / traffic.round;
+          payload.tensors_in(static_cast<double>(bytes), servers, server) / traffic.round;
   };
   for (const Bucket& bucket : setup.sent_buckets())
     if (traffic.partners == Schedule::Partners::servers)
       for (int server = 0; server < servers; ++server)
         tensors[index(server)] += 2.0 * bucket.tensors_of(server) * first_server;
     else if (traffic.partners == Schedule::Partners::each_other && traffic.exchange->uses_servers)
-      traffic.for_each_activity_of_average(bucket, first_ranks(traffic.averaging_ranks()),
-                                           [&](int from, int to, std::uint64_t bytes) {
-                                             handle(bucket, from, bytes);
-                                             handle(bucket, to, bytes);
-                                           },
-                                           {});
+      traffic.for_each_activity_of_average(
+          bucket, first_ranks(traffic.averaging_ranks()),
+          [&, payload = traffic.payload_of(bucket, -1)](int from, int to, std::uint64_t bytes) {
+            handle(payload, from, bytes);
+            handle(payload, to, bytes);
+          },
+          {});
   double most_s = 0;
   for (int server = 0; server < servers; ++server)
     most_s = std::max(most_s, tensors[index(server)] * setup.scenario.server_software.overhead_s /

@@ -20,19 +20,15 @@ std::uint64_t Traffic::shard_of(const Bucket& bucket) const {
   return elements == 0 ? 0 : std::max<std::uint64_t>(elements / shards, 1);
 }
 
-double Traffic::tensors_in(const Bucket& bucket, int server, double bytes) const {
-  const std::uint64_t held =
-      part_of(bucket.parts, bytes_of(bucket), cluster.topology.servers, server);
-  return held == 0 ? 0 : bucket.tensors_of(server) * bytes / static_cast<double>(held);
-}
-
 Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   if (!compression.on()) {
     Payload payload = dense(bytes_of(bucket));
+    payload.tensors = bucket.tensors;
     payload.parts = bucket.parts;
     return payload;
   }
   Payload payload;
+  payload.tensors = bucket.tensors;
   payload.elements = compressed_of(bucket);
   payload.dense_bytes = payload.elements * value_bytes(precision);
   payload.small_bytes = bucket.small_parameters * value_bytes(precision);
@@ -157,6 +153,7 @@ Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compre
           .every_step = scenario.fidelity == Fidelity::step,
           .step_overhead_s = scenario.step_overhead_s,
           .host_memory_Bps = scenario.host_memory_Bps,
+          .server_overhead_s = scenario.server_software.overhead_s,
           .round = scenario.schedule->round_of(scenario.schedule_settings)};
 }
 

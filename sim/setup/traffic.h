@@ -58,8 +58,9 @@ struct Traffic {
   bool every_step = false;  // what `fidelity = auto` came to, too: see sim/engine/fidelity.h
   double step_overhead_s = 0;
   double host_memory_Bps = 0;
-  int round = 1;            // iterations of which one sends
-  Among over = Among::all;  // whom its averages are over
+  double server_overhead_s = 0;  // of one core, for each tensor of a message
+  int round = 1;                 // iterations of which one sends
+  Among over = Among::all;       // whom its averages are over
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
@@ -67,9 +68,6 @@ struct Traffic {
     return bucket.parameters - bucket.small_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
-  // So many bytes of what a server holds of a bucket have so many tensors: a node's gradient counts
-  // once, however many of its workers push it.
-  double tensors_in(const Bucket& bucket, int server, double bytes) const;
   // This is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;

@@ -15,8 +15,8 @@
 namespace syncline {
 
 const std::vector<std::string> noted_inputs{"options",         "platform_file",   "model_file",
-                                            "throughput_file", "cost_table_file", "fidelity",
-                                            "simgrid"};
+                                            "throughput_file", "cost_table_file", "data_file",
+                                            "fidelity",        "simgrid"};
 
 namespace {
 

@@ -80,14 +80,18 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
   return text;
 }
 
+const std::string junit_begin =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- syncline gate -->\n";
+const std::string verdicts_begin = "<!-- syncline gate -->\n";
+
 std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verdicts) {
   const std::string counts =
-      fmt::format(R"( tests="{}" failures="{}" errors="{}" skipped="{}")", verdicts.size(),
-                  count_of(verdicts, Kind::moved), count_of(verdicts, Kind::failed),
-                  count_of(verdicts, Kind::not_checked));
-  std::string xml = fmt::format(R"(<?xml version="1.0" encoding="UTF-8"?>)"
-                                "\n<testsuites{0}>\n  <testsuite name=\"{1}\"{0}>\n",
-                                counts, in_xml(suite));
+      fmt::format(R"( tests="{}" failures="{}" errors="{}")", verdicts.size(),
+                  count_of(verdicts, Kind::moved), count_of(verdicts, Kind::failed));
+  // Jenkins' schema has `skipped` for a suite, and not for all suites.
+  std::string xml =
+      junit_begin + fmt::format("<testsuites{0}>\n  <testsuite name=\"{1}\"{0} skipped=\"{2}\">\n",
+                                counts, in_xml(suite), count_of(verdicts, Kind::not_checked));
   for (const Verdict& verdict : verdicts) {
     xml +=
         fmt::format(R"(    <testcase classname="{}" name="{}")", in_xml(suite + "." + verdict.cell),
@@ -108,7 +112,8 @@ std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verd
 }
 
 std::string verdicts_markdown(const std::string& title, const std::vector<Verdict>& verdicts) {
-  std::string text = "### " + in_markdown(title) + ": " + summary_of(verdicts) + "\n";
+  std::string text =
+      verdicts_begin + "### " + in_markdown(title) + ": " + summary_of(verdicts) + "\n";
   if (count_of(verdicts, Kind::met) < verdicts.size())
     text += "\n| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n";
   for (const Verdict& verdict : verdicts) {

@@ -28,6 +28,10 @@ std::string summary_of(const std::vector<Verdict>& verdicts);
 // 0: all met; 1: something moved; 2: something could not be found out.
 int exit_code_of(const std::vector<Verdict>& verdicts);
 
+// The files of a gate begin so: others are not replaced.
+extern const std::string junit_begin;
+extern const std::string verdicts_begin;
+
 std::string verdicts_table(const std::vector<Verdict>& verdicts);
 std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verdicts);
 std::string verdicts_markdown(const std::string& title, const std::vector<Verdict>& verdicts);

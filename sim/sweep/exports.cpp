@@ -1,6 +1,7 @@
 #include "sim/sweep/exports.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <fmt/format.h>
 #include <ostream>
 #include <stdexcept>
@@ -14,6 +15,8 @@
 
 namespace syncline {
 namespace {
+
+namespace fs = std::filesystem;
 
 std::string of_rank(const std::string& chakra, int rank) {
   return chakra + "." + std::to_string(rank) + ".json";
@@ -31,7 +34,7 @@ bool averages(const Schedule& schedule) {
 
 }  // namespace
 
-Exports exports_of(const CommandLine& line, const Sweep& sweep) {
+Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places) {
   const auto value = [&](const char* flag) { return line.flag(flag).value_or(""); };
   Exports exports{.trace = value("trace"), .goal = value("goal"), .chakra = value("chakra")};
   if (exports.trace == "on")
@@ -65,14 +68,25 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep) {
     throw std::invalid_argument(
         "--chakra: it has no word for compressed gradients: allowed is compressor = none, or "
         "--goal");
-  for (const std::string& path :
-       {exports.trace, exports.goal, exports.chakra.empty() ? "" : of_rank(exports.chakra, 0)})
-    if (!path.empty())
-      check_place(path);
+  if (!exports.trace.empty())
+    places.add("--trace", exports.trace, perfetto_begin);
+  if (!exports.goal.empty())
+    places.add("--goal", exports.goal, goal_begin);
+  if (exports.chakra.empty())
+    return exports;
+  // Without `workers` the platform says how many ranks there are: later, in another process.
+  std::error_code error;
+  for (int rank = 0;
+       scenario.workers ? rank < *scenario.workers
+                        : rank == 0 || fs::exists(of_rank(exports.chakra, rank), error);
+       ++rank)
+    places.add("--chakra", of_rank(exports.chakra, rank), chakra_begin);
   return exports;
 }
 
 void write_exports(const Exports& exports, const Setup& setup, const Trace& trace) {
+  for (int rank = 0; rank < trace.workers && !exports.chakra.empty(); ++rank)
+    require_ours("--chakra", of_rank(exports.chakra, rank), chakra_begin);
   if (!exports.trace.empty())
     write_atomically(exports.trace, [&](std::ostream& out) { write_perfetto(trace, out); });
   if (!exports.goal.empty())

@@ -6,6 +6,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/user_input.h"
 #include "sim/setup/setup.h"
+#include "sim/sweep/places.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -20,10 +21,11 @@ struct Exports {
 };
 
 // The flags `trace`, `goal` and `chakra`; a `trace` without a file is not among them. Throws if
-// there are several cells, one that a format has no words for, or a place that cannot be written.
-Exports exports_of(const CommandLine& line, const Sweep& sweep);
+// there are several cells, one that a format has no words for, or where a file has no place.
+Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places);
 
-// Each file is whole or absent.
+// Each file is whole or absent. Throws, before it writes the first, if one would replace a file
+// that syncline has not written.
 void write_exports(const Exports& exports, const Setup& setup, const Trace& trace);
 
 }  // namespace syncline

@@ -6,6 +6,7 @@
 #include "kernels/io/text.h"
 #include "sim/options/options.h"
 #include "sim/report/result_json.h"
+#include "sim/setup/data.h"
 #include "sim/setup/files.h"
 #include "sim/setup/fingerprint.h"
 
@@ -53,7 +54,10 @@ std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
   return {{"platform_file", platform.files},
           {"model_file", {scenario.model}},
           {"throughput_file", {data_root() + "/models/throughput.csv"}},
-          {"cost_table_file", tables}};
+          {"cost_table_file", tables},
+          {"data_file", scenario.learns()
+                            ? data_files(scenario.learning.data, scenario.learning.data_folder)
+                            : std::vector<std::string>()}};
 }
 
 std::string inputs_of(const Scenario& scenario, const PlatformFile& platform) {

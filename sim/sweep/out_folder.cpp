@@ -12,6 +12,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
+#include "sim/traces/traces.h"
 
 namespace syncline {
 namespace {
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 bool is_ours(const std::string& name, const std::string& begin) {
   static const std::regex json(R"(\s*\{\s*"schema"\s*:\s*\d+\s*,\s*"tool"\s*:\s*"syncline )");
   if (name.ends_with(".trace.json"))
-    return begin.starts_with(R"({"displayTimeUnit":"ms","traceEvents":[)");
+    return begin.starts_with(perfetto_begin);
   if (name.ends_with(".json"))
     return std::regex_search(begin, json, std::regex_constants::match_continuous);
   if (name.ends_with(".trace.csv"))

@@ -116,11 +116,15 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
   const Answer answer = printed_by(command + " 2>&1");
   const std::vector<std::string> lines = split(trimmed(answer.text), '\n');
   // The last line is JOB or JOB;CLUSTER. Above it may be warnings.
-  const std::string job = lines.back().substr(0, lines.back().find(';'));
+  const std::string last = lines.empty() ? "" : lines.back();
+  const std::string job = last.substr(0, last.find(';'));
   if (answer.status != 0 || job.empty() || job.find_first_not_of("0123456789") != job.npos) {
     if (made)
       fs::remove(logs, error);
-    throw std::runtime_error("--slurm: sbatch refuses: " + brief(lines.front()));
+    throw std::runtime_error("--slurm: sbatch refuses: " +
+                             (trimmed(answer.text).empty()
+                                  ? "it says nothing, not even the number of a job"
+                                  : brief(lines.front())));
   }
   std::printf(
       "submitted job %s: %zu tasks for %zu cells, which write into %s\n"

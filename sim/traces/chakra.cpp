@@ -42,6 +42,12 @@ class ChakraWriter {
 
 }  // namespace
 
+const std::string chakra_begin =
+    Json{{"version", "0.0.4"},
+         {"attr", {{{"name", "schema"}, {"stringVal", "1.0.2-chakra.1.0.0"}}}}}
+        .dump(2) +
+    "\n";
+
 void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_t>& bucket_bytes,
                   bool overlap, std::ostream& out) {
   const int iteration = iteration_in_the_middle(trace);
@@ -52,10 +58,7 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
       rows.push_back(&row);
   std::ranges::stable_sort(rows, {}, &Row::start_s);
 
-  out << Json{{"version", "0.0.4"},
-              {"attr", {{{"name", "schema"}, {"stringVal", "1.0.2-chakra.1.0.0"}}}}}
-             .dump(2)
-      << "\n";
+  out << chakra_begin;
   ChakraWriter writer(out);
   std::vector<std::size_t> computed;  // the last computation
   std::vector<std::size_t> reduced;   // the last all-reduce

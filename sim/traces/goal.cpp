@@ -34,7 +34,7 @@ class GoalWriter {
 
   void write() {
     collect();
-    out_ << "num_ranks " << steps_.size() << "\n";
+    out_ << goal_begin << steps_.size() << "\n";
     for (std::size_t rank = 0; rank < steps_.size(); ++rank) {
       out_ << "\nrank " << rank << " {\n";
       label_ = 0;
@@ -190,6 +190,8 @@ class GoalWriter {
 };
 
 }  // namespace
+
+const std::string goal_begin = "num_ranks ";
 
 void write_goal(const Trace& trace, bool overlap, std::ostream& out) {
   GoalWriter(trace, overlap, out).write();

@@ -40,7 +40,7 @@ class PerfettoWriter {
   PerfettoWriter(const Trace& trace, std::ostream& out) : trace_(trace), out_(out) {}
 
   void write() {
-    out_ << "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[";
+    out_ << perfetto_begin;
     place_rows();
     name_ranks();
     for (const std::size_t i : order_)
@@ -183,6 +183,8 @@ class PerfettoWriter {
 };
 
 }  // namespace
+
+const std::string perfetto_begin = R"({"displayTimeUnit":"ms","traceEvents":[)";
 
 void write_perfetto(const Trace& trace, std::ostream& out) {
   PerfettoWriter(trace, out).write();

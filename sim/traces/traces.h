@@ -3,11 +3,17 @@
 
 #include <cstdint>
 #include <ostream>
+#include <string>
 #include <vector>
 
 #include "sim/trace.h"
 
 namespace syncline {
+
+// The files begin so: others are not replaced.
+extern const std::string perfetto_begin;
+extern const std::string goal_begin;
+extern const std::string chakra_begin;
 
 // The order in which rows are written: of start, rank, stream and recording.
 std::vector<std::size_t> in_order(const Trace& trace);

@@ -232,6 +232,7 @@ TEST(Calibrate, RefusesWhatItDoesNotKnowInOneLineWithCode2) {
         std::string("--out x.csv --bits 99"),
         std::string("--out x.csv --compressors zip"),
         std::string("--out x.csv --device tpu"),
+        std::string("--out x.csv --device cpu,cuda"),  // once it took the first in silence
         std::string("--out x.csv --threads 0"),
         std::string("--out x.csv --distributions cauchy"),
         std::string("--what 1"),

@@ -121,7 +121,7 @@ TEST_F(Submission, ThatFailsIsOneLineAndLeavesNothing) {
   for (const auto& [body, word] : std::map<std::string, std::string>{
            {"echo 'sbatch: error: invalid partition' >&2; echo more; exit 1\n",
             "invalid partition"},
-           {"true\n", "sbatch refuses"},
+           {"true\n", "it says nothing"},
            {"echo nonsense\n", "nonsense"}}) {
     const Ended ended = submit(body, {"--slurm", "3"});
     EXPECT_EQ(ended.code, 2);

@@ -1,4 +1,5 @@
 // What is written of a single cell for other programs, as a user asks for it.
+#include <fstream>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,84 @@ TEST(Exports, ThatCannotBeAreRefusedInOneLineAndNothingIsWritten) {
     expect_mentions(ended.err, {"syncline: ", message});
     EXPECT_TRUE(listing_of(folder.path()).empty()) << message;
   }
+}
+
+// A typing error once cost a user a model, a platform or a configuration.
+TEST(FilesOfFlags, ReplaceNothingThatSynclineHasNotWritten) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("mine")) << "name,value\n";
+  std::ofstream(folder.path("worker.1.json")) << "{}\n";
+  std::ofstream(folder.path("mine.json")) << "{}\n";
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--goal", "mine"}, {"--trace=mine.json"}, {"--chakra", "worker"}, {"--html", "mine"}}) {
+    const Ended ended = exported(folder, more);
+    EXPECT_EQ(ended.code, 2) << more.front();
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, {"was not written by syncline", more.front().substr(0, 6)});
+    EXPECT_EQ(ended.out, "");
+  }
+  EXPECT_EQ(text_of(folder.path("mine")), "name,value\n");
+  EXPECT_EQ(text_of(folder.path("worker.1.json")), "{}\n");
+  EXPECT_EQ(text_of(folder.path("mine.json")), "{}\n");
+  EXPECT_EQ(listing_of(folder.path()).size(), 3U);
+}
+
+TEST(FilesOfFlags, ReplaceWhatSynclineHasWritten) {
+  const TemporaryFolder folder;
+  for (int times = 0; times < 2; ++times) {
+    const Ended ended = exported(
+        folder, {"--trace=t.json", "--goal", "t.goal", "--chakra", "worker", "--html", "t.html"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+  }
+}
+
+TEST(FilesOfFlags, AreEachAnother) {
+  const TemporaryFolder folder;
+  for (const std::vector<std::string>& more :
+       std::vector<std::vector<std::string>>{{"--html", "f", "--goal", "f"},
+                                             {"--html", "./f", "--goal", "f"},
+                                             {"--out", "o", "--html", "o/results.csv"},
+                                             {"--trace=w.0.json", "--chakra", "w"}}) {
+    const Ended ended = exported(folder, more);
+    EXPECT_EQ(ended.code, 2) << more.back();
+    expect_mentions(ended.err, {"allowed is another name"});
+    EXPECT_TRUE(listing_of(folder.path()).empty()) << more.back();
+  }
+}
+
+// What begins as ours do may be what the same command reads.
+TEST(FilesOfFlags, AreNotWhatTheCommandReads) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(exported(folder, {"--chakra", "worker"}).code, 0);
+  const std::string before = text_of(folder.path("worker.0.json"));
+  const Ended ended = run_program({"run", "--platform", "two-hosts", "--model", "worker.0.json",
+                                   "--iterations", "3", "--chakra", "worker"},
+                                  folder.path());
+  EXPECT_EQ(ended.code, 2);
+  expect_mentions(ended.err, {"--chakra worker.0.json: is what this command reads"});
+  EXPECT_EQ(text_of(folder.path("worker.0.json")), before);
+}
+
+// A gate's files are asked for before it simulates, too.
+TEST(FilesOfFlags, OfAGateReplaceNothingThatSynclineHasNotWritten) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("a.cfg"))
+      << "platform = two-hosts\nmodel = resnet20\nthroughput = 100\niterations = 3\n";
+  EXPECT_EQ(run_program({"check", ".", "--bless", "--because", "first"}, folder.path()).code, 0);
+  const std::string expected = text_of(folder.path("expected.csv"));
+  for (const char* flag : {"--junit", "--md"})
+    for (const char* file : {"a.cfg", "expected.csv"}) {
+      const Ended ended = run_program({"check", ".", flag, file}, folder.path());
+      EXPECT_EQ(ended.code, 2) << flag << file;
+      EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+      expect_mentions(ended.err, {flag, file, "allowed is another name"});
+    }
+  EXPECT_EQ(text_of(folder.path("expected.csv")), expected);
+  const Ended same = run_program({"check", ".", "--junit", "f", "--md", "f"}, folder.path());
+  EXPECT_EQ(same.code, 2);
+  for (int times = 0; times < 2; ++times)
+    EXPECT_EQ(run_program({"check", ".", "--junit", "j.xml", "--md", "m.md"}, folder.path()).code,
+              0);
 }
 
 }  // namespace

@@ -16,7 +16,8 @@
 namespace syncline {
 
 struct Ended {
-  int code = -1;  // exit code; -1 when a signal ended it
+  int code = -1;   // exit code; -1 when a signal ended it
+  int signal = 0;  // that did
   std::string out;
   std::string err;
 };
@@ -65,6 +66,7 @@ class Program {
     int status = 0;
     waitpid(pid_, &status, 0);
     return {.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+            .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
             .out = text_of(printed_.path("out")),
             .err = text_of(printed_.path("err"))};
   }

@@ -204,6 +204,13 @@ TEST(Resolve, RefusesInvalidNumbers) {
   }
 }
 
+// The next number is none that a double can hold: once it was the seed before it, in silence.
+TEST(Resolve, RefusesSeedsThatItCannotTellApart) {
+  EXPECT_EQ(resolve(given({{"seed", "9007199254740991"}})).seed, 9007199254740991U);
+  for (const char* seed : {"9007199254740992", "9007199254740993"})
+    expect_mentions(refused_setting("seed", seed), {"allowed are whole numbers"});
+}
+
 // A number that some functions of the C library refuse.
 TEST(Resolve, TakesDenormalBucketBytes) {
   const Scenario scenario = resolve(given({{"bucket-bytes", "1e-310"}}));

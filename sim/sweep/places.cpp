@@ -1,0 +1,58 @@
+#include "sim/sweep/places.h"
+
+#include <filesystem>
+#include <stdexcept>
+
+#include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
+#include "sim/sweep/out_folder.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string without_detours(const std::string& path) {
+  std::error_code error;
+  const fs::path plain = fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : plain.string();
+}
+
+// A device or a pipe holds nothing that could be lost.
+bool may_hold_a_file(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return !fs::exists(status) || fs::is_regular_file(status);
+}
+
+}  // namespace
+
+void require_ours(const std::string& flag, const std::string& path, const std::string& begin) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error))
+    return;
+  if (const auto found = begin_of(path); !found || (!found->empty() && !found->starts_with(begin)))
+    throw std::runtime_error(flag + " " + brief_path(path) +
+                             ": is there and was not written by syncline: allowed is another " +
+                             "name, or moving it away");
+}
+
+void Places::reserve(const std::string& path, const std::string& is) {
+  if (!path.empty() && may_hold_a_file(path))
+    reserved_.emplace(without_detours(path), is);
+}
+
+void Places::add(const std::string& flag, const std::string& path, const std::string& begin) {
+  if (const auto taken = reserved_.find(without_detours(path)); taken != reserved_.end())
+    throw std::runtime_error(flag + " " + brief_path(path) + ": is " + taken->second +
+                             ": allowed is another name");
+  require_ours(flag, path, begin);
+  try {
+    check_place(path);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(flag + " " + error.what());
+  }
+  reserve(path, "what " + flag + " writes");
+}
+
+}  // namespace syncline
