@@ -63,8 +63,8 @@ std::uint64_t part_of(const ServerParts& parts, std::uint64_t bytes, int servers
 
 double Payload::tensors_in(double message_bytes, int servers, int server) const {
   const std::uint64_t held = part_of(parts, dense_bytes + small_bytes, servers, server);
-  const int all = parts.empty() ? tensors : parts[index(server)].tensors;
-  return held == 0 ? 0 : all * message_bytes / static_cast<double>(held);
+  return held == 0 ? 0
+                   : tensors_of(parts, tensors, server) * message_bytes / static_cast<double>(held);
 }
 
 bool is_ring(const Phase& phase) {

@@ -34,6 +34,11 @@ using ServerParts = std::vector<ServerPart>;
 // Of a message of the bucket, so many bytes are this server's.
 std::uint64_t part_of(const ServerParts& parts, std::uint64_t bytes, int servers, int server);
 
+// Of a bucket of so many tensors, these are in the server's part.
+inline int tensors_of(const ServerParts& parts, int tensors, int server) {
+  return parts.empty() ? tensors : parts[index(server)].tensors;
+}
+
 // One gradient transfer: neighbouring tensors, in the order in which backward produces them.
 struct Bucket {
   int index = 0;  // 0 is produced first
@@ -46,9 +51,7 @@ struct Bucket {
   ServerParts parts;
 
   // So many tensors are in a server's part of its messages.
-  int tensors_of(int server) const {
-    return parts.empty() ? tensors : parts[static_cast<std::size_t>(server)].tensors;
-  }
+  int tensors_of(int server) const { return syncline::tensors_of(parts, tensors, server); }
 };
 
 // A payload is what is averaged: one bucket's gradient, and the message that is sent for it.

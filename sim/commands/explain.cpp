@@ -71,7 +71,8 @@ std::string described(const std::vector<BandwidthRange>& faster, const PlatformL
 
 // At which bandwidths compression is faster than none.
 std::string explain_break_even(const Setup& setup, Routes& routes,
-                               const std::vector<ExchangeTime>& times) {
+                               const std::vector<ExchangeTime>& times,
+                               const std::vector<ExchangeTime>& within) {
   const BreakEven even = break_even(setup, routes, times);
   const PlatformLink* busiest = nullptr;
   double busiest_s = 0;
@@ -93,9 +94,8 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   } else {
     text += "  not known: workers drift apart, or exchanges take another course there\n";
   }
-  text += fmt::format(
-      "  dense, bucket after bucket   {:.6f} s per iteration here\n",
-      iteration_seconds(setup, even.dense, 1, bucket_times(setup.within, routes, setup.buckets)));
+  text += fmt::format("  dense, bucket after bucket   {:.6f} s per iteration here\n",
+                      iteration_seconds(setup, even.dense, 1, within));
   return text;
 }
 
@@ -143,7 +143,8 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
   text += fmt::format("  bucket after bucket          {:.6f}{}\n",
                       iteration_seconds(setup, times, 1, within),
                       setup.traffic.round > 1 ? ", in the mean of a round" : "");
-  return text + (setup.traffic.compression.on() ? explain_break_even(setup, routes, times) : "");
+  return text +
+         (setup.traffic.compression.on() ? explain_break_even(setup, routes, times, within) : "");
 }
 
 // Lower bounds for every schedule, and how long the exchange alone takes, without simulating.

@@ -62,15 +62,15 @@ Json ranges_json(const std::vector<BandwidthRange>& faster) {
   return ranges;
 }
 
-Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times) {
+Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times,
+                     const std::vector<ExchangeTime>& within) {
   const BreakEven even = break_even(setup, routes, times);
   return {
       {"against", even.rival.exchange->name},
       {"known", even.known},
       {"faster_without_overlap", even.known ? ranges_json(even.without_overlap) : Json(nullptr)},
       {"faster_with_overlap", even.known ? ranges_json(even.with_overlap) : Json(nullptr)},
-      {"dense_iteration_s",
-       iteration_seconds(setup, even.dense, 1, bucket_times(setup.within, routes, setup.buckets))}};
+      {"dense_iteration_s", iteration_seconds(setup, even.dense, 1, within)}};
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Json explained(const Setup& setup, Routes& routes) {
     bounds["exchange_in_group_s"] = sum_of(within).exchange_s();
     bounds["bucket_after_bucket_s"] = iteration_seconds(setup, times, 1, within);
     if (setup.traffic.compression.on())
-      even = break_even_json(setup, routes, times);
+      even = break_even_json(setup, routes, times, within);
   }
   const Estimate need = estimate(setup);
   Json model{{"name", printable(setup.model.name)},

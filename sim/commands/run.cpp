@@ -68,7 +68,7 @@ void reserve_files_of_cells(const CommandLine& line, const Sweep& sweep, Places&
   for (const std::string& path : read)
     places.reserve(path, "what this command reads");
   const std::string out = line.flag("out").value_or("");
-  const auto names_files = [&](const char* flag) { return line.has(flag); };
+  const auto names_files = [&](const char* flag) { return line.flag(flag).value_or("on") != "on"; };
   if (out.empty() ||
       std::ranges::none_of(std::array{"html", "trace", "goal", "chakra"}, names_files))
     return;

@@ -179,7 +179,7 @@ void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {
 
 void Stages::handle(StreamState& own, const std::vector<Transfer>& transfers,
                     const PipelinedBucket& in_pipeline) {
-  if (rank < run.trace.workers)
+  if (rank < run.trace.workers || run.setup.traffic.server_overhead_s == 0)
     return;
   double bytes = 0;
   for (const Transfer& transfer : transfers)

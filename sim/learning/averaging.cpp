@@ -16,6 +16,8 @@ void Learner::step_alone(int worker, int iteration) {
     alone_until_.assign(replicas_.size(), stepped_);
   }
   const std::size_t replica = index(replica_of_[index(worker)]);
+  if (alone_until_[replica] > iteration)
+    return;
   const std::vector<int>& members = replicas_[replica];
   Optimizer& alone = alone_[replica];
   std::vector<float> gradient(objective_.parameters());

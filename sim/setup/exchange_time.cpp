@@ -119,17 +119,13 @@ class PipelineTime {
     Flows flows;
   };
 
-  // A server's software handles the messages of one partition.
+  // Of the messages of one partition.
   double handling_s(int rank, const Phase& phase) const {
-    const Topology& topology = traffic_.cluster.topology;
-    if (traffic_.server_overhead_s == 0 || rank < topology.workers())
-      return 0;
     double bytes = 0;
     for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
       for (const Transfer& transfer : *transfers)
         bytes += static_cast<double>(transfer.bytes) / phase.stage.partitions;
-    return payload_.tensors_in(bytes, topology.servers, rank - topology.workers()) *
-           traffic_.server_overhead_s / routes_.cores(rank);
+    return traffic_.handling_s(payload_, rank, bytes, routes_.cores(rank));
   }
 
   const Traffic& traffic_;

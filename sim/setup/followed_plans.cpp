@@ -282,17 +282,14 @@ class Follower {
 
   // A server's software handles the messages of one partition. Those on one host take turns.
   double handled_until(int rank, const Phase& phase, const std::vector<Transfer>& transfers) {
-    const Topology& topology = traffic_.cluster.topology;
-    if (traffic_.server_overhead_s == 0 || rank < topology.workers())
-      return now_s_;
     double bytes = 0;
     for (const Transfer& transfer : transfers)
       bytes += static_cast<double>(transfer.bytes) / phase.stage.partitions;
-    const double tensors = payload_.tensors_in(bytes, topology.servers, rank - topology.workers());
-    if (tensors == 0)
+    const double seconds = traffic_.handling_s(payload_, rank, bytes, routes_.cores(rank));
+    if (seconds == 0)
       return now_s_;
     double& free_s = cores_free_s_[traffic_.cluster.rank_hosts[index(rank)]];
-    free_s = std::max(free_s, now_s_) + tensors * traffic_.server_overhead_s / routes_.cores(rank);
+    free_s = std::max(free_s, now_s_) + seconds;
     return free_s;
   }
 

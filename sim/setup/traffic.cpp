@@ -20,6 +20,13 @@ std::uint64_t Traffic::shard_of(const Bucket& bucket) const {
   return elements == 0 ? 0 : std::max<std::uint64_t>(elements / shards, 1);
 }
 
+double Traffic::handling_s(const Payload& payload, int rank, double bytes, int cores) const {
+  const int server = rank - cluster.topology.workers();
+  if (server_overhead_s == 0 || server < 0)
+    return 0;
+  return payload.tensors_in(bytes, cluster.topology.servers, server) * server_overhead_s / cores;
+}
+
 Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   if (!compression.on()) {
     Payload payload = dense(bytes_of(bucket));

@@ -68,6 +68,8 @@ struct Traffic {
     return bucket.parameters - bucket.small_parameters;
   }
   std::uint64_t shard_of(const Bucket& bucket) const;
+  // The software of this rank, if it is a server, takes so long for so many bytes of its messages.
+  double handling_s(const Payload& payload, int rank, double bytes, int cores) const;
   // This is sent for a bucket's gradient in an iteration; -1: after warm-up, with the expected
   // size.
   Payload payload_of(const Bucket& bucket, int iteration) const;

@@ -206,16 +206,10 @@ TEST(LateAverage, DoesNotHoldUpAveragesInSites) {
 
 // With one replica of all workers nothing is left to average: it is bsp.
 TEST(GroupAverage, OfOneReplicaLearnsAsBsp) {
-  Options options = options_of(two_sites(2, 0, 2), {{"replica", "site"},
-                                                    {"learn", "softmax"},
-                                                    {"data", "generated"},
-                                                    {"samples", "150"},
-                                                    {"features", "6"},
-                                                    {"classes", "3"},
-                                                    {"batch", "4"},
-                                                    {"learning-rate", "0.2"},
-                                                    {"iterations", "60"},
-                                                    {"evaluate-every", "64"}});
+  Options options = options_of(
+      two_sites(2, 0, 2),
+      {{"replica", "site"}, {"learn", "softmax"}, {"iterations", "60"}, {"evaluate-every", "64"}});
+  options.merge(small_data());
   const Learned replica = *simulated(options).trace.learned;
   for (const char* own : {"local-steps", "replica"})
     options.erase(own);

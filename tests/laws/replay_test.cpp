@@ -23,12 +23,6 @@ Options small_lesson(const std::string& schedule, const Options& more = {}) {
   Options options{{"learn", "mlp"},
                   {"hidden", "7"},
                   {"hidden-layers", "2"},
-                  {"data", "generated"},
-                  {"samples", "150"},
-                  {"features", "6"},
-                  {"classes", "3"},
-                  {"batch", "4"},
-                  {"learning-rate", "0.2"},
                   {"momentum", "0.5"},
                   {"weight-decay", "0.01"},
                   {"schedule", schedule},
@@ -37,6 +31,7 @@ Options small_lesson(const std::string& schedule, const Options& more = {}) {
                   {"jitter", "0.4"},
                   {"servers", "2"},
                   {"platform", star_platform(crowded)}};
+  options.merge(small_data());
   for (const auto& [key, value] : more)
     options[key] = value;
   if (schedule == "bsp" || schedule == "topk-sgd" || schedule == "local-sgd")

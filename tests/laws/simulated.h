@@ -67,6 +67,12 @@ std::string cost_table(double compress_s, double decompress_s);
 // Exchanges that accept this compressor's messages.
 std::vector<std::string> exchanges_for(const std::string& compressor);
 
+// Generated data that are learned in small batches.
+inline Options small_data() {
+  return {{"data", "generated"}, {"samples", "150"}, {"features", "6"},
+          {"classes", "3"},      {"batch", "4"},     {"learning-rate", "0.2"}};
+}
+
 // The scenario of these options, with the defaults of simulated().
 Scenario resolved(Options options);
 
