@@ -82,7 +82,8 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& meas
       continue;
     }
     if (row.verb == "wait") {
-      if (counts)
+      // After its last step a worker is in no iteration: a late average may still be on its way.
+      if (counts && row.start_s < worker.iterations.back().end_s)
         worker.blocked.push_back({row.start_s, row.end_s});
     } else if (compresses) {
       worker.compress_s += described_s;

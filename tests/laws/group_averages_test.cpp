@@ -204,6 +204,23 @@ TEST(LateAverage, DoesNotHoldUpAveragesInSites) {
   }
 }
 
+// Once what was waited for after the last step counted, and the parts were 134 % of an iteration.
+TEST(LateAverage, LeavesThePartsOfAnIterationItsSum) {
+  for (const char* replica : {"worker", "node", "site"})
+    for (const char* delay : {"0", "1", "3"})
+      for (const char* buckets : {"all", "0"}) {
+        const Figures figures = simulated(options_of(two_sites(2, 1, 2), {{"replica", replica},
+                                                                          {"average-delay", delay},
+                                                                          {"bucket-bytes", buckets},
+                                                                          {"jitter", "0.1"}}))
+                                    .figures;
+        EXPECT_NEAR(figures.compute_s + figures.compress_s + figures.exposed_communication_s +
+                        figures.waiting_s,
+                    figures.iteration_mean_s, 1e-6)
+            << replica << delay << buckets;
+      }
+}
+
 // With one replica of all workers nothing is left to average: it is bsp.
 TEST(GroupAverage, OfOneReplicaLearnsAsBsp) {
   Options options = options_of(
