@@ -28,6 +28,7 @@ struct AppliedPiece {
   int piece = 0;  // of the bucket
   int worker = 0;
   int iteration = 0;
+  int together = 1;  // with so many gradients, this one among them, whose mean was one update
 };
 
 // ... and which parameters a worker computed an iteration's gradient at: the piece after so many

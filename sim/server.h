@@ -23,6 +23,13 @@ struct Push {
   std::int64_t read_version = 0;  // of the parameters that it was computed from
 };
 
+// A worker will push no more.
+struct WorkerEnd {
+  int worker = 0;
+};
+
+using WorkerMessage = std::variant<Push, WorkerEnd>;
+
 // A node tells the first server this.
 struct NodeReport {
   int node = 0;
@@ -58,8 +65,19 @@ class Server {
 
   // Waits for the next gradient; none after all workers have ended.
   std::optional<Push> next_push();
+  // The same for schedules whose servers may wait for workers that have ended.
+  std::optional<WorkerMessage> next_push_or_end();
+  int working() const;  // workers that have not ended
   // Adds the gradient to the parameters, which takes the time that the host's memory needs.
   void apply(const Push& push);
+  // The parameters of this piece have been updated since the gradient's were read.
+  bool is_late(const Push& push) const;
+  // Adds the gradient to a sum, which takes as long as adding it to the parameters.
+  void add(const Push& push);
+  // One update with the mean of these gradients of one piece, which have been added up.
+  void apply_mean(const std::vector<Push>& pushes);
+  // The gradient will be in no update: the worker's iteration counts without it.
+  void drop(const Push& push);
   // Answers a push with these parameters as they are now; does not wait for their arrival.
   void reply(const Push& push);
   // From the worker with fewest, the server has applied so many pushes of this push's piece.

@@ -16,11 +16,15 @@ constexpr int interval_batches = 20;
 // A worker's iterations until this time, with the part of the one that goes on.
 double iterations_until(const Progress& worker, double time_s) {
   const auto next = std::ranges::upper_bound(worker.counted_s, time_s);
-  const auto done = static_cast<double>(next - worker.counted_s.begin());
   const double began_s = next == worker.counted_s.begin() ? worker.start_s : *std::prev(next);
-  if (next == worker.counted_s.end() || time_s <= began_s)
-    return done;
-  return done + (time_s - began_s) / (*next - began_s);
+  const auto goes_on = static_cast<std::size_t>(next - worker.counted_s.begin());
+  const double part = next == worker.counted_s.end() || time_s <= began_s
+                          ? 0
+                          : (time_s - began_s) / (*next - began_s);
+  if (worker.applied.empty())
+    return static_cast<double>(goes_on) + part;
+  const double before = goes_on == 0 ? 0 : worker.applied[goes_on - 1];
+  return part == 0 ? before : before + part * (worker.applied[goes_on] - before);
 }
 
 // Iterations of all workers in each of so many equal parts of the window.
@@ -83,23 +87,47 @@ std::vector<double> rounds_in(const Progress& pace, const Window& window) {
 
 }  // namespace
 
+void Progress::count(double now_s, double part) {
+  if (part < 1 && applied.empty())
+    for (std::size_t i = 0; i < counted_s.size(); ++i)
+      applied.push_back(static_cast<double>(i + 1));
+  if (part < 1 || !applied.empty())
+    applied.push_back((applied.empty() ? 0 : applied.back()) + part);
+  counted_s.push_back(now_s);
+}
+
 std::vector<Progress> progress_of(const Trace& trace) {
+  // When an iteration counted, and its parts.
+  struct Iteration {
+    double counted_s = 0;
+    int applied = 0;
+    int dropped = 0;
+  };
   std::vector<Progress> workers(static_cast<std::size_t>(trace.workers));
+  std::vector<std::vector<Iteration>> all(workers.size());
   const std::string_view counts = trace.in_step ? "step" : "apply";
   for (const Row& row : trace.rows) {
     if (row.verb == "forward" && row.iteration == 0)
       workers[static_cast<std::size_t>(row.rank)].start_s = row.start_s;
-    if (row.verb != counts)
+    const bool dropped = row.verb == "drop";
+    if (row.verb != counts && !dropped)
       continue;
     const int about = trace.in_step ? row.rank : row.worker;
-    std::vector<double>& counted_s = workers[static_cast<std::size_t>(about)].counted_s;
+    std::vector<Iteration>& iterations = all[static_cast<std::size_t>(about)];
     const auto iteration = static_cast<std::size_t>(row.iteration);
-    if (counted_s.size() <= iteration)
-      counted_s.resize(iteration + 1);
-    counted_s[iteration] = std::max(counted_s[iteration], row.end_s);
+    if (iterations.size() <= iteration)
+      iterations.resize(iteration + 1);
+    iterations[iteration].counted_s = std::max(iterations[iteration].counted_s, row.end_s);
+    ++(dropped ? iterations[iteration].dropped : iterations[iteration].applied);
   }
-  for (Progress& worker : workers)
-    std::ranges::sort(worker.counted_s);
+  for (std::size_t worker = 0; worker < workers.size(); ++worker) {
+    std::ranges::stable_sort(all[worker], {}, &Iteration::counted_s);
+    for (const Iteration& iteration : all[worker])
+      workers[worker].count(iteration.counted_s, iteration.dropped == 0
+                                                     ? 1
+                                                     : static_cast<double>(iteration.applied) /
+                                                           (iteration.applied + iteration.dropped));
+  }
   return workers;
 }
 

@@ -15,10 +15,15 @@ namespace syncline {
 struct Progress {
   double start_s = 0;  // of its first iteration
   std::vector<double> counted_s;
+  // So many iterations' gradients had been applied then; empty: all of them.
+  std::vector<double> applied = {};
+
+  // Another iteration counts, of which this part has been applied: 0 to 1.
+  void count(double now_s, double part);
 };
 
 // By worker. In step, an iteration counts at its step; else when the last part of its gradient has
-// been applied.
+// been applied or dropped.
 std::vector<Progress> progress_of(const Trace& trace);
 
 // From when the last worker is warm until the first one has ended. If that is empty: from the
@@ -29,7 +34,8 @@ Window window_after(const std::vector<Progress>& workers, int warmup);
 // none if that is not yet sure, because it would drop half.
 std::optional<Window> settled(const std::vector<Progress>& workers, const Window& window);
 
-// All workers did so many; an iteration that is partly in the window counts by its part.
+// Of all workers so many were applied; an iteration that is partly in the window counts by its
+// part.
 double iterations_in(const std::vector<Progress>& workers, const Window& window);
 
 // In step all go at one pace: when each whole round of so many iterations had ended, as the mean of

@@ -37,7 +37,7 @@ Length::Length(const Setup& setup)
   const Scenario& scenario = setup.scenario;
   const auto workers = static_cast<std::size_t>(setup.traffic.cluster.topology.workers());
   workers_.resize(workers);
-  missing_.resize(workers);
+  parts_.resize(workers);
   end_ = setup.iterations ? scenario.warmup + *setup.iterations : -1;
   const int round = setup.traffic.round;
   next_check_ =
@@ -99,19 +99,21 @@ void Length::end() {
 }
 
 void Length::sends(int rank, int iteration, int shards, bool all) {
-  const auto missing = missing_[index(rank)].emplace(iteration, 1).first;
-  missing->second += shards - (all ? 1 : 0);
+  Parts& parts = parts_[index(rank)][iteration];
+  parts.sent += shards;
+  parts.missing += shards - (all ? 1 : 0);
 }
 
-bool Length::applied(int rank, int iteration, double now_s) {
-  std::map<int, int>& missing = missing_[index(rank)];
-  const auto shards = missing.find(iteration);
-  if (--shards->second > 0)
-    return false;
-  missing.erase(shards);
+double Length::counted(int rank, int iteration, bool applied, double now_s) {
+  const auto parts = parts_[index(rank)].find(iteration);
+  parts->second.applied += applied ? 1 : 0;
+  if (--parts->second.missing > 0)
+    return 0;
+  const double part = static_cast<double>(parts->second.applied) / parts->second.sent;
+  parts_[index(rank)].erase(parts);
   if (!in_step())
-    workers_[index(rank)].counted_s.push_back(now_s);
-  return true;
+    workers_[index(rank)].count(now_s, part);
+  return part;
 }
 
 void Length::stepped(int rank, int iteration, double now_s) {

@@ -33,8 +33,9 @@ class Length {
 
   // So many shards of this iteration's gradient are sent to be applied; `all`: no more will be.
   void sends(int rank, int iteration, int shards, bool all);
-  // One of them has been applied. With the last one the iteration counts, and this is true.
-  bool applied(int rank, int iteration, double now_s);
+  // One of them has been applied, or else dropped. With the last one the iteration counts: returns
+  // the part of it that was applied, and before 0.
+  double counted(int rank, int iteration, bool applied, double now_s);
   // The worker has taken the iteration's step; in step the iteration counts at its last one.
   void stepped(int rank, int iteration, double now_s);
 
@@ -57,7 +58,13 @@ class Length {
   const Setup& setup_;
   Schedule::Waiting waiting_;
   std::vector<Progress> workers_;
-  std::vector<std::map<int, int>> missing_;  // by worker and iteration: shards, and 1 until all are
+  // Of an iteration that does not count yet.
+  struct Parts {
+    int sent = 0;
+    int missing = 1;  // of those; and 1 until all are sent
+    int applied = 0;
+  };
+  std::vector<std::map<int, Parts>> parts_;  // by worker and iteration
   int end_;          // no worker has this iteration, unless this is negative
   int latest_ = -1;  // iteration that a worker has
   int next_check_;

@@ -134,8 +134,8 @@ void Run::add_row(double start_s, Row row) {
   trace.rows.push_back(row);
 }
 
-void Run::learned(int gradients) {
-  if (learner == nullptr)
+void Run::learned(double gradients) {
+  if (learner == nullptr || gradients == 0)
     return;
   learner->applied(gradients, sg::Engine::get_clock(), wire.bytes);
   if (learner->ended())

@@ -56,8 +56,8 @@ struct Run {
   // Traffic::payload_of, cached.
   std::shared_ptr<const Payload> payload(const Bucket& bucket, int iteration);
   void end_row(std::size_t row) { trace.rows[row].end_s = sg::Engine::get_clock(); }
-  // A gradient, or one of each worker, has been applied in whole.
-  void learned(int gradients);
+  // So many gradients of whole iterations have been applied.
+  void learned(double gradients);
   // A row that began at `start_s` and ends now.
   void add_row(double start_s, Row row);
   // Does this work in the calling actor and adds a row. On a worker's host it shares the device

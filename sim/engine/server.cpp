@@ -74,45 +74,101 @@ int Server::nodes() const {
   return static_cast<int>(state_.run.setup.traffic.cluster.topology.nodes.size());
 }
 
-std::optional<Push> Server::next_push() {
+int Server::working() const {
+  return state_.run.active_workers;
+}
+
+std::optional<WorkerMessage> Server::next_push_or_end() {
   state_.run.update(std::exchange(state_.to_update, 0),
                     {.stream = Stream::compute, .rank = state_.rank()});
   return next_in(state_.pushes, [&] { return state_.run.active_workers == 0; });
 }
 
-void Server::apply(const Push& push) {
-  Run& run = state_.run;
+std::optional<Push> Server::next_push() {
+  while (const auto message = next_push_or_end())
+    if (const Push* push = std::get_if<Push>(&*message))
+      return *push;
+  return std::nullopt;
+}
+
+void ServerState::add(const Push& push) {
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
   const PushedPieces& cut = run.cuts[index(push.bucket)];
-  Row row = state_.row(push);
-  run.handle(static_cast<double>(cut.pushed(index(bucket.tensors_of(state_.shard)), push.piece)),
-             row);
-  state_.work(Work::Kind::decode, bucket, push.iteration);
+  run.handle(static_cast<double>(cut.pushed(index(bucket.tensors_of(shard)), push.piece)),
+             row(push));
+  work(Work::Kind::decode, bucket, push.iteration);
   const std::uint64_t bytes =
-      cut.pushed(state_.added_bytes(*run.payload(bucket, push.iteration)), push.piece);
+      cut.pushed(added_bytes(*run.payload(bucket, push.iteration)), push.piece);
   // All partitions of a piece but the last were added while the last was on its way: nobody waits
   // for that, so it is done later.
   const std::uint64_t last = bytes / static_cast<std::uint64_t>(cut.partitions_in(push.piece));
-  run.update(last, row);
-  state_.to_update = bytes - last;
+  run.update(last, row(push));
+  to_update += bytes - last;
+}
+
+void ServerState::count(const Push& push, bool applied) {
+  const Piece& piece = piece_of(push);
+  Row done = row(push);
+  // Each piece has versions of its own. What counts gradients counts rows of the last pieces.
+  const bool is_last = push.piece + 1 == run.cuts[index(push.bucket)].pieces;
+  if (applied)
+    done.verb = is_last ? "apply" : "apply-part";
+  else
+    done.verb = is_last ? "drop" : "drop-part";
+  done.version = piece.version;
+  done.read_version = push.read_version;
+  run.add_row(sg::Engine::get_clock(), done);
+  if (is_last)
+    run.learned(run.length.counted(push.worker, push.iteration, applied, sg::Engine::get_clock()));
+}
+
+void Server::apply(const Push& push) {
+  state_.add(push);
   ServerState::Piece& piece = state_.piece_of(push);
-  if (run.learner != nullptr)
-    run.learner->apply({state_.shard, push.bucket, push.piece}, push.worker, push.iteration,
-                       piece.version - push.read_version);
+  if (state_.run.learner != nullptr)
+    state_.run.learner->apply({state_.shard, push.bucket, push.piece}, push.worker, push.iteration,
+                              piece.version - push.read_version);
   const int before = piece.applied[index(push.worker)]++;
   if (before == piece.slowest)
     piece.slowest = *std::ranges::min_element(piece.applied);
   ++piece.version;
-  // Each piece has versions of its own. What counts gradients counts rows of the last pieces.
-  const bool is_last = push.piece + 1 == cut.pieces;
-  row.verb = is_last ? "apply" : "apply-part";
-  row.version = piece.version;
-  row.read_version = push.read_version;
-  run.add_row(sg::Engine::get_clock(), row);
-  if (!is_last)
-    return;
-  if (run.length.applied(push.worker, push.iteration, sg::Engine::get_clock()))
-    run.learned(1);
+  state_.count(push, true);
+}
+
+bool Server::is_late(const Push& push) const {
+  return push.read_version < state_.piece_of(push).version;
+}
+
+void Server::add(const Push& push) {
+  state_.add(push);
+}
+
+void Server::apply_mean(const std::vector<Push>& pushes) {
+  const Push& first = pushes.front();
+  const Bucket& bucket = state_.run.setup.buckets[index(first.bucket)];
+  state_.run.update(
+      state_.run.cuts[index(first.bucket)].pushed(
+          state_.added_bytes(*state_.run.payload(bucket, first.iteration)), first.piece),
+      state_.row(first));
+  ++state_.piece_of(first).version;
+  if (state_.run.learner != nullptr) {
+    std::vector<std::pair<int, int>> gradients;
+    for (const Push& push : pushes)
+      gradients.emplace_back(push.worker, push.iteration);
+    state_.run.learner->apply_mean({state_.shard, first.bucket, first.piece}, gradients);
+  }
+  for (const Push& push : pushes)
+    state_.count(push, true);
+}
+
+void Server::drop(const Push& push) {
+  const Bucket& bucket = state_.run.setup.buckets[index(push.bucket)];
+  state_.run.handle(static_cast<double>(state_.run.cuts[index(push.bucket)].pushed(
+                        index(bucket.tensors_of(state_.shard)), push.piece)),
+                    state_.row(push));
+  if (state_.run.learner != nullptr)
+    state_.run.learner->drop({state_.shard, push.bucket, push.piece}, push.worker, push.iteration);
+  state_.count(push, false);
 }
 
 void Server::reply(const Push& push) {
@@ -182,7 +238,7 @@ void Server::apply(const std::vector<NodeSum>& sums) {
   if (run.learner != nullptr)
     run.learner->apply(state_.shard, sums.front().update, learned_sums(sums, state_.version));
   ++state_.version;
-  int whole = 0;
+  double whole = 0;
   for (const NodeSum& sum : sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
     for (const NodeSum::Gradient& gradient : sum.gradients) {
@@ -194,11 +250,10 @@ void Server::apply(const std::vector<NodeSum>& sums) {
                           .version = state_.version,
                           .read_version = gradient.read_version,
                           .worker = gradient.worker});
-      whole += run.length.applied(gradient.worker, gradient.iteration, now_s);
+      whole += run.length.counted(gradient.worker, gradient.iteration, true, now_s);
     }
   }
-  if (whole > 0)
-    run.learned(whole);
+  run.learned(whole);
 }
 
 void Server::send_parameters(int node) {

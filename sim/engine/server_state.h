@@ -24,7 +24,7 @@ struct AppliedGradients {
 struct ServerState {
   Run& run;
   int shard;
-  Inbox<Push> pushes;
+  Inbox<WorkerMessage> pushes;
   Inbox<NodeMessage> messages;
   struct Piece {
     std::int64_t version = 0;
@@ -41,6 +41,10 @@ struct ServerState {
   Row row(const Push& push) const;  // of work on it
   // So much of its share of a message is added as it is: reading messages has prices of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
+  // Takes a gradient from its message and adds it to what is in memory.
+  void add(const Push& push);
+  // A worker's gradient of a bucket has been dealt with here.
+  void count(const Push& push, bool applied);
   // Works on messages of this server's share of a bucket.
   void work(Work::Kind kind, const Bucket& bucket, int iteration, int messages = 1);
 };

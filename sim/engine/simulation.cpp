@@ -26,9 +26,9 @@ void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
   if (!run.aggregators.empty())
     run.aggregators[index(run.setup.traffic.cluster.topology.node_of[index(state.rank)])]
         ->worker_ended(state.rank);
-  if (--run.active_workers == 0)
-    for (const auto& server : run.servers)
-      server->pushes.wakeup.wake();
+  --run.active_workers;
+  for (const auto& server : run.servers)
+    server->pushes.add(WorkerEnd{.worker = state.rank});
   run.actor_ended(state.rank);
 }
 

@@ -164,8 +164,8 @@ double Learner::scale_of(std::size_t bytes, std::size_t values, int iteration) c
   return expected.exact || expected.bytes == 0 ? 1 : static_cast<double>(bytes) / expected.bytes;
 }
 
-void Learner::applied(int gradients, double now_s, double bytes) {
-  samples_ += static_cast<double>(gradients) * setup_.scenario.batch;
+void Learner::applied(double gradients, double now_s, double bytes) {
+  samples_ += gradients * setup_.scenario.batch;
   if (samples_ < next_evaluation_ || ended())
     return;
   evaluate(now_s, bytes);

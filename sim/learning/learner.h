@@ -74,6 +74,10 @@ class Learner {
   double push(int worker, int bucket, int iteration);
   // `staleness`: updates of the piece since the gradient's parameters were read.
   void apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness);
+  // One update of the mean of these workers' gradients, with their iterations.
+  void apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients);
+  // This piece of the gradient will not be applied.
+  void drop(const PieceOf& piece, int worker, int iteration);
   // The parameters as they are now, or what they have changed by since the last answer to this
   // worker; and the scale of the message.
   struct Answer {
@@ -112,7 +116,7 @@ class Learner {
   // --- Everybody.
 
   // So many more gradients have been applied, in whole. Evaluates when it is time to.
-  void applied(int gradients, double now_s, double bytes);
+  void applied(double gradients, double now_s, double bytes);
   // The target has been met, or the loss has diverged: the run may end.
   bool ended() const { return learned_.target_s || learned_.diverged_s; }
   // The curve ends with the last parameters, or those that met the target; all else is of the whole
@@ -141,6 +145,10 @@ class Learner {
 
   Range range_of(const PieceOf& piece) const;
   Range shard(int server) const;  // of the whole vector
+  // A worker's gradient of the piece, which is on its way.
+  std::span<const float> pushed(const PieceOf& piece, int worker, int iteration) const;
+  // A piece of it is on its way no more.
+  void taken(const PieceOf& piece, int worker, int iteration);
   // The stream of messages of this server to one of so many clients: after those of all ranks.
   int answers_of(int server, int client, int clients) const;
   // The gradient, clipped, times `weight`.

@@ -56,6 +56,18 @@ double Learner::push(int worker, int bucket, int iteration) {
   return scale;
 }
 
+std::span<const float> Learner::pushed(const PieceOf& piece, int worker, int iteration) const {
+  const Range range = range_of(piece);
+  return std::span<const float>(*in_flight_.at({worker, iteration, piece.bucket}).values)
+      .subspan(range.begin - ranges_.of(piece.bucket).begin, range.size());
+}
+
+void Learner::taken(const PieceOf& piece, int worker, int iteration) {
+  const auto gradient = in_flight_.find({worker, iteration, piece.bucket});
+  if (--gradient->second.unapplied == 0)
+    in_flight_.erase(gradient);
+}
+
 void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness) {
   if (setup_.keep_messages)
     learned_.applied.push_back({.server = piece.server,
@@ -63,17 +75,44 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
                                 .piece = piece.piece,
                                 .worker = worker,
                                 .iteration = iteration});
-  const auto gradient = in_flight_.find({worker, iteration, piece.bucket});
   const Range range = range_of(piece);
   note_staleness(range, 1, static_cast<double>(staleness));
-  const std::size_t begin = ranges_.of(piece.bucket).begin;
   const double inverse =
       rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
-  apply(range,
-        std::span<const float>(*gradient->second.values).subspan(range.begin - begin, range.size()),
-        1, learning_.inverse_staleness && !learning_.rate_in_residual ? inverse : weight());
-  if (--gradient->second.unapplied == 0)
-    in_flight_.erase(gradient);
+  apply(range, pushed(piece, worker, iteration), 1,
+        learning_.inverse_staleness && !learning_.rate_in_residual ? inverse : weight());
+  taken(piece, worker, iteration);
+}
+
+void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients) {
+  const Range range = range_of(piece);
+  const auto count = static_cast<double>(gradients.size());
+  note_staleness(range, count, 0);
+  std::vector<float> sum(range.size());
+  std::vector<std::pair<int, int>> in_order = gradients;  // whatever the order in which they came
+  std::ranges::sort(in_order);
+  for (const auto& [worker, iteration] : in_order) {
+    if (setup_.keep_messages)
+      learned_.applied.push_back({.server = piece.server,
+                                  .bucket = piece.bucket,
+                                  .piece = piece.piece,
+                                  .worker = worker,
+                                  .iteration = iteration,
+                                  .together = static_cast<int>(count)});
+    const std::span<const float> gradient = pushed(piece, worker, iteration);
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += gradient[i];
+    taken(piece, worker, iteration);
+  }
+  // The rate is that of a mean of all workers' gradients.
+  const auto missing = static_cast<float>(workers_ / count);
+  for (float& value : sum)
+    value *= missing;
+  apply(range, sum, workers_, weight());
+}
+
+void Learner::drop(const PieceOf& piece, int worker, int iteration) {
+  taken(piece, worker, iteration);
 }
 
 void Learner::note_staleness(const Range& range, double gradients, double staleness) {

@@ -38,6 +38,8 @@ struct Part {
 void add_staleness(const Trace& trace, Figures& figures) {
   std::map<std::pair<int, int>, Part> parts;
   std::int64_t count = 0;
+  const bool drops =
+      std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == "drop"; });
   for (const Row& row : trace.rows) {  // rows of a part are in the order of its versions
     if (row.verb != "apply")
       continue;
@@ -53,7 +55,11 @@ void add_staleness(const Trace& trace, Figures& figures) {
     figures.staleness_max = std::max(figures.staleness_max, gradients);
     figures.staleness_mean += static_cast<double>(gradients);
     figures.staleness_updates_mean += static_cast<double>(version - 1 - read);
-    figures.staleness_iterations_mean += static_cast<double>(row.iteration - part.clock[read]);
+    // Who is late in a schedule that drops what is late is waited for by nobody: an update is what
+    // all have of an iteration.
+    figures.staleness_iterations_mean +=
+        drops ? static_cast<double>(version - 1 - read)
+              : static_cast<double>(row.iteration - part.clock[read]);
     ++count;
   }
   if (count > 0)

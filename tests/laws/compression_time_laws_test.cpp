@@ -15,21 +15,21 @@
 namespace syncline {
 namespace {
 
-struct Compressed {
+struct CodedTime {
   std::string exchange;
   std::string compressor;
 };
 
 // Every exchange, with compressors whose messages it accepts.
-std::vector<Compressed> exchanges() {
-  std::vector<Compressed> all;
+std::vector<CodedTime> exchanges() {
+  std::vector<CodedTime> all;
   for (const char* compressor : {"topk", "qsgd", "randomk"})
     for (const std::string& exchange : exchanges_for(compressor))
       all.push_back({exchange, compressor});
   return all;
 }
 
-Options four_buckets(const Compressed& compressed, int cores, double encode_s, double decode_s,
+Options four_buckets(const CodedTime& compressed, int cores, double encode_s, double decode_s,
                      int workers_per_node = 1) {
   return {{"platform", star_platform({.nodes = 4,
                                       .workers_per_node = workers_per_node,
@@ -73,7 +73,7 @@ TEST(OneCore, CompressionDelaysBackward) {
 }
 
 TEST(TwoCores, CompressionDelaysNothingAndIsNeverSlower) {
-  for (const Compressed& compressed : exchanges()) {
+  for (const CodedTime& compressed : exchanges()) {
     const Simulated one = simulated(four_buckets(compressed, 1, 1e-9, 1e-10, 2));
     const Simulated two = simulated(four_buckets(compressed, 2, 1e-9, 1e-10, 2));
     EXPECT_LE(two.iteration_s(), one.iteration_s() + early_end_s)
@@ -91,7 +91,7 @@ TEST(TwoCores, CompressionDelaysNothingAndIsNeverSlower) {
 }
 
 TEST(Law4, CompressedOverlapIsNeverSlowerThanNone) {
-  for (const Compressed& compressed : exchanges())
+  for (const CodedTime& compressed : exchanges())
     for (const int cores : {1, 2}) {
       Options options = four_buckets(compressed, cores, 1e-9, 1e-10, 2);
       const double with_s = simulated(options).iteration_s();
@@ -350,7 +350,7 @@ std::string about(const Options& options) {
 
 TEST(ClosedForms, AreWithinFivePercentWithoutOverlap) {
   for (const auto& [platform, path] : three_platforms())
-    for (const Compressed& compressed : exchanges())
+    for (const CodedTime& compressed : exchanges())
       for (const std::uint64_t parameters : {50'000ul, 8'000'000ul}) {
         const Options options{{"platform", path},
                               {"fidelity", "step"},
@@ -371,7 +371,7 @@ TEST(ClosedForms, AreWithinFivePercentWithoutOverlap) {
 
 TEST(ClosedForms, AreWithinFivePercentOfCompressedAndDenseIterations) {
   for (const auto& [platform, path] : three_platforms())
-    for (const Compressed& compressed : exchanges())
+    for (const CodedTime& compressed : exchanges())
       for (const char* overlap : {"off", "on"}) {
         const Options options{{"platform", path},
                               {"fidelity", "step"},

@@ -57,7 +57,7 @@ void pack(const Learned& learned, std::ostream& out) {
         << point.heldout_loss << '\n';
   for (const AppliedPiece& piece : learned.applied)
     out << piece.server << ' ' << piece.bucket << ' ' << piece.piece << ' ' << piece.worker << ' '
-        << piece.iteration << '\n';
+        << piece.iteration << ' ' << piece.together << '\n';
   for (const ReadPiece& piece : learned.reads)
     out << piece.worker << ' ' << piece.iteration << ' ' << piece.server << ' ' << piece.bucket
         << ' ' << piece.piece << ' ' << piece.version << ' ' << piece.own << '\n';
@@ -103,7 +103,8 @@ std::optional<Learned> unpack_learned(std::istream& in) {
         point.accuracy >> point.train_accuracy >> point.heldout_loss;
   learned.applied.resize(applied);
   for (AppliedPiece& piece : learned.applied)
-    in >> piece.server >> piece.bucket >> piece.piece >> piece.worker >> piece.iteration;
+    in >> piece.server >> piece.bucket >> piece.piece >> piece.worker >> piece.iteration >>
+        piece.together;
   learned.reads.resize(reads);
   for (ReadPiece& piece : learned.reads)
     in >> piece.worker >> piece.iteration >> piece.server >> piece.bucket >> piece.piece >>

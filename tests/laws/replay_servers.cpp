@@ -1,6 +1,7 @@
 // Servers that answer every push.
 #include <algorithm>
 #include <cmath>
+#include <gtest/gtest.h>
 #include <map>
 #include <stdexcept>
 
@@ -30,10 +31,15 @@ class ServerReplay {
       reads_[{read.worker, read.iteration}].push_back(read);
     std::map<Key, int> applied;
     std::int64_t whole = 0;
-    for (const AppliedPiece& piece : rules_.learned.applied) {
+    for (std::size_t next = 0; next < rules_.learned.applied.size(); ++next) {
+      const AppliedPiece& piece = rules_.learned.applied[next];
       const Elements span = rules_.span_of(piece.server, piece.bucket, piece.piece);
-      const float* sent = sent_by(piece.worker, piece.iteration).at(index(piece.bucket)).data() +
-                          (span.begin - rules_.buckets[index(piece.bucket)].begin);
+      if (piece.together > 1 || rules_.scenario.schedule->name == "backup") {
+        apply_mean(next, span);
+        next += index(piece.together) - 1;
+        continue;
+      }
+      const float* sent = sent_values(piece, span);
       auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
       const std::int64_t staleness =
           static_cast<std::int64_t>(versions.size()) - 1 - read_version(piece);
@@ -93,6 +99,32 @@ class ServerReplay {
                                    own.data() + rules_.buckets[b].begin));
     }
     return sent_.at({worker, iteration});
+  }
+
+  const float* sent_values(const AppliedPiece& piece, const Elements& span) {
+    return sent_by(piece.worker, piece.iteration).at(index(piece.bucket)).data() +
+           (span.begin - rules_.buckets[index(piece.bucket)].begin);
+  }
+
+  // One step with the mean of these gradients, at the rate of a mean of all workers'.
+  void apply_mean(std::size_t first, const Elements& span) {
+    const AppliedPiece& piece = rules_.learned.applied[first];
+    Floats sum(span.end - span.begin);
+    for (int i = 0; i < piece.together; ++i) {
+      const AppliedPiece& one = rules_.learned.applied[first + index(i)];
+      EXPECT_EQ(std::tie(one.server, one.bucket, one.piece, one.together),
+                std::tie(piece.server, piece.bucket, piece.piece, piece.together));
+      const float* sent = sent_values(one, span);
+      for (std::size_t element = 0; element < sum.size(); ++element)
+        sum[element] += sent[element];
+    }
+    const auto workers = static_cast<double>(rules_.trace.workers);
+    for (float& value : sum)
+      value *= static_cast<float>(workers / piece.together);
+    rules_.step(rules_.parameters, rules_.velocity, span, sum, workers, rules_.rate(0) / workers,
+                rules_.learning.rate_in_residual);
+    versions_[{piece.server, piece.bucket, piece.piece}].emplace_back(
+        rules_.parameters.data() + span.begin, rules_.parameters.data() + span.end);
   }
 
   // Parameters that the gradient had, of all there have been, its worker's own included.

@@ -89,6 +89,17 @@ TEST(Replay, OfPiecesIsTheSameToTheBit) {
 
 // Servers beside the workers: a worker's own pieces come sooner than others', so answers to two
 // pieces of a bucket have parameters of different age.
+// Where several gradients make one update, and others are dropped.
+TEST(Replay, OfBackupWorkers) {
+  for (const char* backups : {"0", "1", "4"})
+    for (const char* compressor : {"none", "topk"})
+      for (Options size : sizes()) {
+        size["compressor"] = compressor;
+        size["backup-workers"] = backups;
+        expect_replayed(small_lesson("backup", size), backups + std::string(compressor));
+      }
+}
+
 TEST(Replay, OfPiecesThatOvertakeIsTheSameToTheBit) {
   const Star beside{.nodes = 3, .workers_per_node = 2, .nic_Bps = 4e6};
   std::int64_t overtaken = 0;

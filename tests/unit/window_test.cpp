@@ -123,5 +123,16 @@ TEST(Settled, IsUnknownIfOnlyTheEndDiffers) {
   EXPECT_FALSE(settled({progress}, {.from_s = 0, .to_s = 100}));
 }
 
+// The second of four iterations was dropped, and half of the fourth.
+TEST(Progress, OfWhatIsDroppedIsNone) {
+  Progress progress;
+  for (const double part : {1.0, 0.0, 1.0, 0.5})
+    progress.count(static_cast<double>(progress.counted_s.size() + 1), part);
+  EXPECT_EQ(progress.applied, (std::vector<double>{1, 1, 2, 2.5}));
+  for (const auto& [to_s, expected] : std::map<double, double>{
+           {0.5, 0.5}, {1, 1}, {1.7, 1}, {2, 1}, {2.5, 1.5}, {3.5, 2.25}, {4, 2.5}, {9, 2.5}})
+    EXPECT_NEAR(iterations_in({progress}, {.from_s = 0, .to_s = to_s}), expected, 1e-12) << to_s;
+}
+
 }  // namespace
 }  // namespace syncline

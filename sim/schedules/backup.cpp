@@ -1,0 +1,79 @@
+// Synchronous SGD with backup workers (Chen et al. 2016): servers make an update as soon as they
+// have all gradients but those of the `backup-workers` that come last, and drop these when they
+// come: a straggler delays nobody, and no gradient is stale. Each server decides for each of its
+// buckets, as TensorFlow's accumulators of each variable do. Who came too late gets the newest
+// parameters at once; the others wait for the update.
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sim/schedule.h"
+#include "sim/server.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+void worker(Worker& worker) {
+  while (worker.next_iteration()) {
+    worker.forward();
+    for (const Bucket& bucket : worker.buckets()) {
+      worker.backward(bucket);
+      worker.push(bucket);
+    }
+    worker.pull();
+    worker.step();
+  }
+}
+
+// Those who have ended are waited for no more: at the end of a run there may be fewer.
+void update_when_complete(Server& server, std::vector<Push>& sum) {
+  const int backups = static_cast<int>(server.settings().number("backup-workers"));
+  const int awaited = std::max(server.workers() - backups, 1);
+  if (sum.empty() || static_cast<int>(sum.size()) < std::min(awaited, server.working()))
+    return;
+  const std::vector<Push> update = std::exchange(sum, {});
+  server.apply_mean(update);
+  for (const Push& push : update)
+    server.reply(push);
+}
+
+void server(Server& server) {
+  std::map<std::pair<int, int>, std::vector<Push>> sums;  // by bucket and piece
+  while (const auto message = server.next_push_or_end()) {
+    const Push* push = std::get_if<Push>(&*message);
+    if (push == nullptr) {
+      for (auto& [piece, sum] : sums)
+        update_when_complete(server, sum);
+    } else if (server.is_late(*push)) {
+      server.drop(*push);
+      server.reply(*push);
+    } else {
+      std::vector<Push>& sum = sums[{push->bucket, push->piece}];
+      server.add(*push);
+      sum.push_back(*push);
+      update_when_complete(server, sum);
+    }
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "backup",
+    .sentence = "synchronous with backup workers: the gradients that come last are dropped",
+    .help = {.more = "Servers wait for all gradients but `backup-workers`. What those workers "
+                     "compute in vain does not count as throughput.",
+             .paper = "Chen et al. 2016, arXiv 1604.00981"},
+    .options = {whole_number("backup-workers",
+                             "gradients that no update waits for; it always waits for one", "1", 0,
+                             1e6)},
+    .exchange = "ps",
+    .any_exchange = false,
+    .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .worker = worker,
+    .server = server,
+}};
+
+}  // namespace
+}  // namespace syncline
