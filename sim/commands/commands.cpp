@@ -3,8 +3,12 @@
 #include "sim/commands/commands.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <stdexcept>
 
+#include "sim/options/options.h"
 #include "sim/study/lists.h"
+#include "sim/sweep/slurm.h"
 
 namespace syncline {
 
@@ -121,6 +125,31 @@ const std::vector<Command>& commands() {
   return all;
 }
 
+namespace {
+
+// Who knows --svg of `report` is not shown the names of all options of scenarios.
+void refuse_others_flags(const Command& own, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (!argument.starts_with("--"))
+      continue;
+    const std::string name = argument.substr(2, argument.find('=') - 2);
+    std::vector<std::string> with_it;
+    bool is_own = is_among(name, own.also);
+    for (const Command& one : commands())
+      if (std::ranges::find(one.flags, name, &CommandFlag::name) != one.flags.end()) {
+        is_own = is_own || one.name == own.name;
+        with_it.push_back(one.name);
+      } else if (is_among(name, one.also)) {
+        with_it.push_back(one.name);
+      }
+    if (!is_own && !with_it.empty() && find_option(name) == nullptr)
+      throw std::invalid_argument(fmt::format("--{} is an option of {}, not of {}", name,
+                                              fmt::join(with_it, ", "), own.name));
+  }
+}
+
+}  // namespace
+
 CommandLine command_line(const std::string& command, const std::vector<std::string>& arguments) {
   const Command& own = *std::ranges::find(commands(), command, &Command::name);
   std::vector<Flag> flags;
@@ -129,7 +158,12 @@ CommandLine command_line(const std::string& command, const std::vector<std::stri
       if (&one == &own || is_among(flag.name, own.also))
         found_or_added(flags, flag.name, &Flag::name) = {flag.name, !flag.value.empty(),
                                                          flag.value_is_optional};
-  return parse_command_line(arguments, flags);
+  refuse_others_flags(own, arguments);
+  CommandLine line = parse_command_line(arguments, flags);
+  line.written = "syncline " + command;
+  for (const std::string& argument : arguments)
+    line.written += " " + in_shell(argument);
+  return line;
 }
 
 }  // namespace syncline

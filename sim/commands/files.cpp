@@ -54,13 +54,15 @@ std::vector<fs::path> entries_of(const std::string& folder) {
 ReportFiles report_files(const CommandLine& line, Places& places) {
   ReportFiles files{.html = place_of(line, "html", page_begin, places),
                     .svg = path_of(line, "svg", "folder"),
-                    .md = place_of(line, "md", summary_begin, places)};
+                    .md = place_of(line, "md", summary_begin, places),
+                    .command = line.written};
   if (!files.html.empty())
     require_page_parts();
   return files;
 }
 
-std::string write_report(const ReportFiles& files, const Findings& findings) {
+std::string write_report(const ReportFiles& files, Findings findings) {
+  findings.command = files.command;
   std::string where;
   if (!files.svg.empty()) {
     const std::vector<Drawing> figures = drawings_of(findings);

@@ -19,13 +19,14 @@ std::vector<std::filesystem::path> entries_of(const std::string& folder);
 
 struct ReportFiles {
   std::string html, svg, md;  // paths; empty: not asked for
+  std::string command;        // that makes them again
 };
 
 // Reads these flags of a command. Throws, before anything is simulated, where a file has no place.
 ReportFiles report_files(const CommandLine& line, Places& places);
 
 // Writes them. Returns lines that say where they are.
-std::string write_report(const ReportFiles& files, const Findings& findings);
+std::string write_report(const ReportFiles& files, Findings findings);
 
 // Throws at once if a file of a gate has no place.
 void check_gate_files(const CommandLine& line, Places& places);

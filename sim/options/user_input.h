@@ -31,6 +31,7 @@ struct Flag {
 
 // A command line, split into its parts.
 struct CommandLine {
+  std::string written;                 // for a shell, with the program and the command
   std::vector<std::string> arguments;  // not options
   std::map<std::string, std::string> flags;
   GivenOptions options;

@@ -14,6 +14,7 @@ struct Findings {
   std::vector<Result> results;       // of a validation, too
   std::vector<ValidationRow> rows;   // of a validation; otherwise none
   std::vector<std::string> missing;  // a line for each thing that is not in it
+  std::string command = {};          // that makes the report again; empty: not known
 };
 
 // Every page and summary of ours begins with this, and nothing of anybody else's does.

@@ -1,5 +1,6 @@
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -14,6 +15,7 @@
 #include "sim/study/lists.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
+#include "sim/study/subject.h"
 
 namespace syncline {
 namespace {
@@ -254,6 +256,25 @@ Json provenance_of(const std::vector<Result>& results) {
   return rows;
 }
 
+// The day of the report: SOURCE_DATE_EPOCH's where it is set, so that a report can be made again to
+// the byte (reproducible-builds.org).
+std::string today() {
+  const char* given = std::getenv("SOURCE_DATE_EPOCH");
+  const std::time_t now = given == nullptr ? std::time(nullptr) : std::atoll(given);
+  char day[16] = {};
+  std::strftime(day, sizeof day, "%Y-%m-%d", std::gmtime(&now));
+  return day;
+}
+
+// Which program has made it, when, and by which command.
+Json made_of(const Findings& findings) {
+  std::vector<std::string> programs;
+  for (const Result& result : findings.results)
+    found_or_added(programs, result.tool + ", SimGrid " + result.simgrid);
+  return {{"by", fmt::format("{}; {}", fmt::join(programs, " and "), today())},
+          {"command", findings.command}};
+}
+
 Json warnings_of(const Findings& findings, const Study& study) {
   Json warnings = findings.missing;
   for (const std::string& warning : warnings_of(study))
@@ -271,7 +292,7 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
     const auto drawn = drawn_timeline(cell.result->timeline);
     if (!drawn)
       continue;
-    Json timeline{{"name", cell.name}};
+    Json timeline{{"name", cell.name}, {"subject", subject_of({cell.result})}};
     timeline.update(to_json(*drawn));
     const std::size_t own = as_script_data(timeline).size();
     if (own > bytes)
@@ -295,13 +316,16 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
       Json charts = Json::array();
       for (const Chart& chart : charts_of(study, i))
         charts.push_back(to_json(chart));
-      cases.push_back({{"name", study.cases[i]}, {"charts", charts}});
+      cases.push_back(
+          {{"name", study.cases[i]}, {"subject", subject_of(study, i)}, {"charts", charts}});
     }
     for (const Map& map : maps_of(study))
       maps.push_back(to_json(map));
   }
   Json data{{"cells", study.cells.size()},
             {"lead", lead_of(findings, study, ranking)},
+            {"subject", subject_of(study)},
+            {"made", made_of(findings)},
             {"warnings", warnings_of(findings, study)},
             {"cases", std::move(cases)},
             {"maps", std::move(maps)},

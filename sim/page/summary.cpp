@@ -1,5 +1,6 @@
 // The summary of a report in a pull request, and its figures as files.
 #include <algorithm>
+#include <cctype>
 #include <fmt/format.h>
 
 #include "kernels/io/text.h"
@@ -12,6 +13,7 @@
 #include "sim/study/charts.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
+#include "sim/study/subject.h"
 
 namespace syncline {
 
@@ -32,9 +34,17 @@ std::string plain(const std::string& text) {
   return safe;
 }
 
-// "throughput", or "throughput-3" of the third case.
-std::string file_name(const std::string& id, const Study& study, std::size_t in_case) {
-  return fmt::format("{}{}.svg", id, study.cases.size() > 1 ? fmt::format("-{}", in_case + 1) : "");
+// "throughput-resnet50-batch-32-gbe-32x1.svg": what it shows, and of what. A number tells cases
+// apart that differ in other things.
+std::string file_name(const std::string& what, const std::string& subject) {
+  constexpr std::size_t most = 120;
+  std::string name = what;
+  for (const char c : subject)
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_')
+      name += c;
+    else if (!name.ends_with('-'))
+      name += '-';
+  return name.substr(0, most) + ".svg";
 }
 
 std::string rows_of(const Findings& findings) {
@@ -64,6 +74,7 @@ std::string summary_of(const Findings& findings) {
   const Ranking ranking = rank(findings.results);
   for (const std::string& sentence : ranking.sentences)
     text += (text == summary_begin ? "**" + plain(sentence) + "**" : plain(sentence)) + "\n";
+  text += "\nOf " + plain(subject_of(study)) + ".\n";
   const std::vector<const Figure*> columns = columns_of(findings.results, Figure::summary);
   text += "\n| cell |";
   for (const Figure* figure : columns)
@@ -104,7 +115,10 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
       const auto chart = std::find_if(charts.rbegin(), charts.rend(),
                                       [&](const Chart& one) { return one.id == id; });
       if (chart != charts.rend())
-        figures.push_back({file_name(id, study, i), svg_of(*chart)});
+        figures.push_back({file_name(study.cases.size() > 1 ? fmt::format("{}-{}-", id, i + 1)
+                                                            : std::string(id) + "-",
+                                     subject_of(study, i)),
+                           svg_of(*chart, subject_of(study, i))});
     }
   }
   std::size_t timelines = 0;
@@ -114,7 +128,9 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
                          : std::nullopt) {
       ++timelines;
       drawn->sentence = study.cells[ranked.result].name + ": " + drawn->sentence;
-      figures.push_back({fmt::format("timeline-{}.svg", timelines), svg_of(*drawn)});
+      const std::string subject = subject_of({study.cells[ranked.result].result});
+      figures.push_back({file_name(fmt::format("timeline-{}-", timelines), subject),
+                         svg_of(*drawn, study.cells[ranked.result].name + ": " + subject)});
     }
   return figures;
 }

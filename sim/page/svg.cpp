@@ -33,6 +33,15 @@ std::string dashed(const std::string& dash) {
   return dash.empty() ? "" : fmt::format(R"( stroke-dasharray="{}")", dash);
 }
 
+std::string shortened(const std::string& text, std::size_t most) {
+  if (text.size() <= most)
+    return text;
+  std::size_t end = most - 1;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
+    --end;
+  return text.substr(0, end) + "\xE2\x80\xA6";
+}
+
 struct Canvas {
   double height = 0;
   std::string body = {};
@@ -55,7 +64,9 @@ struct Canvas {
                         "\n",
                         x, y, anchor, colour, more, in_xml(words));
   }
-  std::string whole(const std::string& title) const {
+  std::string whole(const std::string& title, const std::string& subject) {
+    text(12, height + 10, shortened(subject, 96), "start", grey);
+    height += 20;
     return svg_begin +
            fmt::format(
                R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.5g} {1:.5g}" )"
@@ -76,15 +87,6 @@ struct Canvas {
 double width_of(const std::string& text) {
   return 6.6 * static_cast<double>(
                    std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string shortened(const std::string& text, std::size_t most) {
-  if (text.size() <= most)
-    return text;
-  std::size_t end = most - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
-    --end;
-  return text.substr(0, end) + "\xE2\x80\xA6";
 }
 
 std::string tick_text(double value, const std::string& unit) {
@@ -219,7 +221,7 @@ void draw_names(Canvas& canvas, std::vector<End> ends, double right, bool marked
   }
 }
 
-std::string lines_svg(const Chart& chart) {
+std::string lines_svg(const Chart& chart, const std::string& subject) {
   Canvas canvas{.height = 400};
   std::vector<double> xs, ys;
   double names = 0;
@@ -232,7 +234,7 @@ std::string lines_svg(const Chart& chart) {
       }
   }
   if (xs.empty())
-    return canvas.whole(chart.title);
+    return canvas.whole(chart.title, subject);
   std::ranges::sort(xs);
   xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
   const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, width - names - 26};
@@ -246,7 +248,7 @@ std::string lines_svg(const Chart& chart) {
     if (const auto end = draw_line(canvas, chart, *series, x, y))
       ends.push_back(*end);
   draw_names(canvas, std::move(ends), x.to, chart.kind == Chart::Kind::lines);
-  return canvas.whole(chart.title + ": " + chart.sentence);
+  return canvas.whole(chart.title + ": " + chart.sentence, subject);
 }
 
 const char* part_colour(const std::string& part) {
@@ -256,7 +258,7 @@ const char* part_colour(const std::string& part) {
                                            : "url(#waiting)";
 }
 
-std::string bars_svg(const Chart& chart) {
+std::string bars_svg(const Chart& chart, const std::string& subject) {
   constexpr double row = 30;
   const double rows = static_cast<double>(chart.categories.size());
   Canvas canvas{.height = 40 + row * rows + 50};
@@ -294,17 +296,18 @@ std::string bars_svg(const Chart& chart) {
       sum += series.y[i];
     }
   }
-  return canvas.whole(chart.title + ": " + chart.sentence);
+  return canvas.whole(chart.title + ": " + chart.sentence, subject);
 }
 
 }  // namespace
 
-std::string svg_of(const Chart& chart) {
-  return chart.kind == Chart::Kind::lines || chart.kind == Chart::Kind::curves ? lines_svg(chart)
-                                                                               : bars_svg(chart);
+std::string svg_of(const Chart& chart, const std::string& subject) {
+  return chart.kind == Chart::Kind::lines || chart.kind == Chart::Kind::curves
+             ? lines_svg(chart, subject)
+             : bars_svg(chart, subject);
 }
 
-std::string svg_of(const DrawnTimeline& timeline) {
+std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
   static constexpr std::array fills{"#97a3b2", "#65717f", "#d9b900",
                                     "#56b4e9", "#1b1c1f", "url(#waiting)"};
   static constexpr std::array names{"forward",  "backward and step", "compress",
@@ -347,7 +350,7 @@ std::string svg_of(const DrawnTimeline& timeline) {
   canvas.body += boxes;
   canvas.text((left + width - 24) / 2, y + 38, "seconds of one iteration", "middle");
   canvas.height = y + 50;
-  return canvas.whole(timeline.sentence);
+  return canvas.whole(timeline.sentence, subject);
 }
 
 }  // namespace syncline

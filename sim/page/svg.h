@@ -12,7 +12,8 @@ namespace syncline {
 // Begins with an XML declaration; every file of ours does so.
 extern const std::string svg_begin;
 
-std::string svg_of(const Chart& chart);  // lines, stack or bars
-std::string svg_of(const DrawnTimeline& timeline);
+// With a caption that says what it is of. A chart is of lines, a stack or bars.
+std::string svg_of(const Chart& chart, const std::string& subject);
+std::string svg_of(const DrawnTimeline& timeline, const std::string& subject);
 
 }  // namespace syncline

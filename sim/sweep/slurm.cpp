@@ -137,6 +137,11 @@ std::string quoted(const std::string& word) {
   return "'" + std::regex_replace(word, std::regex("'"), R"('\'')") + "'";
 }
 
+std::string in_shell(const std::string& word) {
+  static const std::regex plain("[A-Za-z0-9_./:=,%+@-]+");
+  return std::regex_match(word, plain) ? word : quoted(word);
+}
+
 std::string ranges(const std::vector<std::size_t>& numbers) {
   std::string text;
   for (std::size_t i = 0; i < numbers.size();) {

@@ -30,6 +30,8 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells);
 
 // A word for the shell.
 std::string quoted(const std::string& word);
+// The same, without quotes where it needs none.
+std::string in_shell(const std::string& word);
 
 // "1-3,7" of sorted numbers.
 std::string ranges(const std::vector<std::size_t>& numbers);

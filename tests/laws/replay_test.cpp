@@ -89,7 +89,6 @@ TEST(Replay, OfPiecesIsTheSameToTheBit) {
 
 // Servers beside the workers: a worker's own pieces come sooner than others', so answers to two
 // pieces of a bucket have parameters of different age.
-// Where several gradients make one update, and others are dropped.
 TEST(Replay, OfBackupWorkers) {
   for (const char* backups : {"0", "1", "4"})
     for (const char* compressor : {"none", "topk"})

@@ -32,7 +32,8 @@ TEST(ReportCommand, WritesWhatIsAskedFor) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(ended.out.ends_with("figures: 12 in figures\nsummary: summary.md\n")) << ended.out;
   EXPECT_TRUE(text_of(folder.path("summary.md")).starts_with(summary_begin));
-  EXPECT_TRUE(text_of(folder.path("figures/throughput.svg")).ends_with("</svg>\n"));
+  EXPECT_TRUE(text_of(folder.path("figures/throughput-resnet50-batch-32-two-hosts.svg"))
+                  .ends_with("</svg>\n"));
   // Again: what a report has written may be replaced.
   EXPECT_EQ(
       run_program({"report", "out", "--svg", "figures", "--md", "summary.md"}, folder.path()).code,
@@ -87,7 +88,7 @@ TEST(ReportCommand, ReplacesNoFileOfTheUsers) {
   write_sweep(folder);
   folder.write("paper.md", "# My paper\n");
   folder.write("mine.html", "<!doctype html>\n<title>Mine</title>\n");
-  folder.write("figures/links.svg", "<svg/>");
+  folder.write("figures/links-resnet50-batch-32-two-hosts.svg", "<svg/>");
   const auto before = listing_of(folder.path());
   expect_refused(run_program({"report", "out", "--md", "paper.md"}, folder.path()),
                  "--md paper.md: is there and was not written by syncline");

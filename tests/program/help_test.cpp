@@ -177,6 +177,7 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   expect_mentions(error({"help", "a", "b"}), {"one word"});
   expect_mentions(error({"run", "--workes", "2"}),
                   {"unknown option 'workes': nearest are workers"});
+  expect_mentions(error({"run", "--svg", "figures"}), {"--svg is an option of report, not of run"});
   expect_mentions(error({"rnu"}), {"unknown command 'rnu': allowed are run, "});
   expect_mentions(
       error({"run", "--platform", "two-hosts", "--model", "resnet20", "--schedule", "bps"}),

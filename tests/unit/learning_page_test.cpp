@@ -87,7 +87,8 @@ TEST(LearningCharts, AreFiguresAndInTheSummary) {
     EXPECT_EQ(figure.svg.find("nan"), std::string::npos) << figure.name;
   }
   EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 2),
-            (std::vector<std::string>{"loss.svg", "accuracy.svg"}));
+            (std::vector<std::string>{"loss-resnet50-batch-32-two-hosts.svg",
+                                      "accuracy-resnet50-batch-32-two-hosts.svg"}));
   expect_mentions(summary_of(findings),
                   {"**reached accuracy 0.8 first: bsp, 8 s; 1 did not reach it.**",
                    "| cell | samples/s | scaling | loss | accuracy | target |",

@@ -10,6 +10,7 @@
 #include "sim/page/page_parts.h"
 #include "sim/study/charts.h"
 #include "sim/study/study.h"
+#include "sim/study/subject.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
@@ -205,10 +206,43 @@ TEST(Figures, AreWellFormedXml) {
     EXPECT_EQ(count(figure.svg, "nan"), 0U) << figure.name;
     EXPECT_EQ(count(figure.svg, ">-0"), 0U) << figure.name;
   }
-  EXPECT_EQ(std::vector(names.begin(), names.begin() + 5),
-            (std::vector<std::string>{"throughput.svg", "efficiency.svg", "breakdown.svg",
-                                      "links.svg", "timeline-1.svg"}));
+  EXPECT_EQ(
+      std::vector(names.begin(), names.begin() + 5),
+      (std::vector<std::string>{
+          "throughput-resnet50-batch-32-two-hosts.svg",
+          "efficiency-resnet50-batch-32-two-hosts.svg", "breakdown-resnet50-batch-32-two-hosts.svg",
+          "links-resnet50-batch-32-two-hosts.svg", "timeline-1-resnet50-batch-32-two-hosts.svg"}));
   EXPECT_EQ(count(figures[4].svg, "<title>bsp, 8 workers: "), 1U);
+  EXPECT_EQ(count(figures[4].svg, ">bsp, 8 workers: resnet50, batch 32, two-hosts<"), 1U);
+}
+
+// A reader of a page, a figure or a summary alone knows which model and cluster it is of.
+TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
+  std::vector<Result> results;
+  for (const char* model : {"resnet50", "vgg16", "nets/mine.csv", "bert"})
+    for (const char* platform : {"two-hosts", "dgx"})
+      results.push_back(made_result({{"model", model}, {"platform", platform}}, 100));
+  const Study study = study_of(results);
+  EXPECT_EQ(subject_of(study), "4 models, batch 32, two-hosts and dgx");
+  for (std::size_t i = 0; i < study.cases.size(); ++i)
+    EXPECT_NE(subject_of(study, i), subject_of(study)) << study.cases[i];
+  EXPECT_EQ(subject_of({&results[4]}), "mine, batch 32, two-hosts");
+  EXPECT_NE(summary_of(findings_of(results)).find("\nOf 4 models, batch 32, two-hosts and dgx.\n"),
+            std::string::npos);
+}
+
+// SOURCE_DATE_EPOCH: a report can be made again to the byte.
+TEST(PageData, SaysWhichProgramMadeItWhenAndByWhichCommand) {
+  Findings findings = findings_of(made_sweep());
+  findings.command = "syncline run 'a <b>.cfg' --jobs 2";
+  setenv("SOURCE_DATE_EPOCH", "1700000000", 1);
+  const auto data = nlohmann::json::parse(page_data(findings, 1'000'000));
+  EXPECT_EQ(data["made"]["command"], findings.command);
+  EXPECT_EQ(data["made"]["by"],
+            findings.results[0].tool + ", SimGrid " + findings.results[0].simgrid + "; 2023-11-14");
+  EXPECT_EQ(data["subject"], "resnet50, batch 32, two-hosts");
+  for (const auto& one : data["cases"])
+    EXPECT_EQ(one["subject"], data["subject"]);
 }
 
 TEST(DrawnTimelines, TrustNoNumber) {

@@ -70,12 +70,28 @@ function table(columns, rows, { sortable = false, caption = "" } = {}) {
 // Made when it is opened: five hundred cells have many rows.
 function folded(title, make, open = false) {
   const details = element("details", {}, element("summary", {}, title));
+  details.fill = () => {
+    if (details.childElementCount === 1) details.append(make());
+  };
   details.addEventListener("toggle", () => {
-    if (details.open && details.childElementCount === 1) details.append(make());
+    if (details.open) details.fill();
   });
   details.open = open;
   return details;
 }
+
+// Paper cannot be unfolded.
+let unfolded = [];
+addEventListener("beforeprint", () => {
+  unfolded = [...document.querySelectorAll("details:not([open])")];
+  for (const details of unfolded) {
+    details.fill();
+    details.open = true;
+  }
+});
+addEventListener("afterprint", () => {
+  for (const details of unfolded) details.open = false;
+});
 
 // One of several values; `name` is the question.
 function radios(name, values, chosen, change) {

@@ -139,8 +139,10 @@ function header(data) {
   return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.cells, "") + (data.cells === 1 ? " simulation" : " simulations")),
     element("h1", {}, sentences[0]),
     ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
+    data.subject ? element("p", { class: "subject" }, data.subject) : null,
     best ? element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))) : null,
-    best && data.cells > 1 ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null);
+    best && data.cells > 1 ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null,
+    element("p", { class: "made" }, data.made.by, ...(data.made.command ? [": ", element("code", {}, data.made.command)] : [])));
 }
 
 function provenanceSection(rows) {
@@ -156,11 +158,16 @@ function build(data) {
   Chart.defaults.font.size = 12;
   const main = document.getElementById("report");
   main.append(header(data));
+  const ofCase = (section, subject) => { // every figure says what it is of, also cut out or in print
+    section.querySelector("h2").after(element("p", { class: "subject" }, subject));
+    return section;
+  };
   const before = element("div"), after = element("div"); // of the case: around the timelines of the best cells
   const showCase = (i) => {
     onRedraw.length = fixed;
     for (const id of [...liveCharts.keys()]) if (id !== "agreement") drop(id);
     const made = caseSections(data.cases[i].charts);
+    for (const one of made) ofCase(one.section, data.cases[i].subject);
     const isFirst = (one) => ["scaling", "learning", "breakdown"].includes(one.section.id);
     before.replaceChildren(...made.filter(isFirst).map((one) => one.section));
     after.replaceChildren(...made.filter((one) => !isFirst(one)).map((one) => one.section));
@@ -183,7 +190,7 @@ function build(data) {
     draw();
     onRedraw.push(draw);
   }
-  if (data.maps.length) main.append(mapSection(data.maps));
+  if (data.maps.length) main.append(ofCase(mapSection(data.maps), data.subject));
   if (data.cases.length > 1) main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), showCase)));
   main.append(before);
   if (data.timelines.length) main.append(timelineSection(data.timelines));

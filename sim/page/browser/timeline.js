@@ -74,13 +74,14 @@ function timelineTable(timeline) {
 function timelineSection(timelines) {
   let chosen = 0, zoom = 1;
   const hidden = new Set();
-  const sentence = element("figcaption");
+  const sentence = element("figcaption"), subject = element("p", { class: "subject" });
   const legend = element("ul", { class: "legend", "aria-label": "what is shown" });
   const holder = element("div"), fold = element("div");
   const draw = () => {
     tip.hidden = true;
     const timeline = timelines[chosen];
     sentence.textContent = timeline.sentence;
+    subject.textContent = `${timeline.name}: ${timeline.subject}`;
     const present = Object.keys(doings).filter((doing) => timeline.verbs.some((verb) => verb[1] === doing));
     legend.replaceChildren(...present.map((doing) => legendButton(doings[doing], swatch(doing), !hidden.has(doing), () => {
       if (!hidden.delete(doing)) hidden.add(doing);
@@ -98,7 +99,7 @@ function timelineSection(timelines) {
   onRedraw.push(draw);
   const zooms = [1, 2, 4, 8];
   return element("section", { id: "timeline" }, element("h2", {}, "One iteration, worker by worker"),
-    element("figure", {}, sentence,
+    subject, element("figure", {}, sentence,
       element("div", { class: "bar" },
         timelines.length > 1 ? menu("Cell", timelines.map((one) => one.name), choose) : null,
         radios("Zoom", zooms.map((z) => z + " ×"), 0, (i) => { zoom = zooms[i]; draw(); })),
