@@ -2,6 +2,7 @@
 
 #include <stdexcept>
 
+#include "kernels/io/lines.h"
 #include "kernels/io/text.h"
 
 namespace syncline {
@@ -30,14 +31,25 @@ std::vector<std::string> fields_of(const std::string& line, CsvFields wanted) {
   return fields;
 }
 
-}  // namespace
+// Makes of lines what they are in a file of this kind.
+class CsvReader {
+ public:
+  CsvReader(const std::string& path, CsvFields fields,
+            const std::function<void(const CsvLine&)>& see)
+      : path_(path), fields_(fields), see_(see) {}
 
-void read_csv_lines(const std::string& path, CsvFields fields,
-                    const std::function<void(const CsvLine&)>& see) {
-  bool has_columns = false;
-  const auto read = [&](const TextLine& raw) {
+  void operator()(const TextLine& raw) {
+    try {
+      read(raw);
+    } catch (const std::invalid_argument& error) {
+      refuse_at(path_, raw.number, error.what());
+    }
+  }
+
+ private:
+  void read(const TextLine& raw) {
     using Kind = CsvLine::Kind;
-    const bool exact = fields == CsvFields::exact;
+    const bool exact = fields_ == CsvFields::exact;
     if (exact && !raw.ends)
       throw std::invalid_argument("the last line does not end; is the file truncated?");
     CsvLine line{.number = raw.number, .text = exact ? raw.text : trimmed(raw.text), .fields = {}};
@@ -45,19 +57,29 @@ void read_csv_lines(const std::string& path, CsvFields fields,
       return;
     const bool is_comment = line.text.starts_with("#");
     if (!is_comment)
-      line.fields = fields_of(line.text, fields);
-    line.kind = is_comment ? (has_columns ? Kind::comment : Kind::header)
-                           : (has_columns ? Kind::row : Kind::columns);
-    has_columns = has_columns || !is_comment;
-    see(line);
-  };
-  read_lines(path, [&](const TextLine& raw) {
-    try {
-      read(raw);
-    } catch (const std::invalid_argument& error) {
-      refuse_at(path, raw.number, error.what());
-    }
-  });
+      line.fields = fields_of(line.text, fields_);
+    line.kind = is_comment ? (has_columns_ ? Kind::comment : Kind::header)
+                           : (has_columns_ ? Kind::row : Kind::columns);
+    has_columns_ = has_columns_ || !is_comment;
+    see_(line);
+  }
+
+  std::string path_;
+  CsvFields fields_;
+  const std::function<void(const CsvLine&)>& see_;
+  bool has_columns_ = false;
+};
+
+}  // namespace
+
+void read_csv_lines(const std::string& path, CsvFields fields,
+                    const std::function<void(const CsvLine&)>& see) {
+  read_lines(path, CsvReader(path, fields, see));
+}
+
+void read_csv_text(const std::string& text, const std::string& path, CsvFields fields,
+                   const std::function<void(const CsvLine&)>& see) {
+  read_lines_of(text, path, CsvReader(path, fields, see));
 }
 
 }  // namespace syncline

@@ -33,4 +33,8 @@ enum class CsvFields {
 void read_csv_lines(const std::string& path, CsvFields fields,
                     const std::function<void(const CsvLine&)>& see);
 
+// The same of a text that is no file; `path` is what errors call it.
+void read_csv_text(const std::string& text, const std::string& path, CsvFields fields,
+                   const std::function<void(const CsvLine&)>& see);
+
 }  // namespace syncline

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "kernels/io/lines.h"
+
 namespace syncline {
 namespace {
 
@@ -61,7 +63,13 @@ std::string text_of_file(const std::string& path, std::size_t most_bytes) {
 }
 
 void read_lines(const std::string& path, const std::function<void(const TextLine&)>& see) {
-  const std::string text = text_of_file(path, most_file_bytes);
+  read_lines_of(text_of_file(path, most_file_bytes), path, see);
+}
+
+void read_lines_of(const std::string& text, const std::string& path,
+                   const std::function<void(const TextLine&)>& see) {
+  if (text.size() > most_file_bytes)
+    refuse_bytes(path, std::to_string(text.size()), most_file_bytes);
   const std::string byte_order_mark = "\xEF\xBB\xBF";
   std::size_t begin = text.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   for (int number = 1; begin < text.size(); ++number) {

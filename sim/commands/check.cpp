@@ -1,10 +1,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
+#include "sim/commands/base.h"
+#include "sim/commands/bless.h"
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
@@ -25,11 +28,28 @@ Notes inputs_noted(const Scenario& scenario) {
   return notes;
 }
 
+// Where a reader of a pull request finds what the cell reads: files of one path, below this folder.
+void add_paths(CheckedCell& cell) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const Scenario& scenario = cell.cell.scenario;
+  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
+    if (files.size() == 1 || (kind == "platform_file" && !files.empty()))
+      cell.paths[kind] = files.front();
+  for (auto path = cell.paths.begin(); path != cell.paths.end();) {
+    const std::string below = fs::proximate(path->second, here, error).string();
+    path->second = printable(below);
+    path = error || below.starts_with("..") ? cell.paths.erase(path) : std::next(path);
+  }
+}
+
 void simulate(CheckFolder& folder, const CommandLine& line) {
   std::vector<SweepCell> cells;
   for (CheckedCell& cell : folder.cells) {
     cells.push_back(cell.cell);
     cell.notes = inputs_noted(cell.cell.scenario);  // before they are read
+    add_paths(cell);
   }
   simulate_all(cells, jobs_of(line), limits_of(line), [&](std::size_t i, CellResult simulated) {
     CheckedCell& cell = folder.cells[i];
@@ -43,17 +63,70 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
 
 constexpr std::size_t most_expected_bytes = 10'000'000;  // as read_lines allows
 
-// Rewrites expected.csv, or leaves it where a cell could not be simulated.
-void bless(CheckFolder& folder, const std::string& because) {
+// Rewrites expected.csv, or leaves it where a cell could not be simulated. Returns what there is to
+// say of that.
+std::vector<std::string> bless(CheckFolder& folder, const std::string& because) {
   for (const CheckedCell& cell : folder.cells)
     if (!cell.error.empty())
       throw std::runtime_error(cell.name + ": " + cell.error);
-  const std::string path = folder.path + "/expected.csv";
-  folder.expected = blessed(folder, because);
-  const std::string text = expected_text(folder.expected);
+  const std::string path = folder.csv();
+  Blessed now = blessed(folder, because);
+  const std::string text = readable_text(now.file, path);
+  folder.expected = expected_in(text, path);  // with the numbers of its lines
   std::error_code error;
   if (!std::filesystem::exists(path, error) || text_of_file(path, most_expected_bytes) != text)
     write_atomically(path, text);
+  return now.said;
+}
+
+std::string title_of_folder(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::path normal = fs::path(path + "/").lexically_normal().parent_path();
+  return printable((normal == "." ? fs::current_path().filename() : normal).string());
+}
+
+struct Checked {
+  std::vector<Verdict> verdicts;
+  std::optional<BaseComparison> against;
+  std::vector<std::string> said;  // of blessing
+};
+
+Checked checked(const CommandLine& line, const std::string& because) {
+  const bool blesses = line.has("bless");
+  CheckFolder folder = read_check_folder(line.arguments.front(), blesses);
+  std::optional<CheckBase> base;
+  if (const auto against = line.flag("against"))
+    base = read_base(*against, folder);
+  if (blesses)
+    check_place(folder.csv());
+  simulate(folder, line);
+  Checked all;
+  if (blesses)
+    all.said = bless(folder, because);
+  all.verdicts = judge(folder, folder.expected);
+  if (base)
+    all.against = compared(*base, folder);
+  return all;
+}
+
+void print_checked(const Checked& all) {
+  std::fputs(verdicts_table(all.verdicts).c_str(), stdout);
+  for (const std::string& sentence : all.said)
+    std::printf("blessed: %s\n", sentence.c_str());
+  if (all.against)
+    std::fputs(against_text(*all.against).c_str(), stdout);
+  std::printf("%s\n", summary_of(all.verdicts).c_str());
+}
+
+nlohmann::ordered_json checked_json(const std::string& folder, const Checked& all) {
+  nlohmann::ordered_json document{{"folder", printable(folder)},
+                                  {"summary", summary_of(all.verdicts)},
+                                  {"verdicts", verdicts_json(all.verdicts)}};
+  if (!all.said.empty())
+    document["blessed"] = all.said;
+  if (all.against)
+    document["against"] = against_json(*all.against);
+  return document;
 }
 
 }  // namespace
@@ -62,36 +135,30 @@ int check_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("check", arguments);
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
-        "check takes one folder with .cfg files and expected.csv, --junit FILE, --md FILE, --json, "
-        "--jobs N, and --bless --because TEXT");
+        "check takes one folder with .cfg files and expected.csv, --against REF|FOLDER, --junit "
+        "FILE, --md FILE, --github, --json, --jobs N, and --bless --because TEXT");
   const bool blesses = line.has("bless");
-  const std::string because = trimmed(line.flag("because").value_or(""));
+  const std::string because = reason_of(line.flag("because").value_or(""));
   if (blesses != line.has("because") || (blesses && because.empty()))
     throw std::invalid_argument(
         "--bless and --because TEXT belong together: what is expected has a reason");
+  const std::string& folder = line.arguments.front();
   Places places;
-  places.reserve(line.arguments.front() + "/expected.csv", "what this command reads");
+  places.reserve(folder + "/expected.csv", "what this command reads");
   check_gate_files(line, places);
-
-  CheckFolder folder = read_check_folder(line.arguments.front(), blesses);
-  if (blesses)
-    check_place(folder.path + "/expected.csv");
-  simulate(folder, line);
-  if (blesses)
-    bless(folder, printable(because));
-  const std::vector<Verdict> verdicts = judge(folder);
-  namespace fs = std::filesystem;
-  const fs::path normal = fs::path(folder.path + "/").lexically_normal().parent_path();
-  const std::string title =
-      printable((normal == "." ? fs::current_path().filename() : normal).string());
-  write_gate_files(line, title, verdicts);
+  const std::string title = title_of_folder(folder);
+  const Checked all = gated(line, title, [&] { return checked(line, because); });
+  std::string more;
+  for (const std::string& sentence : all.said)
+    more += "\nBlessed: " + in_markdown(sentence) + "\n";
+  if (all.against)
+    more += against_markdown(*all.against);
+  write_gate_files(line, title, all.verdicts, more);
   if (line.has("json"))
-    print_json({{"folder", printable(folder.path)},
-                {"summary", summary_of(verdicts)},
-                {"verdicts", verdicts_json(verdicts)}});
+    print_json(checked_json(folder, all));
   else
-    std::printf("%s%s\n", verdicts_table(verdicts).c_str(), summary_of(verdicts).c_str());
-  return exit_code_of(verdicts);
+    print_checked(all);
+  return exit_code_of(all.verdicts);
 }
 
 }  // namespace syncline

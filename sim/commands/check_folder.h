@@ -15,6 +15,7 @@ struct CheckedCell {
   SweepCell cell;
   Result result;
   Notes notes;
+  InputPaths paths;   // of what it reads, its .cfg among them
   std::string error;  // why there is no result
 };
 
@@ -22,19 +23,21 @@ struct CheckFolder {
   std::string path;
   ExpectedFile expected;
   std::vector<CheckedCell> cells;        // in the order of the files' names
-  std::vector<std::string> not_checked;  // files of which no row names a cell
+  std::vector<std::string> without_row;  // files of which no row names a cell
 
-  // The notes that expected.csv has of a cell.
-  Notes notes_before(const std::string& name) const;
+  std::string csv() const { return path + "/expected.csv"; }
 };
+
+// The notes that expected.csv has of a cell.
+Notes notes_in(const ExpectedFile& expected, const std::string& cell);
 
 // With `all` every file is simulated and expected.csv need not be there. Throws one line.
 CheckFolder read_check_folder(const std::string& path, bool all);
 
-std::vector<Verdict> judge(const CheckFolder& folder);
+// The cause of a cell's verdict.
+inline const std::string cells_without_row = "cells without a row";
 
-// The result is what expected.csv should say now. A row that is not met gets its figure and the
-// reason, a cell without a row throughput and notes; bounds stay as they are.
-ExpectedFile blessed(const CheckFolder& folder, const std::string& because);
+// Verdicts on what this expects of the folder's cells.
+std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expected);
 
 }  // namespace syncline

@@ -1,6 +1,8 @@
 #include "sim/commands/expected_csv.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <functional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -11,12 +13,14 @@
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
 #include "sim/study/lists.h"
+#include "sim/study/verdict_groups.h"
 
 namespace syncline {
 namespace {
 
-const std::vector<std::string> columns{"cell",     "figure",  "expected", "tolerance",
-                                       "at_least", "at_most", "because"};
+const std::vector<std::string> columns{"cell",    "figure",  "expected", "tolerance", "at_least",
+                                       "at_most", "because", "severity", "direction"};
+constexpr std::size_t columns_always = 7;  // the others are written where a row has them
 
 void require_known(const Expectation& row) {
   const std::vector<std::string> figures = judged_figures();
@@ -36,6 +40,11 @@ void require_known(const Expectation& row) {
     throw std::invalid_argument("tolerance without expected: allowed are both");
   if (row.at_least && row.at_most && *row.at_least > *row.at_most)
     throw std::invalid_argument("at_least is more than at_most: nothing could be between them");
+  if (row.only_worse && !row.tolerance)
+    throw std::invalid_argument("direction = worse without tolerance: allowed are both");
+  if (row.only_worse && !more_is_worse(row.figure))
+    throw std::invalid_argument("direction = worse: neither more nor less " + row.figure +
+                                " is worse: allowed is it without direction");
 }
 
 Expectation row_of(const std::vector<std::string>& names, const std::vector<std::string>& fields) {
@@ -59,6 +68,10 @@ Expectation row_of(const std::vector<std::string>& names, const std::vector<std:
       row.because = text;
     else if (text.empty())
       continue;
+    else if (name == "severity")
+      row.only_warns = checked_word({.name = name, .choices = {"fail", "warn"}}, text) == "warn";
+    else if (name == "direction")
+      row.only_worse = checked_word({.name = name, .choices = {"both", "worse"}}, text) == "worse";
     else if (name == "tolerance")
       row.tolerance = number(0, 10);
     else
@@ -72,44 +85,80 @@ Expectation row_of(const std::vector<std::string>& names, const std::vector<std:
   return row;
 }
 
+// Collects what the lines of an expected.csv say.
+class ExpectedReader {
+ public:
+  explicit ExpectedReader(const std::string& path) : path_(path) {}
+
+  void operator()(const CsvLine& line) {
+    if (line.kind == CsvLine::Kind::header) {
+      file_.comments.push_back(printable(line.text));
+    } else if (line.kind == CsvLine::Kind::comment) {
+      comments_.push_back(printable(line.text));
+    } else if (line.kind == CsvLine::Kind::row) {
+      file_.rows.push_back(row_of(names_, line.fields));
+      Expectation& row = file_.rows.back();
+      row.line = line.number;
+      row.comments.swap(comments_);
+      if (!seen_.emplace(row.cell, row.figure).second)
+        throw std::invalid_argument("a second row for " + row.cell + ", " + row.figure +
+                                    ": allowed is one");
+    } else {
+      read_names(line.fields);
+    }
+  }
+
+  ExpectedFile file() {
+    if (names_.empty())
+      throw std::runtime_error(path_ + ": no line with column names: allowed are " +
+                               listed(columns));
+    file_.comments_at_end = comments_;
+    return std::move(file_);
+  }
+
+ private:
+  void read_names(const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+      if (!is_among(name, columns) || std::ranges::count(names, name) > 1)
+        throw std::invalid_argument("column '" + brief(name) + "': allowed are, once each, " +
+                                    listed(columns));
+    for (const std::string needed : {"cell", "figure"})
+      if (!is_among(needed, names))
+        throw std::invalid_argument("no column '" + needed + "': allowed are " + listed(columns));
+    names_ = names;
+  }
+
+  std::string path_;
+  ExpectedFile file_;
+  std::vector<std::string> names_;
+  std::vector<std::string> comments_;  // above the next row
+  std::set<std::pair<std::string, std::string>> seen_;
+};
+
 }  // namespace
 
 ExpectedFile read_expected(const std::string& path) {
-  ExpectedFile file;
-  std::vector<std::string> names;
-  std::set<std::pair<std::string, std::string>> seen;
-  read_csv_lines(path, CsvFields::quoted, [&](const CsvLine& line) {
-    const std::vector<std::string>& fields = line.fields;
-    if (line.kind == CsvLine::Kind::header) {
-      file.comments.push_back(printable(line.text));
-    } else if (line.kind == CsvLine::Kind::row) {
-      file.rows.push_back(row_of(names, fields));
-      const Expectation& row = file.rows.back();
-      if (!seen.emplace(row.cell, row.figure).second)
-        throw std::invalid_argument("a second row for " + row.cell + ", " + row.figure +
-                                    ": allowed is one");
-    } else if (line.kind == CsvLine::Kind::columns) {
-      for (const std::string& name : fields)
-        if (!is_among(name, columns) || std::ranges::count(fields, name) > 1)
-          throw std::invalid_argument("column '" + brief(name) + "': allowed are, once each, " +
-                                      listed(columns));
-      for (const std::string needed : {"cell", "figure"})
-        if (!is_among(needed, fields))
-          throw std::invalid_argument("no column '" + needed + "': allowed are " + listed(columns));
-      names = fields;
-    }
-  });
-  if (names.empty())
-    throw std::runtime_error(path + ": no line with column names: allowed are " + listed(columns));
-  return file;
+  ExpectedReader reader(path);
+  read_csv_lines(path, CsvFields::quoted, std::ref(reader));
+  return reader.file();
+}
+
+ExpectedFile expected_in(const std::string& text, const std::string& path) {
+  ExpectedReader reader(path);
+  read_csv_text(text, path, CsvFields::quoted, std::ref(reader));
+  return reader.file();
 }
 
 std::string expected_text(const ExpectedFile& file) {
-  std::string text;
-  for (const std::string& comment : file.comments)
-    text += comment + "\n";
-  for (const std::string& column : columns)
-    text += column + (column == columns.back() ? "\n" : ",");
+  const auto warns = [](const Expectation& row) { return row.only_warns; };
+  const auto directed = [](const Expectation& row) { return row.only_worse; };
+  std::vector<std::string> names(columns.begin(), columns.begin() + columns_always);
+  const bool has_severity = std::ranges::any_of(file.rows, warns);
+  const bool has_direction = std::ranges::any_of(file.rows, directed);
+  if (has_severity)
+    names.emplace_back("severity");
+  if (has_direction)
+    names.emplace_back("direction");
   const auto number = [](const std::optional<double>& value) {
     return value ? exact_text(*value) : std::string();
   };
@@ -117,11 +166,22 @@ std::string expected_text(const ExpectedFile& file) {
     const std::string field = csv_field(name);
     return field.starts_with("#") ? "\"" + field + "\"" : field;
   };
-  for (const Expectation& row : file.rows)
+  const auto lines = [](const std::vector<std::string>& comments) {
+    return fmt::format("{}{}", fmt::join(comments, "\n"), comments.empty() ? "" : "\n");
+  };
+  std::string text = lines(file.comments) + fmt::format("{}\n", fmt::join(names, ","));
+  for (const Expectation& row : file.rows) {
+    text += lines(row.comments);
     text += cell(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
             number(row.tolerance) + "," + number(row.at_least) + "," + number(row.at_most) + "," +
-            csv_field(row.because) + "\n";
-  return text;
+            csv_field(row.because);
+    if (has_severity)
+      text += row.only_warns ? ",warn" : ",";
+    if (has_direction)
+      text += row.only_worse ? ",worse" : ",";
+    text += "\n";
+  }
+  return text + lines(file.comments_at_end);
 }
 
 }  // namespace syncline

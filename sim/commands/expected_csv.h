@@ -11,11 +11,14 @@ namespace syncline {
 struct ExpectedFile {
   std::vector<std::string> comments;  // `#` lines above the column names
   std::vector<Expectation> rows;
+  std::vector<std::string> comments_at_end;
 };
 
 // Throws std::runtime_error "path:line: ...": a column or a figure that there is not, two rows for
 // one figure of a cell, a row without an expectation.
 ExpectedFile read_expected(const std::string& path);
+// The same of a text; `path` is what errors call it.
+ExpectedFile expected_in(const std::string& text, const std::string& path);
 
 std::string expected_text(const ExpectedFile& file);
 

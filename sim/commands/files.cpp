@@ -1,5 +1,6 @@
 #include "sim/commands/files.h"
 
+#include <cstdio>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -26,6 +27,13 @@ std::string place_of(const CommandLine& line, const std::string& flag, const std
   if (!path.empty())
     places.add("--" + flag, path, begin);
   return path;
+}
+
+// "c/ring.cfg" of "c/ring.cfg:3: ...", where that is a file.
+std::string file_of_error(const std::string& error) {
+  const std::string path = error.substr(0, error.find(':'));
+  std::error_code none;
+  return fs::is_regular_file(path, none) ? path : "";
 }
 
 void write_figures(const std::string& folder, const std::vector<Drawing>& figures) {
@@ -86,11 +94,20 @@ void check_gate_files(const CommandLine& line, Places& places) {
 }
 
 void write_gate_files(const CommandLine& line, const std::string& title,
-                      const std::vector<Verdict>& verdicts) {
+                      const std::vector<Verdict>& verdicts, const std::string& more) {
   if (const auto path = line.flag("junit"))
     write_atomically(*path, junit_xml(title, verdicts));
   if (const auto path = line.flag("md"))
-    write_atomically(*path, verdicts_markdown(title, verdicts));
+    write_atomically(*path, verdicts_markdown(title, verdicts) + more);
+  if (line.has("github"))
+    std::fputs(annotations(verdicts).c_str(), stderr);
+}
+
+void write_gate_error(const CommandLine& line, const std::string& title, const std::string& error) {
+  Verdict failed{.kind = Verdict::Kind::failed, .cell = title, .now = "not judged", .why = {error}};
+  failed.cause.what = error;
+  failed.file = file_of_error(error);
+  write_gate_files(line, title, {failed});
 }
 
 }  // namespace syncline

@@ -2,6 +2,7 @@
 // and --md), and those of a gate (--junit and --md).
 #pragma once
 
+#include <exception>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -28,11 +29,27 @@ ReportFiles report_files(const CommandLine& line, Places& places);
 // Writes them. Returns lines that say where they are.
 std::string write_report(const ReportFiles& files, Findings findings);
 
+// Writes the files of a gate that could not judge.
+void write_gate_error(const CommandLine& line, const std::string& title, const std::string& error);
+
 // Throws at once if a file of a gate has no place.
 void check_gate_files(const CommandLine& line, Places& places);
 
-// Writes them.
+// Writes them, and with --github prints annotations to stderr. `more` is Markdown behind the
+// verdicts.
 void write_gate_files(const CommandLine& line, const std::string& title,
-                      const std::vector<Verdict>& verdicts);
+                      const std::vector<Verdict>& verdicts, const std::string& more = "");
+
+// What `judge` returns. What it throws goes on, and is in the files of the gate: who reads them has
+// to see that nothing was judged.
+template <class Judge>
+auto gated(const CommandLine& line, const std::string& title, Judge judge) {
+  try {
+    return judge();
+  } catch (const std::exception& error) {
+    write_gate_error(line, title, error.what());
+    throw;
+  }
+}
 
 }  // namespace syncline

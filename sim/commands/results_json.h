@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/study/against.h"
 #include "sim/study/verdict.h"
 
 namespace syncline {
@@ -20,7 +21,10 @@ nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& left_out,
                                     const std::vector<std::string>& missing);
 
+// Numbers are numbers, and null where there are none.
 nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);
+// {base, note, verdicts, replaced}.
+nlohmann::ordered_json against_json(const BaseComparison& against);
 
 // What `explain --json` says of a scenario.
 nlohmann::ordered_json explained(const Setup& setup, Routes& routes);

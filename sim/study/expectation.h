@@ -2,12 +2,12 @@
 // what moved the figures.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/study/cause.h"
 #include "sim/study/verdict.h"
 
 namespace syncline {
@@ -20,24 +20,24 @@ struct Expectation {
   std::optional<double> at_least;
   std::optional<double> at_most;
   std::string because;
+  bool only_warns = false;            // severity = warn: a miss closes no gate
+  bool only_worse = false;            // direction = worse: better than expected is met, too
+  int line = 0;                       // in its file
+  std::vector<std::string> comments;  // lines with # above it there
 
   bool is_judged() const { return tolerance || at_least || at_most; }
 };
 
-constexpr double tolerance_of_new_rows = 0.001;
-
-// Notes explain a move, by name: parts of an iteration, and what the scenario reads.
-using Notes = std::map<std::string, std::string>;
-
-// The names of notes that are no figures: `options`, and files.
-extern const std::vector<std::string> noted_inputs;
-Notes notes_of(const Result& result, const Notes& inputs);
-
 // The figures that can be judged: those that are numbers.
 std::vector<std::string> judged_figures();
 
-// `before` are the notes of the cell in expected.csv, empty if there are none.
-Verdict judge(const Expectation& expectation, const Result& result, const Notes& before,
-              const Notes& now);
+// What is known of a cell: the notes that expected.csv has of it, empty if there are none; those of
+// now; and where its files are.
+struct CellNotes {
+  Notes before;
+  Notes now;
+  InputPaths paths;
+};
+Verdict judge(const Expectation& expectation, const Result& result, const CellNotes& notes);
 
 }  // namespace syncline

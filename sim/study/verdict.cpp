@@ -7,6 +7,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
+#include "sim/study/verdict_groups.h"
 
 namespace syncline {
 namespace {
@@ -14,20 +15,8 @@ namespace {
 using Kind = Verdict::Kind;
 
 const char* word_of(Kind kind) {
-  static constexpr const char* words[] = {"ok", "MOVED", "FAILED", "not checked"};
+  static constexpr const char* words[] = {"ok", "MOVED", "WARNED", "FAILED"};
   return words[static_cast<int>(kind)];
-}
-
-// Text in a cell of a table: never markup.
-std::string in_markdown(const std::string& text) {
-  static const std::string special = "\\`*_{}[]<>#|~&@";
-  std::string escaped;
-  for (const char c : printable(text)) {
-    if (special.find(c) != std::string::npos)
-      escaped += '\\';
-    escaped += c;
-  }
-  return escaped;
 }
 
 std::string message_of(const Verdict& verdict) {
@@ -43,14 +32,43 @@ std::size_t count_of(const std::vector<Verdict>& verdicts, Kind kind) {
   return static_cast<std::size_t>(std::ranges::count(verdicts, kind, &Verdict::kind));
 }
 
+// A message of GitHub's is one line, in which %0A ends one; a property has no colon and no comma.
+std::string escaped(const std::string& text, bool property = false) {
+  std::string safe;
+  for (const char c : printable(text))
+    if (c == '%' || (property && (c == ':' || c == ',')))
+      safe += fmt::format("%{:02X}", static_cast<unsigned>(c));
+    else
+      safe += c;
+  return safe;
+}
+
 }  // namespace
+
+std::optional<double> Verdict::change() const {
+  return got && expected_value && *expected_value != 0 ? std::optional(*got / *expected_value - 1)
+                                                       : std::nullopt;
+}
+
+std::string in_markdown(const std::string& text) {
+  static const std::string special = "\\`*_{}[]<>#|~&@";
+  std::string safe;
+  for (const char c : printable(text)) {
+    if (special.find(c) != std::string::npos)
+      safe += '\\';
+    safe += c;
+  }
+  return safe;
+}
 
 std::string summary_of(const std::vector<Verdict>& verdicts) {
   const std::size_t met = count_of(verdicts, Kind::met);
   const std::size_t moved = count_of(verdicts, Kind::moved);
+  const std::size_t warned = count_of(verdicts, Kind::warned);
   const std::size_t failed = count_of(verdicts, Kind::failed);
-  return fmt::format("{} of {} as expected", met, met + moved + failed) +
+  return fmt::format("{} of {} as expected", met, verdicts.size()) +
          (moved > 0 ? fmt::format(", {} moved", moved) : "") +
+         (warned > 0 ? fmt::format(", {} only warned of", warned) : "") +
          (failed > 0 ? fmt::format(", {} could not be simulated", failed) : "");
 }
 
@@ -77,6 +95,8 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
       for (const std::string& sentence : verdicts[row - 1].why)
         text += "    " + printable(sentence) + "\n";
   }
+  for (const std::string& changed : changed_in_vain(verdicts))
+    text += "changed where nothing moved: " + printable(changed) + "\n";
   return text;
 }
 
@@ -88,10 +108,8 @@ std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verd
   const std::string counts =
       fmt::format(R"( tests="{}" failures="{}" errors="{}")", verdicts.size(),
                   count_of(verdicts, Kind::moved), count_of(verdicts, Kind::failed));
-  // Jenkins' schema has `skipped` for a suite, and not for all suites.
-  std::string xml =
-      junit_begin + fmt::format("<testsuites{0}>\n  <testsuite name=\"{1}\"{0} skipped=\"{2}\">\n",
-                                counts, in_xml(suite), count_of(verdicts, Kind::not_checked));
+  std::string xml = junit_begin + fmt::format("<testsuites{0}>\n  <testsuite name=\"{1}\"{0}>\n",
+                                              counts, in_xml(suite));
   for (const Verdict& verdict : verdicts) {
     xml +=
         fmt::format(R"(    <testcase classname="{}" name="{}")", in_xml(suite + "." + verdict.cell),
@@ -100,22 +118,29 @@ std::string junit_xml(const std::string& suite, const std::vector<Verdict>& verd
       xml += "/>\n";
       continue;
     }
-    const std::string element = verdict.kind == Kind::moved    ? "failure"
-                                : verdict.kind == Kind::failed ? "error"
-                                                               : "skipped";
-    xml += fmt::format(">\n      <{} message=\"{}\">", element, in_xml(message_of(verdict)));
+    std::string why;
     for (const std::string& sentence : verdict.why)
-      xml += in_xml(sentence) + "\n";
-    xml += fmt::format("</{}>\n    </testcase>\n", element);
+      why += in_xml(sentence) + "\n";
+    const std::string message = in_xml(message_of(verdict));
+    if (verdict.kind == Kind::warned)  // a test that passes, and says something
+      xml += fmt::format(">\n      <system-out>warning: {}\n{}</system-out>", message, why);
+    else
+      xml += fmt::format(">\n      <{0} message=\"{1}\">{2}</{0}>",
+                         verdict.kind == Kind::moved ? "failure" : "error", message, why);
+    xml += "\n    </testcase>\n";
   }
   return xml + "  </testsuite>\n</testsuites>\n";
 }
 
 std::string verdicts_markdown(const std::string& title, const std::vector<Verdict>& verdicts) {
-  std::string text =
-      verdicts_begin + "### " + in_markdown(title) + ": " + summary_of(verdicts) + "\n";
-  if (count_of(verdicts, Kind::met) < verdicts.size())
-    text += "\n| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n";
+  std::string text = verdicts_begin + "### " + in_markdown(title) + ": " + summary_of(verdicts) +
+                     "\n" + causes_table(verdicts);
+  const std::size_t missed = verdicts.size() - count_of(verdicts, Kind::met);
+  if (missed > 0)
+    text += fmt::format(
+        "\n<details><summary>{}</summary>\n\n"
+        "| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n",
+        missed == 1 ? "The row" : fmt::format("Each of the {} rows", missed));
   for (const Verdict& verdict : verdicts) {
     if (verdict.kind == Kind::met)
       continue;
@@ -125,6 +150,34 @@ std::string verdicts_markdown(const std::string& title, const std::vector<Verdic
                         in_markdown(verdict.cell), in_markdown(verdict.figure),
                         in_markdown(verdict.expected), in_markdown(verdict.now),
                         fmt::join(why, "<br>"));
+  }
+  if (missed > 0)
+    text += "\n</details>\n";
+  const std::vector<std::string> in_vain = changed_in_vain(verdicts);
+  for (const std::string& changed : in_vain)
+    text += "\nChanged where nothing moved: " + in_markdown(changed) + "\n";
+  return text;
+}
+
+std::string annotations(const std::vector<Verdict>& verdicts) {
+  std::string text;
+  for (const VerdictGroup& group : by_cause(verdicts)) {
+    const Verdict& first = *group.verdicts.front();
+    const bool warns = std::ranges::all_of(
+        group.verdicts, [](const Verdict* one) { return one->kind == Kind::warned; });
+    const bool at_input = !first.cause.files.empty();
+    std::string where = escaped(at_input ? first.cause.files.front() : first.file, true);
+    if (!at_input && first.line > 0)
+      where += ",line=" + std::to_string(first.line);
+    const std::string ways = ways_of(group);
+    std::string message = escaped(places_of(group) + (ways.empty() ? "" : ": " + ways));
+    if (group.verdicts.size() == 1)
+      message = escaped(first.cell + (first.figure.empty() ? "" : ", " + first.figure) + ": " +
+                        message_of(first));
+    for (const std::string& sentence : first.why)
+      message += "%0A" + escaped(sentence);
+    text += fmt::format("::{} file={},title={}::{}\n", warns ? "warning" : "error", where,
+                        escaped("syncline: " + group.cause, true), message);
   }
   return text;
 }

@@ -3,90 +3,16 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/study/verdict.h"
+#include "tests/program/checked_folder.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 
 namespace syncline {
 namespace {
 
-using Arguments = std::vector<std::string>;
 using Json = nlohmann::ordered_json;
 
-std::string with_change(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
-}
-
-// Four machines behind a switch, and two more for servers; a card each. A step of 20 MB takes
-// longer than the 3 ms of computation.
-std::string platform() {
-  std::string hosts, links, routes;
-  for (const std::string name : {"a", "b", "c", "d", "s", "t"}) {
-    hosts += "    <host id=\"" + name + "\" speed=\"1Tf\"><prop id=\"node\" value=\"" + name +
-             "\"/><prop id=\"role\" value=\"" + (name < "s" ? "worker" : "server") +
-             "\"/></host>\n";
-    links += "    <link id=\"" + name +
-             "-nic\" bandwidth=\"1GBps\" latency=\"10us\" sharing_policy=\"SPLITDUPLEX\"/>\n";
-    routes += "    <route src=\"" + name + "\" dst=\"switch\"><link_ctn id=\"" + name +
-              "-nic\" direction=\"UP\"/></route>\n";
-  }
-  return "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-         "<platform version=\"4.1\">\n<zone id=\"all\" routing=\"Floyd\">\n" +
-         hosts + "    <router id=\"switch\"/>\n" + links + routes + "</zone>\n</platform>\n";
-}
-
-const std::string small_model = R"(# model: small
-# sample: image
-# source: made up
-layer,parameters,forward_flop
-first,1000000,10000000
-middle,3000000,11250000
-last,1000000,10000000
-)";
-
-const std::string check_settings =
-    "platform = platform.xml\nmodel = model.csv\nefficiency = 1\nworkers = 4\nseed = 1\n"
-    "jitter = 0\nbucket-bytes = all\n";
-
-std::string cost_table() {
-  std::string text =
-      "# device: made up\n# provenance: measured\n"
-      "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
-  for (const char* density : {"0.01", "0.05"})
-    for (const char* operation : {"encode", "decode"})
-      for (const char* size : {"1000", "100000000"})
-        text += std::string("topk,density=") + density + "," + operation + "," + size +
-                ",0.001,0.001,0.001,80,normal\n";
-  return text;
-}
-
-class Check : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_.write("c/platform.xml", platform());
-    folder_.write("c/model.csv", small_model);
-    folder_.write("c/costs.csv", cost_table());
-    folder_.write("c/ring.cfg", check_settings + "schedule = bsp\n");
-    folder_.write("c/topk.cfg",
-                  check_settings + "compressor = topk\ndensity = 0.01\ndevice = costs.csv\n");
-    folder_.write("c/ssp.cfg",
-                  check_settings + "schedule = ssp\nstaleness = 0\nservers = 1\niterations = 30\n");
-    const Ended blessed = run({"--bless", "--because", "the first, \"as is\""});
-    ASSERT_EQ(blessed.code, 0) << blessed.err << blessed.out;
-    expected_ = text_of(folder_.path("c/expected.csv"));
-  }
-  Ended run(const Arguments& more = {}) const {
-    Arguments arguments{"check", "c"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(arguments, folder_.path());
-  }
-  void edit(const std::string& file, const std::string& from, const std::string& to) const {
-    folder_.write(file, with_change(text_of(folder_.path(file)), from, to));
-  }
-  const TemporaryFolder folder_;
-  std::string expected_;
-};
+class Check : public CheckedFolder {};
 
 TEST_F(Check, OfAnUnchangedFolderIsQuietTwice) {
   for (int time = 0; time < 2; ++time) {
@@ -257,10 +183,21 @@ TEST_F(Check, SaysWhyABoundIsThere) {
                 "ssp,staleness_max,0,any will do\n");
   const Ended ended = run();
   EXPECT_EQ(ended.code, 1);
-  expect_mentions(ended.out,
-                  {"at least 0.99", "    Communication should hide, nearly all of it.\n",
-                   "    now: communication:", "not checked", "topk.cfg", "1 of 2 as expected"});
+  expect_mentions(ended.out, {"at least 0.99", "    Communication should hide, nearly all of it.\n",
+                              "    now: communication:", "1 of 3 as expected"});
   EXPECT_EQ(ended.out.find("any will do"), std::string::npos);
+}
+
+// Once, it was listed and nobody looked.
+TEST_F(Check, FailsForAScenarioWithoutARow) {
+  folder_.write("c/new.cfg", text_of(folder_.path("c/ring.cfg")));
+  const Ended ended = run({"--junit", "j.xml"});
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out, {"MOVED  new.cfg", "no such file", "--bless --because TEXT adds them",
+                              "3 of 4 as expected, 1 moved"});
+  expect_mentions(text_of(folder_.path("j.xml")), {"c.new.cfg", "<failure message="});
+  EXPECT_EQ(run({"--bless", "--because", "new"}).code, 0);
+  expect_mentions(run().out, {"4 of 4 as expected"});
 }
 
 TEST_F(Check, SaysWhatIsMissingAndWhatIsTooMuch) {

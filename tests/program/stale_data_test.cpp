@@ -66,8 +66,7 @@ TEST(RelabelledData, AreTheCauseThatCheckNames) {
                "learning-rate = 1\nbatch = 5\niterations = 60\n");
   EXPECT_EQ(run_program({"check", ".", "--bless", "--because", "first"}, folder.path()).code, 0);
   const std::string expected = text_of(folder.path("expected.csv"));
-  expect_mentions(expected, {"lesson,data_file,"});
-  folder.write("expected.csv", expected + "lesson,loss,,,,0.4,it learns\n");
+  expect_mentions(expected, {"lesson,data_file,", "lesson,loss,"});
   const Ended met = run_program({"check", "."}, folder.path());
   EXPECT_EQ(met.code, 0) << met.out << met.err;
   write_images(folder, false);

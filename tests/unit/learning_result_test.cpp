@@ -331,7 +331,7 @@ TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {
   const Result learned =
       learned_result({{"until", "accuracy:0.85"}}, 100, made_learned(0.5, 0.9), 9.0);
   const auto judged = [](const Result& result, const std::string& figure, double at_most) {
-    return judge({.cell = "a", .figure = figure, .at_most = at_most}, result, {}, {});
+    return judge({.cell = "a", .figure = figure, .at_most = at_most}, result, {});
   };
   EXPECT_EQ(judged(learned, "loss", 0.6).kind, Verdict::Kind::met);
   EXPECT_EQ(judged(learned, "loss", 0.4).kind, Verdict::Kind::moved);

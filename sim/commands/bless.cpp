@@ -1,0 +1,241 @@
+#include "sim/commands/bless.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/io/text.h"
+#include "sim/report/learning.h"
+#include "sim/report/readable.h"
+#include "sim/report/report.h"
+#include "sim/report/result_json.h"
+
+namespace syncline {
+namespace {
+
+const std::vector<std::string> learned_figures{"loss", "accuracy", "target_s"};
+constexpr std::size_t most_reason_bytes = 1000;
+// Tried: another seed moves the loss of `digits` by 2 to 8 % and its accuracy by 1 to 5 %, which is
+// what the last steps of a curve that has settled do, too. A curve that is flat by chance is not
+// known better than this, and with more, of a curve that still falls, a gate would see nothing.
+constexpr double least_of_learning = 0.02, most_of_learning = 0.1;
+
+bool is_learned(const std::string& figure) {
+  return std::ranges::find(learned_figures, figure) != learned_figures.end();
+}
+
+// The largest part by which a column of the curve moved between neighbours at its end: evaluated a
+// little sooner or later, the figure would be so far off.
+double last_steps(const Result& result, double CurvePoint::*column) {
+  constexpr std::size_t steps = 3;
+  const std::vector<CurvePoint>& curve = result.learned->curve;
+  if (curve.empty() || curve.back().*column == 0)
+    return 0;
+  double most = 0;
+  for (std::size_t i = curve.size() - std::min(curve.size() - 1, steps); i < curve.size(); ++i)
+    most = std::max(most, std::abs(curve[i].*column - curve[i - 1].*column));
+  return most / std::abs(curve.back().*column);
+}
+
+// The part of a figure by which it is known: the interval of throughput, and the steps in which a
+// curve is looked at.
+double interval_of(const std::string& figure, const Result& result) {
+  const Figures& figures = result.figures;
+  const double throughput =
+      std::max(figures.throughput_interval.value_or(0), std::abs(figures.halves_differ) / 2);
+  if (!is_learned(figure) || !result.learns())
+    return throughput;
+  if (figure == "target_s")
+    return std::max(throughput, last_steps(result, &CurvePoint::seconds));
+  const auto column = figure == "loss" ? &CurvePoint::loss : &CurvePoint::accuracy;
+  return std::clamp(last_steps(result, column), least_of_learning, most_of_learning);
+}
+
+// At least this, in two digits that somebody reads.
+double rounded_up(double part) {
+  if (part <= tolerance_of_new_rows)
+    return tolerance_of_new_rows;
+  const double unit = std::pow(10, std::floor(std::log10(part)) - 1);
+  return number_in(fmt::format("{:.2g}", std::ceil(part / unit - 1e-9) * unit)).value_or(part);
+}
+
+class Blessing {
+ public:
+  Blessing(const CheckFolder& folder, std::string because)
+      : folder_(folder), because_(std::move(because)) {
+    blessed_.file.comments = folder.expected.comments;
+    blessed_.file.comments_at_end = folder.expected.comments_at_end;
+  }
+
+  Blessed all() {
+    for (const CheckedCell& cell : folder_.cells)
+      add(cell);
+    say_what_is_gone();
+    return std::move(blessed_);
+  }
+
+ private:
+  void say(const std::string& what, const std::string& sentence) {
+    blessed_.said.push_back(what + ": " + sentence);
+  }
+
+  Expectation new_row(const CheckedCell& cell, const std::string& figure) const {
+    return {.cell = cell.name,
+            .figure = figure,
+            .expected = figure_text(*find_figure(figure), cell.result),
+            .tolerance = rounded_up(interval_of(figure, cell.result)),
+            .because = because_};
+  }
+
+  // A row that is not met, as it should be now.
+  void renew(Expectation& row, const CheckedCell& cell) {
+    row.expected = figure_text(*find_figure(row.figure), cell.result);
+    if (row.expected.empty())
+      throw std::runtime_error(cell.name + ": " + row.figure + ": " +
+                               why_unknown(cell.result, row.figure) +
+                               ": allowed are figures that the cell has");
+    row.because = because_;
+    const double own = rounded_up(interval_of(row.figure, cell.result));
+    if (*row.tolerance == 0 || *row.tolerance >= own)  // 0 asks for the very same figure
+      return;
+    say(cell.name, fmt::format("{} is known to {:.2g} % only: its tolerance was {:.2g} %",
+                               row.figure, 100 * own, 100 * *row.tolerance));
+    row.tolerance = own;
+  }
+
+  void add_new_rows(const CheckedCell& cell, std::vector<Expectation>& rows) {
+    const bool is_new = rows.empty();
+    if (is_new)
+      rows.push_back(new_row(cell, "throughput_samples_per_s"));
+    const auto of_learning = [](const Expectation& row) { return is_learned(row.figure); };
+    const auto has_tolerance = [](const Expectation& row) { return row.tolerance.has_value(); };
+    if (!cell.result.learns() || std::ranges::any_of(rows, of_learning) ||
+        std::ranges::none_of(rows, has_tolerance))
+      return;
+    for (const std::string& figure : learned_figures)
+      if (value_of(figure, cell.result)) {
+        rows.push_back(new_row(cell, figure));
+        if (!is_new)
+          say(cell.name, "what it learns had no row: " + figure + " has one now");
+      } else if (figure != "target_s" || target_in(cell.result)) {
+        say(cell.name, "no row for " + figure + ": " + why_unknown(cell.result, figure));
+      }
+  }
+
+  void say_if_unsteady(const CheckedCell& cell) {
+    const Figures& figures = cell.result.figures;
+    if (is_unsteady(figures))
+      say(cell.name,
+          fmt::format("not steady: the second half of its window is {} than the first, and {:.6g} "
+                      "samples/s are known to {:.2g} %; more iterations say more",
+                      fmt::format("{:.2g} % {}", 100 * std::abs(figures.halves_differ),
+                                  figures.halves_differ > 0 ? "faster" : "slower"),
+                      figures.throughput_samples_per_s,
+                      100 * rounded_up(interval_of("throughput_samples_per_s", cell.result))));
+  }
+
+  static bool is_met(const Expectation& row, const Result& result) {
+    Expectation unbounded = row;
+    unbounded.at_least.reset();
+    unbounded.at_most.reset();
+    return judge(unbounded, result, {}).kind == Verdict::Kind::met;
+  }
+
+  void add(const CheckedCell& cell) {
+    std::vector<Expectation> rows;
+    std::vector<std::string> comments;  // above notes, which are written anew
+    bool had_any = false;
+    for (const Expectation& row : folder_.expected.rows) {
+      if (row.cell != cell.name)
+        continue;
+      had_any = true;
+      comments.insert(comments.end(), row.comments.begin(), row.comments.end());
+      if (!row.is_judged())
+        continue;
+      rows.push_back(row);
+      rows.back().comments.swap(comments);
+      comments.clear();
+    }
+    bool any_renewed = !had_any;
+    for (Expectation& row : rows)
+      if (row.tolerance && !is_met(row, cell.result)) {
+        renew(row, cell);
+        any_renewed = true;
+      }
+    if (!had_any || !rows.empty())
+      add_new_rows(cell, rows);
+    if (any_renewed)
+      say_if_unsteady(cell);
+    add_notes(cell, rows);
+    if (!comments.empty() && !rows.empty())
+      rows.front().comments.insert(rows.front().comments.end(), comments.begin(), comments.end());
+    blessed_.file.rows.insert(blessed_.file.rows.end(), rows.begin(), rows.end());
+  }
+
+  static void add_notes(const CheckedCell& cell, std::vector<Expectation>& rows) {
+    const auto has = [&](const std::string& figure) {
+      return std::ranges::find(rows, figure, &Expectation::figure) != rows.end();
+    };
+    if (std::ranges::any_of(rows, [](const Expectation& row) { return row.tolerance.has_value(); }))
+      for (const auto& [figure, value] : cell.notes)
+        if (!has(figure))
+          rows.push_back({.cell = cell.name, .figure = figure, .expected = value});
+    if (cell.result.figures.runs > 1 && !has(noted_runs))
+      rows.push_back({.cell = cell.name,
+                      .figure = noted_runs,
+                      .expected = std::to_string(cell.result.figures.runs)});
+  }
+
+  void say_what_is_gone() {
+    std::vector<std::string> gone;
+    std::vector<std::string> comments;
+    for (const Expectation& row : folder_.expected.rows)
+      if (std::ranges::find(folder_.cells, row.cell, &CheckedCell::name) == folder_.cells.end()) {
+        if (std::ranges::find(gone, row.cell) == gone.end())
+          gone.push_back(row.cell);
+        comments.insert(comments.end(), row.comments.begin(), row.comments.end());
+      }
+    std::vector<std::string>& end = blessed_.file.comments_at_end;
+    end.insert(end.begin(), comments.begin(), comments.end());
+    for (const std::string& cell : gone) {
+      std::vector<std::string> judged;
+      for (const Expectation& row : folder_.expected.rows)
+        if (row.cell == cell && row.is_judged())
+          judged.push_back(row.figure + " " + judge(row, {}, {}).expected);
+      say(cell,
+          "is gone, and its rows with it: " + (judged.empty() ? "notes only" : and_listed(judged)));
+    }
+  }
+
+  const CheckFolder& folder_;
+  std::string because_;
+  Blessed blessed_;
+};
+
+}  // namespace
+
+Blessed blessed(const CheckFolder& folder, const std::string& because) {
+  return Blessing(folder, because).all();
+}
+
+std::string readable_text(const ExpectedFile& file, const std::string& path) {
+  const std::string text = expected_text(file);
+  if (expected_text(expected_in(text, path)) != text)
+    throw std::runtime_error(brief_path(path) +
+                             ": would be read as something else: allowed are names and reasons " +
+                             "without blanks at their ends");
+  return text;
+}
+
+std::string reason_of(const std::string& given) {
+  const std::string reason = printable(trimmed(given));
+  if (reason.size() > most_reason_bytes)
+    throw std::invalid_argument(
+        fmt::format("--because: {} bytes: allowed are {}", reason.size(), most_reason_bytes));
+  return reason;
+}
+
+}  // namespace syncline

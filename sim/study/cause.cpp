@@ -1,0 +1,289 @@
+#include "sim/study/cause.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+#include "kernels/io/text.h"
+#include "sim/options/options.h"
+#include "sim/report/figures.h"
+#include "sim/report/learning.h"
+#include "sim/report/readable.h"
+#include "sim/report/result_json.h"
+#include "sim/study/lists.h"
+#include "sim/study/verdict_groups.h"
+
+namespace syncline {
+
+const std::vector<std::string> noted_inputs{
+    "options",  "platform_file", "model_file",  "throughput_file", "cost_table_file", "data_file",
+    "fidelity", "simgrid",       "input_files", "learned_samples", "late_updates",    "left_out"};
+
+namespace {
+
+constexpr double rounding = 1e-6;
+
+// What a loss depends on, beside options and data. Communication is none of it: that moves when a
+// loss is reached.
+struct LearnedNote {
+  const char* name;
+  const char* words;
+  double (*value)(const Result&);
+};
+
+const std::vector<LearnedNote> learned_notes{
+    {"learned_samples", "samples that were learned from",
+     [](const Result& result) { return last_of_curve(result, &CurvePoint::samples); }},
+    {"late_updates", "updates that a gradient is late by",
+     [](const Result& result) { return result.learned->effective_staleness; }},
+    {"left_out", "what compression leaves out",
+     [](const Result& result) { return result.learned->compressed.left_out; }}};
+
+// "12.3 ms -> 15.1 ms", with the digits that differ.
+std::string change_shown(double before_s, double now_s) {
+  std::string before = seconds_shown(before_s);
+  std::string now = seconds_shown(now_s);
+  if (before == now) {
+    before = fmt::format("{:.6g} s", before_s);
+    now = fmt::format("{:.6g} s", now_s);
+  }
+  return before + " -> " + now;
+}
+
+struct Moved {
+  std::string words;
+  double before = 0;
+  double now = 0;
+
+  double by() const { return std::abs(now - before); }
+  double part() const { return before == 0 ? by() : by() / std::abs(before); }
+  std::string shown() const {
+    return before == 0 ? fmt::format("{} 0 -> {:.4g}", words, now)
+                       : fmt::format("{} {}", words, part_shown(now / before - 1));
+  }
+};
+
+// Which part of an iteration moved most, and others that moved a fifth of that or more.
+void explain_parts(const Notes& before, const Notes& now, Explanation& explanation) {
+  std::vector<Moved> moved;
+  for (const Figure& figure : figure_rows())
+    if (figure.has(Figure::part))
+      if (const auto old = noted_number(before, figure.name), own = noted_number(now, figure.name);
+          old && own)
+        moved.push_back({figure.traits.words, *old, *own});
+  const auto old_s = noted_number(before, "iteration_mean_s");
+  const auto now_s = noted_number(now, "iteration_mean_s");
+  if (moved.empty() || !old_s || !now_s)
+    return;
+  std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.by() > b.by(); });
+  if (moved.front().by() <= rounding * *old_s) {
+    explanation.sentences.emplace_back("no part of an iteration moved");
+    return;
+  }
+  explanation.cause.part = moved.front().words;
+  explanation.cause.part_before = moved.front().before;
+  explanation.cause.part_now = moved.front().now;
+  std::string text = fmt::format("moved by {}, {} of an iteration ({})", moved.front().words,
+                                 change_shown(moved.front().before, moved.front().now),
+                                 change_shown(*old_s, *now_s));
+  for (std::size_t i = 1; i < moved.size(); ++i)
+    if (moved[i].by() >= 0.2 * moved.front().by())
+      text += "; " + moved[i].words + " " + change_shown(moved[i].before, moved[i].now);
+  explanation.sentences.push_back(text);
+}
+
+// What moved of the work that network and devices have in an iteration.
+std::string loads_moved(const Notes& before, const Notes& now) {
+  std::string text;
+  for (const Figure& figure : figure_rows()) {
+    if (!figure.has(Figure::explains) || figure.has(Figure::part) || figure.traits.words.empty())
+      continue;
+    const auto old = noted_number(before, figure.name);
+    const auto own = noted_number(now, figure.name);
+    if (!old || !own || std::abs(*own - *old) <= rounding * std::abs(*old))
+      continue;
+    text += (text.empty() ? "" : "; ") + Moved{figure.traits.words, *old, *own}.shown();
+  }
+  return text;
+}
+
+// What moved of that which a loss depends on, the largest part first.
+std::vector<Moved> learning_moved(const Notes& before, const Notes& now) {
+  std::vector<Moved> moved;
+  for (const LearnedNote& note : learned_notes)
+    if (const auto old = noted_number(before, note.name), own = noted_number(now, note.name);
+        old && own && std::abs(*own - *old) > rounding * std::abs(*old))
+      moved.push_back({note.words, *old, *own});
+  std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.part() > b.part(); });
+  return moved;
+}
+
+// Seconds until a target are iterations, which learning decides on, times their seconds.
+void explain_learning(const std::string& figure, const Notes& before, const Notes& now,
+                      Explanation& explanation) {
+  const std::vector<Moved> moved = learning_moved(before, now);
+  const auto old_s = noted_number(before, "iteration_mean_s");
+  const auto now_s = noted_number(now, "iteration_mean_s");
+  const double slower = old_s && now_s ? Moved{"", *old_s, *now_s}.part() : 0;
+  if (figure == "target_s" && slower > (moved.empty() ? rounding : moved.front().part()))
+    explain_parts(before, now, explanation);
+  if (moved.empty() && explanation.sentences.empty() && before.contains("learned_samples"))
+    explanation.sentences.emplace_back(
+        "learned from as many gradients, as late and as compressed: they are others, or in another "
+        "order");
+  if (moved.empty())
+    return;
+  std::string text = "learned otherwise: ";
+  for (const Moved& one : moved)
+    text += (text.ends_with(": ") ? "" : "; ") + one.shown();
+  explanation.sentences.push_back(text);
+  if (!explanation.cause.part.empty())
+    return;
+  explanation.cause.part = moved.front().words;
+  explanation.cause.part_before = moved.front().before;
+  explanation.cause.part_now = moved.front().now;
+}
+
+std::map<std::string, std::string> options_in(const std::string& text) {
+  std::map<std::string, std::string> options;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find("; ", begin), text.size());
+    const std::string option = text.substr(begin, end - begin);
+    const std::size_t equals = option.find('=');
+    options[option.substr(0, equals)] =
+        equals == std::string::npos ? "" : option.substr(equals + 1);
+    begin = end + 2;
+  }
+  return options;
+}
+
+// An option that there was not yet is not changed by its default.
+bool is_default(const std::string& name, const std::string& value) {
+  const Option* option = find_option(name);
+  return option != nullptr && option->fallback == value;
+}
+
+std::vector<std::string> options_moved(const std::string& before, const std::string& now) {
+  std::vector<std::string> moved;
+  std::map<std::string, std::string> old = options_in(before);
+  for (const auto& [name, value] : options_in(now)) {
+    const bool is_new = !old.contains(name);
+    const std::string was = old[name];
+    old.erase(name);
+    if (was != value && !(is_new && is_default(name, value)))
+      moved.push_back(fmt::format("option {} {} -> {}", name, was.empty() ? "(none)" : was, value));
+  }
+  for (const auto& [name, was] : old)
+    moved.push_back(fmt::format("option {} {} -> (none)", name, was));
+  return moved;
+}
+
+void options_changed(const std::string& before, const std::string& now, const InputPaths& paths,
+                     Cause& cause) {
+  const std::vector<std::string> moved = options_moved(before, now);
+  cause.changed.insert(cause.changed.end(), moved.begin(), moved.end());
+  if (const auto path = paths.find("options"); path != paths.end() && !moved.empty())
+    cause.files.push_back(path->second);
+}
+
+// "the platform file platforms/ours.xml".
+std::string file_changed(const std::string& kind, const InputPaths& paths, Cause& cause) {
+  std::string text = kind == "input_files" ? "a file that it reads" : "the " + kind;
+  std::ranges::replace(text, '_', ' ');
+  const auto path = paths.find(kind);
+  if (path == paths.end())
+    return text;
+  cause.files.push_back(path->second);
+  return text + " " + path->second;
+}
+
+// The note of all options of a result: "batch=32; compressor=none; ...".
+std::string options_note(const Result& result) {
+  std::string text;
+  for (const WrittenOption& option : result.options)
+    text += fmt::format("{}{}={}", text.empty() ? "" : "; ", option.name, option.value);
+  return text;
+}
+
+bool is_of_learning(const std::string& figure) {
+  const Figure* row = find_figure(figure);
+  return row != nullptr && row->has(Figure::if_learned);
+}
+
+// Seconds and throughput are made of an iteration's parts; bytes and staleness are not.
+bool is_of_time(const std::string& figure) {
+  const Figure* row = find_figure(figure);
+  return row == nullptr || (row->unit != Unit::bytes && !figure.starts_with("staleness"));
+}
+
+}  // namespace
+
+std::optional<double> noted_number(const Notes& notes, const std::string& name) {
+  const auto found = notes.find(name);
+  const auto number = found == notes.end() ? std::nullopt : number_in(found->second);
+  return number && std::isfinite(*number) ? number : std::nullopt;
+}
+
+Notes notes_of(const Result& result, const Notes& inputs) {
+  Notes notes = inputs;
+  for (const Figure& figure : figure_rows())
+    if (figure.has(Figure::explains))
+      notes[figure.name] = figure_text(figure, result);
+  notes["options"] = options_note(result);
+  notes["fidelity"] = result.provenance.fidelity;
+  notes["simgrid"] = result.simgrid;
+  if (result.learns())
+    for (const LearnedNote& note : learned_notes)
+      notes[note.name] = exact_text(note.value(result));
+  return notes;
+}
+
+Cause changes_between(const Notes& before, const Notes& now, const InputPaths& paths) {
+  Cause cause;
+  std::vector<std::string>& changed = cause.changed;
+  for (const std::string& input : noted_inputs) {
+    const auto old = before.find(input);
+    const auto own = now.find(input);
+    const bool explains =
+        std::ranges::find(learned_notes, input, &LearnedNote::name) != learned_notes.end();
+    if (explains || old == before.end() || own == now.end() || old->second == own->second)
+      continue;
+    if (input == "simgrid")
+      changed.push_back(fmt::format("SimGrid {} -> {}", old->second, own->second));
+    else if (input == "fidelity")
+      changed.push_back(fmt::format("simulated as {} -> {}", old->second, own->second));
+    else if (input == "options")
+      options_changed(old->second, own->second, paths, cause);
+    else
+      changed.push_back(file_changed(input, paths, cause));
+  }
+  cause.what = fmt::format("{}", fmt::join(changed, ", "));
+  return cause;
+}
+
+Explanation explanation_of(const std::string& figure, std::optional<bool> moved,
+                           const Notes& before, const Notes& now, const InputPaths& paths) {
+  Explanation explanation{.cause = changes_between(before, now, paths), .sentences = {}};
+  const std::string loads = loads_moved(before, now);
+  if (is_of_learning(figure)) {
+    explain_learning(figure, before, now, explanation);
+  } else {
+    if (is_of_time(figure))
+      explain_parts(before, now, explanation);
+    if (!loads.empty())
+      explanation.sentences.push_back(loads);
+  }
+  Cause& cause = explanation.cause;
+  const bool any = !cause.part.empty() || !loads.empty();
+  if (!cause.changed.empty()) {
+    explanation.sentences.push_back("changed: " + cause.what);
+  } else if (before.contains("options") && moved.value_or(any)) {
+    cause.what = "the program";
+    explanation.sentences.emplace_back("no option and no file changed: the program did");
+  } else {
+    cause.what = before.contains("options") ? "nothing has changed" : "no notes say what changed";
+  }
+  return explanation;
+}
+
+}  // namespace syncline

@@ -1,0 +1,301 @@
+// A repository with a base and fourteen pull requests: what `check --against` prints for a reviewer
+// of each.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/checked_folder.h"
+#include "tests/unit/errors.h"
+
+namespace syncline {
+namespace {
+
+// Whatever the machine's own settings of git are.
+constexpr const char* plain_git =
+    "git -c user.name=Somebody -c user.email=somebody@localhost -c commit.gpgsign=false "
+    "-c init.defaultBranch=main ";
+
+class PullRequest : public CheckedFolder {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v git >/dev/null") != 0)
+      GTEST_SKIP() << "git is missing";
+    CheckedFolder::SetUp();
+    git("init -q .");
+    commit("base");
+    git("branch -q base");
+  }
+  void git(const std::string& arguments) const {
+    const std::string command = "cd '" + folder_.path() + "' && " + plain_git + arguments;
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  void commit(const std::string& message) const {
+    git("add -A c");
+    git("commit -q -m '" + message + "'");
+  }
+  // What a workflow prints for this change, and writes for the page of the pull request.
+  struct Review {
+    Ended ended;
+    std::string markdown;
+  };
+  Review review(const Arguments& more = {}) const {
+    Arguments arguments{"--against", "base", "--md", "m.md", "--junit", "j.xml"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    Review now{.ended = run(arguments), .markdown = {}};
+    now.markdown = text_of(folder_.path("m.md"));
+    if (std::getenv("SYNCLINE_SHOW_REVIEWS") != nullptr)
+      std::printf("%s%s%s\n", now.ended.out.c_str(), now.ended.err.c_str(), now.markdown.c_str());
+    return now;
+  }
+  // The Markdown without what is folded.
+  static std::string causes(std::string markdown) {
+    const std::string end = "</details>\n";
+    for (std::size_t at = 0; (at = markdown.find("<details>")) != std::string::npos;)
+      markdown.erase(at, markdown.find(end, at) + end.size() - at);
+    return markdown;
+  }
+};
+
+struct OnePullRequest {
+  std::string name;
+  std::string file;
+  std::string from, to;
+  int code;
+  std::vector<std::string> printed;   // on the terminal
+  std::vector<std::string> reviewed;  // in Markdown, before what is folded
+};
+
+void PrintTo(const OnePullRequest& request, std::ostream* out) {
+  *out << request.name;
+}
+
+class PullRequestOf : public PullRequest, public testing::WithParamInterface<OnePullRequest> {};
+
+TEST_P(PullRequestOf, SaysWhatMovedAndWhy) {
+  const OnePullRequest& request = GetParam();
+  edit("c/" + request.file, request.from, request.to);
+  commit(request.name);
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, request.code) << now.ended.out << now.ended.err;
+  expect_mentions(now.ended.out + now.ended.err, request.printed);
+  expect_mentions(causes(now.markdown), request.reviewed);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, PullRequestOf,
+    testing::Values(
+        OnePullRequest{"Bandwidth",
+                       "platform.xml",
+                       "id=\"a-nic\" bandwidth=\"1GBps\"",
+                       "id=\"a-nic\" bandwidth=\"0.8GBps\"",
+                       1,
+                       {"moved by exposed communication", "bytes / bandwidth +25 %"},
+                       {"| the platform file c/platform.xml | samples/s -", ", worse | exposed",
+                        "| 2 cells: ring and topk |",
+                        "Changed where nothing moved: the platform file c/platform.xml (1 row)"}},
+        OnePullRequest{"LatencyTimesFour",
+                       "platform.xml",
+                       "id=\"a-nic\" bandwidth=\"1GBps\" latency=\"10us\"",
+                       "id=\"a-nic\" bandwidth=\"1GBps\" latency=\"400us\"",
+                       1,
+                       {"moved by exposed communication"},
+                       {"| the platform file c/platform.xml | samples/s -", ", worse | exposed"}},
+        OnePullRequest{
+            "TableRow",
+            "costs.csv",
+            "topk,density=0.01,encode,100000000,0.001",
+            "topk,density=0.01,encode,100000000,0.01",
+            1,
+            {"MOVED  topk", "moved by compression"},
+            {"| the cost table file c/costs.csv | samples/s -", "| compression | topk |"}},
+        OnePullRequest{"Layer",
+                       "model.csv",
+                       "middle,3000000",
+                       "middle,3300000",
+                       1,
+                       {"bytes sent +6 %"},
+                       {"| the model file c/model.csv | samples/s -", "| 3 cells: "}},
+        OnePullRequest{"Batch",
+                       "ring.cfg",
+                       "seed = 1",
+                       "seed = 1\nbatch = 64",
+                       1,
+                       {"MOVED  ring", "the slowest worker's computation +100 %"},
+                       {"| option batch 32 -\\> 64 | samples/s +", ", better |", "| ring |"}},
+        OnePullRequest{"Jitter",
+                       "ssp.cfg",
+                       "jitter = 0",
+                       "jitter = 0.3",
+                       1,
+                       {"MOVED  ssp"},
+                       {"| option jitter 0 -\\> 0.3 | samples/s -", ", worse |", "| ssp |"}},
+        OnePullRequest{
+            "Seed",
+            "ring.cfg",
+            "seed = 1",
+            "seed = 2",
+            0,
+            {"3 of 3 as expected", "changed where nothing moved: option seed 1 -> 2 (1 row)"},
+            {"### c: 3 of 3 as expected", "Changed where nothing moved: option seed 1"}},
+        OnePullRequest{"Schedule",
+                       "ring.cfg",
+                       "schedule = bsp",
+                       "schedule = asp",
+                       1,
+                       {"MOVED  ring", "option schedule bsp -> asp"},
+                       {"option schedule bsp -\\> asp", "| ring |"}},
+        OnePullRequest{"Default",
+                       "ssp.cfg",
+                       "staleness = 0",
+                       "staleness = 2",
+                       1,
+                       {"option staleness 0 -> 2"},
+                       {"| option staleness 0 -\\> 2 | samples/s +", ", better |"}},
+        OnePullRequest{"Typo",
+                       "ring.cfg",
+                       "bucket-bytes = all",
+                       "bucket-byte = all",
+                       2,
+                       {"syncline: c/ring.cfg:7: ", "bucket-byte", "bucket-bytes"},
+                       {"### c: 0 of 1 as expected, 1 could not be simulated", "c/ring.cfg:7"}}),
+    [](const auto& info) { return info.param.name; });
+
+// A program of another time: what it did is in the notes of the base, and the pull request blesses
+// what this one does.
+TEST_F(PullRequest, OfTheProgramShowsWhatBlessReplaced) {
+  std::string old;
+  for (const std::string& line : {std::string("ring,throughput_samples_per_s,")}) {
+    old = expected_;
+    const std::size_t at = old.find(line) + line.size();
+    old.replace(at, old.find(',', at) - at, "1000");
+    const std::size_t part = old.find("ring,exposed_communication_s,") + 29;
+    old.replace(part, old.find(',', part) - part, "0.04");
+  }
+  folder_.write("c/expected.csv", old);
+  commit("as it was");
+  git("branch -q -f base");
+  expect_mentions(review().ended.out, {"no option and no file changed: the program did"});
+  EXPECT_EQ(run({"--bless", "--because", "messages overlap since this release"}).code, 0);
+  commit("blessed");
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, 0);
+  expect_mentions(now.ended.out,
+                  {"3 of 3 as expected", ": 2 of 3 as there", "the program: samples/s ",
+                   "expected.csv is not that of the base:",
+                   "messages overlap since this release: 1 row replaced: samples/s "});
+  expect_mentions(now.markdown,
+                  {"| the program | samples/s ", "| exposed communication | ring |",
+                   "| messages overlap since this release | 1 row replaced: samples/s ",
+                   "| ring | throughput\\_samples\\_per\\_s | 1000 +- 0.1 % | "});
+}
+
+TEST_F(PullRequest, OfSimGridsVersionSaysWhichWasRecorded) {
+  for (const std::string cell : {"ring", "ssp", "topk"}) {
+    std::string text = text_of(folder_.path("c/expected.csv"));
+    const std::string note = cell + ",simgrid,";
+    const std::size_t at = text.find(note) + note.size();
+    text.replace(at, text.find(',', at) - at, "3.99");
+    folder_.write("c/expected.csv", text);
+  }
+  commit("SimGrid 3.99");
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, 0);
+  expect_mentions(now.ended.out,
+                  {"3 of 3 as expected", "changed where nothing moved: SimGrid 3.99 -> "});
+  expect_mentions(now.markdown, {"Changed where nothing moved: SimGrid 3.99 -\\> "});
+}
+
+// A measurement of the folder's own stands in its scenario; rows of models/throughput.csv are files
+// of the program.
+TEST_F(PullRequest, OfAThroughputRowSaysWhoseSecondsMoved) {
+  const std::string throughput = "efficiency = 1\n";
+  edit("c/ring.cfg", throughput, "throughput = 3000\n");
+  commit("another measurement");
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, 1);
+  expect_mentions(now.ended.out, {"moved by computation", "option throughput (none) -> 3000"});
+  expect_mentions(causes(now.markdown), {"option throughput (none) -\\> 3000", "| computation"});
+}
+
+TEST_F(PullRequest, OfANewScenarioFailsUntilItIsBlessed) {
+  folder_.write("c/new.cfg", check_settings + "exchange = tree\n");
+  commit("a new one");
+  const Review before = review();
+  EXPECT_EQ(before.ended.code, 1);
+  expect_mentions(before.ended.out,
+                  {"MOVED  new.cfg", "no row of expected.csv names a cell of it"});
+  EXPECT_EQ(run({"--bless", "--because", "we want a tree"}).code, 0);
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, 0);
+  expect_mentions(now.ended.out, {"new cells", "we want a tree: 1 row added"});
+  expect_mentions(now.markdown, {"| we want a tree | 1 row added | new |"});
+}
+
+// What makes a gate open is said by itself, whatever else a pull request does.
+TEST_F(PullRequest, ThatLoosensTheGateSaysSo) {
+  std::string text = expected_;
+  const std::size_t at = text.find(",0.001,", text.find("topk,throughput_samples_per_s,"));
+  text.replace(at, 7, ",0.5,");
+  std::size_t ssp = text.find("ssp,throughput_samples_per_s,");
+  text.erase(ssp, text.find('\n', ssp) - ssp + 1);
+  folder_.write("c/expected.csv", text);
+  edit("c/topk.cfg", "density = 0.01", "density = 0.02");
+  const Review now = review();
+  EXPECT_EQ(now.ended.code, 0);
+  expect_mentions(now.ended.out, {"allows more: topk, throughput_samples_per_s: ", "+- 50 %",
+                                  "allows more: ssp, throughput_samples_per_s: ", " -> no row"});
+  expect_mentions(now.markdown, {"The gate allows more than before:\n\n- "});
+}
+
+TEST_F(PullRequest, IsComparedWithResultsOfAFolder) {
+  for (const std::string name : {"ring", "ssp"})
+    ASSERT_EQ(
+        run_program({"run", "c/" + name + ".cfg", "--out", "out/" + name}, folder_.path()).code, 0);
+  edit("c/ring.cfg", "bucket-bytes = all", "bucket-bytes = 0");
+  edit("c/platform.xml", "id=\"s-nic\" bandwidth=\"1GBps\"", "id=\"s-nic\" bandwidth=\"0.5GBps\"");
+  const Ended ended = run({"--against", "out"});
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out, {"against out: ", "option bucket-bytes all -> 0, a file that it reads",
+                              "    a file that it reads: samples/s -", "        ssp\n", "new cells",
+                              "        topk\n"});
+  // And with the expected.csv of another folder.
+  folder_.write("old/expected.csv", expected_);
+  expect_mentions(run({"--against", "old"}).out, {"against old: 1 of 3 as there"});
+}
+
+TEST_F(PullRequest, NeedsACommitThatThereIs) {
+  const auto refused = [&](const Arguments& arguments, const std::string& folder) {
+    const Ended ended = run_program(arguments, folder);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    return ended.err;
+  };
+  for (const std::string ref : {"none", "--help", "-x", "base:c", "HEAD~9"})
+    expect_mentions(refused({"check", "c", "--against=" + ref}, folder_.path()),
+                    {ref, "is no folder, and no commit of this repository"});
+  expect_mentions(refused({"check", "c", "--against", ""}, folder_.path()), {"--against is empty"});
+  const TemporaryFolder elsewhere;
+  std::filesystem::copy(folder_.path("c"), elsewhere.path("c"));
+  expect_mentions(refused({"check", "c", "--against", "base"}, elsewhere.path()),
+                  {"c: git knows no commits of it", "allowed is a folder of a repository"});
+  const auto no_git = [] { setenv("PATH", "/nowhere", 1); };
+  const Ended ended = run_program({"check", "c", "--against", "base"}, folder_.path(), no_git);
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err, "syncline: git is not installed: allowed is a folder instead of a commit\n");
+}
+
+TEST_F(PullRequest, HasNumbersInItsJson) {
+  edit("c/ring.cfg", "bucket-bytes = all", "bucket-bytes = 0");
+  EXPECT_EQ(run({"--bless", "--because", "small"}).code, 0);
+  const auto document =
+      nlohmann::ordered_json::parse(run({"--against", "base", "--json"}).out)["against"];
+  EXPECT_EQ(document["replaced"].size(), 1U);
+  EXPECT_EQ(document["replaced"][0]["what"], "renewed");
+  EXPECT_EQ(document["replaced"][0]["because"], "small");
+  for (const auto& verdict : document["verdicts"])
+    if (verdict["cell"] == "ring") {
+      EXPECT_DOUBLE_EQ(document["replaced"][0]["change"], verdict["change"]);
+    }
+}
+
+}  // namespace
+}  // namespace syncline
