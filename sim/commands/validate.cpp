@@ -11,6 +11,7 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
+#include "sim/commands/validate_gate.h"
 #include "sim/commands/validation_folder.h"
 
 namespace syncline {
@@ -69,51 +70,6 @@ void print_rows(const std::vector<ValidationRow>& rows) {
     std::printf("%-*s  %-6s %9.1f    %9.1f  %+6.1f%%%s\n", static_cast<int>(width),
                 row.label.c_str(), row.fit ? "fit" : "report", row.measured, row.simulated,
                 100 * row.error(), &row == &worst_of(rows) ? "  worst" : "");
-}
-
-// A gate of validate, for every folder: --max-error of its worst row, --min-tau of all.
-struct Gate {
-  std::optional<double> max_error;
-  std::optional<double> min_tau;
-};
-
-Gate gate_of(const CommandLine& line) {
-  return {.max_error = line.number("max-error", {.minimum = 0, .maximum = 1e6}),
-          .min_tau = line.number("min-tau", {.minimum = -1, .maximum = 1})};
-}
-
-Verdict verdict(const ValidationFolder& folder, bool met, const std::string& figure,
-                const std::string& expected, const std::string& now) {
-  return {.kind = met ? Verdict::Kind::met : Verdict::Kind::moved,
-          .cell = printable(fs::path(folder.path).lexically_normal().string()),
-          .figure = figure,
-          .expected = expected,
-          .now = now};
-}
-
-Verdict verdict_on_errors(const ValidationFolder& folder, double most) {
-  const auto beyond = std::ranges::count_if(
-      folder.rows, [&](const ValidationRow& row) { return judged_error(row) > most; });
-  const ValidationRow& worst = worst_of(folder.rows);
-  std::string now = fmt::format("{:.1f} % of row {}", 100 * worst.error(), worst.label);
-  if (beyond > 1)
-    now += fmt::format(", and {} more rows", beyond - 1);
-  return verdict(folder, beyond == 0, "worst error", fmt::format("at most {:.1f} %", 100 * most),
-                 now);
-}
-
-std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders, const Gate& gate) {
-  std::vector<Verdict> verdicts;
-  for (const ValidationFolder& folder : folders) {
-    if (gate.max_error)
-      verdicts.push_back(verdict_on_errors(folder, *gate.max_error));
-    const Agreement figures = agreement(folder.rows);
-    if (gate.min_tau && figures.rows > 1)  // one row has no order
-      verdicts.push_back(verdict(folder, figures.tau >= *gate.min_tau, "Kendall's tau",
-                                 fmt::format("at least {:.3f}", *gate.min_tau),
-                                 fmt::format("{:.3f}", figures.tau)));
-  }
-  return verdicts;
 }
 
 nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
@@ -198,6 +154,22 @@ void print_document(const std::vector<ValidationFolder>& folders,
               {"verdicts", verdicts_json(verdicts)}});
 }
 
+struct Validated {
+  std::vector<ValidationFolder> folders;
+  Findings findings;
+  std::vector<Verdict> verdicts;
+};
+
+Validated validated(const CommandLine& line) {
+  const ValidationGate gate = validation_gate(line);
+  Validated all{.folders = folders_of(line), .findings = {}, .verdicts = {}};
+  all.findings.results = simulate_cells(all.folders, line);
+  for (const ValidationFolder& folder : all.folders)
+    all.findings.rows.insert(all.findings.rows.end(), folder.rows.begin(), folder.rows.end());
+  all.verdicts = judge(all.folders, gate);
+  return all;
+}
+
 }  // namespace
 
 int validate_command(const std::vector<std::string>& arguments) {
@@ -205,31 +177,29 @@ int validate_command(const std::vector<std::string>& arguments) {
   if (line.arguments.empty() || !line.options.empty())
     throw std::invalid_argument(
         "validate takes folders with platform.xml, scenario.cfg and measured.csv, --max-error, "
-        "--min-tau, --junit FILE, --md FILE, --json --jobs N and --html FILE");
-  const Gate gate = gate_of(line);
+        "--max-median, --min-tau, --baseline FILE, --worse-by, --junit FILE, --md FILE, --github, "
+        "--json, --jobs N and --html FILE");
   Places places;
+  places.reserve(line.flag("baseline").value_or(""), "what this command reads");
   check_gate_files(line, places);
   CommandLine page = line;
   page.flags.erase("md");  // it is the gate's
   const ReportFiles files = report_files(page, places);
-  std::vector<ValidationFolder> folders = folders_of(line);
-  Findings findings{.results = simulate_cells(folders, line), .rows = {}, .missing = {}};
-  for (const ValidationFolder& folder : folders)
-    findings.rows.insert(findings.rows.end(), folder.rows.begin(), folder.rows.end());
-  const std::vector<Verdict> verdicts = judge(folders, gate);
-  write_gate_files(line, "syncline validate", verdicts);
-  const std::string written = write_report(files, findings);
+  const std::string title = "syncline validate";
+  const Validated all = gated(line, title, [&] { return validated(line); });
+  write_gate_files(line, title, all.verdicts);
+  const std::string written = write_report(files, all.findings);
   if (line.has("json")) {
-    print_document(folders, findings.rows, verdicts);
-    return exit_code_of(verdicts);
+    print_document(all.folders, all.findings.rows, all.verdicts);
+    return exit_code_of(all.verdicts);
   }
-  print_text(folders, findings.rows);
+  print_text(all.folders, all.findings.rows);
   std::fputs(written.c_str(), stdout);
-  for (const Verdict& verdict : verdicts)
+  for (const Verdict& verdict : all.verdicts)
     if (verdict.kind == Verdict::Kind::moved)
       std::printf("too far: %s: %s is %s; allowed is %s\n", verdict.cell.c_str(),
                   verdict.figure.c_str(), verdict.now.c_str(), verdict.expected.c_str());
-  return exit_code_of(verdicts);
+  return exit_code_of(all.verdicts);
 }
 
 }  // namespace syncline

@@ -71,59 +71,5 @@ TEST(JsonOutput, OfListHasEveryKind) {
       ssp["parameters"], [](const Json& parameter) { return parameter["name"] == "staleness"; }));
 }
 
-class ValidationGate : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_.write("v/scenario.cfg",
-                  "platform = two-hosts\nmodel = resnet20\nthroughput = 100\niterations = 3\n");
-    folder_.write("v/measured.csv",
-                  "workers,measured,role,source\n1,100,report,made up\n2,160,report,made up\n");
-  }
-  Ended run(const Arguments& more) const {
-    Arguments arguments{"validate", "v"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return run_program(arguments, folder_.path());
-  }
-  const TemporaryFolder folder_;
-};
-
-// Two workers of 100 samples/s each reach nearly 200, measured are 160: 25 % off.
-TEST_F(ValidationGate, IsClosedByTheWorstRow) {
-  EXPECT_EQ(run({}).code, 0);
-  const Ended open = run({"--max-error", "0.3", "--min-tau", "0.9"});
-  EXPECT_EQ(open.code, 0) << open.out;
-  const Ended closed = run({"--max-error", "0.1", "--junit", "j.xml", "--md", "m.md"});
-  EXPECT_EQ(closed.code, 1) << closed.err;
-  expect_mentions(closed.out,
-                  {"too far: v: worst error is 24.", "of row 2; allowed is at most 10.0 %"});
-  expect_mentions(text_of(folder_.path("j.xml")),
-                  {"failures=\"1\"", "classname=\"syncline validate.v\" name=\"worst error\""});
-  expect_mentions(text_of(folder_.path("m.md")), {"0 of 1 as expected, 1 moved"});
-}
-
-TEST_F(ValidationGate, IsClosedByAnotherRanking) {
-  folder_.write("v/measured.csv",
-                "workers,measured,role,source\n1,170,report,made up\n2,160,report,made up\n");
-  const Ended closed = run({"--min-tau", "0.9", "--json"});
-  EXPECT_EQ(closed.code, 1) << closed.err;
-  const Json document = Json::parse(closed.out);
-  EXPECT_EQ(document["verdicts"][0]["figure"], "Kendall's tau");
-  EXPECT_EQ(document["verdicts"][0]["verdict"], "moved");
-  EXPECT_EQ(document["folders"][0]["summary"]["tau"], -1.0);
-  EXPECT_EQ(document["folders"][0]["rows"].size(), 2U);
-}
-
-TEST_F(ValidationGate, RefusesWhatIsNoNumber) {
-  for (const Arguments& bad : {Arguments{"--max-error", "x"},
-                               {"--max-error", "-1"},
-                               {"--min-tau", "2"},
-                               {"--min-tau", "nan"}}) {
-    const Ended ended = run(bad);
-    EXPECT_EQ(ended.code, 2);
-    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
-    expect_mentions(ended.err, {bad.front(), "allowed are"});
-  }
-}
-
 }  // namespace
 }  // namespace syncline

@@ -41,10 +41,19 @@ class GateExample : public testing::Test {
     folder_.write("run.sh", "#!/bin/sh\nexec build/release/syncline \"$@\"\n");
     fs::permissions(folder_.path("run.sh"), fs::perms::owner_all);
   }
+  // The pull request is based on what is there now.
+  void be_a_pull_request() const {
+    EXPECT_EQ(
+        code_of("git init -q . && git add experiments && git -c user.name=a -c user.email=a@b "
+                "commit -q -m base && git update-ref refs/remotes/origin/main HEAD"),
+        0)
+        << text_of(folder_.path("printed"));
+  }
   int code_of(const std::string& command) const {
     return WEXITSTATUS(
         std::system(("cd '" + folder_.path() + "' && export GITHUB_STEP_SUMMARY=summary.md" +
-                     " && (" + command + ") > printed 2>&1")
+                     " GITHUB_BASE_REF=main PATH=\"$PWD/build/release:$PATH\" && (" + command +
+                     ") > printed 2>&1")
                         .c_str()));
   }
   const TemporaryFolder folder_;
@@ -54,17 +63,43 @@ TEST_F(GateExample, RunsAsItsWorkflowSays) {
   const std::vector<std::string> commands =
       behind("        run: ", "experiments/check/github-actions.yml");
   ASSERT_EQ(commands.size(), 3U);
+  be_a_pull_request();
   for (const std::string& command : commands)
     EXPECT_EQ(code_of(command), 0) << command << "\n" << text_of(folder_.path("printed"));
   expect_mentions(text_of(folder_.path("summary.md")),
-                  {"experiments/check/training: 4 of 4 as expected", "syncline validate: 2 of 2"});
+                  {"experiments/check/training: 4 of 4 as expected", "syncline validate: 3 of 3"});
   // A slower network is seen.
   std::ofstream(folder_.path("experiments/check/training/compressed.cfg"), std::ios::app)
       << "bandwidth-factor = 0.8\n";
   EXPECT_EQ(code_of(commands.front()), 1);
   EXPECT_EQ(code_of(commands.back()), 0);
   expect_mentions(text_of(folder_.path("summary.md")),
-                  {"3 of 4 as expected, 1 moved", "option bandwidth-factor"});
+                  {"3 of 4 as expected, 1 moved", "| option bandwidth-factor (none) -\\> 0.8 |",
+                   "#### against origin/main ("});
+}
+
+TEST_F(GateExample, RunsInARepositoryOfOnesOwn) {
+  std::vector<std::string> commands =
+      behind("        run: ", "experiments/check/own-repository.yml");
+  std::erase_if(commands, [](const std::string& command) {  // what prepares the machine
+    return !command.starts_with("syncline ") && !command.starts_with("cat ");
+  });
+  ASSERT_EQ(commands.size(), 2U);
+  be_a_pull_request();
+  fs::copy(folder_.path("experiments/check/training"), folder_.path("training"));
+  for (const std::string& command : commands)
+    EXPECT_EQ(code_of(command), 0) << command << "\n" << text_of(folder_.path("printed"));
+  expect_mentions(text_of(folder_.path("summary.md")),
+                  {"training: 4 of 4 as expected", "it has no expected.csv of this folder"});
+}
+
+// What a workflow may do, how long, and how often.
+TEST(Workflows, HavePermissionsATimeoutAndOneRunAtATime) {
+  for (const std::string name : {"github-actions.yml", "own-repository.yml"})
+    expect_mentions(
+        text_of((root / "experiments/check" / name).string()),
+        {"\npermissions:\n  contents: read\n", "\nconcurrency:", "  cancel-in-progress: true\n",
+         "    timeout-minutes: ", "actions/cache@v4", "fetch-depth: 0"});
 }
 
 TEST_F(GateExample, RunsAsItsReadmeSays) {

@@ -1,0 +1,241 @@
+#include "sim/commands/validate_gate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/io/text.h"
+
+namespace syncline {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t most_baseline_bytes = 20'000'000;
+
+std::string last_part(const std::string& path) {
+  return printable((fs::path(path) / "").lexically_normal().parent_path().filename().string());
+}
+
+[[noreturn]] void refuse_baseline(const std::string& path) {
+  throw std::runtime_error(brief_path(path) +
+                           ": no baseline: allowed is what validate --json has printed");
+}
+
+ValidationBaseline read_baseline(const std::string& path) {
+  const Json document = Json::parse(text_of_file(path, most_baseline_bytes), nullptr, false);
+  const auto has = [](const Json& json, const char* name) {
+    return json.is_object() && json.contains(name);
+  };
+  if (!has(document, "folders") || !document["folders"].is_array())
+    refuse_baseline(path);
+  ValidationBaseline baseline;
+  for (const Json& folder : document["folders"]) {
+    if (!has(folder, "folder") || !folder["folder"].is_string() || !has(folder, "rows") ||
+        !folder["rows"].is_array())
+      refuse_baseline(path);
+    for (const Json& row : folder["rows"]) {
+      if (!has(row, "row") || !row["row"].is_string() || !has(row, "role") || !has(row, "error") ||
+          !row["error"].is_number())
+        refuse_baseline(path);
+      if (row["role"] == "report")
+        baseline.rows.push_back({last_part(folder["folder"].get<std::string>()),
+                                 printable(row["row"].get<std::string>()),
+                                 row["error"].get<double>()});
+    }
+  }
+  if (baseline.rows.empty())
+    refuse_baseline(path);
+  return baseline;
+}
+
+// A verdict on one number, which may be `most`, or must be `least`.
+struct Bounded {
+  std::string cell;
+  std::string figure;
+  double got = 0;
+  std::optional<double> most, least;
+  std::string shown;  // what there is, in words
+  std::optional<double> before = {};
+
+  Verdict verdict() const {
+    const bool met = (!most || got <= *most) && (!least || got >= *least);
+    const auto number = [&](double value) {
+      return most ? fmt::format("{:.1f} %", 100 * value) : fmt::format("{:.3f}", value);
+    };
+    Verdict verdict{.kind = met ? Verdict::Kind::met : Verdict::Kind::moved,
+                    .cell = cell,
+                    .figure = figure,
+                    .expected = most ? "at most " + number(*most) : "at least " + number(*least),
+                    .now = shown.empty() ? number(got) : shown};
+    verdict.cause.what =
+        before ? "further off than the baseline" : figure + " is not " + verdict.expected;
+    if (before && !met)
+      verdict.why = {"the baseline has " + number(*before)};
+    verdict.expected_value = before;
+    verdict.got = got;
+    verdict.at_most = most;
+    verdict.at_least = least;
+    return verdict;
+  }
+};
+
+// Fitted rows are no test.
+std::vector<const ValidationRow*> judged_rows(const ValidationFolder& folder) {
+  std::vector<const ValidationRow*> rows;
+  for (const ValidationRow& row : folder.rows)
+    if (!row.fit)
+      rows.push_back(&row);
+  return rows;
+}
+
+Verdict verdict_on_worst(const ValidationFolder& folder, const std::string& cell, double most) {
+  const auto error = [](const ValidationRow* row) { return std::abs(row->error()); };
+  const std::vector<const ValidationRow*> rows = judged_rows(folder);
+  const ValidationRow& worst = **std::ranges::max_element(rows, {}, error);
+  const auto beyond =
+      std::ranges::count_if(rows, [&](const ValidationRow* row) { return error(row) > most; });
+  std::string now = fmt::format("{:.1f} % of row {}", 100 * worst.error(), worst.label);
+  if (beyond > 1)
+    now += fmt::format(", and {} more rows", beyond - 1);
+  return Bounded{cell, "worst error", error(&worst), most, {}, now}.verdict();
+}
+
+// The rows of a baseline as a folder has them, so that medians are made of them in the same way: an
+// error e is 1 + e simulated where 1 was measured.
+std::vector<ValidationRow> as_rows(const ValidationBaseline& baseline, const std::string& folder) {
+  std::vector<ValidationRow> rows;
+  for (const ValidationBaseline::Row& row : baseline.rows)
+    if (folder.empty() || row.folder == folder)
+      rows.push_back({.folder = row.folder,
+                      .label = row.label,
+                      .measured = 1,
+                      .simulated = 1 + row.error,
+                      .perfect = 1});
+  return rows;
+}
+
+Verdict not_there(const std::string& cell, const std::string& figure, const std::string& expected,
+                  const std::string& now, const std::string& why) {
+  Verdict verdict{.kind = Verdict::Kind::moved,
+                  .cell = cell,
+                  .figure = figure,
+                  .expected = expected,
+                  .now = now,
+                  .why = {why}};
+  verdict.cause.what = why;
+  return verdict;
+}
+
+// Each row against the row of its name; of several that are called alike, in their order.
+void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
+                std::vector<Verdict>& verdicts) {
+  const std::string name = name_of(folder);
+  std::vector<ValidationRow> before = as_rows(*gate.baseline, name);
+  for (const ValidationRow* row : judged_rows(folder)) {
+    const auto old = std::ranges::find(before, row->label, &ValidationRow::label);
+    if (old == before.end()) {
+      verdicts.push_back(
+          not_there(name, row->label, "no such row", "there", "rows that the baseline has not"));
+      continue;
+    }
+    const double error = std::abs(old->error());
+    verdicts.push_back(Bounded{name,
+                               row->label,
+                               std::abs(row->error()),
+                               error + gate.worse_by,
+                               {},
+                               fmt::format("{:+.1f} %", 100 * row->error()),
+                               error}
+                           .verdict());
+    before.erase(old);
+  }
+  for (const ValidationRow& row : before)
+    verdicts.push_back(
+        not_there(name, row.label, "a row", "missing", "rows of the baseline that are gone"));
+}
+
+void judge_median(const std::string& name, const std::vector<ValidationRow>& rows,
+                  const std::vector<ValidationRow>& before, const ValidationGate& gate,
+                  std::vector<Verdict>& verdicts) {
+  const double error = agreement(before).median_error;
+  verdicts.push_back(Bounded{
+      name, "median error", agreement(rows).median_error, error + gate.worse_by, {}, "", error}
+                         .verdict());
+}
+
+void judge_baseline(const std::vector<ValidationFolder>& folders, const ValidationGate& gate,
+                    std::vector<Verdict>& verdicts) {
+  std::vector<ValidationRow> all;
+  std::vector<std::string> names;
+  for (const ValidationFolder& folder : folders) {
+    names.push_back(name_of(folder));
+    all.insert(all.end(), folder.rows.begin(), folder.rows.end());
+    judge_rows(folder, gate, verdicts);
+    if (const auto before = as_rows(*gate.baseline, names.back()); !before.empty())
+      judge_median(names.back(), folder.rows, before, gate, verdicts);
+  }
+  judge_median("all folders", all, as_rows(*gate.baseline, ""), gate, verdicts);
+  std::vector<std::string> gone;
+  for (const ValidationBaseline::Row& row : gate.baseline->rows)
+    if (std::ranges::find(names, row.folder) == names.end() &&
+        std::ranges::find(gone, row.folder) == gone.end()) {
+      gone.push_back(row.folder);
+      verdicts.push_back(not_there(row.folder, "", "a folder", "missing",
+                                   "folders of the baseline that are not looked at"));
+    }
+}
+
+}  // namespace
+
+std::string name_of(const ValidationFolder& folder) {
+  return last_part(folder.path);
+}
+
+ValidationGate validation_gate(const CommandLine& line) {
+  ValidationGate gate{.max_error = line.number("max-error", {.minimum = 0, .maximum = 1e6}),
+                      .max_median = line.number("max-median", {.minimum = 0, .maximum = 1e6}),
+                      .min_tau = line.number("min-tau", {.minimum = -1, .maximum = 1}),
+                      .baseline = {}};
+  if (const auto path = line.flag("baseline"))
+    gate.baseline = read_baseline(*path);
+  if (const auto worse_by = line.number("worse-by", {.minimum = 0, .maximum = 1e6})) {
+    if (!gate.baseline)
+      throw std::invalid_argument("--worse-by without --baseline FILE: allowed are both");
+    gate.worse_by = *worse_by;
+  }
+  return gate;
+}
+
+std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,
+                           const ValidationGate& gate) {
+  std::vector<Verdict> verdicts;
+  std::vector<ValidationRow> all;
+  for (const ValidationFolder& folder : folders) {
+    const std::string cell = printable(fs::path(folder.path).lexically_normal().string());
+    all.insert(all.end(), folder.rows.begin(), folder.rows.end());
+    const Agreement figures = agreement(folder.rows);
+    if (gate.max_error)
+      verdicts.push_back(verdict_on_worst(folder, cell, *gate.max_error));
+    if (gate.max_median)
+      verdicts.push_back(
+          Bounded{cell, "median error", figures.median_error, gate.max_median, {}, ""}.verdict());
+    if (gate.min_tau && figures.rows > 1)  // one row has no order
+      verdicts.push_back(
+          Bounded{cell, "Kendall's tau", figures.tau, {}, gate.min_tau, ""}.verdict());
+  }
+  if (gate.max_median && folders.size() > 1)
+    verdicts.push_back(
+        Bounded{"all folders", "median error", agreement(all).median_error, gate.max_median, {}, ""}
+            .verdict());
+  if (gate.baseline)
+    judge_baseline(folders, gate, verdicts);
+  return verdicts;
+}
+
+}  // namespace syncline
