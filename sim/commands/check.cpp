@@ -11,9 +11,11 @@
 #include "sim/commands/check_folder.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
+#include "sim/commands/history_csv.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
 #include "sim/setup/fingerprint.h"
+#include "sim/sweep/git.h"
 #include "sim/sweep/inputs.h"
 
 namespace syncline {
@@ -109,6 +111,17 @@ Checked checked(const CommandLine& line, const std::string& because) {
   return all;
 }
 
+// What the file of --history has; none where no history is kept.
+std::optional<History> history_before(const CommandLine& line) {
+  const auto path = line.flag("history");
+  if (!path)
+    return std::nullopt;
+  std::error_code error;
+  const bool has_any = std::filesystem::is_regular_file(*path, error) &&
+                       std::filesystem::file_size(*path, error) > 0;
+  return has_any ? read_history(*path) : History();
+}
+
 void print_checked(const Checked& all) {
   std::fputs(verdicts_table(all.verdicts).c_str(), stdout);
   for (const std::string& sentence : all.said)
@@ -136,7 +149,7 @@ int check_command(const std::vector<std::string>& arguments) {
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
         "check takes one folder with .cfg files and expected.csv, --against REF|FOLDER, --junit "
-        "FILE, --md FILE, --github, --json, --jobs N, and --bless --because TEXT");
+        "FILE, --md FILE, --history FILE, --github, --json, --jobs N, and --bless --because TEXT");
   const bool blesses = line.has("bless");
   const std::string because = reason_of(line.flag("because").value_or(""));
   if (blesses != line.has("because") || (blesses && because.empty()))
@@ -146,8 +159,15 @@ int check_command(const std::vector<std::string>& arguments) {
   Places places;
   places.reserve(folder + "/expected.csv", "what this command reads");
   check_gate_files(line, places);
+  if (const auto path = line.flag("history"))
+    places.add("--history", *path, history_begin);
   const std::string title = title_of_folder(folder);
+  const auto history = history_before(line);
+  const std::string commit = history ? commit_of(folder) : "";
   const Checked all = gated(line, title, [&] { return checked(line, because); });
+  if (history)
+    write_atomically(*line.flag("history"),
+                     history_text(with_commit(*history, commit, all.verdicts)));
   std::string more;
   for (const std::string& sentence : all.said)
     more += "\nBlessed: " + in_markdown(sentence) + "\n";

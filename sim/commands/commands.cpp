@@ -30,6 +30,9 @@ const std::vector<Command>& commands() {
              "GitHub, GitLab and Jenkins read it", "--junit report.xml"},
             {"md", "FILE", "also write Markdown for a pull request; validate takes it too",
              "It has what moved, and why", "--md summary.md"},
+            {"history", "FILE", "also append commit, cell, figure and value to this CSV file",
+             "The command report draws it; a second run at a commit replaces its rows",
+             "--history history.csv"},
             {"bless", "", "what is now is expected from now on; needs --because",
              "It rewrites expected.csv and keeps the reason",
              "--bless --because 'a new network model'"},
@@ -60,10 +63,11 @@ const std::vector<Command>& commands() {
        .also = {"json"},
        .run = list_command},
       {.name = "report",
-       .arguments = "DIR",
+       .arguments = "DIR|FILE.csv",
        .sentence = "what --out has, as a page, figures, a summary",
        .more =
-           "It reads the results of one sweep or of several in one folder, and simulates nothing",
+           "It reads the results of one sweep or of several in one folder, or the file of check "
+           "--history, and simulates nothing",
        .example = "results",
        .flags = {{"html", "FILE", "the page, with charts, for any browser, offline",
                   "Each chart has its table, and everything is in the one file",

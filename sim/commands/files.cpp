@@ -36,14 +36,6 @@ std::string file_of_error(const std::string& error) {
   return fs::is_regular_file(path, none) ? path : "";
 }
 
-void write_figures(const std::string& folder, const std::vector<Drawing>& figures) {
-  const MadeFolders made(folder, "--svg");
-  for (const Drawing& figure : figures)
-    require_ours("--svg", folder + "/" + figure.name, svg_begin);
-  for (const Drawing& figure : figures)
-    write_atomically(folder + "/" + figure.name, figure.svg);
-}
-
 }  // namespace
 
 std::vector<fs::path> entries_of(const std::string& folder) {
@@ -69,14 +61,20 @@ ReportFiles report_files(const CommandLine& line, Places& places) {
   return files;
 }
 
+std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures) {
+  const MadeFolders made(folder, "--svg");
+  for (const Drawing& figure : figures)
+    require_ours("--svg", folder + "/" + figure.name, svg_begin);
+  for (const Drawing& figure : figures)
+    write_atomically(folder + "/" + figure.name, figure.svg);
+  return "figures: " + std::to_string(figures.size()) + " in " + printable(folder) + "\n";
+}
+
 std::string write_report(const ReportFiles& files, Findings findings) {
   findings.command = files.command;
   std::string where;
-  if (!files.svg.empty()) {
-    const std::vector<Drawing> figures = drawings_of(findings);
-    write_figures(files.svg, figures);
-    where += "figures: " + std::to_string(figures.size()) + " in " + printable(files.svg) + "\n";
-  }
+  if (!files.svg.empty())
+    where += write_figures(files.svg, drawings_of(findings));
   if (!files.md.empty()) {
     write_atomically(files.md, summary_of(findings));
     where += "summary: " + printable(files.md) + "\n";

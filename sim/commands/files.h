@@ -26,6 +26,10 @@ struct ReportFiles {
 // Reads these flags of a command. Throws, before anything is simulated, where a file has no place.
 ReportFiles report_files(const CommandLine& line, Places& places);
 
+// Writes figures into a folder, which is made if need be, and over none that is not ours. Returns a
+// line that says where they are.
+std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures);
+
 // Writes them. Returns lines that say where they are.
 std::string write_report(const ReportFiles& files, Findings findings);
 

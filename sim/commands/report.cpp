@@ -9,8 +9,10 @@
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
+#include "sim/commands/history_csv.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
+#include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
 #include "sim/study/ranking.h"
@@ -78,15 +80,52 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
   return text;
 }
 
+// Figures over commits, of the file that check --history keeps.
+int report_history(const std::string& path, const CommandLine& line) {
+  for (const std::string flag : {"html", "md"})
+    if (line.has(flag))
+      throw std::invalid_argument("--" + flag + " with " + brief_path(path) +
+                                  ": allowed with a file of check --history are --svg and --json");
+  const History history = read_history(path);
+  if (history.empty())
+    throw std::runtime_error(brief_path(path) + ": holds no commit: check --history FILE adds one");
+  std::string where;
+  if (const auto folder = line.flag("svg")) {
+    if (folder->empty())
+      throw std::invalid_argument("--svg is empty: allowed is the path of a folder");
+    std::vector<Drawing> figures;
+    for (const Chart& chart : history_charts(history))
+      figures.push_back({chart.id + ".svg", svg_of(chart, brief_path(path))});
+    where = write_figures(*folder, figures);
+  }
+  if (line.has("json")) {
+    nlohmann::ordered_json lines = nlohmann::ordered_json::array();
+    for (const HistoryLine& one : lines_of(history))
+      lines.push_back(
+          {{"cell", one.cell}, {"figure", one.figure}, {"at", one.at}, {"values", one.values}});
+    print_json({{"commits", commits_of(history)}, {"lines", lines}});
+    return 0;
+  }
+  std::fputs(history_table(history).c_str(), stdout);
+  for (const Chart& chart : history_charts(history))
+    std::printf("%s: %s\n", chart.title.c_str(), chart.sentence.c_str());
+  std::fputs(where.c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int report_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("report", arguments);
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
-        "report takes the folder that run --out has written, --html FILE, --svg DIR, --md FILE and "
-        "--json");
+        "report takes the folder that run --out has written, or the file of check --history, "
+        "--html "
+        "FILE, --svg DIR, --md FILE and --json");
   const std::string& path = line.arguments.front();
+  std::error_code error;
+  if (path.ends_with(".csv") && fs::is_regular_file(path, error))
+    return report_history(path, line);
   Places places;
   const ReportFiles files = report_files(line, places);
   Folder folder = read_folder(path);

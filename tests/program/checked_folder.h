@@ -1,6 +1,7 @@
 // A small folder for `syncline check`, whose cells take a tenth of a second.
 #pragma once
 
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -58,6 +59,11 @@ inline std::string with_change(std::string text, const std::string& from, const 
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
+// Whatever the machine's own settings of git are.
+inline const std::string plain_git =
+    "git -c user.name=Somebody -c user.email=somebody@localhost -c commit.gpgsign=false "
+    "-c init.defaultBranch=main ";
+
 using Arguments = std::vector<std::string>;
 
 // A ring, a compressor and servers, blessed.
@@ -83,6 +89,14 @@ class CheckedFolder : public testing::Test {
   }
   void edit(const std::string& file, const std::string& from, const std::string& to) const {
     folder_.write(file, with_change(text_of(folder_.path(file)), from, to));
+  }
+  void git(const std::string& arguments) const {
+    const std::string command = "cd '" + folder_.path() + "' && " + plain_git + arguments;
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  void commit(const std::string& message) const {
+    git("add -A c");
+    git("commit -q -m '" + message + "'");
   }
   const TemporaryFolder folder_;
   std::string expected_;

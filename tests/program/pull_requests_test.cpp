@@ -9,11 +9,6 @@
 namespace syncline {
 namespace {
 
-// Whatever the machine's own settings of git are.
-constexpr const char* plain_git =
-    "git -c user.name=Somebody -c user.email=somebody@localhost -c commit.gpgsign=false "
-    "-c init.defaultBranch=main ";
-
 class PullRequest : public CheckedFolder {
  protected:
   void SetUp() override {
@@ -23,14 +18,6 @@ class PullRequest : public CheckedFolder {
     git("init -q .");
     commit("base");
     git("branch -q base");
-  }
-  void git(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.path() + "' && " + plain_git + arguments;
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
-  void commit(const std::string& message) const {
-    git("add -A c");
-    git("commit -q -m '" + message + "'");
   }
   // What a workflow prints for this change, and writes for the page of the pull request.
   struct Review {

@@ -1,0 +1,130 @@
+#include "sim/study/history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+#include "sim/report/figures.h"
+#include "sim/report/readable.h"
+#include "sim/study/lists.h"
+#include "sim/study/verdict_groups.h"
+
+namespace syncline {
+namespace {
+
+constexpr std::size_t most_lines = 12;
+
+// "samples/s", as tables call it.
+std::string title_of_figure(const std::string& figure) {
+  const Figure* row = find_figure(figure);
+  return row == nullptr || row->traits.titles.empty() ? figure : row->traits.titles.front();
+}
+
+Chart chart_of_lines(const std::string& figure, std::vector<HistoryLine> lines,
+                     const std::vector<std::string>& commits) {
+  const std::size_t all = lines.size();
+  std::ranges::stable_sort(lines, [](const HistoryLine& a, const HistoryLine& b) {
+    return std::abs(a.change()) > std::abs(b.change());
+  });
+  if (lines.size() > most_lines)
+    lines.resize(most_lines);
+  const std::string title = title_of_figure(figure);
+  Chart chart{
+      .kind = Chart::Kind::lines,
+      .id = "history-" + figure,
+      .title = title + " over commits",
+      .x = {.title = fmt::format("commits, from {} to {}", commits.front(), commits.back()),
+            .unit = "",
+            .scale = Scale::linear},
+      .y = {.title = title + ", of the first commit's", .unit = "%", .scale = Scale::linear}};
+  for (const HistoryLine& line : lines) {
+    Series series{.name = line.cell, .colour = static_cast<int>(chart.series.size())};
+    for (std::size_t i = 0; i < line.values.size(); ++i) {
+      series.x.push_back(line.at[i]);
+      series.y.push_back(line.values[i] / line.values.front());
+    }
+    chart.series.push_back(std::move(series));
+  }
+  const HistoryLine& most = lines.front();
+  chart.sentence = std::abs(most.change()) < 1e-6
+                       ? fmt::format("Nothing moved over {} commits", commits.size())
+                       : fmt::format("{} moved most over {} commits, by {}", most.cell,
+                                     commits.size(), part_shown(most.change()));
+  chart.sentence += of_more(all, most_lines) + ".";
+  return chart;
+}
+
+}  // namespace
+
+double HistoryLine::change() const {
+  return values.front() == 0 ? 0 : values.back() / values.front() - 1;
+}
+
+History with_commit(History history, const std::string& commit,
+                    const std::vector<Verdict>& verdicts) {
+  for (const Verdict& verdict : verdicts) {
+    if (!verdict.got)
+      continue;
+    std::erase_if(history, [&](const HistoryRow& row) {
+      return row.commit == commit && row.cell == verdict.cell && row.figure == verdict.figure;
+    });
+    history.push_back({commit, verdict.cell, verdict.figure, *verdict.got});
+  }
+  return history;
+}
+
+std::vector<std::string> commits_of(const History& history) {
+  std::vector<std::string> commits;
+  for (const HistoryRow& row : history)
+    place_in(commits, row.commit);
+  return commits;
+}
+
+std::vector<HistoryLine> lines_of(const History& history) {
+  std::vector<std::string> commits;
+  std::vector<HistoryLine> lines;
+  for (const HistoryRow& row : history) {
+    auto line = std::ranges::find_if(lines, [&](const HistoryLine& one) {
+      return one.cell == row.cell && one.figure == row.figure;
+    });
+    if (line == lines.end())
+      line = lines.insert(line, {.cell = row.cell, .figure = row.figure, .at = {}, .values = {}});
+    line->at.push_back(static_cast<double>(place_in(commits, row.commit)) + 1);
+    line->values.push_back(row.value);
+  }
+  return lines;
+}
+
+std::vector<Chart> history_charts(const History& history) {
+  const std::vector<std::string> commits = commits_of(history);
+  std::vector<std::pair<std::string, std::vector<HistoryLine>>> figures;
+  for (const HistoryLine& line : lines_of(history))
+    if (line.values.front() != 0)  // or nothing is a part of it
+      found_or_added(figures, line.figure, &std::pair<std::string, std::vector<HistoryLine>>::first)
+          .second.push_back(line);
+  std::vector<Chart> charts;
+  for (auto& [figure, lines] : figures)
+    charts.push_back(chart_of_lines(figure, std::move(lines), commits));
+  return charts;
+}
+
+std::string history_table(const History& history) {
+  std::vector<Column> columns;
+  for (const char* title : {"cell", "figure"})
+    columns.push_back({.title = title, .cells = {}, .left = true});
+  for (const char* title : {"commits", "first", "last", "change"})
+    columns.push_back({.title = title, .cells = {}, .left = false});
+  const std::vector<HistoryLine> lines = lines_of(history);
+  for (const HistoryLine& line : lines) {
+    columns[0].cells.push_back(line.cell);
+    columns[1].cells.push_back(line.figure);
+    columns[2].cells.push_back(std::to_string(line.values.size()));
+    columns[3].cells.push_back(fmt::format("{:.6g}", line.values.front()));
+    columns[4].cells.push_back(fmt::format("{:.6g}", line.values.back()));
+    columns[5].cells.push_back(line.values.front() == 0 ? "-" : part_shown(line.change()));
+  }
+  return aligned(columns, lines.size());
+}
+
+}  // namespace syncline
