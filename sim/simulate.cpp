@@ -51,13 +51,20 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
   const PlatformFile platform = read_platform(cell.scenario.platform);
   const std::string inputs =
       inputs_of(cell.scenario, platform);  // before the others are read: they may change
+  require_room_for_data(cell.scenario, limits, at_once);
   const Setup setup = prepare_cell(cell, platform, limits);
   const Estimate needs = estimate(setup);
   require_room(needs, limits, at_once);
+  if (cell.keeps_trace())
+    require_room_for_trace(needs.least.trace_bytes, limits);
   if (may_wait && needs.most.seconds > short_s)
     return {.waits_s = needs.most.seconds};
   const std::vector<Figures> other_runs = runs_but_the_first(setup, needs.runs);
   const Trace trace = simulate(setup, evaluated);
+  if (cell.keeps_trace())  // the run has decided how long it is
+    require_room_for_trace(trace_bytes_of(static_cast<double>(trace.rows.size()),
+                                          static_cast<double>(trace.messages.size())),
+                           limits);
   Result result = result_of(setup, trace, other_runs, inputs);
   try {
     write_files(cell, setup, trace, result);

@@ -168,8 +168,10 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
 }
 
 std::string described(const Need& need) {
-  return fmt::format("{:.0f} iterations: {:.3g} flows, {:.2g} s of one core, {:.2g} GB of memory\n",
-                     need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9);
+  return fmt::format(
+      "{:.0f} iterations: {:.3g} flows, {:.2g} s of one core, {:.2g} GB of memory; --trace {:.2g} "
+      "GB\n",
+      need.iterations, need.flows, need.seconds, need.memory_bytes / 1e9, need.trace_bytes / 1e9);
 }
 
 std::string explain_model(const Setup& setup) {
@@ -195,7 +197,9 @@ std::string explain_estimate(const Setup& setup) {
 }
 
 std::string explain(const Scenario& scenario, bool json) {
-  const MemoryLimit limit(limits_of({}).memory_bytes);
+  const Limits limits = limits_of({});
+  require_room_for_data(scenario, limits, 1);
+  const MemoryLimit limit(limits.memory_bytes);
   const PlatformFile platform = read_platform(scenario.platform);
   Setup setup = prepare(with_computation_alone(scenario, platform), platform);
   settle_fidelity(setup);

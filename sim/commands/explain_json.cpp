@@ -23,7 +23,8 @@ Json need_json(const Need& need) {
   return {{"iterations", need.iterations},
           {"flows", need.flows},
           {"seconds", need.seconds},
-          {"memory_bytes", need.memory_bytes}};
+          {"memory_bytes", need.memory_bytes},
+          {"trace_bytes", need.trace_bytes}};
 }
 
 Json buckets_json(const Setup& setup) {

@@ -14,6 +14,7 @@
 #include "sim/engine/length.h"
 #include "sim/engine/repeats.h"
 #include "sim/plan.h"
+#include "sim/setup/data.h"
 #include "sim/setup/platform.h"
 #include "sim/trace.h"
 
@@ -35,8 +36,13 @@ constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
+// What --trace writes, CSV and JSON together.
+constexpr double written_bytes_per_row = 210;
+constexpr double written_bytes_per_message = 220;
+
 // Learning takes these: measured with an mlp of 784, 128 and 10 on 32 workers.
 constexpr double seconds_per_gradient = 5e-6;
+constexpr double seconds_per_sample = 1.5e-8;  // of a batch, that it is one
 constexpr double seconds_per_flop = 2.5e-11;
 constexpr double seconds_per_value = 3e-9;             // of a gradient
 constexpr double seconds_per_compressed_value = 8e-9;  // the same, made and read
@@ -212,15 +218,26 @@ Load load_of(const Setup& setup) {
   return load;
 }
 
+// Where replicas step alone: each has parameters and velocity of its own, and the parameters that
+// it had at the last average over all and, where steps go on meanwhile, at the one that is under
+// way. By worker.
+double copies_of_replicas(const Setup& setup) {
+  if (setup.scenario.schedule->round == nullptr)
+    return 0;
+  const Topology& topology = setup.traffic.cluster.topology;
+  std::set<int> replicas;
+  for (int worker = 0; worker < topology.workers(); ++worker)
+    replicas.insert(setup.within ? topology.group_of(setup.within->over, worker) : worker);
+  return 4.0 * static_cast<double>(replicas.size()) / topology.workers();
+}
+
 // A worker keeps so many, or others keep them for it.
 double copies_of_parameters(const Setup& setup, double iterations) {
   double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
   if (setup.traffic.partners == Schedule::Partners::aggregators)
     copies += 2;  // a node's sum and parameters
-  if (setup.traffic.partners == Schedule::Partners::each_other) {
-    const bool steps_alone = setup.scenario.schedule->round != nullptr;
-    copies = steps_alone ? 3 : 1;  // its gradient; then also parameters and velocity of its own
-  }
+  if (setup.traffic.partners == Schedule::Partners::each_other)
+    copies = 1 + copies_of_replicas(setup);  // its gradient
   // A worker that does not wait for answers keeps the gradients that are in none yet.
   if (const auto ahead = setup.scenario.schedule->gradients_ahead; ahead != nullptr)
     copies += std::min(ahead(setup.scenario.schedule_settings), iterations);
@@ -251,12 +268,18 @@ void add_learning(const Setup& setup, Need& need) {
   need.seconds +=
       (gradients * 3 * setup.scenario.batch + evaluations * samples) * forward_flop *
           seconds_per_flop +
+      gradients * setup.scenario.batch * seconds_per_sample +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
   constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
-  need.memory_bytes += ((workers * copies_of_parameters(setup, need.iterations) + common) * values +
-                        samples * static_cast<double>(setup.lesson->data.train.features)) *
-                       sizeof(float);
+  const Learning& learning = setup.scenario.learning;
+  const DataNeed data = need_of_data(learning.data, learning.data_folder, learning.generated);
+  need.seconds += data.seconds;
+  need.memory_bytes +=
+      (workers * copies_of_parameters(setup, need.iterations) + common) * values * sizeof(float) +
+      data.memory_bytes +
+      // Samples in the order in which they are drawn, and those of the batch that is computed.
+      (setup.lesson->epoch_samples() + setup.scenario.batch) * sizeof(std::uint32_t);
 }
 
 Need need_of(const Setup& setup, const Load& load, int iterations) {
@@ -267,6 +290,10 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
   need.seconds = hosts * seconds_per_host + rows * seconds_per_row +
                  need.flows * ((setup.traffic.every_step ? seconds_per_step : seconds_per_flow) +
                                load.beside * seconds_per_flow_beside);
+  // A bucket's `backward` is a row; what else a worker does with it is counted with its messages.
+  const double written = rows - 2.0 * setup.traffic.cluster.topology.workers() *
+                                    static_cast<double>(setup.buckets.size()) * iterations;
+  need.trace_bytes = trace_bytes_of(written, need.flows);
   need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
                       load.in_flight * bytes_per_flow_in_flight +
                       load.plan_actions * bytes_per_action + rows * bytes_per_row +
@@ -277,6 +304,10 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
 }
 
 }  // namespace
+
+double trace_bytes_of(double rows, double messages) {
+  return rows * written_bytes_per_row + messages * written_bytes_per_message;
+}
 
 Estimate estimate(const Setup& setup) {
   const Load load = load_of(setup);

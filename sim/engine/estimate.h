@@ -10,6 +10,7 @@ struct Need {
   double flows = 0;       // messages on the network
   double seconds = 0;     // of one core
   double memory_bytes = 0;
+  double trace_bytes = 0;  // on disk, if the trace is written
 };
 
 struct Estimate {
@@ -17,6 +18,9 @@ struct Estimate {
   Need least;
   Need most;  // the same, but for `iterations = auto`: then the run decides
 };
+
+// The files of a trace with so many rows and messages have about so many bytes.
+double trace_bytes_of(double rows, double messages);
 
 // Seconds and memory are right within a factor of three, on the machine of experiments/scale.
 Estimate estimate(const Setup& setup);

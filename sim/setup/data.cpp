@@ -99,6 +99,20 @@ std::vector<std::string> data_files(const std::string& word, const std::string& 
   return files;
 }
 
+DataNeed need_of_data(const std::string& word, const std::string& relative_to,
+                      const Settings& generated) {
+  if (word == "generated")
+    return need_of_generated(generated);
+  constexpr double seconds_per_byte = 3e-9;
+  double bytes = 0;
+  for (const std::string& file : data_files(word, relative_to)) {
+    std::error_code error;
+    const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
+    bytes += error ? 0 : static_cast<double>(size);
+  }
+  return {.memory_bytes = bytes * (1 + sizeof(float)), .seconds = bytes * seconds_per_byte};
+}
+
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed) {
   if (word == "digits")

@@ -23,6 +23,17 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
 // The files that it may read, whether they are there or not.
 std::vector<std::string> data_files(const std::string& word, const std::string& relative_to);
 
+// What loading takes of this machine, by arithmetic, before it is done.
+struct DataNeed {
+  double memory_bytes = 0;
+  double seconds = 0;  // of one core
+};
+
+// Throws std::invalid_argument if such data cannot be made.
+DataNeed need_of_data(const std::string& word, const std::string& relative_to,
+                      const Settings& generated);
+DataNeed need_of_generated(const Settings&);  // likewise
+
 // Each of its file formats.
 Data read_digits(const std::string& path);   // our CSV: models/data/digits.csv
 Data read_mnist(const std::string& folder);  // IDX: also Fashion-MNIST and others like it

@@ -353,15 +353,12 @@ std::map<int, double> link_bytes_per_iteration(const Traffic& traffic, Routes& r
   const std::vector<int> ranks = first_ranks(traffic.partners == Schedule::Partners::each_other
                                                  ? traffic.averaging_ranks()
                                                  : traffic.cluster.topology.workers());
-  for (const Bucket& bucket : buckets)
-    traffic.for_each_activity(bucket, ranks,
-                              [&](int from, int to, std::uint64_t bytes) {
-                                const Route route = routes.between(from, to);
-                                for (const auto* links : {&route.links, &route.fatpipes})
-                                  for (const int link : *links)
-                                    loads[link] += static_cast<double>(bytes) / traffic.round;
-                              },
-                              {});
+  traffic.for_each_pair(buckets, ranks, [&](int from, int to, double bytes) {
+    const Route route = routes.between(from, to);
+    for (const auto* links : {&route.links, &route.fatpipes})
+      for (const int link : *links)
+        loads[link] += bytes;
+  });
   return loads;
 }
 

@@ -67,18 +67,43 @@ const std::vector<OwnOption>& generated_options() {
   return parameters;
 }
 
-Data generate_data(const Settings& settings, std::uint64_t seed) {
+namespace {
+
+struct Sizes {
+  std::size_t samples = 0, held_out = 0, features = 0, classes = 0;
+};
+
+Sizes sizes_of(const Settings& settings) {
   const std::size_t samples = static_cast<std::size_t>(settings.number("samples"));
-  const std::size_t features = static_cast<std::size_t>(settings.number("features"));
-  const std::size_t classes = static_cast<std::size_t>(settings.number("classes"));
-  const double difficulty = settings.number("difficulty");
-  const std::size_t held_out = samples / 5;
-  if (static_cast<double>(samples) * static_cast<double>(features) > most_values)
+  const Sizes sizes{.samples = samples,
+                    .held_out = samples / 5,
+                    .features = static_cast<std::size_t>(settings.number("features")),
+                    .classes = static_cast<std::size_t>(settings.number("classes"))};
+  if (static_cast<double>(samples) * static_cast<double>(sizes.features) > most_values)
     refuse("data = generated: samples * features = {}: allowed are up to 2^30",
            number_text(settings.number("samples") * settings.number("features")));
-  if (classes > held_out)
+  if (sizes.classes > sizes.held_out)
     refuse("data = generated: classes = {}: allowed are as many as samples that are held out, {}",
-           classes, held_out);
+           sizes.classes, sizes.held_out);
+  return sizes;
+}
+
+}  // namespace
+
+DataNeed need_of_generated(const Settings& settings) {
+  const Sizes sizes = sizes_of(settings);
+  constexpr double seconds_per_number = 1.5e-8;
+  const auto samples = static_cast<double>(sizes.samples);
+  const auto features = static_cast<double>(sizes.features);
+  const double of_centres = static_cast<double>(sizes.classes) * features;
+  return {.memory_bytes =
+              samples * (features * sizeof(float) + sizeof(int)) + of_centres * sizeof(double),
+          .seconds = (samples * features + of_centres) * seconds_per_number};
+}
+
+Data generate_data(const Settings& settings, std::uint64_t seed) {
+  const auto [samples, held_out, features, classes] = sizes_of(settings);
+  const double difficulty = settings.number("difficulty");
   const auto centres = centres_of(classes, features, seed);
   // Centres are sqrt(2 (classes - 1) / classes) from zero; noise is `difficulty` in each feature.
   const double square = 2 * (static_cast<double>(classes) - 1) / static_cast<double>(classes) +

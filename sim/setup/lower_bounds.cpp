@@ -40,15 +40,12 @@ std::map<int, double> fatpipe_bytes(const Traffic& traffic, Routes& routes,
 double unequal_link_s(const Setup& setup, Routes& routes) {
   const int workers = setup.traffic.cluster.topology.workers();
   std::vector<std::map<int, double>> loads(index(workers));  // by worker: bytes by link
-  for (const Bucket& bucket : setup.sent_buckets())
-    for (int worker = 0; worker < workers; ++worker)
-      setup.traffic.for_each_activity(bucket, {worker},
-                                      [&](int from, int to, std::uint64_t bytes) {
-                                        for (const int link : routes.between(from, to).links)
-                                          loads[index(worker)][link] +=
-                                              static_cast<double>(bytes) / setup.traffic.round;
-                                      },
-                                      {});
+  setup.traffic.for_each_pair(setup.sent_buckets(), first_ranks(workers),
+                              [&](int from, int to, double bytes) {
+                                auto& own = loads[index(std::min(from, to))];  // the worker's
+                                for (const int link : routes.between(from, to).links)
+                                  own[link] += bytes;
+                              });
   struct Users {
     double rate = 0;  // of those who use the link, if nobody else did
     double least_bytes = std::numeric_limits<double>::infinity();

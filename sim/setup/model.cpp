@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <filesystem>
 #include <fmt/format.h>
 #include <limits>
@@ -186,21 +187,41 @@ std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double b
     ready[i] = elapsed;
   }
   // ended[i]: the earliest time when the first i gradients can have been exchanged; then their last
-  // bucket begins with gradient began[i].
+  // bucket begins with gradient began[i]. A bucket of gradients first to i - 1 sets out when its
+  // last gradient is there and the exchange of all before `first` has ended. Of those `first` where
+  // that is over before, the last is the best, as its bucket is the smallest. Of the others, those
+  // wait in a queue which none after them beats, by what they end at without their own bytes; since
+  // `ended` and `ready` never fall, each enters once and leaves once: a model may have 500,000
+  // tensors.
   std::vector<double> ended(n + 1, 0);
   std::vector<std::size_t> began(n + 1, 0);
+  std::vector<double> bytes(n + 1, 0);  // of the first i gradients
+  std::deque<std::size_t> waiting;
+  const auto without_bytes = [&](std::size_t first) {
+    return ended[first] - bytes[first] * seconds_per_byte;
+  };
+  std::size_t in_time = 0;  // the last `first` that no gradient waits for
   for (std::size_t i = 1; i <= n; ++i) {
-    double bytes = 0;
+    bytes[i] = bytes[i - 1] + static_cast<double>(backward[i - 1].parameters) * value_bytes;
+    while (!waiting.empty() && without_bytes(waiting.back()) >= without_bytes(i - 1))
+      waiting.pop_back();
+    waiting.push_back(i - 1);
+    while (in_time + 1 < i && ended[in_time + 1] <= ready[i - 1])
+      ++in_time;
+    while (!waiting.empty() && waiting.front() <= in_time)
+      waiting.pop_front();
     ended[i] = std::numeric_limits<double>::infinity();
-    for (std::size_t first = i; first-- > 0;) {
-      bytes += static_cast<double>(backward[first].parameters) * value_bytes;
-      const double end =
-          std::max(ended[first], ready[i - 1]) + startup_s + bytes * seconds_per_byte;
-      if (end < ended[i]) {
+    const auto consider = [&](std::size_t first) {
+      const double end = std::max(ended[first], ready[i - 1]) + startup_s +
+                         (bytes[i] - bytes[first]) * seconds_per_byte;
+      if (end < ended[i] || (end == ended[i] && first > began[i])) {
         ended[i] = end;
         began[i] = first;
       }
-    }
+    };
+    consider(in_time);
+    if (!waiting.empty())
+      consider(waiting.front());
   }
   std::vector<bool> joins(n, true);
   for (std::size_t end = n; end > 0; end = began[end])

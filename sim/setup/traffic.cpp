@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -143,6 +144,40 @@ void Traffic::for_each_activity(const Bucket& bucket, const std::vector<int>& ra
           moves(node, rank, bytes_of(bucket));
         }
       break;
+  }
+}
+
+void Traffic::for_each_pair(const std::vector<Bucket>& buckets, const std::vector<int>& ranks,
+                            const PairMoves& moves) const {
+  const int first_server = cluster.topology.workers();
+  const int servers = cluster.topology.servers;
+  if (partners == Schedule::Partners::servers) {  // every worker sends each server as much
+    std::vector<double> pushed(index(servers)), pulled(index(servers));
+    for (const Bucket& bucket : buckets)
+      for_each_activity(bucket, {0},
+                        [&](int from, int to, std::uint64_t bytes) {
+                          const int server = std::max(from, to) - first_server;
+                          (from == 0 ? pushed : pulled)[index(server)] +=
+                              static_cast<double>(bytes) / round;
+                        },
+                        {});
+    for (const int rank : ranks)
+      for (int server = 0; server < servers; ++server) {
+        moves(rank, first_server + server, pushed[index(server)]);
+        moves(first_server + server, rank, pulled[index(server)]);
+      }
+    return;
+  }
+  for (const int rank : ranks) {
+    std::map<std::pair<int, int>, double> sent;
+    for (const Bucket& bucket : buckets)
+      for_each_activity(bucket, {rank},
+                        [&](int from, int to, std::uint64_t bytes) {
+                          sent[{from, to}] += static_cast<double>(bytes) / round;
+                        },
+                        {});
+    for (const auto& [pair, bytes] : sent)
+      moves(pair.first, pair.second, bytes);
   }
 }
 

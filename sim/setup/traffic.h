@@ -93,6 +93,11 @@ struct Traffic {
   using Works = std::function<void(int rank, const Work& work)>;
   void for_each_activity(const Bucket& bucket, const std::vector<int>& ranks, const Moves& moves,
                          const Works& works) const;
+  // Calls `moves` once for each pair of which one sends the other anything of these buckets, with
+  // all that it sends in an iteration of a round: there may be 161 buckets and a million pairs.
+  using PairMoves = std::function<void(int from, int to, double bytes)>;
+  void for_each_pair(const std::vector<Bucket>& buckets, const std::vector<int>& ranks,
+                     const PairMoves& moves) const;
   // Does so as if the bucket were averaged by the exchange, whatever the schedule.
   void for_each_activity_of_average(const Bucket& bucket, const std::vector<int>& ranks,
                                     const Moves& moves, const Works& works) const;

@@ -20,6 +20,7 @@ struct SweepCell {
   Exports exports = {};
 
   bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
+  bool keeps_trace() const { return !trace_csv.empty() || !exports.trace.empty(); }  // of the run
 };
 
 // The maker of a result: "syncline 0.3.0", and a fingerprint of the program, since between releases

@@ -5,13 +5,12 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include "kernels/io/text.h"
+#include "sim/setup/data.h"
+#include "sim/sweep/own_memory.h"
+
 namespace syncline {
 namespace {
-
-double half_of_the_machines_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) /
-         2;
-}
 
 // The process has so much already, as RLIMIT_DATA counts it.
 double data_bytes() {
@@ -37,9 +36,32 @@ std::string gigabytes(double bytes) {
 
 Limits limits_of(const CommandLine& line) {
   const OwnOption allowed{.minimum = 1, .maximum = 1e18};
-  return {
-      .memory_bytes = line.number("limit-memory", allowed).value_or(half_of_the_machines_memory()),
-      .seconds = line.number("limit-seconds", allowed).value_or(3600)};
+  return {.memory_bytes = line.number("limit-memory", allowed).value_or(own_memory_bytes() / 2),
+          .seconds = line.number("limit-seconds", allowed).value_or(3600),
+          .trace_bytes = line.number("limit-trace", allowed).value_or(1e9)};
+}
+
+void require_room_for_data(const Scenario& scenario, const Limits& limits, int at_once) {
+  if (!scenario.learns())
+    return;
+  const Learning& learning = scenario.learning;
+  const DataNeed need = need_of_data(learning.data, learning.data_folder, learning.generated);
+  if (need.memory_bytes * at_once > limits.memory_bytes || need.seconds > limits.seconds)
+    throw std::runtime_error(
+        fmt::format("data = {} takes about {} and {}{}: allowed are {} (--limit-seconds) and {} "
+                    "(--limit-memory); smaller are fewer samples and features",
+                    brief_path(learning.data), duration(need.seconds), gigabytes(need.memory_bytes),
+                    at_once > 1 ? fmt::format(" for each of {} at a time", at_once) : "",
+                    duration(limits.seconds), gigabytes(limits.memory_bytes)));
+}
+
+void require_room_for_trace(double bytes, const Limits& limits) {
+  if (bytes > limits.trace_bytes)
+    throw std::runtime_error(
+        fmt::format("--trace would write about {}: allowed are {} (--limit-trace); smaller are "
+                    "fewer iterations, larger buckets and partitions, fidelity = flow, fewer "
+                    "workers",
+                    gigabytes(bytes), gigabytes(limits.trace_bytes)));
 }
 
 void require_room(const Estimate& simulation, const Limits& limits, int at_once) {

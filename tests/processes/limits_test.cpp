@@ -105,6 +105,16 @@ TEST(Limits, AnIterationHasNoMoreComputationThanSecondsCanTell) {
   }
 }
 
+// A million pairs of a worker and a server, each with 161 buckets: once it looked for a way for
+// every bucket, and nobody has seen the answer.
+TEST(Explain, AnswersWhereEveryTensorGoesToAThousandServers) {
+  Arguments arguments = large_run({"--schedule", "asp", "--bucket-bytes", "1"});
+  arguments.front() = "explain";
+  const Ended ended = run_program(arguments, ".", have_little_time);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"buckets, in backward order (161 of 161 tensors)", "busiest link"});
+}
+
 TEST(Explain, SaysWhatASimulationTakes) {
   Arguments arguments = large_run({"--workers", "8"});
   arguments.front() = "explain";

@@ -255,6 +255,52 @@ TEST(MergedBuckets, AreTheBestOfAnExampleByHand) {
   EXPECT_NEAR(finish_s(model, buckets, 26, 9, 0.5, 0), 41, 1e-9);
 }
 
+// The dynamic programme itself, in which each tensor looks at all before it.
+double quadratic_finish_s(const Case& one) {
+  const std::size_t n = one.model.layers.size();
+  std::vector<double> ended(n + 1, 0);
+  double ready_s = 0;
+  for (std::size_t i = 1; i <= n; ++i) {
+    const Layer& added = one.model.layers[n - i];
+    ready_s += 100 * added.forward_flop / one.model.forward_flop() +
+               4 * static_cast<double>(added.parameters) * one.compress_seconds_per_byte;
+    double bytes = 0;
+    ended[i] = std::numeric_limits<double>::infinity();
+    for (std::size_t first = i; first-- > 0;) {
+      bytes += 4 * static_cast<double>(one.model.layers[n - 1 - first].parameters);
+      ended[i] = std::min(
+          ended[i], std::max(ended[first], ready_s) + one.startup_s + bytes * one.seconds_per_byte);
+    }
+  }
+  return ended[n];
+}
+
+TEST(MergedBuckets, OfHundredsOfTensorsAreTheBestToo) {
+  std::mt19937 random(8);
+  for (int i = 0; i < 200; ++i) {
+    Case one = random_case(random, 100 + random() % 200);
+    // From a fiftieth of backward for all bytes to twenty times it, so that buckets are many to
+    // one.
+    one.seconds_per_byte = std::pow(10, -4 + static_cast<double>(random() % 300) / 100);
+    one.startup_s = std::pow(10, -2 + static_cast<double>(random() % 400) / 100);
+    one.compress_seconds_per_byte *= i % 2 == 0 ? 0 : 0.01;
+    const double best_s = quadratic_finish_s(one);
+    EXPECT_NEAR(one.finish_of(one.merged()) / best_s, 1, 1e-9) << "case " << i;
+  }
+}
+
+// A pass over all tensors for each of them took 10 s.
+TEST(MergedBuckets, OfAHundredThousandTensorsTakeNoTime) {
+  std::mt19937 random(9);
+  Case one = random_case(random, 100'000);
+  one.startup_s = 0.01;
+  one.seconds_per_byte = 1e-6;
+  const std::clock_t began = std::clock();
+  const std::vector<Bucket> merged = one.merged();
+  EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 1.5);
+  EXPECT_GT(merged.size(), 1U);
+}
+
 TEST(MergedBuckets, OneBucketPerTensorWhenExchangesAreFree) {
   const Model model = model_of({3, 1, 4, 1, 5, 9});
   EXPECT_EQ(merged_buckets(model, 4, 10, 0, 0).size(), 6U);
