@@ -17,6 +17,7 @@
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/report/figures.h"
+#include "sim/report/glossary.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
 #include "sim/setup/files.h"
@@ -200,6 +201,14 @@ void add_networks(Meanings& all) {
          network.paper});
 }
 
+void add_glossary(Meanings& all) {
+  for (const std::vector<GlossaryWord>* words : {&glossary(), &portions()})
+    for (const GlossaryWord& word : *words)
+      all[word.word].push_back({"a word",
+                                {as_sentence(word.meaning), as_sentence(word.more)},
+                                "syncline " + word.example});
+}
+
 std::string with_default(const std::string& sentence, const std::string& fallback) {
   return sentence + (fallback.empty() ? "" : " [" + fallback + "]");
 }
@@ -265,6 +274,7 @@ void print_help() {
 const Meanings& meanings() {
   static const Meanings all = [] {
     Meanings words;
+    add_glossary(words);
     add_commands(words);
     add_options(words);
     add_registered<Schedule>(words, "a");
@@ -290,7 +300,10 @@ int help_command(const std::vector<std::string>& arguments) {
     throw std::invalid_argument("help takes one word, not " + brief(listed(arguments)));
   std::string word = arguments.front();
   word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
-  const auto found = meanings().find(word);
+  auto found = meanings().find(word);
+  if (found == meanings().end())  // written as people do: diloco, Worker
+    found = std::ranges::find_if(
+        meanings(), [&](const auto& known) { return lower(known.first) == lower(word); });
   if (found == meanings().end()) {
     std::vector<std::string> words;
     for (const auto& [known, meaning] : meanings())
@@ -300,7 +313,7 @@ int help_command(const std::vector<std::string>& arguments) {
                                 " (see --help and `syncline list`)");
   }
   for (const Meaning& meaning : found->second) {
-    std::printf("%s%s, %s\n", &meaning == &found->second.front() ? "" : "\n", word.c_str(),
+    std::printf("%s%s, %s\n", &meaning == &found->second.front() ? "" : "\n", found->first.c_str(),
                 meaning.kind.c_str());
     for (const std::string& sentence : meaning.sentences)
       std::printf("  %s\n", sentence.c_str());

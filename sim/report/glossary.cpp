@@ -1,0 +1,105 @@
+#include "sim/report/glossary.h"
+
+namespace syncline {
+namespace {
+
+const std::string small_run = "run --platform two-hosts --model resnet20 --throughput 920";
+const std::string slow_run = "run --platform straggler-8x1 --model resnet20 --throughput 920";
+const std::string explained = "explain --platform pcie-8x4-10gbe --model resnet50 --throughput 253";
+
+}  // namespace
+
+const std::vector<GlossaryWord>& glossary() {
+  static const std::vector<GlossaryWord> words{
+      {"worker", "an accelerator that computes gradients: one SimGrid host",
+       "How many there are, node by node, says the option `workers`", explained + " --workers 8"},
+      {"node", "the workers that share a network card",
+       "A platform says it with the host property `node`, or the option `workers-per-node` does",
+       explained + " --exchange hierarchical"},
+      {"server", "a machine or process that holds a shard of the model",
+       "With `servers = 0` each node has one", explained + " --schedule asp --servers 0"},
+      {"rail",
+       "a network of its own for the k-th card of every node, where nodes have several cards",
+       "What goes from one rail to another crosses the node first; `hierarchical` keeps to rails",
+       explained + " --exchange hierarchical"},
+      {"straggler", "a worker that is slower than the others, always or for a while",
+       "Platforms say it with a slower host or a SimGrid speed profile; the option `jitter` draws "
+       "it",
+       slow_run},
+      {"latency", "the seconds before the first byte of a message arrives, however many follow",
+       "A ring of n pays it 2(n - 1) times for each bucket; `latency-factor` multiplies it",
+       explained + " --latency-factor 10"},
+      {"bandwidth", "the bytes per second that a link carries, of all who use it together",
+       "The option `bandwidth-factor` multiplies it", explained + " --bandwidth-factor 10"},
+      {"cell", "one combination of a sweep's values",
+       "A process of its own simulates it, and it is a row of the table",
+       small_run + " --workers 1,2"},
+      {"exposed", "a worker stands still while its own bytes move",
+       "Communication that computation hides is not exposed", small_run + " --overlap off"},
+      {"waiting", "a worker stands still while nothing of its own moves",
+       "It waits for slower workers; in a queue before a full card its own bytes are on their way: "
+       "exposed",
+       slow_run},
+      {"scaling efficiency",
+       "throughput(n) / what the n workers would do alone; `scaling` in tables",
+       "It is 1 where communication costs nothing, and at most 1", small_run + " --workers 1,2"},
+      {"throughput",
+       "as an option: the samples/s that one worker does alone. As a result: those of all workers "
+       "together",
+       "Samples count when their gradients have been applied", small_run},
+      {"efficiency",
+       "as an option: the part of a core's peak that computation reaches. As a result: scaling "
+       "efficiency",
+       "An option is what you give, a result what a simulation finds",
+       "run --platform two-hosts --model resnet20 --efficiency 0.4"},
+      {"staleness",
+       "how many gradients of single workers were applied after a gradient's parameters were read "
+       "and before it was applied; in JSON also updates and iterations",
+       "As an option it is a bound, in iterations", small_run + " --schedule ssp --staleness 2"},
+      {"parameters", "the values of the model", "A tensor is an array of them",
+       explained + " --bucket-bytes 0"},
+      {"settings",
+       "what one schedule, exchange, problem or compressor can be told, written as options",
+       "`syncline list` says which each has", "list schedules"},
+      {"DiLoCo",
+       "training across slow lines by `local-sgd` whose averages an outer optimizer applies "
+       "(Douillard et al. 2023): `outer-learning-rate = 0.7` and `outer-momentum = 0.9`",
+       "Its own steps are AdamW's where these are SGD's",
+       "explain --platform internet-8x1 --model resnet50 --throughput 253 --schedule local-sgd "
+       "--outer-learning-rate 0.7 --outer-momentum 0.9"},
+  };
+  return words;
+}
+
+const std::vector<GlossaryWord>& portions() {
+  static const std::vector<GlossaryWord> words{
+      {"tensor", "one array of parameters; a model is a list of them",
+       "Each is a row of the model's CSV", explained + " --bucket-bytes 0"},
+      {"bucket", "the gradients of one or more tensors, fused into one transfer, in backward order",
+       "The option `bucket-bytes` says how large it may be",
+       explained + " --bucket-bytes 26214400"},
+      {"share", "an equal part of a buffer: one for each rank, server, step or pass",
+       "A ring of n cuts a bucket into n shares", explained + " --exchange ring"},
+      {"shard", "what one server holds: its part of the model, and so of every bucket",
+       "With `server-placement = tensors` it is whole tensors", explained + " --schedule asp"},
+      {"partition",
+       "what goes through a pipeline at a time: of a push to servers at most `partition-bytes`, as "
+       "in BytePS; of a tree at most `chunk-bytes` (NCCL says chunk)",
+       "While one is added the next one moves",
+       explained + " --exchange tree --chunk-bytes 500000"},
+      {"piece",
+       "one or more partitions that are sent as one message. With `fidelity = step` it is one "
+       "partition; `flow` fuses several",
+       "Fewer pieces are simulated sooner", explained + " --schedule asp --fidelity step"},
+      {"range",
+       "of a learned vector: the values that stand for a bucket, from a first one up to, not "
+       "including, a last one",
+       "It is as large a part of that vector as the bucket is of the model",
+       explained + " --learn digits"},
+      {"slice", "of a picture: a stretch of time on a track", "It is a row of the trace",
+       small_run + " --trace=trace.json"},
+  };
+  return words;
+}
+
+}  // namespace syncline
