@@ -57,6 +57,9 @@ std::optional<double> interval_of(const std::vector<Progress>& workers, const Wi
 std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
                                          const Window& window);
 
+// A run is steady if the halves of its window differ by at most such a part.
+constexpr double steady_halves = 0.03;
+
 // Throughput of the second half less that of the first, as a part of the whole.
 double halves_differ(const std::vector<Progress>& workers, const Window& window);
 

@@ -169,7 +169,8 @@ bool Length::is_known_in_step(int measured) {
   if (!warm.warm)
     return false;
   if (setup_.profiles.shown_s == 0)
-    return interval_of_rounds(pace, warm).value_or(1) <= setup_.scenario.interval;
+    return interval_of_rounds(pace, warm).value_or(1) <= setup_.scenario.interval &&
+           std::abs(halves_of_rounds_differ(pace, warm)) <= steady_halves;
   return is_known_of({pace}, warm, warm);
 }
 
@@ -187,7 +188,8 @@ bool Length::is_known_of(const std::vector<Progress>& known, const Window& warm,
   if (waiting_ == Schedule::Waiting::for_some && drifts_apart(*steady))
     return false;
   const std::optional<double> interval = interval_of(known, *steady);
-  return interval && *interval <= setup_.scenario.interval;
+  return interval && *interval <= setup_.scenario.interval &&
+         std::abs(halves_differ(known, *steady)) <= steady_halves;
 }
 
 bool Length::is_known(int measured) {

@@ -226,8 +226,7 @@ void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers, Figu
 }  // namespace
 
 bool is_unsteady(const Figures& figures) {
-  constexpr double agreeing_halves = 0.03;
-  return std::abs(figures.halves_differ) > agreeing_halves;
+  return std::abs(figures.halves_differ) > steady_halves;
 }
 
 Figures figures_of(const Trace& trace, int batch) {
