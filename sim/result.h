@@ -123,6 +123,9 @@ struct Result {
   std::optional<Learned> learned;
   Timeline timeline;
   std::string trace;  // fingerprint of the files of its trace; empty: none were kept
+  // Of a cell as it is compared with others (sim/study/pooled.h): the cells that differ in their
+  // seed only, which it stands for. Empty: it stands for itself. No file has it.
+  std::vector<Result> repetitions;
 
   // The value of an option; empty if it was not given and has no default.
   const std::string& option(const std::string& name) const {

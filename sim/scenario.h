@@ -137,6 +137,8 @@ struct Scenario {
   int max_iterations = 1000;      // the fastest worker has done so many
   int warmup = 1;
   std::uint64_t seed = 1;
+  std::string best_of;               // options; of cells that differ in them only, one is compared
+  std::optional<int> best_of_seeds;  // so many of the seeds listed choose it; none: the first
   std::optional<int> repeats;  // runs, with seeds of their own; none: sim/engine/repeats.h decides
 
   Learning learning;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
@@ -11,10 +12,12 @@
 #include "sim/commands/files.h"
 #include "sim/commands/history_csv.h"
 #include "sim/commands/results_json.h"
+#include "sim/options/options.h"
 #include "sim/options/user_input.h"
 #include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/sweep/sweep.h"
@@ -113,40 +116,81 @@ int report_history(const std::string& path, const CommandLine& line) {
   return 0;
 }
 
+// What is asked for of best-of here stands in place of what the sweep said. The order in which its
+// seeds were listed is not known: the least choose.
+std::vector<Result> chosen_by(const GivenOptions& given, std::vector<Result> results) {
+  if (given.empty())
+    return results;
+  Scenario scenario;
+  for (const std::string name : {"best-of", "best-of-seeds"})
+    if (const auto found = given.find(name); found != given.end())
+      try {
+        option_called(name).set(scenario, found->second.value);
+      } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(found->second.where + ": " + error.what());
+      }
+  std::set<double> seeds = numbers_of(results, "seed");
+  while (seeds.size() > static_cast<std::size_t>(scenario.best_of_seeds.value_or(1)))
+    seeds.erase(std::prev(seeds.end()));
+  std::vector<std::string> choosing;
+  for (const double seed : seeds)
+    choosing.push_back(number_text(seed));
+  for (Result& result : results) {
+    std::erase_if(result.options,
+                  [](const WrittenOption& option) { return option.name.starts_with("best-of"); });
+    result.options.push_back({.name = "best-of", .value = scenario.best_of});
+    result.options.push_back(
+        {.name = "best-of-seeds", .value = fmt::format("seeds {}", fmt::join(choosing, ", "))});
+  }
+  return results;
+}
+
+// The only options of scenarios that it takes are those of best-of, which decide nothing that was
+// simulated.
+bool takes(const CommandLine& line) {
+  const bool chooses = line.options.contains("best-of");
+  return line.arguments.size() == 1 && std::ranges::all_of(line.options, [&](const auto& option) {
+           return chooses && option.first.starts_with("best-of");
+         });
+}
+
 }  // namespace
 
 int report_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("report", arguments);
-  if (line.arguments.size() != 1 || !line.options.empty())
+  if (!takes(line))
     throw std::invalid_argument(
         "report takes the folder that run --out has written, or the file of check --history, "
         "--html "
-        "FILE, --svg DIR, --md FILE and --json");
+        "FILE, --svg DIR, --md FILE, --json, and --best-of OPTION, with --best-of-seeds N");
   const std::string& path = line.arguments.front();
   std::error_code error;
   if (path.ends_with(".csv") && fs::is_regular_file(path, error))
     return report_history(path, line);
   Places places;
   const ReportFiles files = report_files(line, places);
-  Folder folder = read_folder(path);
+  const Folder folder = read_folder(path);
   const std::string others = folder.others.empty() ? "" : left_out(path, folder.others);
   if (folder.results.empty())
     throw std::runtime_error(others.empty() ? brief_path(path) + ": holds no result: allowed is " +
                                                   "the folder that run --out has written"
                                             : others);
-  Findings findings{.results = std::move(folder.results), .rows = {}, .missing = {}};
+  const Pool pool = pooled(chosen_by(line.options, folder.results));
+  Findings findings{.results = pool.results, .rows = {}, .missing = {}, .notes = pool.notes};
   if (!others.empty())
     findings.missing.push_back(others);
   const std::string where = write_report(files, findings);
-  const std::vector<Result>& results = findings.results;
+  const std::vector<Result>& results = folder.results;
   if (line.has("json")) {
-    print_json(results_json(results, folder.names, {}, findings.missing));
+    print_json(results_json(results, folder.names, pool, {}, findings.missing));
   } else {
     const std::string table = results.size() == 1
                                   ? full_report(results.front())
-                                  : comparison_table(results, telling_options(results));
+                                  : comparison_table(pool.results, telling_options(results));
     std::fputs(table.c_str(), stdout);
-    for (const std::string& sentence : rank(results).sentences)
+    for (const std::string& note : pool.notes)
+      std::puts(note.c_str());
+    for (const std::string& sentence : rank(pool.results).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

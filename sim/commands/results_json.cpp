@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "sim/report/result_json.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 
 namespace syncline {
@@ -17,20 +18,45 @@ Json or_null(const std::optional<double>& number) {
   return number ? Json(*number) : Json(nullptr);
 }
 
+// A pooled result: the names of its cells, its figures, and the least and the most of each that is
+// a number and differs between them.
+Json pooled_json(const Result& result, const std::vector<std::string>& cells) {
+  Json least = Json::object(), most = Json::object();
+  for (const Figure& figure : figure_rows())
+    if (const auto band = band_of(figure.name, result)) {
+      least[figure.name] = band->least;  // null where it is not finite
+      most[figure.name] = band->most;
+    }
+  return {{"cells", cells},
+          {"figures", to_json(result)["figures"]},
+          {"least", std::move(least)},
+          {"most", std::move(most)}};
+}
+
 }  // namespace
 
 Json results_json(const std::vector<Result>& results, const std::vector<std::string>& names,
-                  const std::vector<std::string>& left_out,
+                  const Pool& pool, const std::vector<std::string>& left_out,
                   const std::vector<std::string>& missing) {
-  Json cells = Json::array();
+  Json cells = Json::array(), fastest = Json::array(), pooled = Json::array();
   for (std::size_t i = 0; i < results.size(); ++i)
     cells.push_back({{"cell", names[i]}, {"result", to_json(results[i])}});
-  const Ranking ranking = rank(results);
-  Json fastest = Json::array();
-  for (const RankedCell& cell : ranking.cells)
-    fastest.push_back(names[cell.result]);
-  return {{"cells", cells},
-          {"ranking", {{"sentences", ranking.sentences}, {"fastest_first", fastest}}},
+  const Ranking of_pool = rank(pool.results);
+  for (const RankedCell& cell : of_pool.cells) {
+    std::vector<std::string> its_names;
+    for (const std::size_t place : places_of(pool.results[cell.result], results))
+      its_names.push_back(names[place]);
+    for (const std::string& name : its_names)
+      fastest.push_back(name);
+    pooled.push_back(pooled_json(pool.results[cell.result], its_names));
+  }
+  Json ranking{{"sentences", of_pool.sentences}, {"fastest_first", std::move(fastest)}};
+  if (!pool.notes.empty()) {
+    ranking["notes"] = pool.notes;
+    ranking["pooled"] = std::move(pooled);
+  }
+  return {{"cells", std::move(cells)},
+          {"ranking", std::move(ranking)},
           {"left_out", left_out},
           {"missing", missing}};
 }

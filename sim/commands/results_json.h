@@ -7,6 +7,7 @@
 
 #include "sim/result.h"
 #include "sim/study/against.h"
+#include "sim/study/pooled.h"
 #include "sim/study/verdict.h"
 
 namespace syncline {
@@ -15,9 +16,10 @@ class Routes;
 struct Setup;
 
 // {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}; one name for
-// each result.
+// each result. Where seeds are repetitions, or one of several cells was chosen, the ranking is of
+// what the pool makes of them, and has that: {notes, pooled: [{cells, figures, least, most}]}.
 nlohmann::ordered_json results_json(const std::vector<Result>& results,
-                                    const std::vector<std::string>& names,
+                                    const std::vector<std::string>& names, const Pool& pool,
                                     const std::vector<std::string>& left_out,
                                     const std::vector<std::string>& missing);
 

@@ -17,6 +17,7 @@
 #include "sim/page/tables.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/sweep/inputs.h"
@@ -199,15 +200,19 @@ Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) 
   return outcomes;
 }
 
-void print_comparison(const Outcomes& outcomes, const std::vector<std::string>& swept) {
-  const std::vector<Result>& results = outcomes.results;
-  std::fputs(comparison_table(results, swept).c_str(), stdout);
+void print_comparison(const Outcomes& outcomes, const Pool& pool,
+                      const std::vector<std::string>& swept) {
+  std::fputs(comparison_table(pool.results, swept).c_str(), stdout);
+  for (const std::string& note : pool.notes)
+    std::puts(note.c_str());
   std::set<std::string> warned;
-  for (std::size_t i = 0; i < results.size(); ++i)
-    for (const std::string& warning : results[i].figures.warnings)
+  for (const Result& result : pool.results)
+    for (const std::string& warning : result.figures.warnings)
       if (warned.insert(warning).second)
-        std::printf("warning (%s): %s\n", outcomes.names[i].c_str(), warning.c_str());
-  for (const std::string& sentence : rank(results).sentences)
+        std::printf("warning (%s): %s\n",
+                    outcomes.names[places_of(result, outcomes.results).front()].c_str(),
+                    warning.c_str());
+  for (const std::string& sentence : rank(pool.results).sentences)
     std::puts(sentence.c_str());
 }
 
@@ -215,7 +220,8 @@ void print_comparison(const Outcomes& outcomes, const std::vector<std::string>& 
 int present(const Outcomes& outcomes, const Request& request, const ReportFiles& files) {
   const Sweep& sweep = request.sweep;
   int code = print_left_out(sweep, outcomes.errors);
-  Findings findings{.results = outcomes.results, .rows = {}, .missing = {}};
+  const Pool pool = pooled(outcomes.results);
+  Findings findings{.results = pool.results, .rows = {}, .missing = {}, .notes = pool.notes};
   if (!outcomes.interrupted.empty()) {
     code = interrupted_exit_code;
     findings.missing.push_back(outcomes.interrupted);
@@ -225,13 +231,14 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
     findings.missing.push_back("cells left out: " + printable(error));
   if (request.json) {
     write_report(files, findings);
-    print_json(results_json(outcomes.results, outcomes.names, sweep.left_out, findings.missing));
+    print_json(
+        results_json(outcomes.results, outcomes.names, pool, sweep.left_out, findings.missing));
     return code;
   }
   if (sweep.swept.empty())
     std::fputs(full_report(outcomes.results.front()).c_str(), stdout);
   else
-    print_comparison(outcomes, sweep.swept);
+    print_comparison(outcomes, pool, sweep.swept);
   std::fputs(write_report(files, findings).c_str(), stdout);
   return code;
 }
@@ -264,7 +271,7 @@ int run_command(const std::vector<std::string>& arguments) {
     if (!outcomes.errors.empty())
       throw std::runtime_error(outcomes.errors.front());
     if (request.json)
-      print_json(results_json({}, {}, request.sweep.left_out, {}));
+      print_json(results_json({}, {}, {}, request.sweep.left_out, {}));
     else
       std::puts("this share has no cells");
     return 0;

@@ -13,6 +13,12 @@
 namespace syncline {
 namespace {
 
+// What a sweep takes of the option: one value, unless it is swept.
+std::vector<std::string> swept_values(const std::string& name, const Given& option) {
+  const Option* known = find_option(name);
+  return known != nullptr && known->is_list ? std::vector{option.value} : values_of(option);
+}
+
 // Before any of them is made: they would not fit into the memory.
 void check_number_of_cells(const std::vector<Section>& sections) {
   double cells = 0;  // so that no product overflows
@@ -20,7 +26,7 @@ void check_number_of_cells(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     double product = 1;
     for (const auto& [name, option] : section.options) {
-      const std::size_t values = values_of(option).size();
+      const std::size_t values = swept_values(name, option).size();
       if (values == 1)
         continue;
       product *= static_cast<double>(values);
@@ -45,7 +51,7 @@ std::vector<GivenOptions> multiplied_out(const GivenOptions& given) {
     const auto found = given.find(option.name);
     if (found == given.end())
       continue;
-    const std::vector<std::string> values = values_of(found->second);
+    const std::vector<std::string> values = swept_values(option.name, found->second);
     std::vector<GivenOptions> longer;
     for (const GivenOptions& product : products)
       for (const std::string& value : values) {
@@ -72,7 +78,7 @@ bool ignored_because_of_flag(const GivenOptions& given, const Conflict& conflict
 
 bool has_list(const Section& section, const std::string& name) {
   const auto found = section.options.find(name);
-  return found != section.options.end() && values_of(found->second).size() > 1;
+  return found != section.options.end() && swept_values(name, found->second).size() > 1;
 }
 
 // `name`, and the options that have a list anywhere.
@@ -85,6 +91,21 @@ std::vector<std::string> swept_in(const std::vector<Section>& sections) {
                             [&](const Section& section) { return has_list(section, option.name); }))
       swept.push_back(option.name);
   return swept;
+}
+
+// The seeds that choose for best-of are the first ones of a list, which no cell has: "seeds 5, 1".
+void write_choosing_seeds(const GivenOptions& listed, Scenario& scenario) {
+  if (scenario.best_of.empty())
+    return;
+  const auto seeds = listed.find("seed");
+  std::vector<std::string> choosing =
+      seeds == listed.end() ? std::vector{scenario.written.at("seed")} : values_of(seeds->second);
+  choosing.resize(
+      std::min(choosing.size(), static_cast<std::size_t>(scenario.best_of_seeds.value_or(1))));
+  std::string& written = scenario.written["best-of-seeds"];
+  written.clear();
+  for (const std::string& seed : choosing)
+    written += (written.empty() ? choosing.size() == 1 ? "seed " : "seeds " : ", ") + seed;
 }
 
 // This is a sweep while its sections are added.
@@ -137,6 +158,7 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
     if (!possible)
       continue;
     any = true;
+    write_choosing_seeds(given, scenario);
     for (const auto& [key, option] : product)
       all.used.insert(as_written(key, option));
     if (!section.name.value.empty())

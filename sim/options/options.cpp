@@ -49,6 +49,23 @@ Option optimizer(Option option) {
   return selecting(option);
 }
 
+// Its values are one list, which is no sweep.
+Option as_list(Option option) {
+  option.is_list = true;
+  return option;
+}
+
+void tuned_options(Scenario& s, const std::string& text) {
+  for (const std::string& name : split(text, ','))
+    if (const Option* option = find_option(name); option == nullptr || option->role != Role::choice)
+      throw std::invalid_argument("best-of = " + brief(name) + ": " +
+                                  (option == nullptr ? unknown_option(name)
+                                                     : "nobody may choose " + name +
+                                                           "; allowed are options such as "
+                                                           "learning-rate, staleness or batch"));
+  s.best_of = text;
+}
+
 std::vector<Option> fixed_options() {
   std::vector<Option> options{
       row("platform", &Scenario::platform, "", Role::question,
@@ -207,8 +224,19 @@ std::vector<Option> fixed_options() {
           "7 --jitter 0.1"),
       row("repeats", &Scenario::repeats, whole(1, 1000, "auto"), "auto", Role::run,
           "runs with seeds of their own, whose mean throughput is; auto: as many as chance needs",
-          "The interval is then of the mean over seeds; seed = 1,2,3 are cells of their own.",
+          "The interval is then of the mean over seeds; seed = 1,2,3 are cells of their own, which "
+          "tables and pages pool.",
           "5 --schedule asp --jitter 0.1"),
+      as_list(
+          row("best-of", tuned_options, "", Role::run,
+              "options of which a sweep's best value is compared with others",
+              "The first best-of-seeds of the seeds listed choose by their median, and the other "
+              "seeds are reported.",
+              "learning-rate --learn digits --learning-rate 0.1,0.5 --seed 1,2")),
+      row("best-of-seeds", &Scenario::best_of_seeds, whole(1, 1e4), "", Role::run,
+          "how many of the seeds listed, the first ones, choose for best-of [1]",
+          "A single seed chooses, and is reported too: more seeds say how good the choice is.",
+          "2 --best-of batch --batch 32,64 --seed 1,2,3"),
       row("price", &Scenario::price, numbers(tiny, 1e9), "", Role::run,
           "of one worker for an hour, in any currency: what an epoch costs",
           "A cell's cost is its workers times their hours; without a price only its seconds are "

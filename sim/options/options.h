@@ -38,6 +38,7 @@ struct Option {
   std::string more = {};     // a second sentence; empty: registered things explain theirs
   std::string example = {};  // a value, and options that it needs
   bool selects = false;      // other options mean something only with one of its values
+  bool is_list = false;      // values with commas between them are one value, and no sweep
 };
 
 // All options of scenarios, in the order of --help.

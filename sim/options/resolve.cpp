@@ -146,6 +146,10 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          "server-placement = tensors: what compresses or learns has servers that "
                          "each hold a share of every tensor; allowed is cut"});
   find_misfits_of_length(scenario.learning, given, conflicts);
+  if (given.contains("best-of-seeds") && !given.contains("best-of"))
+    conflicts.push_back({"best-of-seeds",
+                         "best-of-seeds means nothing without best-of: give best-of, the options "
+                         "whose best value is compared"});
   find_misfits_of_settings(scenario, given, conflicts);
 }
 

@@ -11,10 +11,11 @@ namespace syncline {
 
 // A report is about these.
 struct Findings {
-  std::vector<Result> results;       // of a validation, too
-  std::vector<ValidationRow> rows;   // of a validation; otherwise none
-  std::vector<std::string> missing;  // a line for each thing that is not in it
-  std::string command = {};          // that makes the report again; empty: not known
+  std::vector<Result> results;          // pooled (sim/study/pooled.h); of a validation as they are
+  std::vector<ValidationRow> rows;      // of a validation; otherwise none
+  std::vector<std::string> missing;     // a line for each thing that is not in it
+  std::vector<std::string> notes = {};  // how results were pooled
+  std::string command = {};             // that makes the report again; empty: not known
 };
 
 // Every page and summary of ours begins with this, and nothing of anybody else's does.

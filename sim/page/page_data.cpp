@@ -61,13 +61,20 @@ Json to_json(const Chart& chart) {
         {"title", one.title}, {"unit", one.unit}, {"scale", scales[static_cast<int>(one.scale)]}};
   };
   Json series = Json::array();
-  for (const Series& one : chart.series)
+  for (const Series& one : chart.series) {
     series.push_back({{"name", one.name},
                       {"colour", one.colour},
                       {"dash", one.dash},
                       {"x", numbers(one.x)},
                       {"y", numbers(one.y)},
                       {"notes", one.notes}});
+    if (!one.bands.empty()) {
+      Json bands = Json::array();
+      for (const SeedBand& band : one.bands)
+        bands.push_back(Json::array({rounded(band.least), rounded(band.most)}));
+      series.back()["bands"] = std::move(bands);
+    }
+  }
   return {{"kind", kinds[static_cast<int>(chart.kind)]},
           {"id", chart.id},
           {"title", chart.title},
@@ -153,8 +160,13 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
   Json columns = Json::array(), rows = Json::array();
   for (const std::string& option : options)
     columns.push_back({{"title", option}, {"unit", "text"}});
-  for (const Figure* figure : figures)
-    columns.push_back({{"title", title_of(*figure, findings.results)}, {"unit", unit_of(*figure)}});
+  for (const Figure* figure : figures) {
+    const std::string title = title_of(*figure, findings.results);
+    columns.push_back({{"title", title}, {"unit", unit_of(*figure)}});
+    if (has_ranges(*figure, findings.results))
+      for (const char* end : {", least", ", most"})
+        columns.push_back({{"title", title + end}, {"unit", unit_of(*figure)}});
+  }
   for (const RankedCell& ranked : ranking.cells) {
     const Result& result = findings.results[ranked.result];
     Json row = Json::array();
@@ -165,12 +177,19 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
       row.push_back(figure->unit == Unit::text ? Json(shown_in_table(*figure, result))
                     : value                    ? Json(rounded(*value))
                                                : Json(nullptr));
+      if (!has_ranges(*figure, findings.results))
+        continue;
+      const std::optional<SeedBand> band = band_of(figure->name, result);
+      for (const double end : {band ? band->least : value.value_or(HUGE_VAL),
+                               band ? band->most : value.value_or(HUGE_VAL)})
+        row.push_back(std::isfinite(end) ? Json(rounded(end)) : Json(nullptr));
     }
     rows.push_back(std::move(row));
   }
-  return {{"columns", columns},
-          {"rows", rows},
-          {"note", "Simulated as " + how_simulated(findings.results) + "."}};
+  std::string note = "Simulated as " + how_simulated(findings.results) + ".";
+  for (const std::string& pooling : findings.notes)
+    note += fmt::format(" {}.", pooling);
+  return {{"columns", columns}, {"rows", rows}, {"note", note}};
 }
 
 // The page begins with these sentences: who won, or what the only cell does.
@@ -187,9 +206,10 @@ std::vector<std::string> lead_of(const Findings& findings, const Study& study,
   const StudyCell& cell = study.cells[ranking.cells.front().result];
   const Result& result = *cell.result;
   const auto text = [&](const char* option) { return said(option, result.setting(option)); };
-  std::vector<std::string> lead{
-      text("model") + " on " + text("platform") + " with " + text("workers") + ", " + cell.series +
-      ": " + count_shown(result.figures.throughput_samples_per_s) + " samples/s."};
+  std::vector<std::string> lead{fmt::format(
+      "{} on {} with {}, {}: {} samples/s{}.", text("model"), text("platform"), text("workers"),
+      cell.series, count_shown(result.figures.throughput_samples_per_s),
+      seeds_of(result) > 1 ? fmt::format(", the median of {} seeds", seeds_of(result)) : "")};
   if (result.learns()) {
     const auto target = target_in(result);
     lead.push_back("Learned from " + result.learned->data + ": loss " + loss_shown(result) +
@@ -322,7 +342,11 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
     for (const Map& map : maps_of(study))
       maps.push_back(to_json(map));
   }
+  std::size_t simulations = 0;
+  for (const Result& result : results)
+    simulations += seeds_of(result);
   Json data{{"cells", study.cells.size()},
+            {"simulations", simulations},
             {"lead", lead_of(findings, study, ranking)},
             {"subject", subject_of(study)},
             {"made", made_of(findings)},

@@ -11,6 +11,7 @@
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/charts.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/study/subject.h"
@@ -87,10 +88,12 @@ std::string summary_of(const Findings& findings) {
     const StudyCell& cell = study.cells[ranking.cells[i].result];
     text += "| " + plain(cell.name) + " |";
     for (const Figure* figure : columns)
-      text += fmt::format(" {} |", plain(shown_in_table(*figure, *cell.result)));
+      text += fmt::format(" {} |", plain(shown_with_range(*figure, *cell.result)));
     text += "\n";
   }
   text += "\nSimulated as " + plain(how_simulated(findings.results)) + ".\n";
+  for (const std::string& note : findings.notes)
+    text += fmt::format("\n{}.\n", plain(note));
   if (ranking.cells.size() > most_rows)
     text += fmt::format("\n{} slower cells are not shown.\n", ranking.cells.size() - most_rows);
   std::string warnings;

@@ -184,6 +184,22 @@ struct End {
   double x = 0, from = 0, y = 0;
 };
 
+// What its repetitions cover, behind all lines.
+void draw_band(Canvas& canvas, const Chart& chart, const Series& series, const Ruler& x,
+               const Ruler& y) {
+  std::string there, back;
+  for (std::size_t i = 0; i < series.bands.size(); ++i) {
+    const SeedBand& band = series.bands[i];
+    if (!drawable(series.x[i], band.least, chart) || !drawable(series.x[i], band.most, chart))
+      continue;
+    there += fmt::format("{:.5g},{:.5g} ", x.at(series.x[i]), y.at(band.most));
+    back.insert(0, fmt::format("{:.5g},{:.5g} ", x.at(series.x[i]), y.at(band.least)));
+  }
+  if (!there.empty())
+    canvas.body += fmt::format("<polygon points=\"{}{}\" fill=\"{}\" fill-opacity=\"0.15\"/>\n",
+                               there, back, colour_of(series.colour));
+}
+
 // Answers with its end; none where no point of it can be drawn.
 std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& series,
                              const Ruler& x, const Ruler& y) {
@@ -231,6 +247,10 @@ std::string lines_svg(const Chart& chart, const std::string& subject) {
       if (drawable(series.x[i], series.y[i], chart)) {
         xs.push_back(series.x[i]);
         ys.push_back(series.y[i]);
+        if (!series.bands.empty())
+          for (const double end : {series.bands[i].least, series.bands[i].most})
+            if (drawable(series.x[i], end, chart))
+              ys.push_back(end);
       }
   }
   if (xs.empty())
@@ -243,6 +263,8 @@ std::string lines_svg(const Chart& chart, const std::string& subject) {
   const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
                 parts ? std::max(1.0, most) : most + 0.15 * std::abs(most), chart.y.scale, 344, 20};
   draw_axes(canvas, chart, x, y, xs);
+  for (const Series& series : chart.series)
+    draw_band(canvas, chart, series, x, y);
   std::vector<End> ends;
   for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series)
     if (const auto end = draw_line(canvas, chart, *series, x, y))

@@ -10,6 +10,7 @@
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
+#include "sim/study/pooled.h"
 #include "sim/study/study.h"
 
 namespace syncline {
@@ -43,11 +44,14 @@ std::string comparison_table(const std::vector<Result>& results,
     for (const Result& result : results)
       columns.back().cells.push_back(shown(result));
   };
+  const bool repeated =
+      std::ranges::any_of(results, [](const Result& one) { return seeds_of(one) > 1; });
   for (const std::string& option : with_differing(swept, results))
-    add(option, true, [&](const Result& result) { return result.option(option); });
+    if (option != "seed" || !repeated)
+      add(option, true, [&](const Result& result) { return result.option(option); });
   for (const Figure* figure : columns_of(results))
     add(title_of(*figure, results), figure->unit == Unit::text,
-        [&](const Result& result) { return shown_in_table(*figure, result); });
+        [&](const Result& result) { return shown_with_range(*figure, result); });
   const bool unsteady = std::ranges::any_of(results, is_unsteady, &Result::figures);
   return aligned(columns, results.size()) + "simulated as " + how_simulated(results) + "\n" +
          (unsteady ? "~: the halves of the window differ by more than 3 %; a longer run says more\n"

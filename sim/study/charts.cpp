@@ -43,7 +43,7 @@ std::vector<Group> curves_of(const Cells& cells) {
   return curves;
 }
 
-std::vector<Series> lines_of(const std::vector<Group>& curves, double (StudyCell::*value)() const) {
+std::vector<Series> lines_of(const std::vector<Group>& curves, const std::string& figure) {
   std::vector<Series> all;
   for (std::size_t i = 0; i < std::min(curves.size(), most_series); ++i) {
     const Group& curve = curves[i];
@@ -52,8 +52,13 @@ std::vector<Series> lines_of(const std::vector<Group>& curves, double (StudyCell
                 .dash = curve.cells.front()->dash};
     for (const StudyCell* cell : curve.cells) {
       line.x.push_back(cell->x);
-      line.y.push_back((cell->*value)());
+      line.y.push_back(value_of(figure, *cell->result).value_or(0));
+      if (seeds_of(*cell->result) > 1)
+        line.bands.push_back(
+            band_of(figure, *cell->result).value_or(SeedBand{line.y.back(), line.y.back()}));
     }
+    if (line.bands.size() < line.y.size())
+      line.bands.clear();
     all.push_back(std::move(line));
   }
   return all;
@@ -103,7 +108,7 @@ Chart throughput_chart(const Study& study, const Cells& cells, const std::vector
               .sentence = sentence + of_more(curves.size(), most_series) + ".",
               .x = {study.x_option, "", scale_of(study, cells)},
               .y = {"samples/s", "samples/s", Scale::log10},
-              .series = lines_of(curves, &StudyCell::throughput)};
+              .series = lines_of(curves, "throughput_samples_per_s")};
   if (study.x_option == "workers")
     chart.series.push_back(ideal_of(cells));
   return chart;
@@ -136,7 +141,7 @@ Chart efficiency_chart(const Study& study, const Cells& cells, const std::vector
                       (curves.size() > 1 ? where_it_falls(study, curves.back()) : "") + ".",
           .x = {study.x_option, "", scale_of(study, cells)},
           .y = {"of what the workers would do alone", "%", Scale::linear},
-          .series = lines_of(curves, &StudyCell::efficiency)};
+          .series = lines_of(curves, "scaling_efficiency")};
 }
 
 // Cells to compare side by side: those of each x, best first, the largest x last.

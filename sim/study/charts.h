@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/study/pooled.h"
 #include "sim/study/study.h"
 #include "sim/study/validation.h"
 
@@ -26,7 +27,8 @@ struct Series {
   int dash = 0;
   std::vector<double> x;  // of bars: one value per category in y, and none here
   std::vector<double> y;
-  std::vector<std::string> notes;  // of points, where a reader would ask further
+  std::vector<std::string> notes;    // of points, where a reader would ask further
+  std::vector<SeedBand> bands = {};  // of lines of pooled cells, around y; else none
 };
 
 struct Chart {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <fmt/format.h>
 #include <map>
+#include <numeric>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -128,6 +130,24 @@ std::string end_sentence(const Study& study, const Cells& cells, const Against& 
          (lost == 0 ? "" : "; " + std::to_string(lost) + (lost == 1 ? " diverges" : " diverge"));
 }
 
+std::vector<std::size_t> places_in(const std::vector<CurvePoint>& curve) {
+  std::vector<std::size_t> places(curve.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  return places;
+}
+
+// "; each is the median of 3 seeds, with all of them around it"; empty where nothing is repeated.
+std::string seeds_sentence(const Cells& cells) {
+  const auto [least, most] =
+      std::ranges::minmax(cells, {}, [](const StudyCell* cell) { return seeds_of(*cell->result); });
+  const std::size_t seeds = seeds_of(*most->result);
+  return seeds == 1
+             ? ""
+             : fmt::format("; each is the median of {}{} seeds, in a band of all of them",
+                           least == most || seeds_of(*least->result) == seeds ? "" : "up to ",
+                           seeds);
+}
+
 Chart chart_of(const Study& study, const Cells& cells, const Against& against,
                const Measure& measure) {
   Chart chart{.kind = Chart::Kind::curves,
@@ -145,11 +165,20 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
     const StudyCell& cell = *cells[i];
     Series line{
         .name = name_of(study, cell), .colour = cell.colour, .dash = of_colour[cell.colour]++};
-    for (const CurvePoint& point : spread(cell.result->learned->curve, most))
-      if (std::abs(point.*measure.column) <= most_of_a_loss) {  // and a number
-        line.x.push_back(point.*against.column);
-        line.y.push_back(point.*measure.column);
+    const std::vector<CurvePoint>& curve = cell.result->learned->curve;
+    const std::vector<SeedBand> bands = curve_band(*cell.result, measure.column);
+    for (const std::size_t place : spread(places_in(curve), most)) {
+      const CurvePoint& point = curve[place];
+      if (!(std::abs(point.*measure.column) <= most_of_a_loss))  // or no number
+        continue;
+      line.x.push_back(point.*against.column);
+      line.y.push_back(point.*measure.column);
+      if (!bands.empty()) {
+        const SeedBand& band = line.bands.emplace_back(
+            SeedBand{bands[place].least, std::min(bands[place].most, most_of_a_loss)});
+        ys.insert(ys.end(), {band.least, band.most});
       }
+    }
     xs.insert(xs.end(), line.x.begin(), line.x.end());
     ys.insert(ys.end(), line.y.begin(), line.y.end());
     if (const auto own = target_in(*cell.result);
@@ -173,7 +202,7 @@ Chart chart_of(const Study& study, const Cells& cells, const Against& against,
     if (least > 0 && greatest / least >= wide)
       chart.y.scale = Scale::log10;
   }
-  chart.sentence += of_more(cells.size(), most_curves) + ".";
+  chart.sentence += seeds_sentence(cells) + of_more(cells.size(), most_curves) + ".";
   return chart;
 }
 

@@ -4,6 +4,7 @@
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
+#include "sim/study/pooled.h"
 #include "sim/study/ranking_sentences.h"
 #include "sim/study/study.h"
 
@@ -15,13 +16,13 @@ using Choices = std::vector<const RankedCell*>;
 constexpr std::size_t most_sentences = 3;
 
 // "0.0123 (96.1 % held out, after 12.3 s)"; with samples, "after 12.3 s and 5,000 samples".
-std::string end_shown(const Result& result, bool with_samples) {
+std::string end_shown(const Result& result, bool with_samples, const std::string& basis) {
   return loss_shown(result) + " (" + accuracy_shown(result) + " held out, after " +
          seconds_shown(last_of_curve(result, &CurvePoint::seconds)) +
          (with_samples
               ? " and " + count_shown(last_of_curve(result, &CurvePoint::samples)) + " samples"
               : "") +
-         ")";
+         (basis.empty() ? "" : "; " + basis) + ")";
 }
 
 // Whether it may have met its target by then, between two points of its curve.
@@ -84,6 +85,9 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
   const Choices& order = outcome.order;
   const auto of = [&](std::size_t place) -> const Result& { return results[order[place]->result]; };
   const std::string winners = choices_shown(outcome.winners());
+  std::vector<const Result*> competing;
+  for (const RankedCell* cell : order)
+    competing.push_back(&results[cell->result]);
   if (!outcome.target.empty() && outcome.reached > 0) {
     const std::size_t missed = order.size() - outcome.reached;
     std::string others;
@@ -94,7 +98,8 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
         others += " (a smaller evaluate-every may say otherwise)";
     }
     return "reached " + outcome.target + " first: " + winners + ", " + target_shown(of(0)) +
-           others + (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
+           in_brackets(basis_of(competing, "target_s", learned_before)) + others +
+           (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
   }
   const std::string least = outcome.first > 1
                                 ? choices_shown(outcome.winners()) + " end with one loss, "
@@ -103,9 +108,9 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
   const bool unequal =
       last_of_curve(of(0), &CurvePoint::samples) != last_of_curve(of(last), &CurvePoint::samples);
   return (outcome.target.empty() ? "" : "none reached " + outcome.target + ": ") + least +
-         end_shown(of(0), unequal) +
+         end_shown(of(0), unequal, basis_of(competing, "loss", learned_before)) +
          (outcome.first < order.size()
-              ? "; " + order.back()->choice + " with the most, " + end_shown(of(last), unequal)
+              ? "; " + order.back()->choice + " with the most, " + end_shown(of(last), unequal, "")
               : "");
 }
 
@@ -127,9 +132,13 @@ std::string who_was_first(const Results& results, const std::vector<CompetingCel
       first.push_back(choices_shown(outcome.winners()));
   }
   Words parts = with_others(counted(first));
+  std::size_t seeds = 1;
+  for (const Result& result : results)
+    seeds = std::max(seeds, seeds_of(result));
   if (first.size() < contests.size())
     parts.push_back(fmt::format("nobody in {}", contests.size() - first.size()));
-  return fmt::format("of {} combinations, the {} {}", contests.size(),
+  return fmt::format("of {} combinations, each of {}, the {} {}", contests.size(),
+                     seeds == 1 ? "one seed" : fmt::format("{} seeds", seeds),
                      targets ? "target was reached first by" : "least loss at the end is of",
                      and_listed(parts));
 }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "sim/report/readable.h"
+#include "sim/report/report.h"
 #include "sim/study/charts.h"
 #include "sim/study/lists.h"
 
@@ -121,7 +122,10 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [choice, cell] : cells)
       order.emplace_back(cell->throughput(), choice);
-    std::ranges::sort(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+    // What is not steady wins nothing (ranking.cpp), unless nothing else is there.
+    std::ranges::sort(order, {}, [&](const auto& one) {
+      return std::pair(is_unsteady(cells.at(one.second)->result->figures), -one.first);
+    });
     const std::string& best = order.front().second;
     Series& choice = found_or_added(map.choices, best, &Series::name);
     choice.colour = cells.at(best)->colour;

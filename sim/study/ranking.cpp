@@ -28,12 +28,12 @@ bool never_competes(const std::string& option) {
 }
 
 constexpr double nearly_equal = 1e-9;
+constexpr double near_numbers = 0.05;  // parts of the larger one: what differs by more never ties
 
 double half_width_of(const Figures& figures) {
   const double halves = std::abs(figures.halves_differ);
   const double interval = figures.throughput_interval.value_or(halves);
-  const double part = is_unsteady(figures) ? std::max(interval, halves / 2) : interval;
-  return std::max(part, nearly_equal) * figures.throughput_samples_per_s;
+  return std::max(interval, nearly_equal) * figures.throughput_samples_per_s;
 }
 
 double error_of_fidelity(const Result& result) {
@@ -113,6 +113,20 @@ bool follows_name(const Results& results, const Places& places, const std::strin
   });
 }
 
+bool ranks_before(const RankedCell& a, const RankedCell& b) {
+  return std::pair(!a.is_candidate, -a.samples_per_s) <
+         std::pair(!b.is_candidate, -b.samples_per_s);
+}
+
+std::size_t tied_in(const CompetingCells& contest) {
+  const RankedCell& first = contest.cells.front();
+  const auto behind = std::ranges::find_if(contest.cells, [&](const RankedCell& cell) {
+    return !cell.is_candidate || !may_be_as_fast(cell, first) ||
+           cell.samples_per_s < (1 - near_numbers) * first.samples_per_s;
+  });
+  return static_cast<std::size_t>(behind - contest.cells.begin());
+}
+
 std::vector<CompetingCells> contests_of(const Results& results, const Places& places,
                                         const Words& settings, const Words& told) {
   std::vector<CompetingCells> contests;
@@ -128,19 +142,13 @@ std::vector<CompetingCells> contests_of(const Results& results, const Places& pl
                              .samples_per_s = figures.throughput_samples_per_s,
                              .half_width = half_width_of(figures),
                              .epoch_s = figures.epoch_s,
-                             .epoch_cost = figures.epoch_cost});
+                             .epoch_cost = figures.epoch_cost,
+                             .is_candidate = !is_unsteady(figures)});
   }
   for (CompetingCells& contest : contests) {
-    std::ranges::stable_sort(contest.cells, std::greater(), &RankedCell::samples_per_s);
+    std::ranges::stable_sort(contest.cells, ranks_before);
     widen_flows(results, contest);
-    const RankedCell& first = contest.cells.front();
-    contest.tied = static_cast<std::size_t>(
-        std::ranges::find_if(contest.cells,
-                             [&](const RankedCell& cell) {
-                               return cell.samples_per_s + cell.half_width <
-                                      first.samples_per_s - first.half_width;
-                             }) -
-        contest.cells.begin());
+    contest.tied = contest.cells.size() == 1 ? 1 : tied_in(contest);
   }
   return contests;
 }
@@ -173,7 +181,7 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
   }
   for (const CompetingCells& contest : ranking.contests)
     ranking.cells.insert(ranking.cells.end(), contest.cells.begin(), contest.cells.end());
-  std::ranges::stable_sort(ranking.cells, std::greater(), &RankedCell::samples_per_s);
+  std::ranges::stable_sort(ranking.cells, ranks_before);
   if (places.size() < 2 || all_differ())
     return ranking;
 
@@ -184,6 +192,10 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
 }
 
 }  // namespace
+
+bool may_be_as_fast(const RankedCell& slower, const RankedCell& faster) {
+  return slower.samples_per_s + slower.half_width >= faster.samples_per_s - faster.half_width;
+}
 
 Ranking rank(const Results& results) {
   return std::ranges::any_of(results, &Result::learns)

@@ -1,6 +1,8 @@
-// A ranking says what won, by how much, over what, and what an epoch takes and costs.
+// A ranking says what won, by how much, over what, and what an epoch takes and costs. It ranks
+// results as they are: cells that are repetitions are pooled before (pooled.h).
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,6 +19,8 @@ struct RankedCell {
   double half_width = 0;             // of the 95 % interval of that, in samples/s
   double epoch_s = 0;                // of epoch-samples, or of a million samples
   std::optional<double> epoch_cost;  // where there is a price
+  // Whether it can win: its throughput is steady, so that it is known which it is.
+  bool is_candidate = true;
 };
 
 // Cells among which one may choose: they differ in schedule, exchange, compressor and the like, and
@@ -24,9 +28,14 @@ struct RankedCell {
 struct CompetingCells {
   std::vector<std::pair<std::string, std::string>> setting;  // what tells it from other contests
   std::int64_t workers = 0;
-  std::vector<RankedCell> cells;  // the fastest first
-  // So many of the first are as fast as the very first: their intervals overlap. 1: it won.
+  std::vector<RankedCell> cells;  // candidates first, the fastest of them first
+  // So many of the first are as fast as the very first: their intervals overlap, and the numbers
+  // are near. 1: it won; 0: there is no candidate.
   std::size_t tied = 1;
+
+  std::size_t candidates() const {
+    return static_cast<std::size_t>(std::ranges::count(cells, true, &RankedCell::is_candidate));
+  }
 };
 
 struct Ranking {

@@ -7,6 +7,7 @@
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/lists.h"
+#include "sim/study/pooled.h"
 #include "sim/study/study.h"
 
 namespace syncline {
@@ -31,10 +32,42 @@ std::string stale_note(const Results& results, const RankedCell& cell) {
   return stale < 0.5 ? "" : fmt::format(" (its gradients miss {:.3g} others)", stale);
 }
 
-// "..., the mean of 5 runs".
-std::string runs_note(const Results& results, const RankedCell& cell) {
-  const std::int64_t runs = results[cell.result].figures.runs;
-  return runs == 1 ? "" : " (the mean of " + runs_shown(runs) + ")";
+bool is_faster(const Result& a, const Result& b) {
+  return a.figures.throughput_samples_per_s > b.figures.throughput_samples_per_s;
+}
+
+// Those of these cells that can win.
+std::vector<const Result*> candidates_in(const Results& results, const CompetingCells& contest) {
+  std::vector<const Result*> candidates;
+  for (std::size_t i = 0; i < contest.candidates(); ++i)
+    candidates.push_back(&results[contest.cells[i].result]);
+  return candidates;
+}
+
+// What the winner's throughput rests on: " (the mean of 5 runs)", or its seeds.
+std::string basis_note(const Results& results, const CompetingCells& contest) {
+  const Result& first = results[contest.cells.front().result];
+  if (seeds_of(first) == 1 && first.figures.runs > 1)
+    return " (the mean of " + runs_shown(first.figures.runs) + ")";
+  return in_brackets(
+      basis_of(candidates_in(results, contest), "throughput_samples_per_s", is_faster));
+}
+
+// "asp is no candidate: the halves of its window differ by 12 %"; empty where all are candidates.
+std::string unsteady_note(const Results& results, const CompetingCells& contest) {
+  Words words;
+  double most = 0;
+  for (const RankedCell& cell : contest.cells)
+    if (!cell.is_candidate) {
+      words.push_back(cell.choice);
+      most = std::max(most, std::abs(results[cell.result].figures.halves_differ));
+    }
+  if (words.empty())
+    return "";
+  const bool one = words.size() == 1;
+  return fmt::format("{}: the halves of {} differ by {}{}",
+                     few(words) + (one ? " is no candidate" : " are no candidates"),
+                     one ? "its window" : "their windows", one ? "" : "up to ", percent(most));
 }
 
 // The range of those that tie: "1,007 to 998.9".
@@ -44,23 +77,31 @@ std::string range_shown(const CompetingCells& contest) {
   return most == least ? most : most + " to " + least;
 }
 
-// "bsp over ring is the fastest: 1,234 samples/s, 1.8 x the next, asp over ps".
+// "bsp over ring is the fastest: 1,234 samples/s, 1.8 x the next, asp over ps"
 std::string won(const Results& results, const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
-  std::string text;
   if (contest.cells.size() == 1)
     return first.choice + " is alone: " + count_shown(first.samples_per_s) + " samples/s";
+  const std::string unsteady = unsteady_note(results, contest);
+  if (contest.tied == 0)
+    return "none is known to be the fastest: " + unsteady;
+  std::string text;
   if (contest.tied == 1)
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
-           runs_note(results, first) + stale_note(results, first);
+           basis_note(results, contest) + stale_note(results, first);
   else
     text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
-           " samples/s, within their intervals";
-  if (contest.tied == contest.cells.size())
-    return text;
-  const RankedCell& next = contest.cells[contest.tied];
-  return text + ", " + times(first.samples_per_s / next.samples_per_s) + " the next, " +
-         next.choice + " (" + count_shown(next.samples_per_s) + ")";
+           " samples/s, within their intervals" +
+           (seeds_of(results[first.result]) > 1
+                ? fmt::format(" (medians of {} seeds)", seeds_of(results[first.result]))
+                : basis_note(results, contest));
+  if (contest.tied < contest.candidates()) {
+    const RankedCell& next = contest.cells[contest.tied];
+    text += ", " + times(first.samples_per_s / next.samples_per_s) + " the next, " + next.choice +
+            " (" + count_shown(next.samples_per_s) + ")" +
+            (may_be_as_fast(next, first) ? ", but their intervals overlap" : "");
+  }
+  return text + (unsteady.empty() ? "" : "; " + unsteady);
 }
 
 std::string settings_shown(const CompetingCells& contest) {
@@ -70,11 +111,25 @@ std::string settings_shown(const CompetingCells& contest) {
   return and_listed(words);
 }
 
+// "; each number is the median of 3 seeds", or "; each of one seed".
+std::string repeated_note(const Results& results, const std::vector<CompetingCells>& contests) {
+  std::size_t seeds = 1;
+  bool once = false;
+  for (const CompetingCells& contest : contests)
+    for (const RankedCell& cell : contest.cells) {
+      const Result& result = results[cell.result];
+      seeds = std::max(seeds, seeds_of(result));
+      once = once || (is_of_chance(result) && result.figures.runs == 1);
+    }
+  return seeds > 1 ? fmt::format("; each of {} seeds", seeds) : once ? "; each of one seed" : "";
+}
+
 // Says who wins in how many contests, if they differ in more than their workers.
 Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
   Words winners;
   int ties = 0;
+  std::size_t unsteady = 0;
   const CompetingCells* clearest = nullptr;
   double lead = 0;
   for (const CompetingCells& contest : contests) {
@@ -83,8 +138,13 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
       ++ties;
       continue;
     }
+    if (contest.tied == 0) {
+      ++unsteady;
+      continue;
+    }
     winners.push_back(cells.front().choice);
-    const double by = cells.size() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
+    const double by =
+        contest.candidates() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
     if (by > lead) {
       lead = by;
       clearest = &contest;
@@ -92,11 +152,14 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
   }
   const std::string first =
       fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings)) +
-      (winners.empty() ? "none has a winner, all are ties"
-                       : "the fastest is " + few(counted(winners))) +
-      (winners.empty() || ties == 0
-           ? "."
-           : fmt::format("; {} {}.", ties, ties == 1 ? "is a tie" : "are ties"));
+      (!winners.empty() ? "the fastest is " + few(counted(winners))
+       : unsteady == 0  ? "none has a winner, all are ties"
+                        : "none has a winner") +
+      ((winners.empty() && unsteady == 0) || ties == 0
+           ? ""
+           : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
+      (unsteady == 0 ? "" : fmt::format("; in {} nothing is steady", unsteady)) +
+      repeated_note(results, contests) + ".";
   if (clearest == nullptr)
     return {first};
   return {first, "The largest lead is at " + settings_shown(*clearest) + ": " +
@@ -114,7 +177,9 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   std::vector<std::pair<std::string, Words>> at;  // winners, and where
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
-    const std::string who = (tied.size() > 1 ? "a tie of " : "") + few(tied);
+    const std::string who = tied.empty()      ? "none that is steady"
+                            : tied.size() > 1 ? "a tie of " + few(tied)
+                                              : tied.front();
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }
@@ -173,6 +238,27 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
     return text + ", and nothing is cheaper.";
   return text + "; the cheapest is " + whom(cheapest) + ": " + cost_shown(priced(cheapest)) +
          " in " + duration_shown(cheapest.epoch_s) + ".";
+}
+
+std::string in_brackets(const std::string& text) {
+  return text.empty() ? "" : " (" + text + ")";
+}
+
+std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
+                     bool (*before)(const Result&, const Result&)) {
+  const Result& first = *competing.front();
+  if (seeds_of(first) == 1)
+    return std::ranges::any_of(competing,
+                               [](const Result* result) {
+                                 return is_of_chance(*result) && result->figures.runs == 1;
+                               })
+               ? "one seed"
+               : "";
+  const FirstInSeeds count = first_in_seeds(competing, before);
+  const std::string range = range_of_seeds(*find_figure(figure), first);
+  return fmt::format(
+      "median of {} seeds{}{}", seeds_of(first), range.empty() ? "" : ", " + range,
+      count.seeds == 0 ? "" : fmt::format("; first in {} of {}", count.first, count.seeds));
 }
 
 std::string setting_shown(const std::pair<std::string, std::string>& setting) {

@@ -32,6 +32,18 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking);
 // "32 workers" or "density 0.01": an option and its value.
 std::string setting_shown(const std::pair<std::string, std::string>& setting);
 
+// Whether their intervals overlap.
+bool may_be_as_fast(const RankedCell& slower, const RankedCell& faster);
+
+// What a verdict rests on, beside the number of the winner, which is the first of these: "median of
+// 5 seeds, 11.9 s to 13 s; first in 4 of 5", or "one seed" where chance has a part in it and
+// nothing was repeated. Empty where there is no chance.
+std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
+                     bool (*before)(const Result&, const Result&));
+
+// " (text)"; empty where there is none.
+std::string in_brackets(const std::string& text);
+
 // "bsp in 3", "asp in 2": whoever is named most often comes first.
 Words counted(const Words& names);
 

@@ -73,17 +73,46 @@ TEST(Ranking, CallsATieWhatIsWithinTheIntervals) {
   EXPECT_EQ(all.sentences.front(), "ring and tree tie at 100 samples/s, within their intervals.");
 }
 
-// Runs whose halves differ do not know their throughput as their interval says.
-TEST(Ranking, CallsATieWhatIsNotSteady) {
-  Result unsteady = result_of({of("bsp", "ring"), 100, 0.001});
-  Result other = result_of({of("bsp", "tree"), 98, 0.001});
-  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 1U);
-  unsteady.figures.halves_differ = -0.05;
-  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
+// 7,944 +- 40 % and 6,265 are no tie, though nobody knows that the first is the faster one.
+TEST(Ranking, CallsOnlyWhatIsNearATie) {
+  const Ranking far = ranking_of(
+      {{of("bsp", "ring"), 7944, 0.4}, {of("bsp", "tree"), 6265}, {of("bsp", "ps"), 1000}});
+  EXPECT_EQ(far.contests.front().tied, 1U);
+  EXPECT_EQ(far.sentences.front(),
+            "ring is the fastest: 7,944 samples/s, 1.3 x the next, tree (6,265), but their "
+            "intervals overlap.");
+  EXPECT_EQ(
+      ranking_of({{of("bsp", "ring"), 100, 0.4}, {of("bsp", "tree"), 95.1}}).contests.front().tied,
+      2U);
+  EXPECT_EQ(
+      ranking_of({{of("bsp", "ring"), 100, 0.4}, {of("bsp", "tree"), 94.9}}).contests.front().tied,
+      1U);
+  Result other = result_of({of("bsp", "tree"), 98, 0});
   other.figures.throughput_interval.reset();  // too few iterations to know
-  unsteady.figures.halves_differ = 0.0;
   other.figures.halves_differ = 0.025;
-  EXPECT_EQ(rank({unsteady, other}).contests.front().tied, 2U);
+  EXPECT_EQ(rank({result_of({of("bsp", "ring"), 100}), other}).contests.front().tied, 2U);
+}
+
+// Nobody knows what throughput it has: it neither wins nor ties, and is named.
+TEST(Ranking, HasNoCandidateThatIsNotSteady) {
+  std::vector<Result> results{result_of({of("bsp", "ring"), 7944, 0.001}),
+                              result_of({of("bsp", "tree"), 6265, 0.001}),
+                              result_of({of("bsp", "ps"), 7000, 0.001})};
+  results[0].figures.halves_differ = -0.12;
+  const Ranking ranking = rank(results);
+  EXPECT_EQ(ranking.sentences.front(),
+            "ps is the fastest: 7,000 samples/s, 1.1 x the next, tree (6,265); ring is no "
+            "candidate: the halves of its window differ by 12 %.");
+  EXPECT_EQ(ranking.cells.front().result, 2U);
+  EXPECT_EQ(ranking.cells.back().result, 0U);
+  results[1].figures.halves_differ = 0.05;
+  EXPECT_EQ(rank(results).sentences.front(),
+            "ps is the fastest: 7,000 samples/s; ring and tree are no candidates: the halves of "
+            "their windows differ by up to 12 %.");
+  results[2].figures.halves_differ = 0.04;
+  const Ranking none = rank(results);
+  EXPECT_EQ(none.contests.front().tied, 0U);
+  expect_mentions(none.sentences.front(), {"none is known to be the fastest: ring, ps and tree"});
 }
 
 // Where both are flows their errors are alike; a flow against steps is known by 3 % less.

@@ -90,7 +90,7 @@ TEST(LearningCharts, AreFiguresAndInTheSummary) {
             (std::vector<std::string>{"loss-resnet50-batch-32-two-hosts.svg",
                                       "accuracy-resnet50-batch-32-two-hosts.svg"}));
   expect_mentions(summary_of(findings),
-                  {"**reached accuracy 0.8 first: bsp, 8 s; 1 did not reach it.**",
+                  {"**reached accuracy 0.8 first: bsp, 8 s \\(one seed\\); 1 did not reach it.**",
                    "| cell | samples/s | scaling | loss | accuracy | target |",
                    "| bsp | 100.0 | 80.0 % | 0.5 | 90.0 % | 8 s |"});
 }

@@ -25,7 +25,8 @@ TEST_F(LearningRanking, IsLedByWhoReachedTheTargetFirst) {
   const Ranking ranking = rank({cell("asp", 500, learned_, 3.4), cell("bsp", 100, learned_, 2.1),
                                 cell("ssp", 300, less_), cell("inhad", 900, made_divergence(1))});
   EXPECT_EQ(ranking.sentences.front(),
-            "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it; 1 "
+            "reached accuracy 0.95 first: bsp, 2.1 s (one seed) against 3.4 s of asp; 1 did not "
+            "reach it; 1 "
             "of 4 cells diverged.");
   std::vector<std::size_t> order;
   for (const RankedCell& one : ranking.cells)
@@ -39,7 +40,7 @@ TEST_F(LearningRanking, SaysThatNobodyReachedIt) {
   EXPECT_EQ(
       rank({cell("asp", 500, less_), cell("bsp", 100, made_learned(0.5, 0.9))}).sentences.front(),
       "none reached accuracy 0.95: bsp ends with the least loss, 0.5 (90.0 % held out, after "
-      "10 s); asp with the most, 0.75 (80.0 % held out, after 10 s).");
+      "10 s; one seed); asp with the most, 0.75 (80.0 % held out, after 10 s).");
 }
 
 TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
@@ -54,14 +55,14 @@ TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
 
 TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
   EXPECT_EQ(rank({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
-            "reached accuracy 0.95 first: bsp and asp, 2 s.");
+            "reached accuracy 0.95 first: bsp and asp, 2 s (one seed).");
 }
 
 // The curve has a point each second.
 TEST_F(LearningRanking, SaysWhereTheTargetWasPerhapsMetInAnotherOrder) {
   EXPECT_EQ(
       rank({cell("asp", 100, learned_, 2.5), cell("bsp", 100, learned_, 2.1)}).sentences.front(),
-      "reached accuracy 0.95 first: bsp, 2.1 s against 2.5 s of asp (a smaller "
+      "reached accuracy 0.95 first: bsp, 2.1 s (one seed) against 2.5 s of asp (a smaller "
       "evaluate-every may say otherwise).");
 }
 
@@ -70,7 +71,7 @@ TEST_F(LearningRanking, SaysWhoHadMoreSamples) {
   more.curve.back().samples *= 2;
   expect_mentions(
       rank({cell("asp", 500, more, {}, ""), cell("bsp", 100, learned_, {}, "")}).sentences[1],
-      {"after 10 s and 5,000 samples)", "after 10 s and 10,000 samples)"});
+      {"after 10 s and 5,000 samples; one seed)", "after 10 s and 10,000 samples)"});
 }
 
 TEST_F(LearningRanking, NeverComparesOtherLessonsWhateverTheyAreCalled) {
@@ -103,7 +104,7 @@ TEST_F(LearningRanking, ComparesWithinANumberOfWorkers) {
   };
   EXPECT_EQ(rank({of("asp", "2", 1), of("bsp", "2", 2), of("asp", "4", 2), of("bsp", "4", 1)})
                 .sentences.front(),
-            "at 4 workers reached accuracy 0.95 first: bsp, 1 s against 2 s of asp.");
+            "at 4 workers reached accuracy 0.95 first: bsp, 1 s (one seed) against 2 s of asp.");
 }
 
 TEST_F(LearningRanking, CountsWhereMoreDiffers) {
@@ -114,7 +115,8 @@ TEST_F(LearningRanking, CountsWhereMoreDiffers) {
           {{"schedule", schedule}, {"seed", seed}, {"until", "accuracy:0.95"}}, 100, learned_,
           seed[0] == '3' ? std::nullopt : std::optional(schedule == "asp" ? 1.0 : 2.0)));
   EXPECT_EQ(rank(results).sentences.front(),
-            "of 3 combinations, the target was reached first by asp in 2 and nobody in 1.");
+            "of 3 combinations, each of one seed, the target was reached first by asp in 2 and "
+            "nobody in 1.");
 }
 
 }  // namespace

@@ -91,6 +91,28 @@ const endLabels = {
   },
 };
 
+// What the repetitions of each line cover, behind all lines.
+const bands = {
+  id: "bands",
+  beforeDatasetsDraw(chart) {
+    const { ctx, scales } = chart;
+    chart.data.datasets.forEach((set, i) => {
+      const ends = (set.bands ?? []).filter((one) => Number.isFinite(one.least) && Number.isFinite(one.most));
+      if (!ends.length || !chart.isDatasetVisible(i)) return;
+      const place = (one, end) => [scales.x.getPixelForValue(one.x), scales.y.getPixelForValue(one[end])];
+      ctx.save();
+      ctx.globalAlpha = 0.15;
+      ctx.fillStyle = set.borderColor;
+      ctx.beginPath();
+      for (const one of ends) ctx.lineTo(...place(one, "most"));
+      for (const one of [...ends].reverse()) ctx.lineTo(...place(one, "least"));
+      ctx.closePath();
+      ctx.fill();
+      ctx.restore();
+    });
+  },
+};
+
 // The colour of a category beside its name.
 const categoryMarks = {
   id: "categoryMarks",
@@ -113,7 +135,8 @@ function lines(chart) {
   const curves = chart.kind === "curves";
   const numbers = (key) => chart.series.flatMap((series) => series[key]).filter((n) => chart[key].scale === "linear" || n > 0);
   const xs = [...new Set(numbers("x"))].sort((a, b) => a - b);
-  const ys = numbers("y");
+  const ends = chart.series.flatMap((series) => (series.bands ?? []).flat()).filter((n) => chart.y.scale === "linear" || n > 0);
+  const ys = [...numbers("y"), ...ends];
   const of = forward[chart.y.scale], at = forward[chart.x.scale];
   const narrow = innerWidth < 820;
   const names = chart.series.map((series) => shortened(series.name, narrow ? 14 : 24));
@@ -130,7 +153,11 @@ function lines(chart) {
   options.scales.y.afterFit = (scale) => { scale.width = Math.max(scale.width, 56); };
   options.plugins.tooltip.callbacks = {
     title: ([item]) => item.dataset.label,
-    label: (item) => `${curves ? "after " + shown(item.raw.of[0], chart.x.unit) : chart.x.title + " " + shown(item.raw.of[0], "")}: ${shown(item.raw.of[1], chart.y.unit)}`,
+    label: (item) => {
+      const band = chart.series[item.datasetIndex].bands?.[item.dataIndex];
+      return `${curves ? "after " + shown(item.raw.of[0], chart.x.unit) : chart.x.title + " " + shown(item.raw.of[0], "")}: ${shown(item.raw.of[1], chart.y.unit)}` +
+        (band ? ` (${shown(band[0], chart.y.unit)} to ${shown(band[1], chart.y.unit)})` : "");
+    },
   };
   const datasets = chart.series.map((series, i) => {
     const colour = paint(colourName(series.colour)), bound = series.colour < 0;
@@ -139,10 +166,11 @@ function lines(chart) {
       data: series.x.map((x, k) => ({ x: at(x), y: of(series.y[k]), of: [x, series.y[k]] })),
       borderWidth: bound ? 1.5 : 2.25, borderDash: bound ? [4, 4] : dashes[series.dash % 4], tension: 0,
       pointStyle: markers[Math.max(0, series.colour) % 7], pointRadius: bound || curves ? 0 : 4, pointHoverRadius: bound ? 3 : 6, pointHitRadius: 8,
+      bands: (series.bands ?? []).map(([least, most], k) => ({ x: at(series.x[k]), least: of(least), most: of(most) })),
       clip: false, order: bound ? 1 : 0,
     };
   });
-  return { type: "line", data: { datasets, curves }, options, plugins: [endLabels] };
+  return { type: "line", data: { datasets, curves }, options, plugins: [bands, endLabels] };
 }
 
 // As the timeline shows who stands still.

@@ -136,7 +136,7 @@ function header(data) {
   const best = data.best;
   const sentences = data.lead;
   document.title = sentences[0];
-  return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.cells, "") + (data.cells === 1 ? " simulation" : " simulations")),
+  return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.simulations, "") + (data.simulations === 1 ? " simulation" : " simulations")),
     element("h1", {}, sentences[0]),
     ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
     data.subject ? element("p", { class: "subject" }, data.subject) : null,

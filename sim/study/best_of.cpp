@@ -1,0 +1,157 @@
+#include "sim/study/best_of.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "kernels/io/text.h"
+#include "sim/report/learning.h"
+#include "sim/report/readable.h"
+#include "sim/report/report.h"
+#include "sim/study/lists.h"
+#include "sim/study/pooled.h"
+#include "sim/study/study.h"
+
+namespace syncline {
+namespace {
+
+using Repeated = std::vector<Result>;
+
+// The options that it names, and the seeds that it looks at.
+std::vector<std::string> tuned_in(const Result& cell) {
+  const std::string& options = cell.option("best-of");
+  return options.empty() ? std::vector<std::string>() : split(options, ',');
+}
+
+// "seeds 5, 1": what best-of-seeds came to when the sweep was multiplied out.
+std::set<double> choosing_seeds(const Result& cell) {
+  std::set<double> seeds;
+  const std::string& written = cell.option("best-of-seeds");
+  if (!cell.option("best-of").empty())
+    for (const std::string& seed : split(written.substr(written.find(' ') + 1), ','))
+      if (const auto number = number_in(seed))
+        seeds.insert(*number);
+  return seeds;
+}
+
+bool has_seed_of(const Result& cell, const std::set<double>& seeds) {
+  return seeds.contains(number_in(cell.option("seed")).value_or(0));
+}
+
+// What competes for the same place has the same.
+std::string kind_of(const Result& cell) {
+  std::string kind;
+  const std::vector<std::string> tuned = tuned_in(cell);
+  for (const WrittenOption& option : cell.options)
+    if (option.name != "seed" && !is_among(option.name, tuned))
+      kind += option.name + "=" + option.value + "\n";
+  return kind;
+}
+
+// In the order of their values: numbers as numbers.
+auto values_in(const Result& cell) {
+  std::vector<std::pair<double, std::string>> values;
+  for (const std::string& option : tuned_in(cell))
+    values.emplace_back(number_in(cell.option(option)).value_or(0), cell.option(option));
+  return values;
+}
+
+// Those with these seeds, or with others; if there are none, all.
+Repeated with_seeds(const Repeated& all, const std::set<double>& seeds, bool these) {
+  Repeated some;
+  std::ranges::copy_if(all, std::back_inserter(some),
+                       [&](const Result& cell) { return has_seed_of(cell, seeds) == these; });
+  return some.empty() ? all : some;
+}
+
+// "the first to reach accuracy 0.9".
+std::string rule_of(const Result& cell) {
+  if (const auto target = target_in(cell))
+    return "the first to reach " + target->shown;
+  return cell.learns() ? "that with the least loss at the end" : "the fastest";
+}
+
+std::string seeds_said(const std::set<double>& seeds) {
+  std::vector<std::string> words;
+  for (const double seed : seeds)
+    words.push_back(number_text(seed));
+  return (seeds.size() == 1 ? "seed " : "seeds ") + few(words);
+}
+
+// What was said once of all cells that were chosen by it.
+struct Rule {
+  std::string tuned;
+  std::string text;
+  std::size_t least = 0, most = 0;  // cells that one was chosen of
+  bool reports_others = true;       // than the seeds that chose
+};
+
+std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
+  const std::string count = rule.least == rule.most
+                                ? std::to_string(rule.most)
+                                : fmt::format("{} to {}", rule.least, rule.most);
+  return fmt::format(
+      "best-of = {}: of {} each has {} with {}, which {} {}", rule.tuned, count, rule.text,
+      seeds_said(seeds), seeds.size() == 1 ? "is" : "are",
+      rule.reports_others
+          ? "not reported"
+          : "also what is reported: on seeds that did not choose, it may do less well");
+}
+
+}  // namespace
+
+bool is_better(const Result& a, const Result& b) {
+  if (a.learns() && b.learns())
+    return learned_before(a, b);
+  const auto place = [](const Result& result) {
+    return std::tuple(is_unsteady(result.figures), -result.figures.throughput_samples_per_s);
+  };
+  return place(a) < place(b);
+}
+
+std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
+                                         std::vector<std::string>& notes) {
+  std::set<double> choosing;
+  std::map<std::string, std::vector<std::size_t>> kinds;  // places of cells
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    choosing.merge(choosing_seeds(cells[i].front()));
+    kinds[kind_of(cells[i].front())].push_back(i);
+  }
+  if (choosing.empty())
+    return cells;
+  std::vector<Rule> rules;
+  std::set<std::size_t> kept;
+  for (auto& [kind, places] : kinds) {
+    std::ranges::sort(places, {}, [&](std::size_t i) { return values_in(cells[i].front()); });
+    std::vector<Result> scores;
+    for (const std::size_t i : places)
+      scores.push_back(pool_of(with_seeds(cells[i], choosing, true)));
+    const std::size_t best = places[static_cast<std::size_t>(
+        std::ranges::min_element(scores, is_better) - scores.begin())];
+    kept.insert(best);
+    const Result& one = cells[best].front();
+    if (const std::string& tuned = one.option("best-of"); !tuned.empty() && places.size() > 1) {
+      const std::string text = rule_of(one);
+      auto rule = std::ranges::find_if(
+          rules, [&](const Rule& other) { return other.tuned == tuned && other.text == text; });
+      if (rule == rules.end())
+        rule = rules.insert(rule, {tuned, text, places.size(), places.size()});
+      rule->least = std::min(rule->least, places.size());
+      rule->most = std::max(rule->most, places.size());
+      rule->reports_others =
+          rule->reports_others && !std::ranges::all_of(cells[best], [&](const Result& cell) {
+            return has_seed_of(cell, choosing);
+          });
+    }
+  }
+  for (const Rule& rule : rules)
+    notes.push_back(rule_note(rule, choosing));
+  std::vector<std::vector<Result>> chosen;
+  for (const std::size_t place : kept)
+    chosen.push_back(with_seeds(cells[place], choosing, false));
+  return chosen;
+}
+
+}  // namespace syncline

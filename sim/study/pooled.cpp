@@ -1,0 +1,345 @@
+#include "sim/study/pooled.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "kernels/io/text.h"
+#include "sim/report/learning.h"
+#include "sim/report/readable.h"
+#include "sim/report/report.h"
+#include "sim/study/best_of.h"
+#include "sim/study/lists.h"
+#include "sim/study/study.h"
+#include "sim/window.h"
+
+namespace syncline {
+namespace {
+
+using Numbers = std::vector<double>;
+using Repeats = std::vector<Result>;
+
+constexpr std::size_t most_named = 10;  // seeds
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+double seed_of(const Result& cell) {
+  return number_in(cell.option("seed")).value_or(0);
+}
+
+// All options but these.
+std::string options_but(const Result& cell, const std::vector<std::string>& but) {
+  std::string key;
+  for (const WrittenOption& option : cell.options)
+    if (!is_among(option.name, but))
+      key += option.name + "=" + option.value + "\n";
+  return key;
+}
+
+// The cells that differ in their seed only, ordered by it. What is there twice is no repetition.
+std::vector<Repeats> repeated(Repeats cells) {
+  std::vector<Repeats> groups;
+  std::map<std::string, std::size_t> place_of;
+  std::set<std::pair<std::string, double>> seen;
+  for (Result& cell : cells) {
+    std::string key = options_but(cell, {"seed"});
+    while (!seen.emplace(key, seed_of(cell)).second)
+      key += "again\n";
+    const auto [found, is_new] = place_of.emplace(key, groups.size());
+    if (is_new)
+      groups.emplace_back();
+    groups[found->second].push_back(std::move(cell));
+  }
+  for (Repeats& group : groups)
+    std::ranges::sort(group, {}, seed_of);
+  return groups;
+}
+
+double middle_of(Numbers values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double average(const Numbers& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Of each cell, in its place; what has none, because it missed it or diverged, is the worst.
+Numbers numbers_in(const Figure& figure, const Repeats& cells) {
+  Numbers numbers;
+  for (const Result& cell : cells)
+    numbers.push_back(
+        value_of(figure, cell).value_or(figure.name == "accuracy" ? -infinite : infinite));
+  return numbers;
+}
+
+Numbers runs_in(const Repeats& cells) {
+  Numbers runs;
+  for (const Result& cell : cells)
+    if (const Numbers& own = cell.figures.throughput_of_runs; own.empty())
+      runs.push_back(cell.figures.throughput_samples_per_s);
+    else
+      runs.insert(runs.end(), own.begin(), own.end());
+  return runs;
+}
+
+// As of the runs of one cell (sim/report/runs.h).
+double interval_of_runs(const Figures& figures) {
+  const Numbers& runs = figures.throughput_of_runs;
+  double squares = 0;
+  for (const double run : runs)
+    squares += std::pow(run - average(runs), 2);
+  const auto count = static_cast<double>(runs.size());
+  return std::hypot(student(runs.size()) * std::sqrt(squares / (count - 1) / count) / average(runs),
+                    figures.halves_differ);
+}
+
+// Warnings of repetitions are alike but for their numbers.
+std::string without_digits(const std::string& text) {
+  std::string words;
+  std::ranges::copy_if(text, std::back_inserter(words),
+                       [](char c) { return (c < '0' || c > '9') && c != '.' && c != ','; });
+  return words;
+}
+
+void take_medians(const Repeats& cells, Figures& figures) {
+  for (const Figure& figure : figure_rows()) {
+    const auto* member = std::get_if<NumberMember<Figures>>(&figure.member);
+    if (member == nullptr)
+      continue;
+    if (const double middle = middle_of(numbers_in(figure, cells)); std::isfinite(middle))
+      put_number(figures, *member, middle);
+    else if (figure.traits.allowed.null)
+      put_number(figures, *member, std::nullopt);
+  }
+  for (const Figure& figure : figure_rows())
+    if (figure.has(Figure::part)) {
+      Numbers shares;
+      for (const Result& cell : cells)
+        shares.push_back(column_value(figure, cell).value_or(0));
+      put_number(figures, std::get<NumberMember<Figures>>(figure.member),
+                 average(shares) * figures.iteration_mean_s);
+    }
+  figures.throughput_of_runs = runs_in(cells);
+  figures.throughput_samples_per_s = middle_of(figures.throughput_of_runs);
+  figures.throughput_interval = interval_of_runs(figures);
+  figures.runs = 0;
+  figures.staleness_max = 0;
+  figures.staleness_histogram.clear();
+  figures.warnings.clear();
+  std::set<std::string> warned;
+  for (const Result& cell : cells) {
+    figures.runs += cell.figures.runs;
+    figures.staleness_max = std::max(figures.staleness_max, cell.figures.staleness_max);
+    for (const auto& [staleness, count] : cell.figures.staleness_histogram)
+      figures.staleness_histogram[staleness] += count;
+    for (const std::string& warning : cell.figures.warnings)
+      if ((is_unsteady(figures) || !warning.starts_with("not steady")) &&
+          warned.insert(without_digits(warning)).second)
+        figures.warnings.push_back(warning);
+  }
+}
+
+// Values at this evaluation, or at the last one where a run had ended: the ends of some runs are
+// the targets that they reached.
+Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, double CurvePoint::*column) {
+  Numbers values;
+  for (const Result& cell : cells)
+    if (const auto& curve = cell.learned->curve; !curve.empty()) {
+      const double value = curve[std::min(evaluation, curve.size() - 1)].*column;
+      const bool more_is_better =
+          column == &CurvePoint::accuracy || column == &CurvePoint::train_accuracy;
+      values.push_back(std::isfinite(value) ? value : more_is_better ? -infinite : infinite);
+    }
+  return values;
+}
+
+std::vector<CurvePoint> median_curve(const Repeats& cells) {
+  std::size_t longest = 0;
+  for (const Result& cell : cells)
+    longest = std::max(longest, cell.learned->curve.size());
+  std::vector<CurvePoint> curve(longest);
+  for (const auto column : {&CurvePoint::seconds, &CurvePoint::samples, &CurvePoint::bytes,
+                            &CurvePoint::iterations, &CurvePoint::loss, &CurvePoint::accuracy,
+                            &CurvePoint::train_accuracy, &CurvePoint::heldout_loss})
+    for (std::size_t i = 0; i < longest; ++i)
+      curve[i].*column = middle_of(at_evaluation(cells, i, column));
+  return curve;
+}
+
+// Results that were pooled compete, though one of them has not all seeds, or is not the best of
+// several: these options say the same of all.
+void write_alike(std::vector<Result>& results, const std::string& name, const std::string& value) {
+  for (Result& result : results) {
+    std::erase_if(result.options, [&](const WrittenOption& one) { return one.name == name; });
+    if (!value.empty())
+      result.options.push_back({.name = name, .value = value});
+  }
+}
+
+// The values that the option has in any of these, in their order.
+std::vector<std::string> different_values(const std::string& option, const Repeats& cells) {
+  std::vector<std::string> values;
+  for (const Result& cell : cells)
+    if (const std::string& value = cell.option(option); !value.empty())
+      found_or_added(values, value);
+  return values;
+}
+
+}  // namespace
+
+Result pool_of(std::vector<Result> repetitions) {
+  std::vector<const Result*> order;
+  for (const Result& cell : repetitions)
+    order.push_back(&cell);
+  std::ranges::stable_sort(order, [](auto* a, auto* b) { return is_better(*a, *b); });
+  Result pool = *order[order.size() / 2];
+  if (repetitions.size() > 1) {
+    take_medians(repetitions, pool.figures);
+    if (pool.learned) {
+      pool.learned->curve = median_curve(repetitions);
+      pool.learned->target_s = pool.figures.target_s;
+    }
+  }
+  pool.repetitions = std::move(repetitions);
+  for (Result& cell : pool.repetitions)
+    cell.timeline = {};
+  return pool;
+}
+
+Pool pooled(std::vector<Result> cells) {
+  Pool pool;
+  std::vector<Repeats> groups = best_of(repeated(std::move(cells)), pool.notes);
+  const bool repeats =
+      std::ranges::any_of(groups, [](const Repeats& group) { return group.size() > 1; });
+  std::map<double, std::string> seeds;
+  std::set<std::size_t> counts;
+  for (Repeats& group : groups) {
+    if (!repeats) {
+      pool.results.push_back(std::move(group.front()));
+      continue;
+    }
+    counts.insert(group.size());
+    for (const Result& cell : group)
+      seeds.emplace(seed_of(cell), cell.option("seed"));
+    pool.results.push_back(pool_of(std::move(group)));
+  }
+  for (const std::string option : {"best-of", "best-of-seeds"})
+    if (const auto values = different_values(option, pool.results); !values.empty())
+      write_alike(pool.results, option, fmt::format("{}", fmt::join(values, "; ")));
+  if (!repeats)
+    return pool;
+  std::vector<std::string> shown;
+  for (const auto& [number, seed] : seeds)
+    shown.push_back(seed);
+  write_alike(pool.results, "seed", fmt::format("{}", fmt::join(shown, ", ")));
+  pool.notes.push_back(
+      fmt::format("each is the median of {}{} seeds ({}); in brackets the least and the most",
+                  *counts.begin() == *counts.rbegin() ? "" : fmt::format("{} to ", *counts.begin()),
+                  *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown)));
+  return pool;
+}
+
+std::optional<SeedBand> band_of(const std::string& figure, const Result& result) {
+  const Figure* row = find_figure(figure);
+  if (row == nullptr || result.repetitions.size() < 2)
+    return std::nullopt;
+  const Numbers numbers = row->unit == Unit::samples_per_s ? runs_in(result.repetitions)
+                                                           : numbers_in(*row, result.repetitions);
+  const auto [least, most] = std::ranges::minmax(numbers);
+  return least < most ? std::optional<SeedBand>({least, most}) : std::nullopt;
+}
+
+std::vector<SeedBand> curve_band(const Result& result, double CurvePoint::*column) {
+  std::vector<SeedBand> bands;
+  if (result.repetitions.size() < 2 || !result.learns())
+    return bands;
+  for (std::size_t i = 0; i < result.learned->curve.size(); ++i) {
+    Numbers values = at_evaluation(result.repetitions, i, column);
+    std::erase_if(values, [](double value) { return !std::isfinite(value); });
+    const double middle = result.learned->curve[i].*column;
+    const auto [least, most] = values.empty() ? std::ranges::minmax_result<double>{middle, middle}
+                                              : std::ranges::minmax(values);
+    bands.push_back({least, most});
+  }
+  return bands;
+}
+
+std::string range_of_seeds(const Figure& figure, const Result& result) {
+  const std::optional<SeedBand> band = band_of(figure.name, result);
+  if (!band)
+    return "";
+  const auto end_shown = [&](double end) {
+    if (figure.unit == Unit::samples_per_s)
+      return count_shown(end);
+    const Numbers numbers = numbers_in(figure, result.repetitions);
+    const auto place = std::ranges::find(numbers, end) - numbers.begin();
+    return shown_in_table(figure, result.repetitions[static_cast<std::size_t>(place)]);
+  };
+  return end_shown(band->least) + " to " + end_shown(band->most);
+}
+
+bool has_ranges(const Figure& figure, const std::vector<Result>& results) {
+  return (figure.unit == Unit::samples_per_s || figure.has(Figure::if_learned)) &&
+         std::ranges::any_of(results, [&](const Result& result) {
+           return band_of(figure.name, result).has_value();
+         });
+}
+
+std::string shown_with_range(const Figure& figure, const Result& result) {
+  const std::string range = has_ranges(figure, {result}) ? range_of_seeds(figure, result) : "";
+  return shown_in_table(figure, result) + (range.empty() ? "" : " (" + range + ")");
+}
+
+std::vector<std::size_t> places_of(const Result& result, const std::vector<Result>& cells) {
+  static const std::vector<std::string> said_of_all{"best-of", "best-of-seeds"};
+  std::set<std::string> keys{options_but(result, said_of_all)};
+  for (const Result& cell : result.repetitions)
+    keys.insert(options_but(cell, said_of_all));
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if (keys.contains(options_but(cells[i], said_of_all)))
+      places.push_back(i);
+  return places;
+}
+
+std::size_t seeds_of(const Result& result) {
+  return std::max<std::size_t>(result.repetitions.size(), 1);
+}
+
+bool is_of_chance(const Result& result) {
+  const auto above_zero = [&](const char* option) {
+    return number_in(result.option(option)).value_or(0) > 0;
+  };
+  if (result.learns() || above_zero("jitter") || above_zero("server-jitter"))
+    return true;
+  // Software whose name was given has the variation that was measured.
+  const std::string& software = result.option("server-overhead");
+  return !software.empty() && software != "none" && !number_in(software) &&
+         result.option("server-jitter").empty();
+}
+
+FirstInSeeds first_in_seeds(const std::vector<const Result*>& results,
+                            bool (*before)(const Result&, const Result&)) {
+  FirstInSeeds all;
+  for (const Result& own : results.front()->repetitions) {
+    bool shared = false;
+    bool first = true;
+    for (std::size_t i = 1; i < results.size(); ++i)
+      for (const Result& other : results[i]->repetitions)
+        if (seed_of(other) == seed_of(own)) {
+          shared = true;
+          first = first && !before(other, own);
+        }
+    all.seeds += shared ? 1 : 0;
+    all.first += shared && first ? 1 : 0;
+  }
+  return all;
+}
+
+}  // namespace syncline
