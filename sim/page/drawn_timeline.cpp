@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 #include "sim/report/readable.h"
 
@@ -108,6 +109,29 @@ std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline) {
     return std::nullopt;
   drawn.sentence = sentence_of(workers, servers, drawn.seconds);
   return drawn;
+}
+
+std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking) {
+  std::vector<std::vector<std::size_t>> ranks(study.cases.size());  // by case
+  for (std::size_t rank = 0; rank < ranking.cells.size(); ++rank)
+    if (const StudyCell& cell = study.cells[ranking.cells[rank].result];
+        !cell.result->timeline.tracks.empty())
+      ranks[cell.in_case].push_back(rank);
+  std::set<std::size_t> chosen;
+  for (const std::vector<std::size_t>& of_case : ranks)
+    if (!of_case.empty())
+      chosen.insert({of_case.front(), of_case.back()});
+  for (std::size_t next = 1; chosen.size() < most_timelines; ++next) {
+    bool is_more = false;
+    for (const std::vector<std::size_t>& of_case : ranks)
+      if (next < of_case.size() && chosen.size() < most_timelines) {
+        chosen.insert(of_case[next]);
+        is_more = true;
+      }
+    if (!is_more)
+      break;
+  }
+  return {chosen.begin(), chosen.end()};
 }
 
 }  // namespace syncline

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/study/ranking.h"
+#include "sim/study/study.h"
 
 namespace syncline {
 
@@ -36,5 +38,9 @@ struct DrawnTimeline {
 
 // The drawing; none where there is nothing that can be drawn.
 std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline);
+
+// Cells whose timelines are drawn, by their places in the ranking: of each case the best and the
+// slowest, then the next best of each, up to most_timelines, or two of each case.
+std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking);
 
 }  // namespace syncline

@@ -302,17 +302,16 @@ Json warnings_of(const Findings& findings, const Study& study) {
   return warnings;
 }
 
-// The timelines are of the best cells, as many as there are bytes for.
+// As many as there are bytes for.
 Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes) {
   Json timelines = Json::array();
-  for (const RankedCell& ranked : ranking.cells) {
-    const StudyCell& cell = study.cells[ranked.result];
-    if (timelines.size() == most_timelines)
-      break;
+  for (const std::size_t rank : drawn_cells(study, ranking)) {
+    const StudyCell& cell = study.cells[ranking.cells[rank].result];
     const auto drawn = drawn_timeline(cell.result->timeline);
     if (!drawn)
       continue;
-    Json timeline{{"name", cell.name}, {"subject", subject_of({cell.result})}};
+    Json timeline{
+        {"name", cell.name}, {"case", cell.in_case}, {"subject", subject_of({cell.result})}};
     timeline.update(to_json(*drawn));
     const std::size_t own = as_script_data(timeline).size();
     if (own > bytes)
@@ -321,6 +320,18 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
     timelines.push_back(std::move(timeline));
   }
   return timelines;
+}
+
+// The first of the case in four figures; null where nothing competes for that.
+Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_case) {
+  for (const RankedCell& ranked : ranking.cells) {
+    const StudyCell& best = study.cells[ranked.result];
+    if (best.in_case == in_case && (study.cells.size() == 1 || !best.result->diverged()))
+      return {{"name", best.name},
+              {"facts", facts_of(*best.result)},
+              {"bottleneck", best.result->figures.bottleneck}};
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -336,8 +347,10 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
       Json charts = Json::array();
       for (const Chart& chart : charts_of(study, i))
         charts.push_back(to_json(chart));
-      cases.push_back(
-          {{"name", study.cases[i]}, {"subject", subject_of(study, i)}, {"charts", charts}});
+      cases.push_back({{"name", study.cases[i]},
+                       {"subject", subject_of(study, i)},
+                       {"best", best_of_case(study, ranking, i)},
+                       {"charts", charts}});
     }
     for (const Map& map : maps_of(study))
       maps.push_back(to_json(map));
@@ -356,13 +369,6 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
             {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
             {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
             {"provenance", provenance_of(results)}};
-  if (!ranking.cells.empty() && findings.rows.empty()) {
-    const StudyCell& best = study.cells[ranking.cells.front().result];
-    if (study.cells.size() == 1 || !best.result->diverged())
-      data["best"] = {{"name", best.name},
-                      {"facts", facts_of(*best.result)},
-                      {"bottleneck", best.result->figures.bottleneck}};
-  }
   const std::size_t without = as_script_data(data).size();
   data["timelines"] = findings.rows.empty() && without < most_bytes
                           ? timelines_of(study, ranking, most_bytes - without)

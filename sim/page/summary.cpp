@@ -124,17 +124,18 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
                            svg_of(*chart, subject_of(study, i))});
     }
   }
+  const Ranking ranking = rank(findings.results);
   std::size_t timelines = 0;
-  for (const RankedCell& ranked : rank(findings.results).cells)
-    if (auto drawn = timelines < most_timelines
-                         ? drawn_timeline(study.cells[ranked.result].result->timeline)
-                         : std::nullopt) {
-      ++timelines;
-      drawn->sentence = study.cells[ranked.result].name + ": " + drawn->sentence;
-      const std::string subject = subject_of({study.cells[ranked.result].result});
-      figures.push_back({file_name(fmt::format("timeline-{}-", timelines), subject),
-                         svg_of(*drawn, study.cells[ranked.result].name + ": " + subject)});
-    }
+  for (const std::size_t place : drawn_cells(study, ranking)) {
+    const StudyCell& cell = study.cells[ranking.cells[place].result];
+    auto drawn = drawn_timeline(cell.result->timeline);
+    if (!drawn)
+      continue;
+    drawn->sentence = cell.name + ": " + drawn->sentence;
+    const std::string subject = subject_of({cell.result});
+    figures.push_back({file_name(fmt::format("timeline-{}-", ++timelines), subject),
+                       svg_of(*drawn, cell.name + ": " + subject)});
+  }
   return figures;
 }
 

@@ -94,6 +94,29 @@ TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
   EXPECT_EQ(slices[1].dump(), "[25000,47500,1,1,7]");
 }
 
+// Three platforms of ten cells: a reader of one sees its best and its slowest, not only those of
+// the fastest platform.
+TEST_F(Page, HasBestAndTimelinesOfEachCase) {
+  std::vector<Result> results;
+  for (int i = 0; i < 30; ++i)
+    results.push_back(made_result({{"platform", "p" + std::to_string(i / 10)},
+                                   {"density", "0." + std::to_string(100 + i % 10)}},
+                                  100 + 1000 * (i / 10) + i % 10));
+  const Json data = data_of(findings_of(results));
+  ASSERT_EQ(data["cases"].size(), 3U);
+  EXPECT_EQ(data["timelines"].size(), 12U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    std::vector<std::string> names;
+    for (const Json& timeline : data["timelines"])
+      if (timeline["case"] == i)
+        names.push_back(timeline["name"]);
+    ASSERT_EQ(names.size(), 4U);
+    EXPECT_EQ(data["cases"][i]["best"]["name"], names.front());
+    EXPECT_NE(names.front().find("density 0.109"), std::string::npos) << names.front();
+    EXPECT_NE(names.back().find("density 0.100"), std::string::npos) << names.back();
+  }
+}
+
 TEST_F(Page, OfFiveHundredCellsIsBelowTwoMegabytes) {
   std::vector<Result> results;
   for (int i = 0; i < 500; ++i)
@@ -111,7 +134,7 @@ TEST_F(Page, OfOneCellHasNoCurves) {
   const Json data = data_of(findings_of({made_result({}, 100)}));
   ASSERT_EQ(data["cases"].size(), 1U);
   EXPECT_EQ(data["cases"][0]["charts"][0]["id"], "breakdown");
-  EXPECT_EQ(data["best"]["facts"][0]["value"], "100");
+  EXPECT_EQ(data["cases"][0]["best"]["facts"][0]["value"], "100");
   EXPECT_EQ(data["lead"][0], "resnet50 on two-hosts with 2 workers, bsp ring: 100 samples/s.");
 }
 

@@ -106,8 +106,9 @@ function radios(name, values, chosen, change) {
   return group;
 }
 
-function menu(name, values, change) {
+function menu(name, values, change, chosen = 0) {
   const select = element("select", {}, ...values.map((value, i) => element("option", { value: i }, value)));
+  select.selectedIndex = chosen;
   select.addEventListener("change", () => change(Number(select.value)));
   return element("label", { class: "pick" }, name, select);
 }

@@ -132,16 +132,27 @@ function caseSections(charts) {
   return made;
 }
 
-function header(data) {
-  const best = data.best;
+// The best of a case in four figures.
+function showFacts(holder, best, isAlone) {
+  holder.replaceChildren(...(best ? [
+    element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))),
+    ...(isAlone ? [] : [element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".")])] : []));
+}
+
+// The address keeps the case: #case=2 is the second.
+function caseInAddress(cases) {
+  const found = /^#case=(\d+)$/.exec(location.hash);
+  return found ? Math.min(Math.max(Number(found[1]), 1), cases) - 1 : 0;
+}
+
+function header(data, facts) {
   const sentences = data.lead;
   document.title = sentences[0];
   return element("header", {}, element("p", { class: "brand" }, "Syncline · " + shown(data.simulations, "") + (data.simulations === 1 ? " simulation" : " simulations")),
     element("h1", {}, sentences[0]),
     ...(sentences.length > 1 ? [element("p", { class: "lead" }, sentences.slice(1).join(" "))] : []),
     data.subject ? element("p", { class: "subject" }, data.subject) : null,
-    best ? element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))) : null,
-    best && data.cells > 1 ? element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".") : null,
+    facts,
     element("p", { class: "made" }, data.made.by, ...(data.made.command ? [": ", element("code", {}, data.made.command)] : [])));
 }
 
@@ -157,12 +168,13 @@ function build(data) {
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 12;
   const main = document.getElementById("report");
-  main.append(header(data));
+  const facts = element("div");
+  main.append(header(data, facts));
   const ofCase = (section, subject) => { // every figure says what it is of, also cut out or in print
     section.querySelector("h2").after(element("p", { class: "subject" }, subject));
     return section;
   };
-  const before = element("div"), after = element("div"); // of the case: around the timelines of the best cells
+  const before = element("div"), middle = element("div"), after = element("div"); // of the case: around its timelines
   const showCase = (i) => {
     onRedraw.length = fixed;
     for (const id of [...liveCharts.keys()]) if (id !== "agreement") drop(id);
@@ -171,7 +183,10 @@ function build(data) {
     const isFirst = (one) => ["scaling", "learning", "breakdown"].includes(one.section.id);
     before.replaceChildren(...made.filter(isFirst).map((one) => one.section));
     after.replaceChildren(...made.filter((one) => !isFirst(one)).map((one) => one.section));
+    const timelines = data.timelines.filter((one) => one.case === i);
+    middle.replaceChildren(...(timelines.length ? [timelineSection(timelines)] : []));
     for (const one of made) one.draw();
+    showFacts(facts, data.cases[i].best, data.cells === 1);
   };
   if (data.agreement) {
     const holder = element("div");
@@ -190,11 +205,13 @@ function build(data) {
     draw();
     onRedraw.push(draw);
   }
+  if (data.cases.length > 1)
+    main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), (i) => {
+      history.replaceState(null, "", "#case=" + (i + 1));
+      showCase(i);
+    }, caseInAddress(data.cases.length))));
   if (data.maps.length) main.append(ofCase(mapSection(data.maps), data.subject));
-  if (data.cases.length > 1) main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), showCase)));
-  main.append(before);
-  if (data.timelines.length) main.append(timelineSection(data.timelines));
-  main.append(after);
+  main.append(before, middle, after);
   if (data.table)
     main.append(element("section", { id: "cells" }, element("h2", {}, data.cells === 1 ? "The cell" : `All ${shown(data.cells, "")} cells`),
       folded("Table, the fastest first", () => table(data.table.columns, data.table.rows, { sortable: true, caption: "All cells" }), data.cells <= 40),
@@ -204,7 +221,7 @@ function build(data) {
   main.append(provenanceSection(data.provenance));
   document.body.append(tip);
   const fixed = onRedraw.length;
-  if (data.cases.length) showCase(0);
+  if (data.cases.length) showCase(caseInAddress(data.cases.length));
 
   let width = innerWidth, waiting = 0;
   const redraw = () => onRedraw.forEach((draw) => draw());
