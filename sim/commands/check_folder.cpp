@@ -131,9 +131,11 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
     verdicts.push_back(std::move(verdict));
   };
   using enum Verdict::Kind;
-  std::set<std::string> seen;  // cells
+  std::set<std::string> seen, judged;  // cells
   for (const Expectation& row : expected.rows) {
     const bool first = seen.insert(row.cell).second;
+    if (row.is_judged())
+      judged.insert(row.cell);
     const auto cell = std::ranges::find(folder.cells, row.cell, &CheckedCell::name);
     const bool is_there = cell != folder.cells.end();
     if (is_there && cell->error.empty()) {
@@ -144,14 +146,17 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
       add({.kind = moved, .cell = row.cell, .now = "missing", .line = row.line},
           "cells that are gone", why_missing(folder, row.cell));
     } else if (first) {
-      add({.kind = failed, .cell = row.cell, .now = "not simulated", .line = row.line}, cell->error,
-          cell->error);
+      add({.kind = failed, .cell = row.cell, .now = "not simulated", .line = row.line},
+          headline_of_error(cell->error), cell->error);
     }
   }
   for (const CheckedCell& cell : folder.cells)
     if (!seen.contains(cell.name))
       add({.kind = moved, .cell = cell.name, .expected = "no such cell", .now = "there"},
           cells_without_row, "no row of expected.csv: --bless --because TEXT adds it");
+    else if (!judged.contains(cell.name) && cell.error.empty())
+      add({.kind = moved, .cell = cell.name, .expected = "notes only", .now = "there"},
+          cells_of_notes, "notes judge nothing: its rows of figures are gone");
   for (const std::string& file : folder.without_row)
     add({.kind = moved, .cell = file, .expected = "no such file", .now = "there"},
         "files without a row",

@@ -103,7 +103,7 @@ void write_gate_files(const CommandLine& line, const std::string& title,
 
 void write_gate_error(const CommandLine& line, const std::string& title, const std::string& error) {
   Verdict failed{.kind = Verdict::Kind::failed, .cell = title, .now = "not judged", .why = {error}};
-  failed.cause.what = error;
+  failed.cause.what = headline_of_error(error);
   failed.file = file_of_error(error);
   write_gate_files(line, title, {failed});
 }

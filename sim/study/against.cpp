@@ -190,7 +190,7 @@ std::string against_text(const BaseComparison& against) {
   if (const std::string moved = within(against.verdicts); !moved.empty())
     text += "    " + moved + "\n";
   for (const std::string& changed : changed_in_vain(against.verdicts))
-    text += "    changed where nothing moved: " + changed + "\n";
+    text += "    changed, and as there: " + changed + "\n";
   if (!against.replaced.empty())
     text += "expected.csv is not that of the base:\n";
   for (const ReplacedGroup& group : by_reason(against.replaced))
@@ -211,7 +211,7 @@ std::string against_markdown(const BaseComparison& against) {
   if (const std::string moved = within(against.verdicts); !moved.empty())
     text += "\nMoved " + in_markdown(moved) + "\n";
   for (const std::string& changed : changed_in_vain(against.verdicts))
-    text += "\nChanged where nothing moved: " + in_markdown(changed) + "\n";
+    text += "\nChanged, and as there: " + in_markdown(changed) + "\n";
   if (against.replaced.empty())
     return text;
   text +=

@@ -22,6 +22,7 @@ const std::vector<std::string> noted_inputs{
 namespace {
 
 constexpr double rounding = 1e-6;
+constexpr double worth_saying = 1e-3;  // of what is said beside the part that moved
 
 // What a loss depends on, beside options and data. Communication is none of it: that moves when a
 // loss is reached.
@@ -63,6 +64,23 @@ struct Moved {
   }
 };
 
+// Throughput is samples of an iteration over its seconds: twice the batch makes it larger although
+// nothing is sooner.
+void explain_samples(double change, const Notes& before, const Notes& now,
+                     Explanation& explanation) {
+  const auto old_s = noted_number(before, "iteration_mean_s");
+  const auto now_s = noted_number(now, "iteration_mean_s");
+  constexpr double of_windows = 0.05;  // an iteration's mean is of workers, throughput of all
+  if (!old_s || !now_s || *old_s <= 0)
+    return;
+  const double samples = (1 + change) * *now_s / *old_s - 1;
+  if (std::abs(samples) <= of_windows)
+    return;
+  explanation.sentences.push_back("samples of an iteration " + part_shown(samples));
+  if (std::abs(samples) > std::abs(*now_s / *old_s - 1))
+    explanation.cause.part = "samples of an iteration";
+}
+
 // Which part of an iteration moved most, and others that moved a fifth of that or more.
 void explain_parts(const Notes& before, const Notes& now, Explanation& explanation) {
   std::vector<Moved> moved;
@@ -80,9 +98,11 @@ void explain_parts(const Notes& before, const Notes& now, Explanation& explanati
     explanation.sentences.emplace_back("no part of an iteration moved");
     return;
   }
-  explanation.cause.part = moved.front().words;
-  explanation.cause.part_before = moved.front().before;
-  explanation.cause.part_now = moved.front().now;
+  if (explanation.cause.part.empty()) {
+    explanation.cause.part = moved.front().words;
+    explanation.cause.part_before = moved.front().before;
+    explanation.cause.part_now = moved.front().now;
+  }
   std::string text = fmt::format("moved by {}, {} of an iteration ({})", moved.front().words,
                                  change_shown(moved.front().before, moved.front().now),
                                  change_shown(*old_s, *now_s));
@@ -100,7 +120,7 @@ std::string loads_moved(const Notes& before, const Notes& now) {
       continue;
     const auto old = noted_number(before, figure.name);
     const auto own = noted_number(now, figure.name);
-    if (!old || !own || std::abs(*own - *old) <= rounding * std::abs(*old))
+    if (!old || !own || std::abs(*own - *old) <= worth_saying * std::abs(*old))
       continue;
     text += (text.empty() ? "" : "; ") + Moved{figure.traits.words, *old, *own}.shown();
   }
@@ -171,7 +191,8 @@ std::vector<std::string> options_moved(const std::string& before, const std::str
     const std::string was = old[name];
     old.erase(name);
     if (was != value && !(is_new && is_default(name, value)))
-      moved.push_back(fmt::format("option {} {} -> {}", name, was.empty() ? "(none)" : was, value));
+      moved.push_back(fmt::format("option {} {} -> {}{}", name, was.empty() ? "(none)" : was, value,
+                                  is_default(name, value) ? " (the default)" : ""));
   }
   for (const auto& [name, was] : old)
     moved.push_back(fmt::format("option {} {} -> (none)", name, was));
@@ -261,14 +282,16 @@ Cause changes_between(const Notes& before, const Notes& now, const InputPaths& p
   return cause;
 }
 
-Explanation explanation_of(const std::string& figure, std::optional<bool> moved,
-                           const Notes& before, const Notes& now, const InputPaths& paths) {
+Explanation explanation_of(const FigureMove& move, const Notes& before, const Notes& now,
+                           const InputPaths& paths) {
   Explanation explanation{.cause = changes_between(before, now, paths), .sentences = {}};
   const std::string loads = loads_moved(before, now);
-  if (is_of_learning(figure)) {
-    explain_learning(figure, before, now, explanation);
+  if (is_of_learning(move.figure)) {
+    explain_learning(move.figure, before, now, explanation);
   } else {
-    if (is_of_time(figure))
+    if (move.figure == "throughput_samples_per_s" && move.change)
+      explain_samples(*move.change, before, now, explanation);
+    if (is_of_time(move.figure))
       explain_parts(before, now, explanation);
     if (!loads.empty())
       explanation.sentences.push_back(loads);
@@ -277,7 +300,7 @@ Explanation explanation_of(const std::string& figure, std::optional<bool> moved,
   const bool any = !cause.part.empty() || !loads.empty();
   if (!cause.changed.empty()) {
     explanation.sentences.push_back("changed: " + cause.what);
-  } else if (before.contains("options") && moved.value_or(any)) {
+  } else if (before.contains("options") && move.moved.value_or(any)) {
     cause.what = "the program";
     explanation.sentences.emplace_back("no option and no file changed: the program did");
   } else {

@@ -34,10 +34,16 @@ struct Explanation {
   std::vector<std::string> sentences;
 };
 
-// Why `figure` is now what it is. `moved`: whether it is not what it was; none: nobody knows, and
-// the notes tell. Only what has moved may be laid to the program's charge.
-Explanation explanation_of(const std::string& figure, std::optional<bool> moved,
-                           const Notes& before, const Notes& now, const InputPaths& paths);
+// How a figure moved.
+struct FigureMove {
+  std::string figure;
+  std::optional<bool> moved;     // none: nobody knows, and the notes tell
+  std::optional<double> change;  // as a part
+};
+
+// Why a figure is now what it is. Only what has moved may be laid to the program's charge.
+Explanation explanation_of(const FigureMove& move, const Notes& before, const Notes& now,
+                           const InputPaths& paths);
 
 // Options and files that are not as they were.
 Cause changes_between(const Notes& before, const Notes& now, const InputPaths& paths);

@@ -105,7 +105,8 @@ Verdict judge(const Expectation& row, const Result& result, const CellNotes& not
     moved = !never_met;
   else if (before && verdict.got)
     moved = std::abs(*verdict.got - *before) > rounding_of_notes * std::abs(*before);
-  Explanation explanation = explanation_of(row.figure, moved, notes.before, notes.now, notes.paths);
+  Explanation explanation =
+      explanation_of({row.figure, moved, verdict.change()}, notes.before, notes.now, notes.paths);
   verdict.cause = std::move(explanation.cause);
   if (never_met) {
     verdict.why.push_back(

@@ -50,6 +50,10 @@ std::optional<double> Verdict::change() const {
                                                        : std::nullopt;
 }
 
+std::string rows_shown(std::size_t rows) {
+  return rows == 1 ? "The row" : fmt::format("Each of the {} rows", rows);
+}
+
 std::string in_markdown(const std::string& text) {
   static const std::string special = "\\`*_{}[]<>#|~&@";
   std::string safe;
@@ -59,6 +63,13 @@ std::string in_markdown(const std::string& text) {
     safe += c;
   }
   return safe;
+}
+
+std::string headline_of_error(const std::string& error) {
+  constexpr std::size_t most = 200;
+  const std::size_t end =
+      std::min({error.find("; allowed"), error.find(": allowed"), error.size()});
+  return end <= most ? error.substr(0, end) : brief(error);
 }
 
 std::string summary_of(const std::vector<Verdict>& verdicts) {
@@ -96,7 +107,7 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
         text += "    " + printable(sentence) + "\n";
   }
   for (const std::string& changed : changed_in_vain(verdicts))
-    text += "changed where nothing moved: " + printable(changed) + "\n";
+    text += "changed, and as expected: " + printable(changed) + "\n";
   return text;
 }
 
@@ -140,7 +151,7 @@ std::string verdicts_markdown(const std::string& title, const std::vector<Verdic
     text += fmt::format(
         "\n<details><summary>{}</summary>\n\n"
         "| | cell | figure | expected | now | why |\n|---|---|---|---|---|---|\n",
-        missed == 1 ? "The row" : fmt::format("Each of the {} rows", missed));
+        rows_shown(missed));
   for (const Verdict& verdict : verdicts) {
     if (verdict.kind == Kind::met)
       continue;
@@ -155,7 +166,7 @@ std::string verdicts_markdown(const std::string& title, const std::vector<Verdic
     text += "\n</details>\n";
   const std::vector<std::string> in_vain = changed_in_vain(verdicts);
   for (const std::string& changed : in_vain)
-    text += "\nChanged where nothing moved: " + in_markdown(changed) + "\n";
+    text += "\nChanged, and as expected: " + in_markdown(changed) + "\n";
   return text;
 }
 

@@ -41,6 +41,9 @@ struct Verdict {
   bool is_missed() const { return kind == Kind::moved || kind == Kind::warned; }
 };
 
+// The beginning of an error's line, without the list of all that is allowed.
+std::string headline_of_error(const std::string& error);
+
 // "11 of 12 as expected, 1 moved".
 std::string summary_of(const std::vector<Verdict>& verdicts);
 
@@ -50,6 +53,9 @@ int exit_code_of(const std::vector<Verdict>& verdicts);
 // The files of a gate begin so: others are not replaced.
 extern const std::string junit_begin;
 extern const std::string verdicts_begin;
+
+// "Each of the 20 rows": what is folded away.
+std::string rows_shown(std::size_t rows);
 
 // Text in a cell of a table of Markdown: never markup.
 std::string in_markdown(const std::string& text);

@@ -123,6 +123,18 @@ TEST_F(Gate, AccusesTheProgramWhereNothingElseChanged) {
   EXPECT_EQ(verdict_on("ring", "throughput_samples_per_s")["cause"]["what"], "the program");
 }
 
+// A cell whose rows somebody deleted, but not its notes, would be judged by nothing.
+TEST_F(Gate, FailsForACellOfWhichOnlyNotesAreLeft) {
+  std::string text;
+  for (const std::string& line : split(expected_, '\n'))
+    if (!line.empty() && !line.starts_with("ring,throughput_samples_per_s,"))
+      text += line + "\n";
+  folder_.write("c/expected.csv", text);
+  const Ended ended = run();
+  EXPECT_EQ(ended.code, 1);
+  expect_mentions(ended.out, {"MOVED  ring", "notes judge nothing", "2 of 3 as expected"});
+}
+
 TEST_F(Gate, TellsWhatChangedOnRowsThatPass) {
   edit("c/model.csv", "# source: made up", "# source: made up again");
   edit("c/ring.cfg", "seed = 1", "seed = 2");
@@ -130,10 +142,10 @@ TEST_F(Gate, TellsWhatChangedOnRowsThatPass) {
   EXPECT_EQ(ended.code, 0) << ended.out;
   expect_mentions(
       ended.out,
-      {"changed where nothing moved: option seed 1 -> 2, the model file c/model.csv (1 row)\n",
-       "changed where nothing moved: the model file c/model.csv (2 rows)\n"});
+      {"changed, and as expected: option seed 1 -> 2, the model file c/model.csv (1 row)\n",
+       "changed, and as expected: the model file c/model.csv (2 rows)\n"});
   expect_mentions(text_of(folder_.path("m.md")),
-                  {"Changed where nothing moved: the model file c/model.csv (2 rows)"});
+                  {"Changed, and as expected: the model file c/model.csv (2 rows)"});
   EXPECT_EQ(verdict_on("topk", "throughput_samples_per_s")["cause"]["changed"][0],
             "the model file c/model.csv");
 }

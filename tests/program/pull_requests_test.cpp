@@ -1,8 +1,10 @@
 // A repository with a base and fourteen pull requests: what `check --against` prints for a reviewer
 // of each.
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "kernels/io/text.h"
 #include "tests/program/checked_folder.h"
 #include "tests/unit/errors.h"
 
@@ -59,7 +61,12 @@ class PullRequestOf : public PullRequest, public testing::WithParamInterface<One
 
 TEST_P(PullRequestOf, SaysWhatMovedAndWhy) {
   const OnePullRequest& request = GetParam();
-  edit("c/" + request.file, request.from, request.to);
+  std::string text = text_of(folder_.path("c/" + request.file));
+  ASSERT_NE(text.find(request.from), std::string::npos);
+  for (std::size_t at = 0; (at = text.find(request.from, at)) != std::string::npos;
+       at += request.to.size())
+    text.replace(at, request.from.size(), request.to);
+  folder_.write("c/" + request.file, text);
   commit(request.name);
   const Review now = review();
   EXPECT_EQ(now.ended.code, request.code) << now.ended.out << now.ended.err;
@@ -78,11 +85,11 @@ INSTANTIATE_TEST_SUITE_P(
                        {"moved by exposed communication", "bytes / bandwidth +25 %"},
                        {"| the platform file c/platform.xml | samples/s -", ", worse | exposed",
                         "| 2 cells: ring and topk |",
-                        "Changed where nothing moved: the platform file c/platform.xml (1 row)"}},
+                        "Changed, and as expected: the platform file c/platform.xml (1 row)"}},
         OnePullRequest{"LatencyTimesFour",
                        "platform.xml",
-                       "id=\"a-nic\" bandwidth=\"1GBps\" latency=\"10us\"",
-                       "id=\"a-nic\" bandwidth=\"1GBps\" latency=\"400us\"",
+                       "latency=\"10us\"",
+                       "latency=\"40us\"",
                        1,
                        {"moved by exposed communication"},
                        {"| the platform file c/platform.xml | samples/s -", ", worse | exposed"}},
@@ -106,8 +113,10 @@ INSTANTIATE_TEST_SUITE_P(
                        "seed = 1",
                        "seed = 1\nbatch = 64",
                        1,
-                       {"MOVED  ring", "the slowest worker's computation +100 %"},
-                       {"| option batch 32 -\\> 64 | samples/s +", ", better |", "| ring |"}},
+                       {"MOVED  ring", "samples of an iteration +100 %",
+                        "the slowest worker's computation +100 %"},
+                       {"| option batch 32 -\\> 64 | samples/s +",
+                        ", better | samples of an iteration | ring |"}},
         OnePullRequest{"Jitter",
                        "ssp.cfg",
                        "jitter = 0",
@@ -121,8 +130,8 @@ INSTANTIATE_TEST_SUITE_P(
             "seed = 1",
             "seed = 2",
             0,
-            {"3 of 3 as expected", "changed where nothing moved: option seed 1 -> 2 (1 row)"},
-            {"### c: 3 of 3 as expected", "Changed where nothing moved: option seed 1"}},
+            {"3 of 3 as expected", "changed, and as expected: option seed 1 -> 2 (1 row)"},
+            {"### c: 3 of 3 as expected", "Changed, and as expected: option seed 1"}},
         OnePullRequest{"Schedule",
                        "ring.cfg",
                        "schedule = bsp",
@@ -130,32 +139,29 @@ INSTANTIATE_TEST_SUITE_P(
                        1,
                        {"MOVED  ring", "option schedule bsp -> asp"},
                        {"option schedule bsp -\\> asp", "| ring |"}},
-        OnePullRequest{"Default",
-                       "ssp.cfg",
-                       "staleness = 0",
-                       "staleness = 2",
-                       1,
-                       {"option staleness 0 -> 2"},
-                       {"| option staleness 0 -\\> 2 | samples/s +", ", better |"}},
         OnePullRequest{"Typo",
                        "ring.cfg",
                        "bucket-bytes = all",
                        "bucket-byte = all",
                        2,
                        {"syncline: c/ring.cfg:7: ", "bucket-byte", "bucket-bytes"},
-                       {"### c: 0 of 1 as expected, 1 could not be simulated", "c/ring.cfg:7"}}),
+                       {"### c: 0 of 1 as expected, 1 could not be simulated",
+                        "\n| c/ring.cfg:7: unknown option 'bucket-byte': nearest are bucket-bytes, "
+                        "packet-bits, chunk-bytes, packet-cost or schedule |  |  | c |\n"}}),
     [](const auto& info) { return info.param.name; });
 
 // A program of another time: what it did is in the notes of the base, and the pull request blesses
 // what this one does.
 TEST_F(PullRequest, OfTheProgramShowsWhatBlessReplaced) {
-  std::string old;
-  for (const std::string& line : {std::string("ring,throughput_samples_per_s,")}) {
-    old = expected_;
-    const std::size_t at = old.find(line) + line.size();
-    old.replace(at, old.find(',', at) - at, "1000");
-    const std::size_t part = old.find("ring,exposed_communication_s,") + 29;
-    old.replace(part, old.find(',', part) - part, "0.04");
+  // Then, ring's messages took 10 ms more.
+  std::string old = expected_;
+  const std::map<std::string, std::string> then{{"throughput_samples_per_s", "2968"},
+                                                {"exposed_communication_s", "0.0401"},
+                                                {"iteration_mean_s", "0.0431"}};
+  for (const auto& [figure, value] : then) {
+    const std::string row = "ring," + figure + ",";
+    const std::size_t at = old.find(row) + row.size();
+    old.replace(at, old.find(',', at) - at, value);
   }
   folder_.write("c/expected.csv", old);
   commit("as it was");
@@ -172,7 +178,7 @@ TEST_F(PullRequest, OfTheProgramShowsWhatBlessReplaced) {
   expect_mentions(now.markdown,
                   {"| the program | samples/s ", "| exposed communication | ring |",
                    "| messages overlap since this release | 1 row replaced: samples/s ",
-                   "| ring | throughput\\_samples\\_per\\_s | 1000 +- 0.1 % | "});
+                   "| ring | throughput\\_samples\\_per\\_s | 2968 +- 0.1 % | "});
 }
 
 TEST_F(PullRequest, OfSimGridsVersionSaysWhichWasRecorded) {
@@ -187,20 +193,75 @@ TEST_F(PullRequest, OfSimGridsVersionSaysWhichWasRecorded) {
   const Review now = review();
   EXPECT_EQ(now.ended.code, 0);
   expect_mentions(now.ended.out,
-                  {"3 of 3 as expected", "changed where nothing moved: SimGrid 3.99 -> "});
-  expect_mentions(now.markdown, {"Changed where nothing moved: SimGrid 3.99 -\\> "});
+                  {"3 of 3 as expected", "changed, and as expected: SimGrid 3.99 -> "});
+  expect_mentions(now.markdown, {"Changed, and as expected: SimGrid 3.99 -\\> "});
 }
 
-// A measurement of the folder's own stands in its scenario; rows of models/throughput.csv are files
-// of the program.
-TEST_F(PullRequest, OfAThroughputRowSaysWhoseSecondsMoved) {
-  const std::string throughput = "efficiency = 1\n";
-  edit("c/ring.cfg", throughput, "throughput = 3000\n");
-  commit("another measurement");
+// Another default of the program is an option that nobody wrote.
+TEST_F(PullRequest, OfADefaultSaysWhichOptionItIsOf) {
+  std::string text = expected_;
+  for (std::size_t at = 0; (at = text.find("optimizer-overhead=0;", at)) != std::string::npos; ++at)
+    text.replace(at, 20, "optimizer-overhead=0.01");
+  for (const std::string cell : {"ring", "ssp", "topk"}) {
+    const std::string row = cell + ",throughput_samples_per_s,";
+    const std::size_t at = text.find(row) + row.size();
+    text.replace(at, text.find(',', at) - at, "1000");
+  }
+  folder_.write("c/expected.csv", text);
+  commit("as it was");
+  git("branch -q -f base");
   const Review now = review();
   EXPECT_EQ(now.ended.code, 1);
-  expect_mentions(now.ended.out, {"moved by computation", "option throughput (none) -> 3000"});
-  expect_mentions(causes(now.markdown), {"option throughput (none) -\\> 3000", "| computation"});
+  expect_mentions(now.ended.out, {"changed: option optimizer-overhead 0.01 -> 0 (the default)"});
+  expect_mentions(causes(now.markdown),
+                  {"| option optimizer-overhead 0.01 -\\> 0 (the default) | samples/s +",
+                   "| 3 cells: ring, ssp and topk |"});
+}
+
+// A row of models/throughput.csv: the repository is the program's own, with its data.
+TEST_F(PullRequest, OfAThroughputRowSaysWhoseSecondsMoved) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder_.path("build/release"));
+  fs::copy_file(SYNCLINE_PROGRAM, folder_.path("build/release/syncline"));
+  fs::copy(SYNCLINE_SOURCE_DIR "/models", folder_.path("models"));
+  for (const std::string folder : {"platforms", "kernels"})
+    fs::create_directory_symlink(SYNCLINE_SOURCE_DIR "/" + folder, folder_.path(folder));
+  const std::string measured =
+      "platform = pcie-8x4-10gbe\nmodel = resnet50\nbatch = 64\nworkers = 4\niterations = 5\n";
+  folder_.write("t/measured.cfg", measured);
+  folder_.write("t/given.cfg", measured + "throughput = 250\n");
+  const auto check = [&](const Arguments& more) {
+    Arguments arguments{"check", "t"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return Program(
+               arguments, folder_.path(), [] {}, folder_.path("build/release/syncline"))
+        .wait();
+  };
+  const Ended blessed = check({"--bless", "--because", "as measured"});
+  ASSERT_EQ(blessed.code, 0) << blessed.err;
+  git("add -A t models");
+  git("commit -q -m measured");
+  git("branch -q -f base");
+  std::string table;
+  int changed = 0;
+  for (std::string line : split(text_of(folder_.path("models/throughput.csv")), '\n')) {
+    std::vector<std::string> fields = split(line, ',');
+    if (fields.size() > 4 && fields[0] == "resnet50" && number_in(fields[4])) {
+      const std::string slower = std::to_string(0.8 * *number_in(fields[4]));
+      line = with_change(line, "," + fields[4] + ",", "," + slower + ",");
+      ++changed;
+    }
+    table += line + "\n";
+  }
+  ASSERT_GT(changed, 0);
+  folder_.write("models/throughput.csv", table);
+  git("commit -q -a -m slower");
+  const Ended ended = check({"--against", "base"});
+  EXPECT_EQ(ended.code, 1) << ended.out << ended.err;
+  expect_mentions(ended.out, {"ok     given", "MOVED  measured", "moved by computation",
+                              "the slowest worker's computation +25 %",
+                              "changed: the throughput file models/throughput.csv",
+                              "changed, and as expected: the throughput file"});
 }
 
 TEST_F(PullRequest, OfANewScenarioFailsUntilItIsBlessed) {
@@ -222,8 +283,9 @@ TEST_F(PullRequest, ThatLoosensTheGateSaysSo) {
   std::string text = expected_;
   const std::size_t at = text.find(",0.001,", text.find("topk,throughput_samples_per_s,"));
   text.replace(at, 7, ",0.5,");
-  std::size_t ssp = text.find("ssp,throughput_samples_per_s,");
-  text.erase(ssp, text.find('\n', ssp) - ssp + 1);
+  for (std::size_t ssp = 0; (ssp = text.find("\nssp,")) != std::string::npos;)
+    text.erase(ssp, text.find('\n', ssp + 1) - ssp);
+  std::filesystem::remove(folder_.path("c/ssp.cfg"));
   folder_.write("c/expected.csv", text);
   edit("c/topk.cfg", "density = 0.01", "density = 0.02");
   const Review now = review();
