@@ -1,7 +1,9 @@
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "kernels/io/standard_streams.h"
@@ -28,6 +30,10 @@ int dispatch(const std::vector<std::string>& arguments) {
       print_help();
       return 0;
     }
+  // SimGrid, which asks for it, would be blamed.
+  if (std::error_code error; std::filesystem::current_path(error).empty() && arguments[0] != "help")
+    throw std::runtime_error("the working directory is gone (" + error.message() +
+                             "): allowed is to start in one that exists");
   std::vector<std::string> names;
   for (const Command& command : commands()) {
     if (command.name == arguments[0])

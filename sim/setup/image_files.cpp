@@ -116,8 +116,8 @@ void append_cifar(const std::string& path, Samples& samples) {
 }
 
 std::string source_of(const std::string& format, const std::string& folder, const Data& data) {
-  return fmt::format("{} in {}: {} images, {} held out", format, folder, data.train.count,
-                     data.held_out.count);
+  return fmt::format("{} in {}: {} images, {} held out", format, printable(folder),
+                     data.train.count, data.held_out.count);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ std::string big_endian(const std::vector<unsigned>& words) {
 
 // MNIST's files of 2x2 images, dark for one label and bright for the other; or with labels that
 // have nothing to do with them.
-void write_images(const TemporaryFolder& folder, bool labels_fit) {
+void write_images(const TemporaryFolder& folder, bool labels_fit,
+                  const std::string& images_folder = "images") {
   for (const auto& [part, count] : {std::pair("train", 60U), {"t10k", 20U}}) {
     std::string images = big_endian({0x803, count, 2, 2});
     std::string labels = big_endian({0x801, count});
@@ -30,8 +31,8 @@ void write_images(const TemporaryFolder& folder, bool labels_fit) {
       images += std::string(4, bright ? '\xf0' : '\x10');
       labels.push_back((labels_fit ? bright : i / 2 % 2 == 1) ? '\x01' : '\x00');
     }
-    folder.write(std::string("images/") + part + "-images-idx3-ubyte", images);
-    folder.write(std::string("images/") + part + "-labels-idx1-ubyte", labels);
+    folder.write(images_folder + "/" + part + "-images-idx3-ubyte", images);
+    folder.write(images_folder + "/" + part + "-labels-idx1-ubyte", labels);
   }
 }
 
@@ -86,6 +87,36 @@ TEST(RelabelledData, OfTheProgramAreNoted) {
   const std::string expected = text_of(folder.path("expected.csv"));
   expect_mentions(expected, {"digits,data_file,"});
   EXPECT_EQ(expected.find("timed,data_file"), std::string::npos);
+}
+
+// Once the folder's bytes reached the terminal, and results answered with the words of a library.
+TEST(Printable, IsWhatIsShownOfDataInAnyFolder) {
+  const TemporaryFolder folder;
+  const std::string odd = "d\x1b[2J\xff";
+  const std::string shown = "d\\x1b[2J\\xff";
+  write_images(folder, true, odd);
+  for (const std::string command : {"run", "explain"}) {
+    std::vector<std::string> arguments{
+        command, "--platform", "two-hosts", "--throughput", "100", "--learn", "softmax", "--data",
+        odd,     "--batch",    "5",         "--iterations", "60"};
+    if (command == "run")
+      arguments.insert(arguments.end(), {"--out", "o", "--trace", "--html", "page.html"});
+    for (const bool json : {false, true}) {
+      if (json)
+        arguments.emplace_back("--json");
+      const Ended ended = run_program(arguments, folder.path());
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      EXPECT_EQ((ended.out + ended.err).find_first_of("\x1b\xff"), std::string::npos) << command;
+      expect_mentions(ended.out, {json ? "d\\\\x1b[2J\\\\xff" : shown});
+    }
+  }
+  for (const auto& [name, text] : files_of(folder.path("o")))
+    EXPECT_EQ(text.find_first_of("\x1b\xff"), std::string::npos) << name;
+  const Ended none = run_program({"run", "--platform", "two-hosts", "--throughput", "100",
+                                  "--learn", "softmax", "--data", "n\x1b\xff"},
+                                 folder.path());
+  EXPECT_EQ(none.code, 2);
+  expect_mentions(none.err, {"no data 'n\\x1b\\xff'"});
 }
 
 }  // namespace

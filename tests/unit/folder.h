@@ -1,6 +1,7 @@
 // Files of a test, in a folder that is removed after it.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -58,11 +59,18 @@ inline std::map<std::string, std::string> files_of(const std::string& folder) {
   return texts;
 }
 
-// Everything in a folder by name: the text of a file, where a link leads, or what else it is.
+// Everything in a folder by name: the text of a file, or the size of a large one, which may be all
+// holes; where a link leads, or what else it is.
 inline std::map<std::string, std::string> listing_of(const std::string& folder) {
+  constexpr std::uintmax_t large = 16'000'000;
   std::map<std::string, std::string> found;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const auto status = entry.symlink_status();
+    if (std::filesystem::is_regular_file(status) && entry.file_size() > large) {
+      found[entry.path().lexically_relative(folder).string()] =
+          "file of " + std::to_string(entry.file_size()) + " bytes";
+      continue;
+    }
     found[entry.path().lexically_relative(folder).string()] =
         std::filesystem::is_symlink(status) ? "link to " + read_symlink(entry.path()).string()
         : std::filesystem::is_regular_file(status) ? "file " + text_of(entry.path().string())
