@@ -96,6 +96,8 @@ Verdict judge(const Expectation& row, const Result& result, const CellNotes& not
     return verdict;
   }
   verdict.kind = row.only_warns ? Verdict::Kind::warned : Verdict::Kind::moved;
+  verdict.not_yet = verdict.kind == Verdict::Kind::moved && !notes.before.contains("options") &&
+                    !row.tolerance;  // never blessed
   if (!row.because.empty())
     verdict.why.push_back((trial.in_bounds() ? "expected since: " : "") + row.because);
   const std::optional<double> before = value_before(row, notes.before);

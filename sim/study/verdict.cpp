@@ -14,9 +14,9 @@ namespace {
 
 using Kind = Verdict::Kind;
 
-const char* word_of(Kind kind) {
+const char* word_of(const Verdict& verdict) {
   static constexpr const char* words[] = {"ok", "MOVED", "WARNED", "FAILED"};
-  return words[static_cast<int>(kind)];
+  return verdict.not_yet ? "not yet" : words[static_cast<int>(verdict.kind)];
 }
 
 std::string message_of(const Verdict& verdict) {
@@ -74,10 +74,13 @@ std::string headline_of_error(const std::string& error) {
 
 std::string summary_of(const std::vector<Verdict>& verdicts) {
   const std::size_t met = count_of(verdicts, Kind::met);
-  const std::size_t moved = count_of(verdicts, Kind::moved);
+  const auto not_yet =
+      static_cast<std::size_t>(std::ranges::count(verdicts, true, &Verdict::not_yet));
+  const std::size_t moved = count_of(verdicts, Kind::moved) - not_yet;
   const std::size_t warned = count_of(verdicts, Kind::warned);
   const std::size_t failed = count_of(verdicts, Kind::failed);
   return fmt::format("{} of {} as expected", met, verdicts.size()) +
+         (not_yet > 0 ? fmt::format(", {} not yet", not_yet) : "") +
          (moved > 0 ? fmt::format(", {} moved", moved) : "") +
          (warned > 0 ? fmt::format(", {} only warned of", warned) : "") +
          (failed > 0 ? fmt::format(", {} could not be simulated", failed) : "");
@@ -92,7 +95,7 @@ std::string verdicts_table(const std::vector<Verdict>& verdicts) {
   for (const char* title : {"", "cell", "figure", "expected", "now"})
     columns.push_back({.title = title, .left = true});
   for (const Verdict& verdict : verdicts) {
-    columns[0].cells.emplace_back(word_of(verdict.kind));
+    columns[0].cells.emplace_back(word_of(verdict));
     columns[1].cells.push_back(verdict.cell);
     columns[2].cells.push_back(verdict.figure);
     columns[3].cells.push_back(verdict.expected);
@@ -157,7 +160,7 @@ std::string verdicts_markdown(const std::string& title, const std::vector<Verdic
       continue;
     std::vector<std::string> why;
     std::ranges::transform(verdict.why, std::back_inserter(why), in_markdown);
-    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", word_of(verdict.kind),
+    text += fmt::format("| {} | {} | {} | {} | {} | {} |\n", word_of(verdict),
                         in_markdown(verdict.cell), in_markdown(verdict.figure),
                         in_markdown(verdict.expected), in_markdown(verdict.now),
                         fmt::join(why, "<br>"));

@@ -30,6 +30,7 @@ struct Verdict {
   std::string expected;          // "951.3 +- 0.1 %"
   std::string now;               // "903.1, -5.1 %"
   std::vector<std::string> why;  // sentences
+  bool not_yet = false;          // moved: a bound that is not met, where nobody has recorded more
   Cause cause = {};              // also where it is met, and something has changed
   // The same as numbers, where there are such.
   std::optional<double> expected_value = {}, got = {}, tolerance = {}, at_least = {}, at_most = {};

@@ -40,6 +40,15 @@ std::string printed_by_run(const std::string& lab) {
   return run_program({"run", scenario}, root).out;
 }
 
+// By lab: the lines of answer.cfg that change, and what they become.
+const std::map<std::string, std::map<std::string, std::string>> answers{
+    {"rings", {{"exchange = ring", "exchange = halving-doubling"}}},
+    {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
+    {"stragglers", {{"schedule = ssp", "schedule = asp"}, {"staleness = 4", ""}}},
+    {"compression", {{"exchange = allgather", "exchange = gtopk"}}},
+    {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}},
+    {"convergence", {{"staleness = 8", "staleness = 2"}}}};
+
 class Lab : public testing::TestWithParam<std::string> {};
 
 TEST_P(Lab, EveryCommandRuns) {
@@ -50,8 +59,12 @@ TEST_P(Lab, EveryCommandRuns) {
       if (command[i - 1] == "--html")
         command[i] = folder.path(command[i]);
     const Ended ended = run_program(command, root);
-    // Nobody has done the exercise yet.
     EXPECT_EQ(ended.code, command.front() == "check" ? 1 : 0) << command.front() << ended.err;
+    if (command.front() == "check") {  // nobody has done the exercise yet, and nothing has moved
+      EXPECT_NE(ended.out.find("\nnot yet  answer"), std::string::npos) << ended.out;
+      EXPECT_NE(ended.out.find(" as expected, 1 not yet\n"), std::string::npos) << ended.out;
+      EXPECT_EQ(ended.out.find("MOVED"), std::string::npos) << ended.out;
+    }
     ++times[command.front()];
   }
   EXPECT_EQ(times["run"], 1);
@@ -73,13 +86,6 @@ TEST_P(Lab, TablesAreWhatIsPrinted) {
 }
 
 TEST_P(Lab, ExerciseHasAnAnswer) {
-  static const std::map<std::string, std::map<std::string, std::string>> answers{
-      {"rings", {{"exchange = ring", "exchange = halving-doubling"}}},
-      {"servers", {{"workers = 12", "workers = 16"}, {"servers = 4", "servers = 0"}}},
-      {"stragglers", {{"schedule = ssp", "schedule = asp"}, {"staleness = 4", ""}}},
-      {"compression", {{"exchange = allgather", "exchange = gtopk"}}},
-      {"hierarchy", {{"staleness = 1", "staleness = 0"}, {"threshold = 4", "threshold = 8"}}},
-      {"convergence", {{"staleness = 8", "staleness = 2"}}}};
   ASSERT_TRUE(answers.contains(GetParam()));
   const TemporaryFolder folder;
   fs::copy(root / "experiments/labs", folder.path("labs"), fs::copy_options::recursive);
@@ -95,6 +101,28 @@ TEST_P(Lab, ExerciseHasAnAnswer) {
   folder.write(exercise + "/answer.cfg", text);
   const Ended ended = run_program({"check", folder.path(exercise)}, root);
   EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+}
+
+// Folded: whoever reads on sees neither before opening it.
+TEST_P(Lab, HasHintsAndAtTheBackAKey) {
+  const std::string readme =
+      text_of((root / "experiments/labs" / GetParam() / "README.md").string());
+  std::vector<std::size_t> folds;
+  for (const char* fold : {"<details><summary>Hint 1</summary>",
+                           "<details><summary>Hint 2</summary>", "<details><summary>Key</summary>"})
+    folds.push_back(readme.find(fold));
+  ASSERT_NE(std::ranges::max(folds), std::string::npos);
+  EXPECT_TRUE(std::ranges::is_sorted(folds));
+  const std::string before = readme.substr(0, folds.back()), key = readme.substr(folds.back());
+  EXPECT_TRUE(key.ends_with("</details>\n"));
+  EXPECT_EQ(key.find("<details>", 1), std::string::npos);
+  for (const auto& [line, answer] : answers.at(GetParam())) {
+    EXPECT_NE(key.find(answer.empty() ? line.substr(0, line.find(' ')) : answer), std::string::npos)
+        << answer;
+    EXPECT_TRUE(answer.empty() || before.find("`" + answer + "`") == std::string::npos ||
+                answer == "servers = 0")  // a hint says it
+        << answer;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Experiments, Lab, testing::ValuesIn(labs()),
