@@ -216,14 +216,19 @@ std::string explain(const Scenario& scenario, bool json) {
         value != scenario.written.end() && !value->second.empty())
       text += fmt::format("  {:<20} {}\n", option.name, value->second);
 
-  text += fmt::format("\ncluster\n  {} workers on {} nodes (", topology.workers(),
-                      topology.nodes.size());
+  const auto so_many = [](std::size_t count, const char* one) {
+    return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+  };
+  text += fmt::format("\ncluster\n  {} on {} (", so_many(index(topology.workers()), "worker"),
+                      so_many(topology.nodes.size(), "node"));
   for (std::size_t i = 0; i < std::min<std::size_t>(topology.nodes.size(), 8); ++i)
     text += fmt::format("{}{}", i == 0 ? "" : " ", topology.nodes[i].size());
   text += topology.nodes.size() > 8 ? " ...)\n" : ")\n";
   if (scenario.exchange->uses_servers)
-    text += fmt::format("  {} servers, {}\n", topology.servers,
-                        scenario.servers > 0 ? "on hosts of their own" : "one on each node");
+    text += fmt::format("  {}, {}\n", so_many(index(topology.servers), "server"),
+                        scenario.servers == 0   ? "one on each node"
+                        : topology.servers == 1 ? "on a host of its own"
+                                                : "on hosts of their own");
   for (const std::string& warning : setup.warnings)
     text += "  warning: " + warning + "\n";
   text +=
