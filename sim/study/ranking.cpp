@@ -27,7 +27,9 @@ bool never_competes(const std::string& option) {
   return makes_contests(option) && role_of(option) != Role::question;
 }
 
-constexpr double nearly_equal = 1e-9;
+// A second program comes within half a percent of a run: a lead below that is none, however well
+// each throughput is known.
+constexpr double nearly_equal = smallest_lead / 2;
 constexpr double near_numbers = 0.05;  // parts of the larger one: what differs by more never ties
 
 double half_width_of(const Figures& figures) {

@@ -12,6 +12,9 @@
 
 namespace syncline {
 
+// What is ahead by less than this ties, as a part of throughput.
+constexpr double smallest_lead = 0.005;
+
 struct RankedCell {
   std::size_t result = 0;  // which of the results
   std::string choice;      // "bsp over ring with topk": what tells it from the others

@@ -90,11 +90,15 @@ std::string won(const Results& results, const CompetingCells& contest) {
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
            basis_note(results, contest) + stale_note(results, first);
   else
-    text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
-           " samples/s, within their intervals" +
-           (seeds_of(results[first.result]) > 1
-                ? fmt::format(" (medians of {} seeds)", seeds_of(results[first.result]))
-                : basis_note(results, contest));
+    text =
+        few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
+        " samples/s, " +
+        (first.samples_per_s <= contest.cells[contest.tied - 1].samples_per_s * (1 + smallest_lead)
+             ? "less than 0.5 % apart"
+             : "within their intervals") +
+        (seeds_of(results[first.result]) > 1
+             ? fmt::format(" (medians of {} seeds)", seeds_of(results[first.result]))
+             : basis_note(results, contest));
   if (contest.tied < contest.candidates()) {
     const RankedCell& next = contest.cells[contest.tied];
     text += ", " + times(first.samples_per_s / next.samples_per_s) + " the next, " + next.choice +

@@ -70,7 +70,16 @@ TEST(Ranking, CallsATieWhatIsWithinTheIntervals) {
       ranking_of({{of("bsp", "ring"), 100, 0.01}, {of("bsp", "tree"), 97, 0.019}});
   EXPECT_EQ(clear.contests.front().tied, 1U);
   const Ranking all = ranking_of({{of("bsp", "ring"), 100}, {of("bsp", "tree"), 100}});
-  EXPECT_EQ(all.sentences.front(), "ring and tree tie at 100 samples/s, within their intervals.");
+  EXPECT_EQ(all.sentences.front(), "ring and tree tie at 100 samples/s, less than 0.5 % apart.");
+}
+
+// However well each throughput is known: once 1,000.5 "is the fastest" beside 1,000.
+TEST(Ranking, CrownsNoLeadThatIsSmallerThanASimulationsOwnError) {
+  const Ranking tie = ranking_of({{of("bsp", "ring"), 1000.5}, {of("bsp", "tree"), 1000}});
+  EXPECT_EQ(tie.contests.front().tied, 2U);
+  EXPECT_EQ(tie.sentences.front(), "ring and tree tie at 1,000 samples/s, less than 0.5 % apart.");
+  EXPECT_EQ(ranking_of({{of("bsp", "ring"), 1006}, {of("bsp", "tree"), 1000}}).sentences.front(),
+            "ring is the fastest: 1,006 samples/s, 0.6 % ahead of the next, tree (1,000).");
 }
 
 // 7,944 +- 40 % and 6,265 are no tie, though nobody knows that the first is the faster one.
