@@ -35,6 +35,17 @@ struct BusyLink {
   double bytes_per_iteration = 0;  // of all workers
 };
 
+// What one worker did in the window; of neighbours that did the same there is one.
+struct WorkerFigures {
+  std::string name;       // "worker 3", "worker 0 to 7"
+  double iterations = 0;  // that count in the window, of each
+  double iteration_mean_s = 0;
+  double compute_s = 0;  // this and the next three add up to iteration_mean_s
+  double compress_s = 0;
+  double exposed_communication_s = 0;
+  double waiting_s = 0;
+};
+
 // Each is named as in JSON; sim/report/figures.cpp has a row for each, which says what it means.
 // They are of the window of measurement, unless the row says that they are of the whole run.
 struct Figures {
@@ -60,9 +71,12 @@ struct Figures {
   double compress_s = 0;
   double exposed_communication_s = 0;
   double waiting_s = 0;
-  double bytes_sent = 0;
+  double bytes_sent = 0;  // this is the sum of the next two
+  double bytes_sent_off_node = 0;
+  double bytes_sent_in_node = 0;
   double bytes_received = 0;
   std::vector<BusyLink> busiest_links;  // at most three, the fullest first
+  std::vector<WorkerFigures> workers;
   std::optional<double> server_busy;
   std::string bottleneck;
   double staleness_mean = 0;

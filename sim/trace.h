@@ -35,6 +35,14 @@ struct Row {
   std::int32_t worker = -1;        // of an `apply`: whose gradient of `iteration` it is
 };
 
+// Inside a row of this rank's communication stream: nothing that it sends or receives moves.
+struct Pause {
+  double start_s = 0;
+  double end_s = 0;
+  std::int32_t rank = 0;
+  std::uint8_t stage = 0;
+};
+
 // From one rank to another. Its number is its place in Trace::messages.
 struct TracedMessage {
   double sent_s = 0;
@@ -70,6 +78,7 @@ struct Window {
 
 struct Trace {
   std::vector<Row> rows;                // in the order in which they were recorded
+  std::vector<Pause> pauses;            // of one rank and stage in the order of time
   std::vector<TracedMessage> messages;  // in the order in which they were sent, if they are kept
   std::vector<LinkUse> links;
   double sample_s = 0;  // of links
@@ -80,6 +89,9 @@ struct Trace {
   Window window;
   bool cut_short = false;  // by max-iterations, before throughput was known as asked
   double profiles_s = 0;   // how long the platform's profiles take to show what they do
+  // Iterations/s of all workers in the long run, if each only computed: of the platform and the
+  // number of workers alone, whatever the schedule and the window.
+  double alone_per_s = 0;
   std::optional<Learned> learned;
 
   // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.
@@ -90,7 +102,9 @@ struct Trace {
   // stream shares the device with computation.
   std::vector<int> on_worker;
   std::vector<bool> one_core;  // by worker
-  std::vector<int> node_of;    // by worker
+  // By rank: of the bytes that it sends in the whole run, the part that leaves its node.
+  std::vector<double> off_node;
+  std::vector<int> node_of;  // by worker
 };
 
 }  // namespace syncline

@@ -265,52 +265,74 @@ double student(std::size_t samples) {
   return 1.959964 + per_degree * (2.372271 + per_degree * 2.822499);
 }
 
-Throughput throughput_of(const Trace& trace, const std::vector<Progress>& workers) {
+Certainty certainty_of(const Trace& trace, const std::vector<Progress>& workers) {
   const Window& window = trace.window;
   if (!trace.in_step)
-    return {.iterations = iterations_in(workers, window),
-            .interval = stated_interval_of(workers, window),
+    return {.interval = stated_interval_of(workers, window),
             .halves_differ = halves_differ(workers, window)};
   const Progress pace = pace_of(workers, trace.round);
-  const double each = static_cast<double>(workers.size()) * trace.round;
   if (trace.profiles_s > 0)  // what the platform does does not keep to rounds
-    return {.iterations = each * iterations_in({pace}, window),
-            .interval = stated_interval_of({pace}, window),
+    return {.interval = stated_interval_of({pace}, window),
             .halves_differ = halves_differ({pace}, window)};
-  return {.iterations = each * static_cast<double>(rounds_in(pace, window).size()),
-          .interval = interval_of_rounds(pace, window),
+  return {.interval = interval_of_rounds(pace, window),
           .halves_differ = halves_of_rounds_differ(pace, window)};
 }
 
 MeasuredWindow::MeasuredWindow(const Trace& trace, const std::vector<Progress>& workers)
-    : in_step_(trace.in_step), window_(trace.window) {
+    : in_step_(trace.in_step), window_(trace.window), round_(trace.round) {
   if (!in_step_) {
     iterations_ = iterations_in(workers, window_);
     return;
   }
-  const Progress pace = pace_of(workers, trace.round);
-  const auto first = std::ranges::upper_bound(pace.counted_s, window_.from_s);
-  first_ = trace.round * static_cast<int>(first - pace.counted_s.begin());
-  const auto last = std::ranges::lower_bound(pace.counted_s, window_.to_s);
-  end_ = trace.round *
-         (static_cast<int>(last - pace.counted_s.begin()) + (last == pace.counted_s.end() ? 0 : 1));
-  iterations_ = static_cast<double>(workers.size()) * (end_ - first_);
+  const Progress pace = pace_of(workers, round_);
+  for (std::size_t i = 0; i < pace.counted_s.size(); ++i) {
+    parts_.push_back(part_in(pace, i, window_));
+    of_each_ += parts_.back() * round_;
+  }
+  iterations_ = static_cast<double>(workers.size()) * of_each_;
 }
 
 double MeasuredWindow::part(const Row& row) const {
   if (in_step_)
-    return row.iteration >= first_ && row.iteration < end_ ? 1 : 0;
+    return part_of_iteration(row.iteration);
   if (row.end_s == row.start_s)
     return row.end_s > window_.from_s && row.end_s <= window_.to_s ? 1 : 0;
   const double inside = std::min(row.end_s, window_.to_s) - std::max(row.start_s, window_.from_s);
   return std::max(0.0, inside / (row.end_s - row.start_s));
 }
 
+double MeasuredWindow::part_of_iteration(int iteration) const {
+  const auto of = static_cast<std::size_t>(iteration / round_);
+  return iteration >= 0 && of < parts_.size() ? parts_[of] : 0;
+}
+
 bool MeasuredWindow::has_iteration(int iteration, double start_s, double end_s) const {
   if (in_step_)
-    return iteration >= first_ && iteration < end_;
+    return part_of_iteration(iteration) >= 0.5;
   const double middle_s = (start_s + end_s) / 2;
   return middle_s >= window_.from_s && middle_s < window_.to_s;
+}
+
+double MeasuredWindow::iterations(const Progress& worker) const {
+  return in_step_ ? of_each_ : iterations_in({worker}, window_);
+}
+
+std::vector<CountedTime> MeasuredWindow::times_of(const Progress& worker) const {
+  std::vector<CountedTime> times;
+  const std::size_t each = in_step_ ? static_cast<std::size_t>(round_) : 1;
+  const std::size_t count = in_step_ ? parts_.size() : worker.counted_s.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const double part = in_step_ ? parts_[i] : part_in(worker, i, window_);
+    const double from_s = i == 0 ? worker.start_s : worker.counted_s[i * each - 1];
+    const double to_s = worker.counted_s[(i + 1) * each - 1];
+    if (part <= 0)
+      continue;
+    if (!times.empty() && times.back().part == part)
+      times.back().to_s = to_s;
+    else
+      times.push_back({.from_s = from_s, .to_s = to_s, .part = part});
+  }
+  return times;
 }
 
 }  // namespace syncline

@@ -73,32 +73,48 @@ double halves_of_rounds_differ(const Progress& pace, const Window& window);
 // standard error: 97.5 % of Student's t.
 double student(std::size_t samples);
 
-// Throughput, as of iterations/s of all workers, in the window of a trace, and how well it is
-// known.
-struct Throughput {
-  double iterations = 0;  // of all workers, in the window
+// How well throughput is known in the window of a trace.
+struct Certainty {
   std::optional<double> interval;
   double halves_differ = 0;
 };
-Throughput throughput_of(const Trace& trace, const std::vector<Progress>& workers);
+Certainty certainty_of(const Trace& trace, const std::vector<Progress>& workers);
 
-// It says what belongs to the window. In step these are whole iterations, equal for all workers;
-// else what happens between two moments.
+// A stretch of time of which this part counts.
+struct CountedTime {
+  double from_s = 0;
+  double to_s = 0;
+  double part = 1;
+};
+
+// It says what belongs to the window. In step these are iterations, equal for all workers: whole
+// ones, but for the first and the last round where the platform's profiles cut the window. Else it
+// is what happens between two moments.
 class MeasuredWindow {
  public:
   MeasuredWindow(const Trace& trace, const std::vector<Progress>& workers);
 
-  // So much of this row does: 0 to 1.
+  // So much of what this row moves does: 0 to 1.
   double part(const Row& row) const;
-  // Whether this iteration, from forward to step, is one of the worker's that describe the run.
+  // Whether most of this iteration, from forward to step, is in it.
   bool has_iteration(int iteration, double start_s, double end_s) const;
-  double iterations() const { return iterations_; }  // of all workers
+  // All workers did so many; one of them did so many.
+  double iterations() const { return iterations_; }
+  double iterations(const Progress& worker) const;
+  double seconds() const { return window_.to_s - window_.from_s; }
+  // When a worker does its iterations of the window, in order: each from when the one before
+  // counted until it counts, with the part of it that does. In step these are other times for each
+  // worker; in the mean, of all, they are as long as the window.
+  std::vector<CountedTime> times_of(const Progress& worker) const;
 
  private:
+  double part_of_iteration(int iteration) const;  // in step: 0 to 1
+
   bool in_step_;
   Window window_;
-  int first_ = 0;  // in step
-  int end_ = 0;
+  int round_;
+  std::vector<double> parts_;  // in step: of each round
+  double of_each_ = 0;         // in step: iterations of a worker
   double iterations_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -112,6 +114,34 @@ std::vector<LinkUse> link_uses(Run& run, const MeasuredParts& measured) {
   return uses;
 }
 
+// A host that is on no node is one by itself.
+std::vector<int> nodes_of_ranks(const Cluster& cluster) {
+  std::unordered_map<std::string, int> node_of;
+  for (std::size_t worker = 0; worker < cluster.workers.size(); ++worker)
+    node_of.emplace(cluster.workers[worker].name, cluster.topology.node_of[worker]);
+  for (std::size_t node = 0; node < cluster.node_hosts.size(); ++node)
+    node_of.emplace(cluster.node_hosts[node], static_cast<int>(node));
+  std::vector<int> nodes;
+  for (const std::string& host : cluster.rank_hosts)
+    nodes.push_back(node_of.emplace(host, -1 - static_cast<int>(node_of.size())).first->second);
+  return nodes;
+}
+
+std::vector<double> parts_off_node(const Run& run) {
+  const std::vector<int> nodes = nodes_of_ranks(run.setup.traffic.cluster);
+  std::vector<double> off(nodes.size());
+  std::vector<double> all(nodes.size());
+  for (const auto& [pair, bytes] : run.wire.bytes_between) {
+    const std::size_t from = pair / run.hosts.size();
+    all[from] += bytes;
+    if (nodes[from] != nodes[pair % run.hosts.size()])
+      off[from] += bytes;
+  }
+  for (std::size_t rank = 0; rank < off.size(); ++rank)
+    off[rank] = all[rank] > 0 ? off[rank] / all[rank] : 0;
+  return off;
+}
+
 }  // namespace
 
 Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evaluated) {
@@ -140,6 +170,8 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   if (run.learner != nullptr)
     run.trace.learned = run.learner->finish(run.trace.end_s, run.wire.bytes);
   run.trace.profiles_s = setup.profiles.shown_s;
+  run.trace.alone_per_s = setup.alone_per_s();
+  run.trace.off_node = parts_off_node(run);
   run.trace.links = link_uses(run, measured_parts(run.trace, MeasuredWindow(run.trace, progress)));
   if (alike)
     alike->spread(run.trace.links);  // a message then stands for several, on other links

@@ -1,12 +1,14 @@
 // A communication stream: it executes phases on SimGrid, one after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/engine/actors.h"
@@ -80,7 +82,14 @@ struct StreamState {
     double posted_s;
     double last_s;
     double moving_s = std::numeric_limits<double>::infinity();
+    std::vector<std::pair<double, double>> moved = {};  // of each message, from and until
+    void moves(double from_s, double until_s) {
+      moving_s = std::min(moving_s, from_s);
+      moved.emplace_back(from_s, until_s);
+    }
   };
+  // Notes when none of these moved, from then on.
+  void add_pauses(std::vector<std::pair<double, double>> moved, double from_s);
   std::vector<sg::CommPtr> put_shares(const Phase& phase, int count, int i, bool eager);
   void take_shares(const Phase& phase, bool eager, Arrivals& arrivals);
   // Messages in an eager mailbox set out whether the receiver has asked or not; in others when both

@@ -123,11 +123,27 @@ double StreamState::transfer(const Phase& phase, int count, int i) {
   for (const sg::CommPtr& comm : sending) {
     comm->wait();
     // The receiver had posted too by then.
-    arrivals.moving_s = std::min(arrivals.moving_s, comm->get_start_time());
+    arrivals.moves(comm->get_start_time(), comm->get_finish_time());
   }
   if (arrivals.last_s > sg::Engine::get_clock())
     sg::this_actor::sleep_until(arrivals.last_s);
+  // Before the first message of the first step is a row of waiting.
+  if (!arrivals.moved.empty())
+    add_pauses(std::move(arrivals.moved), i == 0 ? arrivals.moving_s : posted_s);
   return arrivals.moving_s;
+}
+
+void StreamState::add_pauses(std::vector<std::pair<double, double>> moved, double from_s) {
+  constexpr double nothing_s = 1e-9;  // SimGrid ends an activity so much too early
+  std::ranges::sort(moved);
+  for (const auto& [start_s, end_s] : moved) {
+    if (start_s > from_s + nothing_s)
+      run.trace.pauses.push_back({.start_s = from_s,
+                                  .end_s = start_s,
+                                  .rank = rank,
+                                  .stage = static_cast<std::uint8_t>(stage)});
+    from_s = std::max(from_s, end_s);
+  }
 }
 
 std::vector<sg::CommPtr> StreamState::put_shares(const Phase& phase, int count, int i, bool eager) {
@@ -155,7 +171,7 @@ std::vector<sg::CommPtr> StreamState::put_shares(const Phase& phase, int count, 
 
 void StreamState::take_shares(const Phase& phase, bool eager, Arrivals& arrivals) {
   const auto arrives = [&](std::int64_t message, double sent_s, double at_s) {
-    arrivals.moving_s = std::min(arrivals.moving_s, std::max(arrivals.posted_s, sent_s));
+    arrivals.moves(std::max(arrivals.posted_s, sent_s), at_s);
     arrivals.last_s = std::max(arrivals.last_s, at_s);
     run.wire.message_arrived(message, at_s);
     received.push_back(message);

@@ -20,10 +20,13 @@ std::int64_t number_or_none(std::int64_t number) {
 Activity activity_of(const std::string& kind, const std::string& stream, const std::string& verb) {
   if (verb == "wait")
     return Activity::wait;
+  if (verb == "exposed")
+    return Activity::exposed;
   if (verb == "compress" || verb == "decompress")
     return Activity::compress;
   if (stream != "compute")
-    return kind != "worker" && verb == "sum" && stream.starts_with("communication")
+    return kind != "worker" && (verb == "sum" || verb == "handle") &&
+                   stream.starts_with("communication")
                ? Activity::serve  // on `messages` a sum is on its way
                : Activity::communicate;
   if (kind != "worker")
@@ -50,41 +53,56 @@ DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::s
   return drawn;
 }
 
-double seconds_of(const DrawnTrack& track, bool waiting) {
+double seconds_of(const DrawnTrack& track, Activity activity) {
   double seconds = 0;
   for (const DrawnSlice& slice : track.slices)
-    if ((slice.activity == Activity::wait) == waiting)
+    if (slice.activity == activity)
       seconds += slice.end_s - slice.start_s;
   return seconds;
 }
 
-// "Workers stand still for 59 % of these 615 ms; worker 5, which computes longest, least. server 2
-// is busy for 20 %."
+double still_s(const DrawnTrack& track) {
+  return seconds_of(track, Activity::exposed) + seconds_of(track, Activity::wait);
+}
+
+double busy_s(const DrawnTrack& track) {
+  double seconds = -still_s(track);
+  for (const DrawnSlice& slice : track.slices)
+    seconds += slice.end_s - slice.start_s;
+  return seconds;
+}
+
+// "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %); worker 5, which
+// computes longest, least. server 2 is busy for 20 %."
 std::string sentence_of(const std::vector<DrawnTrack>& workers,
                         const std::vector<DrawnTrack>& servers, double seconds) {
   if (workers.empty())
     return "One iteration of " + seconds_shown(seconds) + ".";
+  double exposed = 0;
   double waiting = 0;
-  for (const DrawnTrack& track : workers)
-    waiting += seconds_of(track, true) / seconds / static_cast<double>(workers.size());
-  const auto waits = [](const DrawnTrack& track) { return seconds_of(track, true); };
-  const auto computes = [](const DrawnTrack& track) { return seconds_of(track, false); };
-  const DrawnTrack& longest = *std::ranges::max_element(workers, {}, computes);
-  const auto [least, most] = std::ranges::minmax_element(workers, {}, waits);
-  const bool differ = waits(*most) - waits(*least) > 0.02 * seconds;
-  std::string sentence = waiting < 0.005
-                             ? "No worker stands still in these "
-                             : "Workers stand still for " + percent(waiting) + " of these ";
-  sentence += seconds_shown(seconds);
+  for (const DrawnTrack& track : workers) {
+    const double all_s = seconds * static_cast<double>(workers.size());
+    exposed += seconds_of(track, Activity::exposed) / all_s;
+    waiting += seconds_of(track, Activity::wait) / all_s;
+  }
+  const DrawnTrack& longest = *std::ranges::max_element(workers, {}, busy_s);
+  const auto [least, most] = std::ranges::minmax_element(workers, {}, still_s);
+  const bool differ = still_s(*most) - still_s(*least) > 0.02 * seconds;
+  std::string sentence =
+      exposed + waiting < 0.005
+          ? "No worker stands still in these " + seconds_shown(seconds)
+          : fmt::format("Workers stand still for {} of these {} (exposed {}, waiting {})",
+                        percent(exposed + waiting), seconds_shown(seconds), percent(exposed),
+                        percent(waiting));
   if (differ)
-    sentence += fmt::format(", from {} ({}) to {} ({})", percent(waits(*least) / seconds),
-                            least->name, percent(waits(*most) / seconds), most->name);
+    sentence += fmt::format(", from {} ({}) to {} ({})", percent(still_s(*least) / seconds),
+                            least->name, percent(still_s(*most) / seconds), most->name);
   if (differ && workers.size() > 1 && least->name == longest.name)
     sentence += ": who computes longest waits least";
   if (!servers.empty()) {
-    const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, computes);
+    const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, busy_s);
     sentence += fmt::format("; {} adds and updates for {} of the time", busiest.name,
-                            percent(computes(busiest) / seconds));
+                            percent(busy_s(busiest) / seconds));
   }
   return sentence + ".";
 }

@@ -15,7 +15,7 @@ namespace syncline {
 constexpr std::size_t most_timelines = 12;  // in one page
 
 // A slice is one of these to a reader: its colour.
-enum class Activity { forward, backward, compress, communicate, serve, wait };
+enum class Activity { forward, backward, compress, communicate, serve, exposed, wait };
 
 struct DrawnSlice {
   double start_s = 0, end_s = 0;  // from the timeline's start

@@ -110,8 +110,8 @@ Json to_json(const Map& map) {
 
 // It is short: slices are [start, end, verb, bucket, iteration] in timeline_parts of the whole.
 Json to_json(const DrawnTimeline& timeline) {
-  static constexpr const char* activities[] = {"forward",     "backward", "compress",
-                                               "communicate", "serve",    "wait"};
+  static constexpr const char* activities[] = {"forward", "backward", "compress", "communicate",
+                                               "serve",   "exposed",  "wait"};
   std::vector<std::pair<std::string, Activity>> verbs;
   Json tracks = Json::array(), named = Json::array();
   const auto ticks = [&](double s) { return std::llround(timeline_parts * s / timeline.seconds); };

@@ -330,14 +330,16 @@ std::string svg_of(const Chart& chart, const std::string& subject) {
 }
 
 std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
-  static constexpr std::array fills{"#97a3b2", "#65717f", "#d9b900",
-                                    "#56b4e9", "#1b1c1f", "url(#waiting)"};
-  static constexpr std::array names{"forward",  "backward and step", "compress",
-                                    "messages", "adding, updating",  "stands still"};
+  static constexpr std::array fills{"#97a3b2", "#65717f", "#d9b900",      "#56b4e9",
+                                    "#1b1c1f", "#56b4e9", "url(#waiting)"};
+  static constexpr std::array names{
+      "forward", "backward and step", "compress", "messages, exposed", "adding, updating", "",
+      "waiting"};
   std::array<bool, fills.size()> used{};
   for (const DrawnTrack& track : timeline.tracks)
     for (const DrawnSlice& slice : track.slices)
-      used[static_cast<std::size_t>(slice.activity)] = true;
+      used[static_cast<std::size_t>(slice.activity == Activity::exposed ? Activity::communicate
+                                                                        : slice.activity)] = true;
   Canvas canvas;
   constexpr double left = 110;
   const Ruler x{0, timeline.seconds, Scale::linear, left, width - 24};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <iterator>
 
 #include "sim/report/figures.h"
@@ -22,8 +23,9 @@ std::string runs_line(const Figures& figures) {
     return "";
   std::vector<std::string> values;
   std::ranges::transform(figures.throughput_of_runs, std::back_inserter(values), count_shown);
-  return fmt::format("{}: {} samples/s; window, percentiles, links and picture are the first one's",
-                     runs_shown(figures.runs), fmt::join(values, ", "));
+  return fmt::format(
+      "{}: {} samples/s; window, percentiles, links, workers and picture are the first one's",
+      runs_shown(figures.runs), fmt::join(values, ", "));
 }
 
 // Empty where there is no price and no size.
@@ -32,6 +34,38 @@ std::string epoch_line(const Figures& figures, const std::string& samples) {
     return "";
   return (samples.empty() ? "" : samples + " samples: ") + duration_shown(figures.epoch_s) +
          (figures.epoch_cost ? ", costs " + cost_shown(*figures.epoch_cost) : "");
+}
+
+// What each worker's iterations go into, where they differ; of many some, the first and the last.
+std::string workers_table(const Result& result) {
+  constexpr std::size_t most = 16;
+  if (result.figures.workers.size() < 2)
+    return "";
+  const std::vector<WorkerFigures> shown = spread(result.figures.workers, most);
+  std::vector<Column> columns;
+  const auto add = [&](const std::string& title, const auto& text_of) {
+    columns.push_back({.title = title, .cells = {}, .left = columns.empty()});
+    for (const WorkerFigures& worker : shown)
+      columns.back().cells.push_back(text_of(worker));
+  };
+  add("", std::mem_fn(&WorkerFigures::name));
+  add("iterations",
+      [](const WorkerFigures& worker) { return fmt::format("{:.4g}", worker.iterations); });
+  add("iteration",
+      [](const WorkerFigures& worker) { return seconds_shown(worker.iteration_mean_s); });
+  const auto add_part = [&](const char* title, double WorkerFigures::*part) {
+    add(title, [part](const WorkerFigures& worker) {
+      return percent(worker.*part / worker.iteration_mean_s);
+    });
+  };
+  add_part("compute", &WorkerFigures::compute_s);
+  if (result.figures.compress_s > 0)
+    add_part("compress", &WorkerFigures::compress_s);
+  add_part("exposed", &WorkerFigures::exposed_communication_s);
+  add_part("waiting", &WorkerFigures::waiting_s);
+  const std::size_t left = result.figures.workers.size() - shown.size();
+  return "\n" + aligned(columns, shown.size()) +
+         (left > 0 ? fmt::format("{} more rows: --json has all\n", left) : "");
 }
 
 }  // namespace
@@ -84,7 +118,11 @@ std::string full_report(const Result& result) {
     if (figure.has(Figure::part))
       line("  " + figure.traits.words, seconds_shown(*value_of(figure, result)) + " (" +
                                            percent(*column_value(figure, result), 1) + ")");
-  line("sent per worker", bytes_shown(figures.bytes_sent) + " per iteration");
+  line("sent per worker",
+       bytes_shown(figures.bytes_sent_off_node) + " per iteration" +
+           (figures.bytes_sent_in_node > 0
+                ? " off its node, " + bytes_shown(figures.bytes_sent_in_node) + " in it"
+                : ""));
   line("received per worker", bytes_shown(figures.bytes_received) + " per iteration");
   for (const BusyLink& link : figures.busiest_links)
     line("busy link",
@@ -110,7 +148,7 @@ std::string full_report(const Result& result) {
   line("network", result.option("network") + ": " + result.provenance.network);
   for (const std::string& warning : figures.warnings)
     line("warning", warning);
-  return text;
+  return text + workers_table(result);
 }
 
 std::string results_csv(const std::vector<Result>& results,

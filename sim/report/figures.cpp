@@ -34,6 +34,14 @@ bool has_epoch(const Result& result) {
   return is_sized(result) || has_price(result);
 }
 
+bool sends_in_node(const Result& result) {
+  return result.figures.bytes_sent_in_node > 0;
+}
+
+std::string sent_title(const std::vector<Result>& results) {
+  return std::ranges::any_of(results, sends_in_node) ? "sent off node" : "sent/worker";
+}
+
 std::string epoch_title(const std::vector<Result>& results) {
   return std::ranges::any_of(results, is_sized) ? "epoch" : "10^6 samples";
 }
@@ -68,7 +76,8 @@ const std::vector<Figure> all_rows{
         {.titles = {"samples/s", "throughput"}, .shown = throughput_shown}),
     row("runs", &Figures::runs, Unit::number, none,
         "how many runs a cell had, each with a seed of its own",
-        "Figures are their means; the window, percentiles, links and the picture are of the first.",
+        "Figures are their means; the window, percentiles, links, the table of workers and the "
+        "picture are of the first.",
         {.titles = {"mean of"}, .allowed = from_one}),
     row("throughput_of_runs", &Figures::throughput_of_runs, Unit::number, none,
         "throughput of each run, the scenario's own seed first",
@@ -89,8 +98,10 @@ const std::vector<Figure> all_rows{
     row("window_iterations", &Figures::window_iterations, Unit::number, none,
         "iterations of the window, per worker", "Parts of iterations count as parts."),
     row("scaling_efficiency", &Figures::scaling_efficiency, Unit::share, column | summary | mean,
-        "throughput over what the same workers would do alone",
-        "It is a result; the option efficiency is the part of a host's peak that a model reaches.",
+        "throughput over what the same workers would do alone, in the long run",
+        "What they would do alone is the same for all cells with these workers, platform, model "
+        "and batch. It is a result; the option efficiency is the part of a host's peak that a "
+        "model reaches.",
         {.titles = {"scaling", "scaling efficiency"}, .allowed = any_share}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,
         "the training objective at the end: over all training data, with what the problem adds",
@@ -115,13 +126,19 @@ const std::vector<Figure> all_rows{
         "It is null without the option price.",
         {.titles = {"cost"}, .allowed = any_count.or_null(), .matters = has_price}),
     row("iteration_mean_s", &Figures::iteration_mean_s, Unit::seconds,
-        column | summary | mean | explains, "seconds from one forward to the end of the step, mean",
-        "It is compute, compress, exposed communication and waiting together.",
+        column | summary | mean | explains,
+        "workers times batch over throughput: seconds that a worker has for each iteration",
+        "It is compute, compress, exposed communication and waiting together, of the window that "
+        "throughput is of; of several runs it is so in each.",
         {.titles = {"iteration"}}),
     row("iteration_p50_s", &Figures::iteration_p50_s, Unit::seconds, none,
-        "the median of iterations' seconds", "It is the nearest rank."),
+        "the median of iterations' seconds, from one forward to the end of the step",
+        "It is the nearest rank."),
     row("iteration_p99_s", &Figures::iteration_p99_s, Unit::seconds, none,
         "seconds that 99 % of the iterations take at most", "It is the nearest rank."),
+    row("workers", &Figures::workers, Unit::number, none,
+        "each worker's iterations in the window, and what an iteration of its own goes into",
+        "Neighbours that did the same stand in one row.", {.titles = {"workers' table"}}),
     row("compute_s", &Figures::compute_s, Unit::seconds, column | part | mean | explains,
         "seconds of an iteration in forward, backward and the step",
         "Tables have it as a part of the iteration.",
@@ -155,10 +172,17 @@ const std::vector<Figure> all_rows{
     row("staleness_histogram", &Figures::staleness_histogram, Unit::number, none,
         "how many gradients had which staleness, in gradients",
         "Each part of a gradient, bucket and server, counts."),
-    row("bytes_sent", &Figures::bytes_sent, Unit::bytes, column | mean | explains,
+    row("bytes_sent", &Figures::bytes_sent, Unit::bytes, mean | explains,
         "bytes sent by workers and nodes, per worker and iteration",
-        "What servers answer is among the bytes received.",
-        {.titles = {"sent/worker"}, .words = "bytes sent"}),
+        "What servers answer is among the bytes received.", {.words = "bytes sent"}),
+    row("bytes_sent_off_node", &Figures::bytes_sent_off_node, Unit::bytes, column | mean,
+        "bytes that leave their node, sent by workers and nodes, per worker and iteration",
+        "They go through the node's network card.",
+        {.titles = {"sent/worker", "sent off node"}, .title = sent_title}),
+    row("bytes_sent_in_node", &Figures::bytes_sent_in_node, Unit::bytes, column | mean,
+        "bytes that stay in their node, sent by workers and nodes, per worker and iteration",
+        "They go through its buses; what stays on one host is not counted.",
+        {.titles = {"sent in node"}, .matters = sends_in_node}),
     row("bytes_received", &Figures::bytes_received, Unit::bytes, mean,
         "bytes received by workers and nodes, per worker and iteration",
         "Where servers answer, it differs from the bytes sent."),
@@ -179,7 +203,8 @@ const std::vector<Figure> all_rows{
     row("run_iteration_s", &Figures::run_iteration_s, Unit::seconds, mean,
         "seconds of the whole run per iteration", "It has warm-up and the end in it."),
     row("bound_compute_s", &Figures::bound_compute_s, Unit::seconds, mean | explains,
-        "seconds of the slowest worker's computation per iteration",
+        "seconds of the slowest worker's computation per iteration; where not all wait for all, "
+        "those that an iteration takes if each worker goes as fast as it computes",
         "No iteration is faster, or the result has a warning.",
         {.words = "the slowest worker's computation"}),
     row("bound_link_s", &Figures::bound_link_s, Unit::seconds, mean | explains,
@@ -215,6 +240,24 @@ std::string shown_in(Unit unit, double value) {
 
 const std::vector<Figure>& figure_rows() {
   return all_rows;
+}
+
+const std::vector<NamedNumber<WorkerFigures>>& numbers_of(const WorkerFigures&) {
+  static const std::vector<NamedNumber<WorkerFigures>> numbers{
+      {"iterations", any_printable, &WorkerFigures::iterations},
+      {"iteration_mean_s", any_printable, &WorkerFigures::iteration_mean_s},
+      {"compute_s", any_printable, &WorkerFigures::compute_s},
+      {"compress_s", any_printable, &WorkerFigures::compress_s},
+      {"exposed_communication_s", any_printable, &WorkerFigures::exposed_communication_s},
+      {"waiting_s", any_printable, &WorkerFigures::waiting_s}};
+  return numbers;
+}
+
+const std::vector<NamedNumber<BusyLink>>& numbers_of(const BusyLink&) {
+  static const std::vector<NamedNumber<BusyLink>> numbers{
+      {"utilisation", any_printable, &BusyLink::utilisation},
+      {"bytes_per_iteration", any_printable, &BusyLink::bytes_per_iteration}};
+  return numbers;
 }
 
 const Figure* find_figure(const std::string& name) {

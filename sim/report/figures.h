@@ -16,6 +16,7 @@ namespace syncline {
 using FigureMember =
     std::variant<NumberMember<Figures>, std::string Figures::*, std::vector<double> Figures::*,
                  std::vector<std::string> Figures::*, std::vector<BusyLink> Figures::*,
+                 std::vector<WorkerFigures> Figures::*,
                  std::map<std::int64_t, std::int64_t> Figures::*>;
 
 enum class Unit { number, samples_per_s, share, seconds, duration, bytes, money, text };
@@ -57,6 +58,10 @@ struct Figure {
 };
 
 const std::vector<Figure>& figure_rows();
+
+// What stands beside a name in the lists of figures: in JSON by these names.
+const std::vector<NamedNumber<WorkerFigures>>& numbers_of(const WorkerFigures& worker);
+const std::vector<NamedNumber<BusyLink>>& numbers_of(const BusyLink& link);
 
 // The row of this name; none where there is no such figure.
 const Figure* find_figure(const std::string& name);

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
+#include "sim/report/worker_figures.h"
 #include "sim/report/worker_rows.h"
 #include "sim/window.h"
 
@@ -106,8 +106,7 @@ void add_links(const Trace& trace, Figures& figures) {
     const auto part_of = [&](double bytes) {
       return link.bandwidth.part_used(bytes, trace.window.from_s, trace.window.to_s);
     };
-    return link.fatpipe ? std::min(1.0, part_of(link.measured_flow_bytes))
-                        : part_of(link.measured_bytes);
+    return std::min(1.0, part_of(link.fatpipe ? link.measured_flow_bytes : link.measured_bytes));
   };
   std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
     return full(a) != full(b) ? full(a) > full(b) : a.name < b.name;
@@ -127,8 +126,7 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   figures.window_from_s = window.from_s;
   figures.window_to_s = window.to_s;
   figures.window_iterations = measured.iterations() / trace.workers;
-  const Throughput rate = throughput_of(trace, progress);
-  figures.throughput_samples_per_s = batch * rate.iterations / seconds;
+  figures.throughput_samples_per_s = batch * measured.iterations() / seconds;
   figures.throughput_of_runs = {figures.throughput_samples_per_s};
   if (!window.warm)
     figures.warnings.emplace_back(
@@ -137,8 +135,9 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
     figures.warnings.emplace_back(
         "the window has fewer than two iterations per worker, whose ends decide what is in it: "
         "more iterations say more");
-  figures.throughput_interval = rate.interval;
-  figures.halves_differ = rate.halves_differ;
+  const Certainty certainty = certainty_of(trace, progress);
+  figures.throughput_interval = certainty.interval;
+  figures.halves_differ = certainty.halves_differ;
   if (is_unsteady(figures))
     figures.warnings.push_back(
         fmt::format("not steady: {:.4g} samples/s in the first half of the window, {:.4g} "
@@ -157,59 +156,79 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   }
 }
 
-// Adds how long an iteration is, and what its seconds go into.
-void add_iterations(const std::vector<WorkerRows>& workers, Figures& figures) {
-  double described = 0;  // iterations of all workers
+// Adds how long an iteration is: the seconds of the window that all workers together have for each
+// iteration that counts in it, as throughput counts them; and what these seconds go into.
+void add_iterations(const std::vector<SpentSeconds>& spent, const MeasuredWindow& measured,
+                    Figures& figures) {
+  const double iterations = measured.iterations();
+  figures.iteration_mean_s = static_cast<double>(spent.size()) * measured.seconds() / iterations;
+  for (const SpentSeconds& worker : spent) {
+    figures.compute_s += worker.compute_s / iterations;
+    figures.compress_s += worker.compress_s / iterations;
+    figures.exposed_communication_s += worker.exposed_s / iterations;
+    figures.waiting_s += worker.waiting_s / iterations;
+  }
+}
+
+// Of single iterations, from forward to step.
+void add_percentiles(const std::vector<WorkerRows>& workers, const MeasuredWindow& measured,
+                     Figures& figures) {
   std::vector<double> durations;
   for (const WorkerRows& worker : workers) {
-    described += worker.described;
-    figures.iteration_mean_s += worker.described_s;
-    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
-      if (worker.measured[i])
-        durations.push_back(worker.iterations[i].end_s - worker.iterations[i].start_s);
+    const std::vector<Interval>& all = worker.iterations;
+    const auto add = [&](bool any) {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (any || measured.has_iteration(static_cast<int>(i), all[i].start_s, all[i].end_s))
+          durations.push_back(all[i].end_s - all[i].start_s);
+    };
+    const std::size_t before = durations.size();
+    add(false);
+    if (durations.size() == before)  // too slow for the window: what it did
+      add(true);
   }
-  figures.iteration_mean_s /= described;
   std::ranges::sort(durations);
   figures.iteration_p50_s = percentile(durations, 0.5);
   figures.iteration_p99_s = percentile(durations, 0.99);
-  for (const WorkerRows& worker : workers) {
-    const double blocked_s = std::accumulate(
-        worker.blocked.begin(), worker.blocked.end(), 0.0,
-        [](double sum, const Interval& wait) { return sum + wait.end_s - wait.start_s; });
-    const double compressing_s = overlap_s(worker.blocked, worker.compression);
-    std::vector<Interval> busy = worker.moving;
-    busy.insert(busy.end(), worker.compression.begin(), worker.compression.end());
-    const double exposed_s = overlap_s(worker.blocked, std::move(busy)) - compressing_s;
-    figures.compute_s += worker.compute_s / described;
-    figures.compress_s += (worker.compress_s + compressing_s) / described;
-    figures.exposed_communication_s += exposed_s / described;
-    const double waiting_s = blocked_s - exposed_s - compressing_s;
-    figures.waiting_s += waiting_s > 1e-9 * blocked_s ? waiting_s / described : 0;  // else rounding
-  }
 }
 
 void add_bytes(const Trace& trace, const MeasuredWindow& measured, Figures& figures) {
   for (const Row& row : trace.rows)  // aggregators send on behalf of their workers
     if (row.rank < trace.workers || row.rank >= trace.workers + trace.servers) {
       const double part = measured.part(row) / measured.iterations();
-      figures.bytes_sent += static_cast<double>(row.bytes_sent) * part;
+      const auto rank = static_cast<std::size_t>(row.rank);
+      const double sent = static_cast<double>(row.bytes_sent) * part;
+      const double off_node = rank < trace.off_node.size() ? trace.off_node[rank] : 1;
+      figures.bytes_sent += sent;
+      figures.bytes_sent_off_node += off_node * sent;
+      figures.bytes_sent_in_node += (1 - off_node) * sent;
       figures.bytes_received += static_cast<double>(row.bytes_received) * part;
     }
 }
 
+// Seconds of computation below which no iteration of the window can have been: where all wait for
+// all, the largest part of any worker's time; else what they come to if each worker goes as fast as
+// it computes.
+double least_compute_s(const std::vector<WorkerRows>& workers,
+                       const std::vector<SpentSeconds>& spent, bool in_step, double iteration_s) {
+  double most = 0;
+  double rate = 0;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    most = std::max(most, spent[i].compute_s / workers[i].window_s);
+    rate += workers[i].counted / spent[i].compute_s;
+  }
+  return in_step ? most * iteration_s : static_cast<double>(workers.size()) / rate;
+}
+
 // The bounds are of the window, as the figures beside which they are shown; the whole run is held
 // to its own.
-void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers, Figures& figures) {
+void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers,
+                const std::vector<SpentSeconds>& spent, Figures& figures) {
   double iterations = 0;  // of the whole run, per worker
   for (const WorkerRows& worker : workers)
     iterations += static_cast<double>(worker.iterations.size()) / trace.workers;
   double bound_s = 0;
-  double busiest = 0;
-  for (const WorkerRows& worker : workers) {
+  for (const WorkerRows& worker : workers)
     bound_s = std::max(bound_s, worker.all_compute_s / iterations);
-    if (worker.described_s > 0)
-      busiest = std::max(busiest, worker.compute_s / worker.described_s);
-  }
   for (const LinkUse& link : trace.links)
     if (!link.fatpipe)
       bound_s = std::max(bound_s, link.bandwidth.seconds_for(link.bytes) / iterations);
@@ -219,8 +238,9 @@ void add_bounds(const Trace& trace, const std::vector<WorkerRows>& workers, Figu
         fmt::format("an iteration took {:f} s, less than its lower bound of {:f} s: this is a bug, "
                     "please report it",
                     figures.run_iteration_s, bound_s));
-  figures.bound_compute_s = busiest * figures.iteration_mean_s;
-  figures.bound_link_s = std::min(figures.fullest_link(), 1.0) * figures.iteration_mean_s;
+  figures.bound_compute_s =
+      least_compute_s(workers, spent, trace.in_step, figures.iteration_mean_s);
+  figures.bound_link_s = figures.fullest_link() * figures.iteration_mean_s;
 }
 
 }  // namespace
@@ -233,20 +253,20 @@ Figures figures_of(const Trace& trace, int batch) {
   Figures figures{.worker_count = trace.workers};
   const std::vector<Progress> progress = progress_of(trace);
   const MeasuredWindow measured(trace, progress);
-  std::vector<WorkerRows> workers = by_worker(trace, measured);
-  double alone = 0;  // samples/s
-  for (std::size_t w = 0; w < workers.size(); ++w) {
-    if (!workers[w].compression.empty() && w < trace.one_core.size() && trace.one_core[w])
-      split_shared_core_time(workers[w]);
-    alone += batch * alone_per_s(workers[w], progress[w], trace.window);
-  }
+  const std::vector<WorkerRows> workers = by_worker(trace, measured, progress);
+  std::vector<SpentSeconds> spent;
+  for (std::size_t w = 0; w < workers.size(); ++w)
+    spent.push_back(spent_by(workers[w], w < trace.one_core.size() && trace.one_core[w]));
   figures.simulated_s = trace.end_s;
   figures.flows = static_cast<std::int64_t>(trace.flows);
   figures.updates = updates_in(trace);
-  add_iterations(workers, figures);
+  add_iterations(spent, measured, figures);
+  add_percentiles(workers, measured, figures);
   add_window(trace, progress, measured, batch, figures);
-  // What is applied in the window may have been computed before it.
-  figures.scaling_efficiency = std::min(figures.throughput_samples_per_s / alone, 1.0);
+  add_workers(trace, workers, spent, figures);
+  // What is applied in the window may have been computed before it, or by chance sooner.
+  figures.scaling_efficiency =
+      std::min(figures.throughput_samples_per_s / (batch * trace.alone_per_s), 1.0);
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);
@@ -260,7 +280,7 @@ Figures figures_of(const Trace& trace, int batch) {
           "on one sample of another's",
           without, trace.workers));
   }
-  add_bounds(trace, workers, figures);
+  add_bounds(trace, workers, spent, figures);
   return figures;
 }
 

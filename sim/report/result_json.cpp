@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "kernels/io/text.h"
 #include "sim/report/learned_tables.h"
@@ -164,12 +165,17 @@ Learned learned_in(const Json& json) {
 }
 
 // The JSON of members of figures that are no single number.
-Json to_json(const std::vector<BusyLink>& links) {
+template <class Named>
+requires requires(const Named& one) {
+  numbers_of(one);
+}
+Json to_json(const std::vector<Named>& all) {
   Json json = Json::array();
-  for (const BusyLink& link : links)
-    json.push_back({{"name", link.name},
-                    {"utilisation", link.utilisation},
-                    {"bytes_per_iteration", link.bytes_per_iteration}});
+  for (const Named& one : all) {
+    json.push_back({{"name", one.name}});
+    for (const auto& number : numbers_of(one))
+      json.back()[number.name] = to_json(one, number.member);
+  }
   return json;
 }
 Json to_json(const std::map<std::int64_t, std::int64_t>& histogram) {
@@ -189,10 +195,14 @@ void read(const Json& json, std::string& text) {
 void read(const Json& json, double& number) {
   number = any_number_in(json);
 }
-void read(const Json& json, BusyLink& link) {
-  link = {.name = text_in(member_of(json, "name")),
-          .utilisation = any_number_in(member_of(json, "utilisation")),
-          .bytes_per_iteration = any_number_in(member_of(json, "bytes_per_iteration"))};
+template <class Named>
+requires requires(const Named& one) {
+  numbers_of(one);
+}
+void read(const Json& json, Named& one) {
+  one.name = text_in(member_of(json, "name"));
+  for (const auto& [name, allowed, member] : numbers_of(one))
+    put_number(one, member, number_in(member_of(json, name), allowed));
 }
 template <class One>
 void read(const Json& json, std::vector<One>& all) {
@@ -223,10 +233,12 @@ Json figures_json(const Result& result) {
   return json;
 }
 
-// Results of before had one run and did not say so, and servers whose software took no time.
+// Results of before had one run and did not say so, servers whose software took no time, no table
+// of workers, and bytes sent without a word of where to.
 bool may_be_missing(const Figure& figure) {
-  return figure.name == "runs" || figure.name == "throughput_of_runs" ||
-         figure.name == "server_busy";
+  static const std::set<std::string> later{"runs",    "throughput_of_runs",  "server_busy",
+                                           "workers", "bytes_sent_off_node", "bytes_sent_in_node"};
+  return later.contains(figure.name);
 }
 
 // Rounding may leave a figure a little below what it can be.
@@ -257,6 +269,8 @@ Figures figures_in(const Json& json, bool learns) {
         },
         figure.member);
   }
+  if (!json.contains("bytes_sent_off_node"))
+    figures.bytes_sent_off_node = figures.bytes_sent;
   if (figures.throughput_of_runs.empty())
     figures.throughput_of_runs = {figures.throughput_samples_per_s};
   require(figures.runs == static_cast<std::int64_t>(figures.throughput_of_runs.size()));

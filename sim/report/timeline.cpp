@@ -10,6 +10,7 @@
 
 #include "sim/report/readable.h"
 #include "sim/report/stream_lanes.h"
+#include "sim/report/worker_rows.h"
 
 namespace syncline {
 namespace {
@@ -155,6 +156,34 @@ void fill(std::vector<Slice>& slices, std::string_view verb, double from_s, doub
   slices = std::move(filled);
 }
 
+// Where `others` go on, slices of waiting become slices of this verb.
+void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& others,
+                  std::string_view verb) {
+  std::vector<Slice> named;
+  for (const Slice& slice : slices) {
+    if (slice.verb != "wait") {
+      named.push_back(slice);
+      continue;
+    }
+    Slice rest = slice;
+    const auto cut = [&](double until_s, std::string_view as) {
+      if (until_s <= rest.start_s)
+        return;
+      named.push_back(rest);
+      named.back().end_s = until_s;
+      named.back().verb = as;
+      rest.start_s = until_s;
+    };
+    for (auto other = std::ranges::upper_bound(others, slice.start_s, {}, &Interval::end_s);
+         other != others.end() && other->start_s < slice.end_s; ++other) {
+      cut(other->start_s, "wait");
+      cut(std::min(other->end_s, slice.end_s), verb);
+    }
+    cut(slice.end_s, "wait");
+  }
+  slices = std::move(named);
+}
+
 // Merges neighbours of which one is shorter than `visible_s`, if they are of one verb; and, where
 // verbs do not matter, if both are.
 void merge(std::vector<Slice>& slices, double visible_s, bool verbs_matter) {
@@ -230,26 +259,41 @@ Timeline timeline_of(const Trace& trace) {
   ranks.insert(ranks.end(), others.begin(), others.end());
 
   std::map<std::tuple<std::ptrdiff_t, Stream, int>, std::vector<Slice>> streams;
+  const MovingTimes moving(trace);
   for (const Row& row : trace.rows) {
-    const double start_s = std::max(row.start_s, timeline.from_s);
-    const double end_s = std::min(row.end_s, timeline.to_s);
-    if (const auto shown = std::ranges::find(ranks, row.rank);
-        shown != ranks.end() && end_s > start_s)
-      streams[{shown - ranks.begin(), row.stream, row.stage}].push_back(
-          {.start_s = start_s,
-           .end_s = end_s,
-           .verb = std::string(row.verb),
-           .bucket = row.bucket,
-           .iteration = row.iteration});
+    const auto shown = std::ranges::find(ranks, row.rank);
+    if (shown == ranks.end() || row.end_s <= timeline.from_s || row.start_s >= timeline.to_s)
+      continue;
+    std::vector<Slice> slices{{.start_s = row.start_s,
+                               .end_s = row.end_s,
+                               .verb = std::string(row.verb),
+                               .bucket = row.bucket,
+                               .iteration = row.iteration}};
+    if (MovingTimes::has_any(row)) {
+      slices.front().verb = "wait";
+      name_waiting(slices, moving.of(row), row.verb);
+    }
+    for (Slice& slice : slices) {
+      slice.start_s = std::max(slice.start_s, timeline.from_s);
+      slice.end_s = std::min(slice.end_s, timeline.to_s);
+      if (slice.end_s > slice.start_s)
+        streams[{shown - ranks.begin(), row.stream, row.stage}].push_back(std::move(slice));
+    }
   }
+  const std::vector<BesideComputing> beside = beside_computing(trace);
   const std::size_t lanes_of_each =
       std::max<std::size_t>(2, most_lanes / std::max<std::size_t>(1, others.size()));
   for (auto& [key, slices] : streams) {
     const auto& [place, stream, stage] = key;
     const int rank = ranks[static_cast<std::size_t>(place)];
     std::vector<std::vector<Slice>> lanes = in_lanes(std::move(slices), lanes_of_each);
-    if (rank < trace.workers && stream == Stream::compute)
+    if (rank < trace.workers && stream == Stream::compute) {
       fill(lanes.front(), "wait", timeline.from_s, timeline.to_s);
+      // As the report counts these seconds.
+      const BesideComputing& of_worker = beside[static_cast<std::size_t>(rank)];
+      name_waiting(lanes.front(), of_worker.compression, "compress");
+      name_waiting(lanes.front(), of_worker.moving, "exposed");
+    }
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
       timeline.tracks.push_back({.name = trace.rank_names[static_cast<std::size_t>(rank)],
                                  .kind = rank < trace.workers                   ? "worker"

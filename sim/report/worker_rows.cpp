@@ -1,7 +1,8 @@
 #include "sim/report/worker_rows.h"
 
 #include <algorithm>
-#include <numeric>
+#include <iterator>
+#include <utility>
 
 namespace syncline {
 namespace {
@@ -21,8 +22,12 @@ int worker_of(const Trace& trace, const Row& row) {
   return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
+bool is_on_compute_stream(const Trace& trace, const Row& row) {
+  return row.rank < trace.workers && row.stream == Stream::compute;
+}
+
 // The bytes that a node's aggregator moves, sums and parameters, are those of its workers.
-void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
+void add_moving_of_nodes(const Trace& trace, std::vector<BesideComputing>& workers) {
   std::vector<std::vector<Interval>> moving(trace.node_of.size());  // by node
   const int first = trace.workers + trace.servers;
   for (const Row& row : trace.rows)
@@ -34,114 +39,121 @@ void add_moving_of_nodes(const Trace& trace, std::vector<WorkerRows>& workers) {
   }
 }
 
-// Finds the iterations and which of them are measured.
-std::vector<WorkerRows> iterations_of(const Trace& trace, const MeasuredWindow& measured) {
-  std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
-  for (const Row& row : trace.rows) {
-    if (row.rank >= trace.workers || row.stream != Stream::compute)
-      continue;
-    std::vector<Interval>& iterations = workers[static_cast<std::size_t>(row.rank)].iterations;
+// Adds what a compute stream does in the times that count, row by row in the order of time, and
+// what it leaves in between.
+class ComputeStream {
+ public:
+  ComputeStream(WorkerRows& worker, std::vector<CountedTime> times)
+      : worker_(worker), times_(std::move(times)) {}
+
+  void add(const Row& row) {
+    add_iteration(row);
+    if (row.verb == "wait")
+      return;
+    add_counted(until_s_, row.start_s, worker_.blocked);
+    until_s_ = std::max(until_s_, row.end_s);
+    std::vector<Interval> counted;
+    const double seconds = add_counted(row.start_s, row.end_s, counted);
+    if (is_compression(row)) {
+      worker_.compress_s += seconds;
+      return;
+    }
+    worker_.compute_s += seconds;
+    worker_.all_compute_s += row.end_s - row.start_s;
+    worker_.computing.insert(worker_.computing.end(), counted.begin(), counted.end());
+  }
+  // Nothing follows.
+  void end() {
+    if (!times_.empty())
+      add_counted(until_s_, times_.back().to_s, worker_.blocked);
+  }
+
+ private:
+  void add_iteration(const Row& row) {
+    std::vector<Interval>& iterations = worker_.iterations;
     if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
       iterations.push_back({row.start_s, row.end_s});
     else if (row.verb == "step" && !iterations.empty())
       iterations.back().end_s = row.end_s;
   }
-  for (WorkerRows& worker : workers) {
-    worker.alone_s.resize(worker.iterations.size());
-    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
-      worker.measured.push_back(measured.has_iteration(
-          static_cast<int>(i), worker.iterations[i].start_s, worker.iterations[i].end_s));
-    if (std::ranges::count(worker.measured, true) == 0)  // too slow for the window: what it did
-      worker.measured.assign(worker.iterations.size(), true);
-    for (std::size_t i = 0; i < worker.iterations.size(); ++i)
-      if (worker.measured[i]) {
-        ++worker.described;
-        worker.described_s += worker.iterations[i].end_s - worker.iterations[i].start_s;
-      }
+  // Adds what counts between these, and answers with its seconds.
+  double add_counted(double start_s, double end_s, std::vector<Interval>& all) const {
+    double seconds = 0;
+    for (const CountedTime& time : times_) {  // few: only the first and the last are cut
+      const Interval one{std::max(start_s, time.from_s), std::min(end_s, time.to_s), time.part};
+      if (one.end_s <= one.start_s)
+        continue;
+      all.push_back(one);
+      seconds += one.part * (one.end_s - one.start_s);
+    }
+    return seconds;
   }
-  return workers;
-}
+
+  WorkerRows& worker_;
+  std::vector<CountedTime> times_;
+  double until_s_ = 0;  // all before is known
+};
 
 }  // namespace
 
-std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured) {
-  std::vector<WorkerRows> workers = iterations_of(trace, measured);
+std::vector<BesideComputing> beside_computing(const Trace& trace) {
+  std::vector<BesideComputing> workers(static_cast<std::size_t>(trace.workers));
+  const MovingTimes moving(trace);
   for (const Row& row : trace.rows) {
     const int about = worker_of(trace, row);
-    if (about < 0)
+    if (about < 0 || is_on_compute_stream(trace, row))
       continue;
-    WorkerRows& worker = workers[static_cast<std::size_t>(about)];
-    const auto iteration = static_cast<std::size_t>(row.iteration);
-    const bool counts = iteration < worker.measured.size() && worker.measured[iteration];
-    const double seconds = row.end_s - row.start_s;
-    const double described_s = counts ? seconds : 0;
-    const bool compresses = is_compression(row);
-    if (row.stream != Stream::compute || row.rank != about) {
-      if (row.verb != "wait")
-        (compresses ? worker.compression : worker.moving).push_back({row.start_s, row.end_s});
-      continue;
-    }
-    if (row.verb == "wait") {
-      // After its last step a worker is in no iteration: a late average may still be on its way.
-      if (counts && row.start_s < worker.iterations.back().end_s)
-        worker.blocked.push_back({row.start_s, row.end_s});
-    } else if (compresses) {
-      worker.compress_s += described_s;
-    } else {
-      worker.compute_s += described_s;
-      if (row.verb != "launch" && iteration < worker.alone_s.size())
-        worker.alone_s[iteration] += seconds;
-      worker.all_compute_s += seconds;
-      if (counts)
-        worker.computing.push_back({row.start_s, row.end_s});
-    }
+    BesideComputing& worker = workers[static_cast<std::size_t>(about)];
+    if (is_compression(row))
+      worker.compression.push_back({row.start_s, row.end_s});
+    else
+      std::ranges::copy(moving.of(row), std::back_inserter(worker.moving));
   }
   add_moving_of_nodes(trace, workers);
+  for (BesideComputing& worker : workers) {
+    worker.moving = merged(std::move(worker.moving));
+    worker.compression = merged(std::move(worker.compression));
+  }
   return workers;
 }
 
-double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving) {
-  std::ranges::sort(moving, {}, &Interval::start_s);
-  std::vector<Interval> merged;
-  for (const Interval& interval : moving)
-    if (!merged.empty() && interval.start_s <= merged.back().end_s)
-      merged.back().end_s = std::max(merged.back().end_s, interval.end_s);
+std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
+                                  const std::vector<Progress>& progress) {
+  std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
+  std::vector<ComputeStream> streams;
+  for (std::size_t i = 0; i < workers.size(); ++i)
+    streams.emplace_back(workers[i], measured.times_of(progress[i]));
+  for (const Row& row : trace.rows)
+    if (is_on_compute_stream(trace, row) && row.iteration >= 0)
+      streams[static_cast<std::size_t>(row.rank)].add(row);
+  std::vector<BesideComputing> beside = beside_computing(trace);
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    streams[i].end();
+    WorkerRows& worker = workers[i];
+    worker.beside = std::move(beside[i]);
+    worker.counted = measured.iterations(progress[i]);
+    if (!trace.in_step)
+      worker.window_s = measured.seconds();  // also where it began later
     else
-      merged.push_back(interval);
-  double sum = 0;
-  std::size_t first = 0;
-  for (const Interval& wait : blocked) {  // in order of time
-    while (first < merged.size() && merged[first].end_s <= wait.start_s)
-      ++first;
-    for (std::size_t i = first; i < merged.size() && merged[i].start_s < wait.end_s; ++i)
-      sum += std::min(wait.end_s, merged[i].end_s) - std::max(wait.start_s, merged[i].start_s);
+      for (const CountedTime& time : measured.times_of(progress[i]))
+        worker.window_s += time.part * (time.to_s - time.from_s);
   }
-  return sum;
+  return workers;
 }
 
-void split_shared_core_time(WorkerRows& worker) {
-  const double shared_s = overlap_s(worker.computing, worker.compression) / 2;
-  if (shared_s > 0)
-    for (double& alone_s : worker.alone_s)
-      alone_s *= 1 - shared_s / worker.compute_s;
-  worker.compute_s -= shared_s;
-  worker.all_compute_s -= shared_s;
-  worker.compress_s += shared_s;
-}
-
-double alone_per_s(const WorkerRows& worker, const Progress& progress, const Window& window) {
-  double iterations = 0;
-  double seconds = 0;
-  for (std::size_t i = 0; i < progress.counted_s.size(); ++i) {
-    const double part = part_in(progress, i, window);
-    iterations += part;
-    seconds += part * worker.alone_s[i];
-  }
-  if (iterations > 0)
-    return iterations / seconds;
-  // It is too slow for the window.
-  return static_cast<double>(worker.alone_s.size()) /
-         std::accumulate(worker.alone_s.begin(), worker.alone_s.end(), 0.0);
+SpentSeconds spent_by(const WorkerRows& worker, bool one_core) {
+  const BesideComputing& beside = worker.beside;
+  const double compressing_s = overlap_s(worker.blocked, beside.compression);
+  std::vector<Interval> busy = beside.moving;
+  busy.insert(busy.end(), beside.compression.begin(), beside.compression.end());
+  const double exposed_s = overlap_s(worker.blocked, merged(std::move(busy))) - compressing_s;
+  const double shared_s = one_core ? overlap_s(worker.computing, beside.compression) / 2 : 0;
+  SpentSeconds spent{.compute_s = worker.compute_s - shared_s,
+                     .compress_s = worker.compress_s + compressing_s + shared_s,
+                     .exposed_s = exposed_s};
+  const double rest_s = worker.window_s - spent.compute_s - spent.compress_s - spent.exposed_s;
+  spent.waiting_s = rest_s > 1e-9 * worker.window_s ? rest_s : 0;  // else rounding
+  return spent;
 }
 
 }  // namespace syncline

@@ -3,42 +3,46 @@
 
 #include <vector>
 
+#include "sim/report/intervals.h"
 #include "sim/trace.h"
 #include "sim/window.h"
 
 namespace syncline {
 
-struct Interval {
-  double start_s;
-  double end_s;
+// What goes on beside a worker's compute stream, in the whole run: disjoint intervals in order.
+struct BesideComputing {
+  std::vector<Interval> moving;       // its bytes move, or those of its node's aggregator
+  std::vector<Interval> compression;  // it compresses on another stream
 };
 
 // The part of the trace that one worker has.
 struct WorkerRows {
-  std::vector<Interval> iterations;   // from forward to step
-  std::vector<bool> measured;         // by iteration: whether it is one of those that are described
-  double described = 0;               // how many these are,
-  double described_s = 0;             // and their seconds
-  std::vector<Interval> blocked;      // its compute stream waited, in these
-  std::vector<Interval> moving;       // its bytes were moving
-  std::vector<Interval> compression;  // it compressed on another stream
-  std::vector<Interval> computing;    // forward and backward, in these
-  double compute_s = 0;               // the same
-  std::vector<double> alone_s;  // by iteration: its computation without what it would hide alone
-  double compress_s = 0;
-  double all_compute_s = 0;  // of the whole run
+  std::vector<Interval> iterations;  // from forward to step
+  double counted = 0;                // iterations that count in the window,
+  double window_s = 0;               // and its seconds of the window
+  std::vector<Interval> blocked;     // its compute stream had nothing to do, in the window
+  std::vector<Interval> computing;   // forward, backward and the step, likewise
+  double compute_s = 0;              // the same
+  double compress_s = 0;             // on the compute stream, likewise
+  double all_compute_s = 0;          // of the whole run
+  BesideComputing beside;
 };
 
-std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured);
+std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
+                                  const std::vector<Progress>& progress);
 
-// Seconds of `blocked` in which at least one of `moving` was active.
-double overlap_s(const std::vector<Interval>& blocked, std::vector<Interval> moving);
+// By worker.
+std::vector<BesideComputing> beside_computing(const Trace& trace);
 
-// Computation and compression each had half of the core while both ran.
-void split_shared_core_time(WorkerRows& worker);
+// Where a worker's seconds in the window go: they add up to `window_s`.
+struct SpentSeconds {
+  double compute_s = 0;
+  double compress_s = 0;  // on the compute stream, or elsewhere while that stands still
+  double exposed_s = 0;   // it stands still while bytes move
+  double waiting_s = 0;   // and while none do
+};
 
-// Iterations/s that a worker would reach alone: those of the window, cut ones in part, in the
-// seconds of their own computation.
-double alone_per_s(const WorkerRows& worker, const Progress& progress, const Window& window);
+// With `one_core`, computation and compression each had half of it while both ran.
+SpentSeconds spent_by(const WorkerRows& worker, bool one_core);
 
 }  // namespace syncline

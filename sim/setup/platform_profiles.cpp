@@ -175,8 +175,13 @@ void PlatformProfiles::use(const XmlElement& element, const Profile& profile,
                            const std::string& source) {
   check_range(element, profile, kind, source);
   keep(profile.times);
-  if (kind == "speed")
+  if (kind == "speed") {
     found_.profiles.most_speed = std::max(found_.profiles.most_speed, profile.most);
+    Bandwidth speed(1);  // in parts of the host's own
+    speed.changes = profile.rows;
+    speed.period_s = profile.times.period_s;
+    found_.profiles.mean_speeds[of] = speed.mean_Bps();
+  }
   if (kind != "bandwidth")
     return;
   Bandwidth& bandwidth = found_.profiles.bandwidths[of];

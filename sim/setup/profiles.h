@@ -14,6 +14,9 @@ struct Profiles {
   double shown_s = 0;
   double period_s = 0;    // the longest; 0: nothing repeats
   double most_speed = 1;  // the largest factor of any host's speed, and at least 1
+  // By host, the factor of its speed in the long run: of a period, or the last where nothing
+  // repeats. Of others it is 1.
+  std::map<std::string, double> mean_speeds = {};
   // The links' are by the name that the platform gives them. Before its first change a link carries
   // what it says itself.
   std::map<std::string, Bandwidth> bandwidths = {};

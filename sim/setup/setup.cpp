@@ -230,6 +230,15 @@ bool Setup::has_chance() const {
          (!buckets.empty() && !traffic.payload_of(buckets.front(), 0).messages.empty());
 }
 
+double Setup::alone_per_s() const {
+  double rate = 0;
+  for (std::size_t worker = 0; worker < compute.solo_s.size(); ++worker) {
+    const auto mean = profiles.mean_speeds.find(traffic.cluster.workers[worker].name);
+    rate += (mean == profiles.mean_speeds.end() ? 1 : mean->second) / compute.solo_s[worker];
+  }
+  return rate;
+}
+
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }

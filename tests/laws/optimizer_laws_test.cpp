@@ -100,9 +100,10 @@ TEST(Law4, WorkersTakeNoStepWhereServersApply) {
     Options options = scenario_with("adam", star_platform({.nodes = 2, .nic_Bps = 1e18}));
     options["schedule"] = schedule;
     options["optimizer-overhead"] = "0.01";
+    options["iterations"] = "100";
     const Simulated run = simulated(options);
     EXPECT_EQ(sum_s(run.rows("step")), 0) << schedule;
-    EXPECT_NEAR(run.figures.compute_s, 0.1 - step_s(7), precise) << schedule;
+    EXPECT_NEAR(run.figures.compute_s, 0.1 - step_s(7), 5e-4) << schedule;
   }
 }
 

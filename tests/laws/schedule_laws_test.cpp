@@ -288,7 +288,7 @@ TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
                                   .figures;
       EXPECT_LE(figures.scaling_efficiency, 1) << schedule << " " << seed;
       if (schedule == std::string("asp")) {
-        EXPECT_GT(figures.scaling_efficiency, 0.999) << "it only computes";
+        EXPECT_GT(figures.compute_s, 0.999 * figures.iteration_mean_s) << "it only computes";
       }
     }
 }

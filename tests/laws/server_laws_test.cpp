@@ -171,7 +171,7 @@ TEST(Law5, SspWithLargeStalenessIsAtLeastAsFastAsAsp) {
   const Simulated ssp = simulated(options);
   EXPECT_LT(ssp.trace.end_s, asp.trace.end_s);
   EXPECT_GT(ssp.figures.throughput_samples_per_s, asp.figures.throughput_samples_per_s);
-  EXPECT_LT(ssp.iteration_s(), 0.9 * asp.iteration_s()) << "pushes and pulls hide";
+  EXPECT_LT(ssp.iteration_s(), 0.95 * asp.iteration_s()) << "pushes and pulls hide";
 }
 
 TEST(Law5, AReadHasAllUpdatesThatAreOldEnoughAndItsWorkersOwn) {
@@ -313,7 +313,7 @@ TEST(Law15, MoreMessagesAreUnderWayThanThereCanBeActors) {
     }
   EXPECT_EQ(pushes, 200 * 170);
   EXPECT_LT(last_sent_s, first_received_s);
-  EXPECT_NEAR(run.iteration_s(), 0.1 + 20, 0.01);
+  EXPECT_NEAR(run.figures.iteration_p50_s, 0.1 + 20, 0.01);  // it counts when it is applied
 }
 
 }  // namespace

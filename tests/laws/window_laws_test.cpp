@@ -191,6 +191,30 @@ TEST(Law16, WorkersThatWaitForNobodyBeginAtDifferentTimes) {
   }
 }
 
+// Once each cell was compared with what its own window had seen: three denominators in one column.
+TEST(Law27, WhatWorkersDoAloneIsOneNumberPerPlatformAndWorkers) {
+  // One host has 0.6 of the speed; of every 0.5 s the last works 0.3 s at full speed and then at
+  // half: 0.8.
+  const std::string platform = star_platform({.nodes = 4,
+                                              .nic_Bps = 2e8,
+                                              .slow_speed = 0.6,
+                                              .slow_worker = 0,
+                                              .profile = "0 1\n0.3 0.5\nPERIODICITY 0.5"});
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad", "local-sgd"})
+    for (const auto& [jitter, seed] : {std::pair("0", "1"), {"0.2", "2"}, {"0.2", "3"}}) {
+      const Figures figures = simulated({{"platform", platform},
+                                         {"model", model_of({3'000'000})},
+                                         {"schedule", schedule},
+                                         {"jitter", jitter},
+                                         {"seed", seed}})
+                                  .figures;
+      EXPECT_LT(figures.scaling_efficiency, 1) << schedule;
+      EXPECT_NEAR(figures.throughput_samples_per_s / figures.scaling_efficiency,
+                  100 * (0.6 + 1 + 1 + 0.8), 1e-9)
+          << schedule << jitter << seed;
+    }
+}
+
 TEST(Law16, FiguresAreOfTheWindow) {
   // Twice as many iterations change neither bytes nor staleness per iteration, and no link is more
   // than full, though one node is slow and works on alone at the end.

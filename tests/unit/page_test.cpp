@@ -286,5 +286,29 @@ TEST(DrawnTimelines, TrustNoNumber) {
   EXPECT_FALSE(drawn_timeline(timeline));
 }
 
+// Once what a server's software handled on its communication stream was drawn as if bytes moved.
+TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
+  Timeline timeline{.from_s = 0, .to_s = 1};
+  timeline.tracks = {
+      {"worker 0",
+       "worker",
+       "compute",
+       {{0, 0.5, "forward"}, {0.5, 0.8, "exposed"}, {0.8, 1, "wait"}}},
+      {"server 0",
+       "server",
+       "communication",
+       {{0, 0.2, "push"}, {0.2, 0.3, "handle"}, {0.3, 0.4, "sum"}, {0.4, 0.5, "wait"}}}};
+  const auto drawn = drawn_timeline(timeline);
+  ASSERT_TRUE(drawn);
+  std::vector<Activity> activities;
+  for (const DrawnSlice& slice : drawn->tracks[1].slices)
+    activities.push_back(slice.activity);
+  EXPECT_EQ(activities,
+            (std::vector{Activity::communicate, Activity::serve, Activity::serve, Activity::wait}));
+  EXPECT_EQ(drawn->tracks[0].slices[1].activity, Activity::exposed);
+  EXPECT_EQ(drawn->sentence,
+            "Workers stand still for 50 % of these 1 s (exposed 30 %, waiting 20 %).");
+}
+
 }  // namespace
 }  // namespace syncline

@@ -1,87 +1,14 @@
 // Figures of traces that are small enough to compute by hand.
 #include "sim/report/report.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "sim/window.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/trace_builder.h"
 
 namespace syncline {
 namespace {
-
-// Makes a trace: the compute rows of each worker follow each other.
-class TraceBuilder {
- public:
-  explicit TraceBuilder(int workers) : clock_(static_cast<std::size_t>(workers)) {
-    trace_.workers = workers;
-    for (int i = 0; i < workers; ++i)
-      trace_.rank_names.push_back("worker " + std::to_string(i));
-  }
-
-  // Seconds of `verb` on the compute stream.
-  TraceBuilder& computes(int rank, int iteration, std::string_view verb, double seconds) {
-    double& now = clock_[static_cast<std::size_t>(rank)];
-    trace_.rows.push_back({.start_s = now,
-                           .end_s = now + seconds,
-                           .verb = verb,
-                           .rank = rank,
-                           .iteration = iteration});
-    now += seconds;
-    trace_.end_s = std::max(trace_.end_s, now);
-    return *this;
-  }
-  // One iteration: `seconds` of computation, then `wait_s` of waiting.
-  TraceBuilder& iterates(int rank, int iteration, double seconds, double wait_s = 0) {
-    computes(rank, iteration, "forward", seconds / 4)
-        .computes(rank, iteration, "backward", seconds * 3 / 4);
-    if (wait_s > 0)
-      computes(rank, iteration, "wait", wait_s);
-    computes(rank, iteration, "step", 0);
-    if (trace_.in_step)
-      return *this;
-    const double now = clock_[static_cast<std::size_t>(rank)];
-    trace_.rows.push_back({.start_s = now,
-                           .end_s = now,
-                           .verb = "apply",
-                           .rank = trace_.workers,
-                           .iteration = iteration,
-                           .version = ++version_,
-                           .read_version = version_ - 1,
-                           .worker = rank});
-    return *this;
-  }
-  // Nobody waits for all others: from here on iterations count when they are applied, at their end.
-  TraceBuilder& apart() {
-    trace_.in_step = false;
-    return *this;
-  }
-  TraceBuilder& moves(int rank, int iteration, double start_s, double end_s,
-                      std::uint64_t bytes = 0, std::string_view verb = "all-reduce") {
-    trace_.rows.push_back({.start_s = start_s,
-                           .end_s = end_s,
-                           .verb = verb,
-                           .stream = Stream::communication,
-                           .rank = rank,
-                           .iteration = iteration,
-                           .bytes_sent = bytes,
-                           .bytes_received = 2 * bytes});
-    return *this;
-  }
-  Trace& trace() { return trace_; }
-  Figures report(int batch, int warmup) {
-    const std::vector<Progress> progress = progress_of(trace_);
-    trace_.window = trace_.in_step
-                        ? window_after({pace_of(progress, trace_.round)}, warmup / trace_.round)
-                        : window_after(progress, warmup);
-    return figures_of(trace_, batch);
-  }
-
- private:
-  Trace trace_;
-  std::vector<double> clock_;
-  std::int64_t version_ = 0;
-};
 
 TEST(Throughput, IsSamplesOverSeconds) {
   TraceBuilder builder(1);
@@ -121,8 +48,9 @@ TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
       builder.iterates(1 - slow, i, 1).iterates(slow, i, i == 0 ? 3 : 2);
     const Figures figures = builder.report(10, 1);
     EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 1.5) << "worker " << slow << " is slow";
-    ASSERT_EQ(figures.warnings.size(), 1U);  // and of nothing else
+    ASSERT_EQ(figures.warnings.size(), 2U);  // and of nothing else
     expect_mentions(figures.warnings[0], {"fewer than two iterations"});
+    expect_mentions(figures.warnings[1], {fmt::format("worker {} does 2 times", 1 - slow)});
   }
 }
 
@@ -143,13 +71,58 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   const Figures figures = builder.report(10, 1);
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
   EXPECT_NEAR(figures.throughput_samples_per_s, 10 * 2.2 / 2, 1e-9);
-  ASSERT_EQ(figures.warnings.size(), 1U);
+  ASSERT_EQ(figures.warnings.size(), 2U);
+  expect_mentions(figures.warnings[0], {"ended before the slowest was warm"});
 }
 
-TEST(ScalingEfficiency, DividesByEachWorkersOwnSpeed) {
+TEST(ScalingEfficiency, DividesByWhatWorkersDoAloneWhateverTheWindowSaw) {
   TraceBuilder builder(2);
   builder.iterates(0, 0, 1, 3).iterates(1, 0, 2, 2);  // the second is half as fast alone
+  builder.trace().alone_per_s = 1 + 0.5;
   EXPECT_DOUBLE_EQ(builder.report(10, 0).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
+  builder.iterates(0, 1, 0.5, 3.5).iterates(1, 1, 2, 2);  // by chance it computed faster
+  EXPECT_DOUBLE_EQ(builder.report(10, 0).scaling_efficiency, (2 * 10 / 4.0) / (10 + 5.0));
+}
+
+TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
+  // In the same 6 s one does six iterations and the other two: 12 worker-seconds for eight.
+  TraceBuilder builder(2);
+  builder.apart();
+  for (int i = 0; i < 7; ++i)
+    builder.iterates(0, i, 0.5, 0.5);
+  for (int i = 0; i < 3; ++i)
+    builder.iterates(1, i, i == 0 ? 1 : 2, i == 0 ? 0 : 1).moves(1, i, 3. * i - 0.5, 3. * i + 0.5);
+  const Figures figures = builder.report(10, 1);
+  EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 8 / 6.0);
+  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2 * 6 / 8.0);
+  EXPECT_DOUBLE_EQ(figures.compute_s, (6 * 0.5 + 2 * 2) / 8);
+  EXPECT_DOUBLE_EQ(figures.exposed_communication_s, (0.5 + 0.5) / 8);
+  EXPECT_DOUBLE_EQ(figures.waiting_s, (6 * 0.5 + 2 * 1 - 1) / 8);
+  ASSERT_EQ(figures.workers.size(), 2U);
+  EXPECT_EQ(figures.workers[1].name, "worker 1");
+  EXPECT_DOUBLE_EQ(figures.workers[0].iteration_mean_s, 1);
+  EXPECT_DOUBLE_EQ(figures.workers[1].iteration_mean_s, 3);
+  EXPECT_DOUBLE_EQ(figures.workers[1].waiting_s, 0.5);
+  ASSERT_EQ(figures.warnings.size(), 1U);
+  EXPECT_EQ(figures.warnings[0],
+            "worker 0 does 3 times the iterations of worker 1, and samples/s counts them all");
+  builder.trace().servers = 1;
+  builder.trace().rank_names.push_back("server 0");
+  builder.trace().on_worker = {0, 1, 0};
+  expect_mentions(builder.report(10, 1).warnings[0],
+                  {"; server 0 runs on its host, so that what it pushes there crosses no link"});
+}
+
+TEST(Iterations, OfNeighboursThatDoTheSameStandInOneRow) {
+  TraceBuilder builder(4);
+  for (int i = 0; i < 3; ++i)
+    for (const int rank : {0, 1, 2, 3})
+      builder.iterates(rank, i, rank == 2 ? 2 : 1, rank == 2 ? 0 : 1);
+  const Figures figures = builder.report(10, 1);
+  ASSERT_EQ(figures.workers.size(), 3U);
+  EXPECT_EQ(figures.workers[0].name, "worker 0 to 1");
+  EXPECT_EQ(figures.workers[2].name, "worker 3");
+  EXPECT_DOUBLE_EQ(figures.workers[1].compute_s, 2);
 }
 
 TEST(Iterations, HaveNearestRankPercentiles) {
@@ -166,116 +139,6 @@ TEST(Iterations, HaveNearestRankPercentiles) {
     five.iterates(0, next++, seconds);
   EXPECT_NEAR(five.report(1, 0).iteration_p50_s, 3, 1e-9);
   EXPECT_NEAR(five.report(1, 0).iteration_p99_s, 5, 1e-9);
-}
-
-TEST(Breakdown, SeparatesExposedFromWaiting) {
-  // 4 s of computation, then 3 s of waiting; bytes move from 3 to 6 s.
-  TraceBuilder builder(1);
-  builder.iterates(0, 0, 4, 3).moves(0, 0, 3, 6);
-  const Figures figures = builder.report(1, 0);
-  EXPECT_DOUBLE_EQ(figures.compute_s, 4);
-  EXPECT_DOUBLE_EQ(figures.exposed_communication_s, 2);
-  EXPECT_DOUBLE_EQ(figures.waiting_s, 1);
-}
-
-TEST(Breakdown, CountsOverlappingTransfersOnce) {
-  TraceBuilder builder(1);
-  builder.iterates(0, 0, 4, 4).moves(0, 0, 5, 6).moves(0, 0, 5.5, 6.5).moves(0, 0, 7.5, 9);
-  EXPECT_DOUBLE_EQ(builder.report(1, 0).exposed_communication_s, 2);
-}
-
-TEST(Breakdown, DoesNotCountAWaitingStreamAsMoving) {
-  TraceBuilder builder(1);
-  builder.iterates(0, 0, 4, 3).moves(0, 0, 4, 6, 0, "wait").moves(0, 0, 6, 7);
-  const Figures figures = builder.report(1, 0);
-  EXPECT_DOUBLE_EQ(figures.exposed_communication_s, 1);
-  EXPECT_DOUBLE_EQ(figures.waiting_s, 2);
-}
-
-TEST(Breakdown, AddsUpToTheMeanIteration) {
-  TraceBuilder builder(2);
-  for (int i = 0; i < 5; ++i)
-    for (int rank = 0; rank < 2; ++rank) {
-      builder.computes(rank, i, "forward", 1 + rank)
-          .computes(rank, i, "backward", 2)
-          .computes(rank, i, "compress", 0.5)
-          .computes(rank, i, "wait", 0.25 * (i + 1))
-          .computes(rank, i, "decompress", 0.125)
-          .computes(rank, i, "step", 0);
-      builder.moves(rank, i, 4.0 * i, 4.0 * i + 3.6);
-    }
-  const Figures figures = builder.report(1, 1);
-  EXPECT_NEAR(
-      figures.compute_s + figures.compress_s + figures.exposed_communication_s + figures.waiting_s,
-      figures.iteration_mean_s, 1e-12);
-  EXPECT_DOUBLE_EQ(figures.compress_s, 0.625);
-  EXPECT_DOUBLE_EQ(figures.compute_s, 3.5);
-}
-
-TEST(Bytes, ArePerWorkerAndIteration) {
-  TraceBuilder builder(2);
-  for (int i = 0; i < 3; ++i)
-    builder.iterates(0, i, 1)
-        .iterates(1, i, 1)
-        .moves(0, i, i, i + 1, 300)
-        .moves(1, i, i, i + 1, 100);
-  Figures figures = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(figures.bytes_sent, 200);
-  EXPECT_DOUBLE_EQ(figures.bytes_received, 400);
-  // A server's bytes are not the workers', a node aggregator's are.
-  builder.trace().servers = 1;
-  builder.trace().rows.push_back({.rank = 2, .iteration = 0, .bytes_sent = 999});
-  figures = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(figures.bytes_sent, 200);
-  builder.trace().rows.push_back({.rank = 3, .iteration = 1, .bytes_sent = 400});
-  figures = builder.report(1, 1);
-  EXPECT_DOUBLE_EQ(figures.bytes_sent, 300);
-}
-
-TEST(Links, AreTheThreeBusiestInOrder) {
-  TraceBuilder builder(1);
-  builder.iterates(0, 0, 5).iterates(0, 1, 5);
-  builder.trace().links = {
-      {"a", 100, 100, 50}, {"b", 10, 80, 40}, {"d", 10, 50, 25}, {"c", 10, 50, 25}};
-  const Figures figures = builder.report(1, 1);
-  ASSERT_EQ(figures.busiest_links.size(), 3U);
-  EXPECT_EQ(figures.busiest_links[0].name, "b");
-  EXPECT_EQ(figures.busiest_links[1].name, "c");
-  EXPECT_EQ(figures.busiest_links[2].name, "d");
-  EXPECT_DOUBLE_EQ(figures.busiest_links[0].utilisation, 0.8);  // 4 s of the 5
-  EXPECT_DOUBLE_EQ(figures.busiest_links[0].bytes_per_iteration, 40);
-  EXPECT_DOUBLE_EQ(figures.bound_link_s, 4);
-}
-
-TEST(Bound, WarnsIfARunIsFaster) {
-  TraceBuilder builder(1);
-  builder.iterates(0, 0, 1).iterates(0, 1, 1);
-  builder.trace().links = {{"wire", 10, 20}};  // 2 s for two iterations: exactly the bound
-  EXPECT_TRUE(builder.report(1, 0).warnings.empty());
-  builder.trace().links = {{"wire", 10, 30}};
-  const Figures figures = builder.report(1, 0);
-  ASSERT_EQ(figures.warnings.size(), 1U);
-  expect_mentions(figures.warnings[0], {"bound", "1.5"});
-}
-
-TEST(Bound, OfComputationIsTheSlowestWorkers) {
-  TraceBuilder builder(2);
-  builder.iterates(0, 0, 1, 2).iterates(1, 0, 3);
-  EXPECT_DOUBLE_EQ(builder.report(1, 0).bound_compute_s, 3);
-}
-
-TEST(Bound, IsOfTheWindowThatTheIterationIsOf) {
-  // A worker that is slow in its warm-up only: from 8 s on it computes for 1 s of each 2.
-  TraceBuilder builder(2);
-  builder.apart().iterates(0, 0, 2).iterates(1, 0, 8);
-  for (int i = 1; i < 9; ++i)
-    builder.iterates(0, i, 1, 1);
-  for (int i = 1; i < 6; ++i)
-    builder.iterates(1, i, 1, 1);
-  const Figures figures = builder.report(10, 1);
-  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2);
-  EXPECT_DOUBLE_EQ(figures.bound_compute_s, 1);
-  EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s * figures.iteration_mean_s, 2 * 10);
 }
 
 TEST(Rounds, AreCountedWholeAndAtTheirOwnPace) {

@@ -30,6 +30,26 @@ TEST(Timeline, FillsWhatStandsStillWithWaiting) {
             R"([0.5,0.75,"wait",-1,-1],[0.75,1.0,"step",-1,0]]}]})");
 }
 
+// As the report counts it: exposed while its bytes move, else waiting; a stream's row is cut where
+// none of its messages moves.
+TEST(Timeline, SaysWhatIsExposedAndWhatIsWaiting) {
+  Trace trace = one_iteration();
+  trace.rows.push_back({.start_s = 0.5,
+                        .end_s = 0.75,
+                        .verb = "all-reduce",
+                        .stream = Stream::communication,
+                        .bucket = 0,
+                        .iteration = 0,
+                        .bytes_sent = 8});
+  trace.pauses = {{.start_s = 0.6, .end_s = 0.7}};
+  const auto slices = to_json(Result{.timeline = timeline_of(trace)})["timeline"]["tracks"];
+  EXPECT_EQ(slices[0]["slices"].dump(),
+            R"([[0.0,0.25,"forward",-1,0],[0.25,0.5,"backward",0,0],[0.5,0.6,"exposed",-1,-1],)"
+            R"([0.6,0.7,"wait",-1,-1],[0.7,0.75,"exposed",-1,-1],[0.75,1.0,"step",-1,0]])");
+  EXPECT_EQ(slices[1]["slices"].dump(),
+            R"([[0.5,0.6,"all-reduce",0,0],[0.6,0.7,"wait",0,0],[0.7,0.75,"all-reduce",0,0]])");
+}
+
 TEST(Timeline, DrawsMessagesThatOverlapInLanes) {
   Trace trace = one_iteration();
   for (const double start_s : {0.1, 0.2, 0.3})

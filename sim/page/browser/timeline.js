@@ -3,7 +3,8 @@
 
 const doings = {
   forward: "forward", backward: "backward, step", compress: "compress, decompress",
-  communicate: "messages and exchange", serve: "adding and updating", wait: "stands still",
+  communicate: "messages and exchange", serve: "adding and updating",
+  exposed: "exposed communication", wait: "waiting",
 };
 
 function timelineDrawing(timeline, zoom, hidden) {

@@ -1,0 +1,64 @@
+#include "sim/report/intervals.h"
+
+#include <algorithm>
+
+namespace syncline {
+
+std::vector<Interval> merged(std::vector<Interval> intervals) {
+  std::ranges::sort(intervals, {}, &Interval::start_s);
+  std::vector<Interval> all;
+  for (const Interval& interval : intervals)
+    if (!all.empty() && interval.start_s <= all.back().end_s)
+      all.back().end_s = std::max(all.back().end_s, interval.end_s);
+    else
+      all.push_back(interval);
+  return all;
+}
+
+double overlap_s(const std::vector<Interval>& of, const std::vector<Interval>& others) {
+  double sum = 0;
+  std::size_t first = 0;
+  for (const Interval& one : of) {  // in order of time
+    while (first < others.size() && others[first].end_s <= one.start_s)
+      ++first;
+    for (std::size_t i = first; i < others.size() && others[i].start_s < one.end_s; ++i)
+      sum += one.part *
+             (std::min(one.end_s, others[i].end_s) - std::max(one.start_s, others[i].start_s));
+  }
+  return sum;
+}
+
+MovingTimes::MovingTimes(const Trace& trace) {
+  for (const Pause& pause : trace.pauses)
+    pauses_[{pause.rank, pause.stage}].push_back({pause.start_s, pause.end_s});
+}
+
+bool MovingTimes::has_any(const Row& row) {
+  if (row.stream == Stream::compute || row.verb == "wait" || row.verb == "compress" ||
+      row.verb == "decompress")
+    return false;
+  return row.stream == Stream::messages || (row.verb != "sum" && row.verb != "handle");
+}
+
+std::vector<Interval> MovingTimes::of(const Row& row) const {
+  if (!has_any(row))
+    return {};
+  const auto found =
+      row.stream == Stream::communication ? pauses_.find({row.rank, row.stage}) : pauses_.end();
+  if (found == pauses_.end())
+    return {{row.start_s, row.end_s}};
+  std::vector<Interval> moving;
+  double from_s = row.start_s;
+  const auto& pauses = found->second;  // one after the other
+  for (auto pause = std::ranges::upper_bound(pauses, row.start_s, {}, &Interval::end_s);
+       pause != pauses.end() && pause->start_s < row.end_s; ++pause) {
+    if (pause->start_s > from_s)
+      moving.push_back({from_s, pause->start_s});
+    from_s = pause->end_s;
+  }
+  if (row.end_s > from_s || moving.empty())
+    moving.push_back({from_s, std::max(row.end_s, from_s)});
+  return moving;
+}
+
+}  // namespace syncline

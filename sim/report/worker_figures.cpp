@@ -1,0 +1,68 @@
+#include "sim/report/worker_figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace syncline {
+namespace {
+
+constexpr double alike = 1e-6;     // of an iteration
+constexpr double far_apart = 1.5;  // times the iterations of another
+
+WorkerFigures figures_of_one(const WorkerRows& worker, const SpentSeconds& spent) {
+  return {.name = {},
+          .iterations = worker.counted,
+          .iteration_mean_s = worker.window_s / worker.counted,
+          .compute_s = spent.compute_s / worker.counted,
+          .compress_s = spent.compress_s / worker.counted,
+          .exposed_communication_s = spent.exposed_s / worker.counted,
+          .waiting_s = spent.waiting_s / worker.counted};
+}
+
+bool are_alike(const WorkerFigures& one, const WorkerFigures& other) {
+  return std::ranges::all_of(
+      std::vector{&WorkerFigures::iteration_mean_s, &WorkerFigures::compute_s,
+                  &WorkerFigures::compress_s, &WorkerFigures::exposed_communication_s},
+      [&](double WorkerFigures::*part) {
+        return std::abs(one.*part - other.*part) <= alike * one.iteration_mean_s;
+      });
+}
+
+// "; server 0 runs on its host, so that what it pushes there crosses no link".
+std::string server_beside(const Trace& trace, int worker) {
+  for (int server = trace.workers; server < trace.workers + trace.servers; ++server)
+    if (static_cast<std::size_t>(server) < trace.on_worker.size() &&
+        trace.on_worker[static_cast<std::size_t>(server)] == worker)
+      return fmt::format("; {} runs on its host, so that what it pushes there crosses no link",
+                         trace.rank_names[static_cast<std::size_t>(server)]);
+  return {};
+}
+
+}  // namespace
+
+void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
+                 const std::vector<SpentSeconds>& spent, Figures& figures) {
+  std::size_t first = 0;  // of those in the last row
+  for (std::size_t w = 0; w < workers.size(); ++w) {
+    WorkerFigures own = figures_of_one(workers[w], spent[w]);
+    own.name = trace.rank_names[w];
+    if (figures.workers.empty() || !are_alike(figures.workers.back(), own)) {
+      first = w;
+      figures.workers.push_back(std::move(own));
+    } else {
+      figures.workers.back().name = fmt::format("{} to {}", trace.rank_names[first], w);
+    }
+  }
+  const auto [least, most] = std::ranges::minmax_element(workers, {}, &WorkerRows::counted);
+  if (most->counted < far_apart * least->counted)
+    return;
+  const auto fastest = static_cast<std::size_t>(most - workers.begin());
+  figures.warnings.push_back(
+      fmt::format("{} does {:.2g} times the iterations of {}, and samples/s counts them all{}",
+                  trace.rank_names[fastest], most->counted / least->counted,
+                  trace.rank_names[static_cast<std::size_t>(least - workers.begin())],
+                  server_beside(trace, static_cast<int>(fastest))));
+}
+
+}  // namespace syncline

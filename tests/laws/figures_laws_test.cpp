@@ -1,0 +1,381 @@
+// Law 27 (tests/laws/README.md): figures of a cell agree, of every schedule, in cells drawn by a
+// number. What workers do at each moment is counted again from the rows alone, by another way.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <gtest/gtest.h>
+#include <map>
+#include <stdexcept>
+
+#include "sim/page/drawn_timeline.h"
+#include "sim/page/tables.h"
+#include "sim/report/figures.h"
+#include "sim/report/readable.h"
+#include "sim/report/timeline.h"
+#include "sim/schedule.h"
+#include "sim/study/charts.h"
+#include "sim/window.h"
+#include "tests/laws/awkward.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr int shards = 4;
+constexpr int cells_of_each = 50;
+
+// What a cell is, and what came of it.
+struct DrawnCell {
+  std::string about;
+  Options options;
+  double samples = 0;  // of all workers, in an iteration
+  bool alike = false;  // in step all iterations are, where neither chance nor profiles tell
+  Simulated run;
+  Result result;
+};
+
+Options drawn_options(Draws& draws, const std::string& schedule) {
+  Star star{.nodes = 1 + draws.below(3),
+            .workers_per_node = 1 + draws.below(3),
+            .nic_Bps = draws.of<double>({5e7, 2e8, 1e9}),
+            .nic_latency_s = draws.of<double>({0, 1e-5, 2e-3}),
+            .bus_Bps = draws.of<double>({5e8, 1e10}),
+            .servers = draws.below(3),
+            .slow_speed = draws.of<double>({1, 1, 0.6}),
+            .cores = 1 + draws.below(2)};
+  star.slow_worker = draws.one_in(2) ? 0 : -1;
+  star.host_Bps = draws.one_in(3) ? 1e10 : 0;
+  if (draws.one_in(6))
+    star.profile = "0 1\n0.31 0.5\nPERIODICITY 0.5";
+  Options options{
+      {"platform", star_platform(star)},
+      {"model", model_of({draws.of<std::uint64_t>({1'000, 400'000}), 900'000, 100, 700'000})},
+      {"schedule", schedule},
+      {"servers", std::to_string(star.servers)},
+      {"batch", std::to_string(1 + draws.below(40))},
+      {"overlap", draws.of<std::string>({"on", "off"})},
+      {"bucket-bytes", draws.of<std::string>({"0", "all", "3000000"})},
+      {"fidelity", draws.of<std::string>({"step", "flow"})},
+      {"jitter", draws.of<std::string>({"0", "0", "0.2"})},
+      {"seed", std::to_string(1 + draws.below(1000))},
+      {"warmup", std::to_string(draws.below(4))},
+      {"iterations", std::to_string(6 + draws.below(20))}};
+  const auto& entry = Registered<Schedule>::find(schedule);
+  options["compressor"] = entry.sparsifiers_only ? "topk" : "none";
+  if (draws.one_in(3))
+    options["compressor"] = draws.of<std::string>({"topk", "qsgd", "randomk"});
+  if (entry.any_exchange)
+    options["exchange"] = draws.of(exchanges_for(options["compressor"]));
+  if (draws.one_in(4))
+    options["step-overhead"] = "1e-4";
+  if (draws.one_in(4))
+    options["server-overhead"] = "1e-4";
+  if (schedule == "asp" && options["compressor"] == "none" && draws.one_in(3))
+    options["server-placement"] = "tensors";
+  if (schedule == "ssp")
+    options["staleness"] = std::to_string(draws.below(4));
+  if (schedule == "local-sgd") {
+    options["local-steps"] = std::to_string(1 + draws.below(4));
+    options["replica"] = draws.of<std::string>({"worker", "node"});
+    options["average-delay"] = draws.one_in(2) ? "0" : "1";
+  }
+  return options;
+}
+
+// The next cell that is no pair of options that nobody may give.
+DrawnCell drawn_cell_of(Draws& draws, const std::string& schedule) {
+  for (int tries = 0; tries < 40; ++tries) {
+    DrawnCell cell{.about = {}, .options = drawn_options(draws, schedule)};
+    for (const auto& [name, value] : cell.options)
+      cell.about += name + "=" + value + " ";
+    try {
+      cell.run = simulated(cell.options);
+    } catch (const std::exception&) {
+      continue;
+    }
+    cell.samples = cell.run.trace.workers * std::stod(cell.options.at("batch"));
+    cell.alike = cell.run.trace.in_step && cell.options.at("jitter") == "0" &&
+                 cell.run.trace.profiles_s == 0;
+    for (const auto& [name, value] : cell.options)
+      cell.result.options.push_back({.name = name, .value = value});
+    cell.result.figures = cell.run.figures;
+    cell.result.timeline = timeline_of(cell.run.trace);
+    return cell;
+  }
+  throw std::runtime_error("no cell of " + schedule + " that is allowed");
+}
+
+// Calls `look` with all cells of a part of the 200: schedules take turns.
+void for_each_cell(int shard, const std::function<void(const DrawnCell&)>& look) {
+  Draws draws(static_cast<std::uint64_t>(shard) + 27);
+  const std::vector<std::string> schedules = Registered<Schedule>::names();
+  for (int i = 0; i < cells_of_each; ++i)
+    look(drawn_cell_of(draws, schedules[static_cast<std::size_t>(i) % schedules.size()]));
+}
+
+double sum_of_parts(const auto& figures) {
+  return figures.compute_s + figures.compress_s + figures.exposed_communication_s +
+         figures.waiting_s;
+}
+
+void expect_one_window(const DrawnCell& cell) {
+  const Figures& figures = cell.run.figures;
+  const double iteration_s = figures.iteration_mean_s;
+  const double exact = 1e-9 * iteration_s;
+  EXPECT_NEAR(iteration_s * figures.throughput_samples_per_s / cell.samples, 1, 1e-9);
+  EXPECT_NEAR(sum_of_parts(figures), iteration_s, exact);
+  EXPECT_NEAR(figures.bytes_sent_off_node + figures.bytes_sent_in_node, figures.bytes_sent,
+              1e-9 * figures.bytes_sent);
+  double iterations = 0;
+  double window_s = 0;
+  for (const WorkerFigures& worker : figures.workers) {
+    const auto to = worker.name.find(" to ");
+    const double alike = to == std::string::npos
+                             ? 1
+                             : std::stod(worker.name.substr(to + 4)) -
+                                   std::stod(worker.name.substr(worker.name.find(' '))) + 1;
+    EXPECT_NEAR(sum_of_parts(worker), worker.iteration_mean_s, 1e-9 * worker.iteration_mean_s);
+    iterations += alike * worker.iterations;
+    window_s += alike * worker.iterations * worker.iteration_mean_s;
+  }
+  const auto workers = static_cast<double>(cell.run.trace.workers);
+  EXPECT_NEAR(iterations, workers * figures.window_iterations, 1e-9 * iterations);
+  EXPECT_NEAR(window_s, workers * (figures.window_to_s - figures.window_from_s), 1e-5 * window_s);
+}
+
+void expect_no_less_than_bounds(const DrawnCell& cell) {
+  const Figures& figures = cell.run.figures;
+  const double most_s = figures.iteration_mean_s * (1 + 1e-9);
+  EXPECT_LE(figures.bound_compute_s, most_s);
+  EXPECT_LE(figures.bound_link_s, most_s);
+  EXPECT_LE(figures.scaling_efficiency, 1);
+  EXPECT_LE(figures.server_busy.value_or(0), 1);
+  EXPECT_FALSE(cell.run.below_its_bound());
+  for (const BusyLink& link : figures.busiest_links)
+    EXPECT_LE(link.utilisation, 1) << link.name;
+  EXPECT_LE(figures.iteration_p50_s, figures.iteration_p99_s);
+}
+
+// Bars and table say what the figures say.
+void expect_same_in_bars_and_table(const DrawnCell& cell) {
+  const Figures& figures = cell.run.figures;
+  const std::vector<Result> results{cell.result};
+  const Study study = study_of(results);
+  const std::map<std::string, double> expected{
+      {"computation", figures.compute_s},
+      {"compression", figures.compress_s},
+      {"exposed communication", figures.exposed_communication_s},
+      {"waiting", figures.waiting_s}};
+  std::size_t bars = 0;
+  for (const Chart& chart : charts_of(study, 0))
+    if (chart.id == "breakdown")
+      for (const Series& series : chart.series) {
+        EXPECT_DOUBLE_EQ(series.y.at(0), expected.at(series.name)) << series.name;
+        ++bars;
+      }
+  EXPECT_GE(bars, 3U);
+  const std::string table = comparison_table(results, {});
+  for (const double part : {figures.compute_s, figures.exposed_communication_s, figures.waiting_s})
+    EXPECT_NE(table.find(" " + percent(part / figures.iteration_mean_s)), std::string::npos)
+        << table;
+  EXPECT_NE(table.find(" " + seconds_shown(figures.iteration_mean_s)), std::string::npos) << table;
+}
+
+// Seconds of a stretch of time by what a worker does: counted along the beginnings and the ends of
+// all its rows, of what goes on at each moment.
+struct Spent {
+  double computes_s = 0;
+  double compresses_s = 0;
+  double exposed_s = 0;
+  double waits_s = 0;
+};
+
+enum Doing { computing, compressing, compressing_beside, moving, pausing };
+
+class Moments {
+ public:
+  Moments(const Trace& trace, int worker) {
+    const int node_aggregator =
+        trace.workers + trace.servers + trace.node_of.at(static_cast<std::size_t>(worker));
+    for (const Row& row : trace.rows) {
+      const bool compresses = row.verb == "compress" || row.verb == "decompress";
+      if (row.rank == worker && row.stream == Stream::compute) {
+        if (row.verb != "wait")
+          add(row.start_s, row.end_s, compresses ? compressing : computing);
+      } else if (compresses && row.iteration >= 0 &&
+                 (row.rank == worker ||
+                  trace.on_worker.at(static_cast<std::size_t>(row.rank)) == worker)) {
+        add(row.start_s, row.end_s, compressing_beside);
+      } else if (row.verb != "wait" && !compresses &&
+                 (row.stream == Stream::messages || (row.verb != "sum" && row.verb != "handle")) &&
+                 ((row.rank == worker && row.iteration >= 0) ||
+                  (row.rank == node_aggregator && row.iteration < 0 &&
+                   row.bytes_sent + row.bytes_received > 0))) {
+        add(row.start_s, row.end_s, moving);
+        for (const Pause& pause : trace.pauses)  // of this row, which then does not move
+          if (pause.rank == row.rank && pause.stage == row.stage &&
+              row.stream == Stream::communication)
+            add(std::max(pause.start_s, row.start_s), std::min(pause.end_s, row.end_s), pausing);
+      }
+    }
+    std::ranges::sort(events_);
+  }
+
+  Spent between(double from_s, double to_s) const {
+    Spent spent;
+    std::map<Doing, int> now;
+    for (std::size_t i = 0; i < events_.size() && std::get<0>(events_[i]) < to_s; ++i) {
+      now[std::get<1>(events_[i])] += std::get<2>(events_[i]);
+      const double begins_s = std::max(from_s, std::get<0>(events_[i]));
+      const double ends_s =
+          std::min(to_s, i + 1 < events_.size() ? std::get<0>(events_[i + 1]) : to_s);
+      if (ends_s > begins_s)
+        of(spent, now) += ends_s - begins_s;
+    }
+    return spent;
+  }
+
+ private:
+  void add(double start_s, double end_s, Doing doing) {
+    if (end_s <= start_s)
+      return;
+    events_.emplace_back(start_s, doing, 1);
+    events_.emplace_back(end_s, doing, -1);
+  }
+  static double& of(Spent& spent, std::map<Doing, int>& now) {
+    return now[computing] > 0            ? spent.computes_s
+           : now[compressing] > 0        ? spent.compresses_s
+           : now[compressing_beside] > 0 ? spent.compresses_s
+           : now[moving] > now[pausing]  ? spent.exposed_s
+                                         : spent.waits_s;
+  }
+
+  std::vector<std::tuple<double, Doing, int>> events_{{0, pausing, 0}};
+};
+
+// What a worker does in its measured iterations: in step between the steps of those that all do
+// after warm-up; else from when each has been applied until the next, by its part in the window.
+Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
+  std::vector<double> ends_s{0};
+  double from_s = 0;
+  for (const Row& row : trace.rows)
+    if (trace.in_step && row.rank == worker && row.verb == "step")
+      (row.iteration < warmup ? from_s : ends_s.back()) = row.end_s;
+  if (trace.in_step)
+    return moments.between(from_s, ends_s.back());
+  const Progress progress = progress_of(trace).at(static_cast<std::size_t>(worker));
+  ends_s.front() = progress.start_s;
+  ends_s.insert(ends_s.end(), progress.counted_s.begin(), progress.counted_s.end());
+  Spent sum;
+  for (std::size_t i = 1; i < ends_s.size(); ++i) {
+    const double inside_s =
+        std::min(ends_s[i], trace.window.to_s) - std::max(ends_s[i - 1], trace.window.from_s);
+    if (inside_s <= 0)
+      continue;
+    const double part = inside_s / (ends_s[i] - ends_s[i - 1]);
+    const Spent spent = moments.between(ends_s[i - 1], ends_s[i]);
+    sum.computes_s += part * spent.computes_s;
+    sum.compresses_s += part * spent.compresses_s;
+    sum.exposed_s += part * spent.exposed_s;
+    sum.waits_s += part * spent.waits_s;
+  }
+  return sum;
+}
+
+// What is exposed and what is waiting, in the whole window, and in the timeline.
+void expect_same_in_timeline(const DrawnCell& cell) {
+  const Trace& trace = cell.run.trace;
+  const Figures& figures = cell.run.figures;
+  const int round = trace.round;
+  const double warmup = std::ceil(std::stod(cell.options.at("warmup")) / round) * round;
+  const bool own_core = std::ranges::none_of(trace.one_core, [](bool one) { return one; });
+  const double iterations = figures.window_iterations * trace.workers;
+  const Timeline& timeline = cell.result.timeline;
+  Spent all;
+  for (int worker = 0; worker < trace.workers; ++worker) {
+    const Moments moments(trace, worker);
+    const Spent spent = measured_of(trace, worker, moments, warmup);
+    all.computes_s += spent.computes_s / iterations;
+    all.compresses_s += spent.compresses_s / iterations;
+    all.exposed_s += spent.exposed_s / iterations;
+    all.waits_s += spent.waits_s / iterations;
+
+    const Spent shown = moments.between(timeline.from_s, timeline.to_s);
+    std::map<std::string, double> drawn;
+    for (const Track& track : timeline.tracks)
+      if (track.name == trace.rank_names.at(static_cast<std::size_t>(worker)) &&
+          track.stream == "compute")
+        for (const Slice& slice : track.slices)
+          drawn[slice.verb] += slice.end_s - slice.start_s;
+    if (drawn.empty())
+      continue;  // one of more workers than are shown
+    const double rounding = 1e-4 * (timeline.to_s - timeline.from_s);
+    EXPECT_NEAR(drawn["exposed"], shown.exposed_s, rounding) << worker;
+    EXPECT_NEAR(drawn["wait"], shown.waits_s, rounding) << worker;
+    EXPECT_NEAR(drawn["compress"] + drawn["decompress"], shown.compresses_s, rounding) << worker;
+    if (cell.alike && round == 1 && trace.workers <= 8 && own_core) {
+      EXPECT_NEAR(shown.exposed_s, spent.exposed_s * trace.workers / iterations, rounding);
+      EXPECT_NEAR(shown.waits_s, spent.waits_s * trace.workers / iterations, rounding);
+    }
+  }
+  if (trace.in_step && trace.profiles_s > 0)
+    return;  // its first and last iteration count in part
+  const double exact = 1e-6 * figures.iteration_mean_s;
+  EXPECT_NEAR(all.exposed_s, figures.exposed_communication_s, exact);
+  EXPECT_NEAR(all.waits_s, figures.waiting_s, exact);
+  EXPECT_NEAR(all.computes_s + all.compresses_s, figures.compute_s + figures.compress_s, exact);
+}
+
+// A row of a server or a node is blue only while a message to it or from it is on its way.
+void expect_blue_only_while_bytes_move(const DrawnCell& cell) {
+  const Trace& trace = cell.run.trace;
+  const auto drawn = drawn_timeline(cell.result.timeline);
+  ASSERT_TRUE(drawn);
+  const double visible_s = 2e-3 * drawn->seconds;
+  for (const DrawnTrack& track : drawn->tracks) {
+    const auto name = std::ranges::find(trace.rank_names, track.name);
+    const auto rank = static_cast<int>(name - trace.rank_names.begin());
+    if (rank < trace.workers)
+      continue;
+    for (const DrawnSlice& slice : track.slices) {
+      if (slice.activity != Activity::communicate)
+        continue;
+      double until_s = slice.start_s + cell.result.timeline.from_s;
+      const double end_s = slice.end_s + cell.result.timeline.from_s;
+      for (bool more = true; more && until_s + visible_s < end_s;) {
+        more = false;
+        for (const TracedMessage& message : trace.messages)
+          if ((message.from == rank || message.to == rank) &&
+              message.sent_s <= until_s + visible_s && message.arrived_s > until_s) {
+            until_s = message.arrived_s;
+            more = true;
+          }
+      }
+      EXPECT_GE(until_s + visible_s, end_s)
+          << track.name << " " << track.stream << " " << slice.verb << " from " << slice.start_s
+          << " to " << slice.end_s << " of " << drawn->seconds;
+    }
+  }
+}
+
+class Law27 : public testing::TestWithParam<int> {};
+
+TEST_P(Law27, FiguresOfFiftyDrawnCellsAgree) {
+  std::map<std::string, int> looked_at;
+  for_each_cell(GetParam(), [&](const DrawnCell& cell) {
+    SCOPED_TRACE(cell.about);
+    expect_one_window(cell);
+    expect_no_less_than_bounds(cell);
+    expect_same_in_bars_and_table(cell);
+    expect_same_in_timeline(cell);
+    expect_blue_only_while_bytes_move(cell);
+    ++looked_at[cell.options.at("schedule")];
+  });
+  for (const std::string& schedule : Registered<Schedule>::names())
+    EXPECT_GE(looked_at[schedule], 8) << schedule;
+}
+
+INSTANTIATE_TEST_SUITE_P(Drawn, Law27, testing::Range(0, shards));
+
+}  // namespace
+}  // namespace syncline
