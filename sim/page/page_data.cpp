@@ -186,10 +186,10 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
     }
     rows.push_back(std::move(row));
   }
-  std::string note = "Simulated as " + how_simulated(findings.results) + ".";
+  std::string note = "Simulated as " + how_simulated(findings.results);
   for (const std::string& pooling : findings.notes)
-    note += fmt::format(" {}.", pooling);
-  return {{"columns", columns}, {"rows", rows}, {"note", note}};
+    note += fmt::format("; {}", pooling);
+  return {{"columns", columns}, {"rows", rows}, {"note", note + "."}};
 }
 
 // The page begins with these sentences: who won, or what the only cell does.

@@ -91,9 +91,10 @@ std::string summary_of(const Findings& findings) {
       text += fmt::format(" {} |", plain(shown_with_range(*figure, *cell.result)));
     text += "\n";
   }
-  text += "\nSimulated as " + plain(how_simulated(findings.results)) + ".\n";
+  text += "\nSimulated as " + plain(how_simulated(findings.results));
   for (const std::string& note : findings.notes)
-    text += fmt::format("\n{}.\n", plain(note));
+    text += fmt::format("; {}", plain(note));
+  text += ".\n";
   if (ranking.cells.size() > most_rows)
     text += fmt::format("\n{} slower cells are not shown.\n", ranking.cells.size() - most_rows);
   std::string warnings;

@@ -138,14 +138,10 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
   double lead = 0;
   for (const CompetingCells& contest : contests) {
     const std::vector<RankedCell>& cells = contest.cells;
-    if (contest.tied > 1) {
-      ++ties;
+    unsteady += contest.candidates() < cells.size() ? 1 : 0;
+    ties += contest.tied > 1 ? 1 : 0;
+    if (contest.tied != 1)
       continue;
-    }
-    if (contest.tied == 0) {
-      ++unsteady;
-      continue;
-    }
     winners.push_back(cells.front().choice);
     const double by =
         contest.candidates() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
@@ -162,7 +158,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
       ((winners.empty() && unsteady == 0) || ties == 0
            ? ""
            : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
-      (unsteady == 0 ? "" : fmt::format("; in {} nothing is steady", unsteady)) +
+      (unsteady == 0 ? "" : fmt::format("; in {} not all are steady", unsteady)) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)
     return {first};
@@ -181,9 +177,10 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   std::vector<std::pair<std::string, Words>> at;  // winners, and where
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
-    const std::string who = tied.empty()      ? "none that is steady"
-                            : tied.size() > 1 ? "a tie of " + few(tied)
-                                              : tied.front();
+    const bool all_steady = (*contest)->candidates() == (*contest)->cells.size();
+    const std::string who =
+        (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
+        (all_steady ? "" : " of what is steady");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }

@@ -76,6 +76,21 @@ TEST(Law16, PartitionsMakeAspFasterThanAClosedNetworkOfWholeBuckets) {
     }
 }
 
+// However little is asked of the interval. The last round may not have been seen by who decided.
+TEST(Law16, ARunGoesOnUntilItsHalvesAgree) {
+  for (int seed = 1; seed <= 12; ++seed) {
+    const Options options{{"platform", star_platform({.nodes = 4})},
+                          {"model", model_of({100'000})},
+                          {"schedule", "bsp"},
+                          {"iterations", "auto"},
+                          {"interval", "0.05"},
+                          {"jitter", "0.2"},
+                          {"max-iterations", "1000"},
+                          {"seed", std::to_string(seed)}};
+    EXPECT_LE(std::abs(simulated(options).figures.halves_differ), 0.04) << seed;
+  }
+}
+
 // One of eight hosts has half the speed of the others.
 Options ssp_with_a_slow_host(const std::string& staleness) {
   Options options = asp_at_one_server(0.2);

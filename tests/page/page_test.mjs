@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-const [modules, chromium, page, hostile, map, validation, learning] = process.argv.slice(2);
+const [modules, chromium, page, hostile, map, validation, learning, seeds] = process.argv.slice(2);
 const puppeteer = createRequire(modules + "/package.json")("puppeteer-core");
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 
@@ -151,6 +151,18 @@ await opened(learning, { width: 1280, scheme: "light" }, async (tab) => {
   const entry = await tab.$("#learning .legend button");
   await entry.click();
   for (const id of ["loss", "accuracy"]) assert.equal(await chart(tab, id, "chart.isDatasetVisible(0)"), false);
+});
+
+// Seeds are one curve in a band, and one row with its least and most.
+await opened(seeds, { width: 1280, scheme: "light" }, async (tab) => {
+  assert.match((await texts(tab, "h1"))[0], /^reached loss 0.5 first: .*\(median of 2 seeds/);
+  assert.deepEqual(await chart(tab, "loss", "chart.data.datasets.map((set) => set.bands.length === set.data.length)"), [true, true, true, false]);
+  assert.equal(await chart(tab, "loss", "chart.data.datasets[0].bands.every((band, k) => band.least <= chart.data.datasets[0].data[k].y && chart.data.datasets[0].data[k].y <= band.most)"), true);
+  assert.equal((await tab.$$("#cells tbody tr")).length, 3);
+  const heads = await texts(tab, "#cells th button");
+  for (const head of ["target", "target, least", "target, most"]) assert.ok(heads.includes(head), heads.join());
+  assert.ok(!heads.includes("seed"));
+  assert.match((await texts(tab, "#cells .small"))[0], /with seed 1, which is not reported; each is the median of 2 seeds/);
 });
 
 await browser.close();

@@ -38,5 +38,9 @@ grep -q 'alert(1)' hostile.html
 "$program" run --platform straggler-8x1 --throughput 1000 --learn digits --schedule bsp,asp --iterations 100 \
   --until accuracy:0.8 --html learning.html >/dev/null
 
+# Three schedules, each at the better of two rates, with three seeds of which one chooses.
+"$program" run --platform straggler-8x1 --throughput 200 --learn digits --schedule bsp,asp,ssp --iterations 60 \
+  --learning-rate 0.2,0.4 --best-of learning-rate --seed 1,2,3 --until loss:0.5 --html seeds.html >/dev/null
+
 node "$source/tests/page/page_test.mjs" "$modules" "$chromium" \
-  "$folder"/{quickstart,hostile,map,validation,learning}.html
+  "$folder"/{quickstart,hostile,map,validation,learning,seeds}.html

@@ -181,6 +181,24 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
 }
 
+TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
+  std::vector<Result> results;
+  for (const int workers : {4, 8, 16})
+    for (const char* schedule : {"asp", "bsp"}) {
+      results.push_back(
+          result_of({of(schedule, "ps", workers), workers * (schedule[0] == 'a' ? 90.0 : 100.0)}));
+      if (schedule[0] == 'b' && workers < 16)
+        results.back().figures.halves_differ = 0.1;
+    }
+  results[2].figures.halves_differ = 0.1;  // asp on 8
+  const std::string text = rank(results).sentences[1];
+  EXPECT_EQ(text, "With fewer workers: none of what is steady at 8; asp of what is steady at 4.");
+  for (Result& result : results)
+    result.options.push_back({.name = "jitter", .value = result.option("workers")});
+  expect_mentions(rank(results).sentences[0],
+                  {"the fastest is asp in 1 and bsp in 1; in 2 not all are steady"});
+}
+
 // A model with fewer flop is no choice, and seeds are the same run again.
 TEST(Ranking, SaysNothingWhereNothingIsChosen) {
   EXPECT_TRUE(ranking_of({{{{"model", "a"}}, 1}, {{{"model", "b"}}, 2}}).sentences.empty());

@@ -47,6 +47,24 @@ TEST(Readme, CommandsOfTheProgramWork) {
   EXPECT_GE(commands, 12);
 }
 
+// It outlasts the slow spells that it is about, and every seed has the same winner.
+TEST(Readme, LearningExamplePrintsWhatItSays) {
+  std::string command;
+  for (const std::string& one : commands_under("## Loss against simulated seconds"))
+    if (one.find("--until loss") != std::string::npos)
+      command = one;
+  ASSERT_FALSE(command.empty());
+  const std::string program = "build/release/syncline";
+  const std::string printed =
+      succeeds("cd " + root.string() + " && " SYNCLINE_PROGRAM + command.substr(program.size()));
+  const std::size_t at = printed.find("reached loss");
+  ASSERT_NE(at, std::string::npos) << printed;
+  const std::string verdict = printed.substr(at, printed.find('\n', at) - at);
+  EXPECT_NE(verdict.find("first in 5 of 5"), std::string::npos) << verdict;
+  const std::vector<std::string> lines = lines_of(root / "README.md");
+  EXPECT_NE(std::find(lines.begin(), lines.end(), verdict), lines.end()) << verdict;
+}
+
 // Once, a folder that a run had written was committed, with a trace of 190 MB.
 TEST(Repository, HoldsNoFileOfMoreThanAMegabyte) {
   if (!fs::exists(root / ".git"))
