@@ -153,6 +153,13 @@ void expect_no_less_than_bounds(const DrawnCell& cell) {
   EXPECT_FALSE(cell.run.below_its_bound());
   for (const BusyLink& link : figures.busiest_links)
     EXPECT_LE(link.utilisation, 1) << link.name;
+  for (const LinkUse& link : cell.run.trace.links)  // which is no more than the ends of a window
+    if (!link.fatpipe) {
+      EXPECT_LE(
+          link.bandwidth.part_used(link.measured_bytes, figures.window_from_s, figures.window_to_s),
+          1.05)
+          << link.name;
+    }
   EXPECT_LE(figures.iteration_p50_s, figures.iteration_p99_s);
 }
 

@@ -205,6 +205,37 @@ TEST(Law11, BytesSentAreBytesReceived) {
   }
 }
 
+// Servers have machines of their own here, so that a node's card takes out what its workers and its
+// aggregator send to others, and nothing else.
+TEST(Law11, BytesThatLeaveANodeAreThoseOnItsCard) {
+  for (const char* schedule : {"bsp", "local-sgd", "asp", "ssp", "inhad"}) {
+    const Simulated run =
+        simulated({{"platform", star_platform({.nodes = 2, .workers_per_node = 2, .servers = 2})},
+                   {"model", model_of({1'000'000, 400'000})},
+                   {"schedule", schedule},
+                   {"servers", schedule == std::string("bsp") ? "0" : "2"},
+                   {"exchange", schedule == std::string("bsp") ? "ring" : "ps"}});
+    const Figures& figures = run.figures;
+    double on_cards = 0;
+    for (const LinkUse& link : run.trace.links)
+      if (link.name.starts_with("node") && link.name.ends_with("-nic_UP"))
+        on_cards += link.measured_bytes / (4 * figures.window_iterations);
+    EXPECT_NEAR(figures.bytes_sent_off_node, on_cards, 1e-6 * on_cards) << schedule;
+    EXPECT_NEAR(figures.bytes_sent_off_node + figures.bytes_sent_in_node, figures.bytes_sent,
+                1e-6 * on_cards)
+        << schedule;
+    if (schedule == std::string("bsp")) {  // 0 to 1 and 2 to 3 stay, 1 to 2 and 3 to 0 leave
+      EXPECT_NEAR(figures.bytes_sent_in_node, figures.bytes_sent_off_node, 1e-6 * on_cards);
+    }
+    if (schedule == std::string("inhad")) {  // gradients go to the aggregator, and one sum for two
+      EXPECT_GT(figures.bytes_sent_in_node, 0);
+    }
+    if (schedule == std::string("asp")) {
+      EXPECT_EQ(figures.bytes_sent_in_node, 0);
+    }
+  }
+}
+
 TEST(Law11, EveryServerAppliesEveryGradientOnce) {
   for (const char* schedule : {"asp", "ssp", "inhad"}) {
     const Simulated run = simulated(any_scenario(schedule));

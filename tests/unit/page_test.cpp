@@ -8,6 +8,7 @@
 
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page_parts.h"
+#include "sim/page/tables.h"
 #include "sim/study/charts.h"
 #include "sim/study/study.h"
 #include "sim/study/subject.h"
@@ -266,6 +267,19 @@ TEST(PageData, SaysWhichProgramMadeItWhenAndByWhichCommand) {
   EXPECT_EQ(data["subject"], "resnet50, batch 32, two-hosts");
   for (const auto& one : data["cases"])
     EXPECT_EQ(one["subject"], data["subject"]);
+}
+
+TEST(Report, OfACellEndsWithItsWorkers) {
+  Result result = made_result({}, 100);
+  EXPECT_EQ(full_report(result).find("iterations  iteration"), std::string::npos);
+  result.figures.workers = {{"worker 0", 30, 0.1, 0.09, 0, 0.005, 0.005},
+                            {"worker 1 to 7", 10, 0.3, 0.09, 0, 0.15, 0.06}};
+  const std::string report = full_report(result);
+  EXPECT_TRUE(
+      report.ends_with("               iterations  iteration  compute  exposed  waiting\n"
+                       "worker 0               30     100 ms     90 %      5 %      5 %\n"
+                       "worker 1 to 7          10     300 ms     30 %     50 %     20 %\n"))
+      << report;
 }
 
 TEST(DrawnTimelines, TrustNoNumber) {
