@@ -55,7 +55,7 @@ std::string workers_table(const Result& result) {
       [](const WorkerFigures& worker) { return seconds_shown(worker.iteration_mean_s); });
   const auto add_part = [&](const char* title, double WorkerFigures::*part) {
     add(title, [part](const WorkerFigures& worker) {
-      return percent(worker.*part / worker.iteration_mean_s);
+      return worker.iterations > 0 ? percent(worker.*part / worker.iteration_mean_s) : "-";
     });
   };
   add_part("compute", &WorkerFigures::compute_s);

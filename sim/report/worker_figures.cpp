@@ -11,6 +11,8 @@ constexpr double alike = 1e-6;     // of an iteration
 constexpr double far_apart = 1.5;  // times the iterations of another
 
 WorkerFigures figures_of_one(const WorkerRows& worker, const SpentSeconds& spent) {
+  if (worker.counted <= 0)  // the window had ended when it began
+    return {};
   return {.name = {},
           .iterations = worker.counted,
           .iteration_mean_s = worker.window_s / worker.counted,
@@ -29,11 +31,25 @@ bool are_alike(const WorkerFigures& one, const WorkerFigures& other) {
       });
 }
 
-// "; server 0 runs on its host, so that what it pushes there crosses no link".
-std::string server_beside(const Trace& trace, int worker) {
+double sent_per_iteration(const Trace& trace, const std::vector<WorkerRows>& workers,
+                          std::size_t worker) {
+  double bytes = 0;
+  for (const Row& row : trace.rows)
+    if (row.rank == static_cast<int>(worker))
+      bytes += static_cast<double>(row.bytes_sent);
+  return bytes / static_cast<double>(workers[worker].iterations.size());
+}
+
+// "; server 0 runs on its host, ...": if that spares it bytes that the other sends.
+std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& workers,
+                          std::size_t worker, std::size_t other) {
+  constexpr double hardly_fewer = 0.9;
+  if (sent_per_iteration(trace, workers, worker) >
+      hardly_fewer * sent_per_iteration(trace, workers, other))
+    return {};
   for (int server = trace.workers; server < trace.workers + trace.servers; ++server)
     if (static_cast<std::size_t>(server) < trace.on_worker.size() &&
-        trace.on_worker[static_cast<std::size_t>(server)] == worker)
+        trace.on_worker[static_cast<std::size_t>(server)] == static_cast<int>(worker))
       return fmt::format("; {} runs on its host, so that what it pushes there crosses no link",
                          trace.rank_names[static_cast<std::size_t>(server)]);
   return {};
@@ -58,11 +74,13 @@ void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
   if (most->counted < far_apart * least->counted)
     return;
   const auto fastest = static_cast<std::size_t>(most - workers.begin());
-  figures.warnings.push_back(
-      fmt::format("{} does {:.2g} times the iterations of {}, and samples/s counts them all{}",
-                  trace.rank_names[fastest], most->counted / least->counted,
-                  trace.rank_names[static_cast<std::size_t>(least - workers.begin())],
-                  server_beside(trace, static_cast<int>(fastest))));
+  const auto slowest = static_cast<std::size_t>(least - workers.begin());
+  const std::string more = least->counted > 0 ? fmt::format("{:.2g} times the iterations",
+                                                            most->counted / least->counted)
+                                              : "iterations in the window, which has none";
+  figures.warnings.push_back(fmt::format("{} does {} of {}, and samples/s counts them all{}",
+                                         trace.rank_names[fastest], more, trace.rank_names[slowest],
+                                         server_beside(trace, workers, fastest, slowest)));
 }
 
 }  // namespace syncline

@@ -91,7 +91,8 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   for (int i = 0; i < 7; ++i)
     builder.iterates(0, i, 0.5, 0.5);
   for (int i = 0; i < 3; ++i)
-    builder.iterates(1, i, i == 0 ? 1 : 2, i == 0 ? 0 : 1).moves(1, i, 3. * i - 0.5, 3. * i + 0.5);
+    builder.iterates(1, i, i == 0 ? 1 : 2, i == 0 ? 0 : 1)
+        .moves(1, i, 3. * i - 0.5, 3. * i + 0.5, 100);
   const Figures figures = builder.report(10, 1);
   EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 8 / 6.0);
   EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2 * 6 / 8.0);
@@ -111,6 +112,24 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   builder.trace().on_worker = {0, 1, 0};
   expect_mentions(builder.report(10, 1).warnings[0],
                   {"; server 0 runs on its host, so that what it pushes there crosses no link"});
+  builder.trace().rows.push_back({.rank = 0, .iteration = 0, .bytes_sent = 700});
+  EXPECT_TRUE(builder.report(10, 1).warnings[0].ends_with("counts them all"));  // it sends as much
+}
+
+TEST(Iterations, OfAWorkerThatBeginsAfterTheWindowAreNone) {
+  TraceBuilder builder(2);
+  builder.apart().iterates(0, 0, 1);
+  builder.computes(1, 0, "wait", 5).iterates(1, 0, 4);
+  const Figures figures = builder.report(10, 0);
+  EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10);
+  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 2);
+  EXPECT_DOUBLE_EQ(figures.compute_s + figures.waiting_s, 2);
+  EXPECT_DOUBLE_EQ(figures.bound_compute_s, 2);
+  ASSERT_EQ(figures.workers.size(), 2U);
+  EXPECT_EQ(figures.workers[1].iterations, 0);
+  EXPECT_EQ(figures.workers[1].iteration_mean_s, 0);
+  expect_mentions(figures.warnings.back(),
+                  {"worker 0 does iterations in the window, which has none of worker 1"});
 }
 
 TEST(Iterations, OfNeighboursThatDoTheSameStandInOneRow) {
