@@ -85,19 +85,52 @@ struct Rule {
   std::string tuned;
   std::string text;
   std::size_t least = 0, most = 0;  // cells that one was chosen of
-  bool reports_others = true;       // than the seeds that chose
+  std::size_t chosen = 0, at_end = 0;
+  bool reports_others = true;  // than the seeds that chose
 };
 
 std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
   const std::string count = rule.least == rule.most
                                 ? std::to_string(rule.most)
                                 : fmt::format("{} to {}", rule.least, rule.most);
+  const std::string end =
+      rule.at_end == 0
+          ? ""
+          : fmt::format("; {} of {} are at an end of what was tried", rule.at_end, rule.chosen);
   return fmt::format(
-      "best-of = {}: of {} each has {} with {}, which {} {}", rule.tuned, count, rule.text,
+      "best-of = {}: of {} each has {} with {}, which {} {}{}", rule.tuned, count, rule.text,
       seeds_said(seeds), seeds.size() == 1 ? "is" : "are",
       rule.reports_others
           ? "not reported"
-          : "also what is reported: on seeds that did not choose, it may do less well");
+          : "also what is reported: on seeds that did not choose, it may do less well",
+      end);
+}
+
+// Those that have one of the seeds that choose; all, if none has: nobody is chosen on others'
+// seeds.
+std::vector<std::size_t> with_choice(const std::vector<Repeated>& cells,
+                                     const std::vector<std::size_t>& places,
+                                     const std::set<double>& choosing) {
+  std::vector<std::size_t> some;
+  std::ranges::copy_if(places, std::back_inserter(some), [&](std::size_t i) {
+    return std::ranges::any_of(cells[i],
+                               [&](const Result& cell) { return has_seed_of(cell, choosing); });
+  });
+  return some.empty() ? places : some;
+}
+
+// Whether an option that is tuned has the least, or the most, of three numbers or more: a wider
+// range may have a better one.
+bool is_at_end(const Result& chosen, const std::vector<Repeated>& cells,
+               const std::vector<std::size_t>& places) {
+  return std::ranges::any_of(tuned_in(chosen), [&](const std::string& option) {
+    std::set<double> tried;
+    for (const std::size_t i : places)
+      if (const auto number = number_in(cells[i].front().option(option)))
+        tried.insert(*number);
+    const auto own = number_in(chosen.option(option));
+    return own && tried.size() > 2 && (*own == *tried.begin() || *own == *tried.rbegin());
+  });
 }
 
 }  // namespace
@@ -125,6 +158,7 @@ std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
   std::set<std::size_t> kept;
   for (auto& [kind, places] : kinds) {
     std::ranges::sort(places, {}, [&](std::size_t i) { return values_in(cells[i].front()); });
+    places = with_choice(cells, places, choosing);
     std::vector<Result> scores;
     for (const std::size_t i : places)
       scores.push_back(pool_of(with_seeds(cells[i], choosing, true)));
@@ -140,6 +174,8 @@ std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
         rule = rules.insert(rule, {tuned, text, places.size(), places.size()});
       rule->least = std::min(rule->least, places.size());
       rule->most = std::max(rule->most, places.size());
+      ++rule->chosen;
+      rule->at_end += is_at_end(one, cells, places) ? 1 : 0;
       rule->reports_others =
           rule->reports_others && !std::ranges::all_of(cells[best], [&](const Result& cell) {
             return has_seed_of(cell, choosing);

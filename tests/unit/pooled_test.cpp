@@ -268,6 +268,33 @@ TEST(BestOf, GoesByTheMedianOfSeveralSeeds) {
   expect_mentions(pool.notes.front(), {"with seeds 1, 2 and 3, which are not reported"});
 }
 
+// Its cell on the seed that chooses is missing: it is not chosen on what is reported.
+TEST(BestOf, DoesNotChooseOnSeedsThatAreReported) {
+  std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
+  std::erase_if(cells, [](const Result& cell) {
+    return cell.option("seed") == "7" && cell.option("learning-rate") == "0.5";
+  });
+  for (Result& cell : cells)
+    if (cell.option("learning-rate") == "0.5")
+      cell.figures.target_s = 0.001;
+  EXPECT_EQ(pooled(cells).results.front().option("learning-rate"), "0.1");
+}
+
+TEST(BestOf, SaysWhereTheBestIsAtAnEnd) {
+  const auto note_with_best = [](const std::string& best) {
+    std::vector<Result> cells;
+    for (const std::string rate : {"0.1", "0.5", "2"})
+      for (const char* seed : {"1", "2"})
+        cells.push_back(learner(
+            "bsp", seed, rate == best ? 1 : 2,
+            {{"learning-rate", rate}, {"best-of", "learning-rate"}, {"best-of-seeds", "seed 1"}}));
+    return pooled(cells).notes.front();
+  };
+  expect_mentions(note_with_best("2"), {"not reported; 1 of 1 are at an end of what was tried"});
+  expect_mentions(note_with_best("0.1"), {"1 of 1 are at an end"});
+  EXPECT_EQ(note_with_best("0.5").find("end"), std::string::npos);
+}
+
 TEST(BestOf, IsAskedOfEachThatCompetes) {
   std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
   std::ranges::copy(tuned({"7", "1", "2"}, "seed 7", "asp", 3), std::back_inserter(cells));
