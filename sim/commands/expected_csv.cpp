@@ -149,6 +149,11 @@ ExpectedFile expected_in(const std::string& text, const std::string& path) {
   return reader.file();
 }
 
+std::string first_field(const std::string& value) {
+  const std::string field = csv_field(value);
+  return field.starts_with("#") ? "\"" + field + "\"" : field;
+}
+
 std::string expected_text(const ExpectedFile& file) {
   const auto warns = [](const Expectation& row) { return row.only_warns; };
   const auto directed = [](const Expectation& row) { return row.only_worse; };
@@ -162,17 +167,13 @@ std::string expected_text(const ExpectedFile& file) {
   const auto number = [](const std::optional<double>& value) {
     return value ? exact_text(*value) : std::string();
   };
-  const auto cell = [](const std::string& name) {  // in quotes a # begins no comment
-    const std::string field = csv_field(name);
-    return field.starts_with("#") ? "\"" + field + "\"" : field;
-  };
   const auto lines = [](const std::vector<std::string>& comments) {
     return fmt::format("{}{}", fmt::join(comments, "\n"), comments.empty() ? "" : "\n");
   };
   std::string text = lines(file.comments) + fmt::format("{}\n", fmt::join(names, ","));
   for (const Expectation& row : file.rows) {
     text += lines(row.comments);
-    text += cell(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
+    text += first_field(row.cell) + "," + row.figure + "," + csv_field(row.expected) + "," +
             number(row.tolerance) + "," + number(row.at_least) + "," + number(row.at_most) + "," +
             csv_field(row.because);
     if (has_severity)

@@ -22,4 +22,7 @@ ExpectedFile expected_in(const std::string& text, const std::string& path);
 
 std::string expected_text(const ExpectedFile& file);
 
+// The first field of a row: in quotes a # begins no comment.
+std::string first_field(const std::string& value);
+
 }  // namespace syncline

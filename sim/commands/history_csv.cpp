@@ -6,6 +6,7 @@
 #include "kernels/io/csv.h"
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/commands/expected_csv.h"
 #include "sim/report/readable.h"
 #include "sim/report/result_json.h"
 
@@ -35,8 +36,8 @@ History read_history(const std::string& path) {
 std::string history_text(const History& history) {
   std::string text = history_begin;
   for (const HistoryRow& row : history)
-    text += fmt::format("{},{},{},{}\n", csv_field(row.commit), csv_field(row.cell), row.figure,
-                        exact_text(row.value));
+    text += fmt::format("{},{},{},{}\n", first_field(row.commit), csv_field(row.cell),
+                        csv_field(row.figure), exact_text(row.value));
   return text;
 }
 

@@ -24,34 +24,7 @@ std::string last_part(const std::string& path) {
 
 [[noreturn]] void refuse_baseline(const std::string& path) {
   throw std::runtime_error(brief_path(path) +
-                           ": no baseline: allowed is what validate --json has printed");
-}
-
-ValidationBaseline read_baseline(const std::string& path) {
-  const Json document = Json::parse(text_of_file(path, most_baseline_bytes), nullptr, false);
-  const auto has = [](const Json& json, const char* name) {
-    return json.is_object() && json.contains(name);
-  };
-  if (!has(document, "folders") || !document["folders"].is_array())
-    refuse_baseline(path);
-  ValidationBaseline baseline;
-  for (const Json& folder : document["folders"]) {
-    if (!has(folder, "folder") || !folder["folder"].is_string() || !has(folder, "rows") ||
-        !folder["rows"].is_array())
-      refuse_baseline(path);
-    for (const Json& row : folder["rows"]) {
-      if (!has(row, "row") || !row["row"].is_string() || !has(row, "role") || !has(row, "error") ||
-          !row["error"].is_number())
-        refuse_baseline(path);
-      if (row["role"] == "report")
-        baseline.rows.push_back({last_part(folder["folder"].get<std::string>()),
-                                 printable(row["row"].get<std::string>()),
-                                 row["error"].get<double>()});
-    }
-  }
-  if (baseline.rows.empty())
-    refuse_baseline(path);
-  return baseline;
+                           ": no baseline: allowed is the document of an earlier validate");
 }
 
 // A verdict on one number, which may be `most`, or must be `least`.
@@ -192,6 +165,33 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
 }
 
 }  // namespace
+
+ValidationBaseline read_baseline(const std::string& path) {
+  const Json document = Json::parse(text_of_file(path, most_baseline_bytes), nullptr, false);
+  const auto has = [](const Json& json, const char* name) {
+    return json.is_object() && json.contains(name);
+  };
+  if (!has(document, "folders") || !document["folders"].is_array())
+    refuse_baseline(path);
+  ValidationBaseline baseline;
+  for (const Json& folder : document["folders"]) {
+    if (!has(folder, "folder") || !folder["folder"].is_string() || !has(folder, "rows") ||
+        !folder["rows"].is_array())
+      refuse_baseline(path);
+    for (const Json& row : folder["rows"]) {
+      if (!has(row, "row") || !row["row"].is_string() || !has(row, "role") || !has(row, "error") ||
+          !row["error"].is_number())
+        refuse_baseline(path);
+      if (row["role"] == "report")
+        baseline.rows.push_back({last_part(folder["folder"].get<std::string>()),
+                                 printable(row["row"].get<std::string>()),
+                                 row["error"].get<double>()});
+    }
+  }
+  if (baseline.rows.empty())
+    refuse_baseline(path);
+  return baseline;
+}
 
 std::string name_of(const ValidationFolder& folder) {
   return last_part(folder.path);

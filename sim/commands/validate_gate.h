@@ -31,6 +31,9 @@ struct ValidationGate {
   double worse_by = 0.01;  // so much further off is as before
 };
 
+// Throws std::runtime_error, one line, where the file is none.
+ValidationBaseline read_baseline(const std::string& path);
+
 // Throws one line, before anything is simulated.
 ValidationGate validation_gate(const CommandLine& line);
 

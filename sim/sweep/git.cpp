@@ -44,7 +44,7 @@ void read_both(const std::array<int, 2>& ends, std::array<std::string, 2>& texts
 }
 
 Answer git(const std::string& folder, const std::vector<std::string>& arguments) {
-  std::vector<std::string> all{"git", "-C", folder};
+  std::vector<std::string> all{"git", "--no-optional-locks", "-C", folder};
   all.insert(all.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& argument : all)

@@ -277,5 +277,23 @@ TEST(JUnit, HasNoMarkupAndNoControlCharactersOfOthers) {
   expect_mentions(markdown, {"a\\|b", "\\<script\\>", "\\[x\\](javascript:1)"});
 }
 
+// A line that begins with :: is a command of a workflow.
+TEST(Annotations, HaveNoCommandsOfOthers) {
+  Verdict verdict{.kind = Verdict::Kind::moved,
+                  .cell = "a\n::stop-commands::x",
+                  .figure = "f",
+                  .expected = "1,2:3%",
+                  .now = "\r::error::y",
+                  .why = {"b\n::set-output name=z::1"}};
+  verdict.cause.what = "c,line=7::d\n::add-mask::e";
+  verdict.file = "f,g:h.csv";
+  const std::string text = annotations({verdict});
+  EXPECT_EQ(lines_in(text), 1U) << text;
+  EXPECT_TRUE(text.starts_with("::error file=f%2Cg%3Ah.csv,title=syncline%3A c%2Cline=7%3A%3Ad"))
+      << text;
+  EXPECT_EQ(text.find('\r'), std::string::npos);
+  expect_mentions(text, {"expected 1,2:3%25"});
+}
+
 }  // namespace
 }  // namespace syncline

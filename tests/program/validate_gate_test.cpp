@@ -141,7 +141,7 @@ TEST_F(ValidationAgainstABaseline, RefusesWhatIsNone) {
     const Ended ended = judged();
     EXPECT_EQ(ended.code, 2) << text;
     EXPECT_EQ(ended.err,
-              "syncline: base.json: no baseline: allowed is what validate --json has printed\n");
+              "syncline: base.json: no baseline: allowed is the document of an earlier validate\n");
   }
   expect_mentions(run({"--baseline", "none.json"}).err, {"none.json: no such file"});
   expect_mentions(run({"--worse-by", "0.1"}).err, {"--worse-by without --baseline FILE"});
