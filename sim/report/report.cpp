@@ -214,7 +214,7 @@ double least_compute_s(const std::vector<WorkerRows>& workers,
   double rate = 0;
   for (std::size_t i = 0; i < workers.size(); ++i) {
     most = std::max(most, spent[i].compute_s / workers[i].window_s);
-    rate += spent[i].compute_s > 0 ? workers[i].counted / spent[i].compute_s : 0;
+    rate += workers[i].counted > 0 ? workers[i].counted / spent[i].compute_s : 0;
   }
   return in_step ? most * iteration_s : static_cast<double>(workers.size()) / rate;
 }

@@ -132,6 +132,26 @@ TEST(Iterations, OfAWorkerThatBeginsAfterTheWindowAreNone) {
                   {"worker 0 does iterations in the window, which has none of worker 1"});
 }
 
+// With a cache workers may have computed all before the first gradient has been applied.
+TEST(Iterations, OfAWindowWithoutComputationAreWaiting) {
+  TraceBuilder builder(1);
+  builder.apart().computes(0, 0, "forward", 1).computes(0, 1, "forward", 1);
+  for (const int i : {0, 1})
+    builder.trace().rows.push_back({.start_s = 5. + 3 * i,
+                                    .end_s = 5. + 3 * i,
+                                    .verb = "apply",
+                                    .rank = 1,
+                                    .iteration = i,
+                                    .version = i + 1,
+                                    .read_version = i,
+                                    .worker = 0});
+  const Figures figures = builder.report(10, 1);
+  EXPECT_DOUBLE_EQ(figures.iteration_mean_s, 3);
+  EXPECT_DOUBLE_EQ(figures.compute_s, 0);
+  EXPECT_DOUBLE_EQ(figures.waiting_s, 3);
+  EXPECT_DOUBLE_EQ(figures.bound_compute_s, 0);
+}
+
 TEST(Iterations, OfNeighboursThatDoTheSameStandInOneRow) {
   TraceBuilder builder(4);
   for (int i = 0; i < 3; ++i)
