@@ -34,14 +34,15 @@ const std::vector<GlossaryWord>& glossary() {
       {"cell", "one combination of a sweep's values",
        "A process of its own simulates it, and it is a row of the table",
        small_run + " --workers 1,2"},
-      {"exposed", "a worker stands still while its own bytes move",
+      {"exposed", "a worker stands still while its own bytes move: in tables, bars and timelines",
        "Communication that computation hides is not exposed", small_run + " --overlap off"},
       {"waiting", "a worker stands still while nothing of its own moves",
        "It waits for slower workers; in a queue before a full card its own bytes are on their way: "
        "exposed",
        slow_run},
       {"scaling efficiency",
-       "throughput(n) / what the n workers would do alone; `scaling` in tables",
+       "throughput(n) / what the n workers would do alone in the long run, whatever the schedule; "
+       "`scaling` in tables",
        "It is 1 where communication costs nothing, and at most 1", small_run + " --workers 1,2"},
       {"throughput",
        "as an option: the samples/s that one worker does alone. As a result: those of all workers "
