@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "kernels/io/text.h"
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page.h"
 #include "sim/report/figures.h"
@@ -292,7 +293,7 @@ Json made_of(const Findings& findings) {
   for (const Result& result : findings.results)
     found_or_added(programs, result.tool + ", SimGrid " + result.simgrid);
   return {{"by", fmt::format("{}; {}", fmt::join(programs, " and "), today())},
-          {"command", findings.command}};
+          {"command", printable(findings.command)}};
 }
 
 Json warnings_of(const Findings& findings, const Study& study) {

@@ -119,6 +119,26 @@ void join(Slice& slice, const Slice& next) {
     slice.iteration = -1;
 }
 
+bool moves_bytes(const Slice& slice) {
+  return slice.verb != "compress" && slice.verb != "decompress";
+}
+
+// Adds a slice to a lane whose last one goes on. Where messages go on, nothing else is shown.
+void overlay(std::vector<Slice>& lane, Slice slice) {
+  Slice& last = lane.back();
+  if (moves_bytes(last) == moves_bytes(slice)) {
+    last.verb = "several";
+    join(last, slice);
+    return;
+  }
+  if (moves_bytes(last))
+    slice.start_s = last.end_s;
+  else
+    last.end_s = slice.start_s;
+  if (slice.end_s > slice.start_s)
+    lane.push_back(std::move(slice));
+}
+
 // Spreads slices that overlap over lanes. The last lane has all that fits into no other.
 std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t most) {
   std::ranges::stable_sort(slices, {}, &Slice::start_s);
@@ -129,12 +149,10 @@ std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t 
     if (lane == lanes.size())
       lanes.emplace_back();
     std::vector<Slice>& in_lane = lanes[lane];
-    if (!in_lane.empty() && slice.start_s < in_lane.back().end_s) {
-      in_lane.back().verb = "several";
-      join(in_lane.back(), slice);
-    } else {
+    if (!in_lane.empty() && slice.start_s < in_lane.back().end_s)
+      overlay(in_lane, slice);
+    else
       in_lane.push_back(slice);
-    }
   }
   return lanes;
 }

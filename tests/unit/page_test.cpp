@@ -100,9 +100,9 @@ TEST_F(Page, HasTheTimelinesOfTheTwelveBestCells) {
 TEST_F(Page, HasBestAndTimelinesOfEachCase) {
   std::vector<Result> results;
   for (int i = 0; i < 30; ++i)
-    results.push_back(made_result({{"platform", "p" + std::to_string(i / 10)},
-                                   {"density", "0." + std::to_string(100 + i % 10)}},
-                                  100 + 1000 * (i / 10) + i % 10));
+    results.push_back(made_result(
+        {{"platform", "p" + std::to_string(i / 10)}, {"schedule", "s" + std::to_string(i % 10)}},
+        100 + 1000 * (i / 10) + i % 10));
   const Json data = data_of(findings_of(results));
   ASSERT_EQ(data["cases"].size(), 3U);
   EXPECT_EQ(data["timelines"].size(), 12U);
@@ -113,8 +113,8 @@ TEST_F(Page, HasBestAndTimelinesOfEachCase) {
         names.push_back(timeline["name"]);
     ASSERT_EQ(names.size(), 4U);
     EXPECT_EQ(data["cases"][i]["best"]["name"], names.front());
-    EXPECT_NE(names.front().find("density 0.109"), std::string::npos) << names.front();
-    EXPECT_NE(names.back().find("density 0.100"), std::string::npos) << names.back();
+    EXPECT_NE(names.front().find("s9"), std::string::npos) << names.front();
+    EXPECT_NE(names.back().find("s0"), std::string::npos) << names.back();
   }
 }
 

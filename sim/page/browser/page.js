@@ -132,7 +132,7 @@ function caseSections(charts) {
   return made;
 }
 
-// The best of a case in four figures.
+// Who is first in a case, in four figures.
 function showFacts(holder, best, isAlone) {
   holder.replaceChildren(...(best ? [
     element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))),
