@@ -42,10 +42,6 @@ std::vector<double> in_batches(const std::vector<Progress>& workers, const Windo
   return until;
 }
 
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Half the 95 % interval of the mean of these, as a part of it: that of a first-order
 // autoregressive series.
 double interval_of_series(const std::vector<double>& values) {
@@ -94,6 +90,10 @@ void Progress::count(double now_s, double part) {
   if (part < 1 || !applied.empty())
     applied.push_back((applied.empty() ? 0 : applied.back()) + part);
   counted_s.push_back(now_s);
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 std::vector<Progress> progress_of(const Trace& trace) {

@@ -69,6 +69,8 @@ constexpr int least_rounds = 5;
 std::optional<double> interval_of_rounds(const Progress& pace, const Window& window);
 double halves_of_rounds_differ(const Progress& pace, const Window& window);
 
+double mean_of(const std::vector<double>& values);
+
 // Half of the 95 % interval of the mean of so many samples (at least two) is so many times its
 // standard error: 97.5 % of Student's t.
 double student(std::size_t samples);

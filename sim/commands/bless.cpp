@@ -12,6 +12,7 @@
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
+#include "sim/study/cause.h"
 
 namespace syncline {
 namespace {
@@ -22,10 +23,6 @@ constexpr std::size_t most_reason_bytes = 1000;
 // what the last steps of a curve that has settled do, too. A curve that is flat by chance is not
 // known better than this, and with more, of a curve that still falls, a gate would see nothing.
 constexpr double least_of_learning = 0.02, most_of_learning = 0.1;
-
-bool is_learned(const std::string& figure) {
-  return std::ranges::find(learned_figures, figure) != learned_figures.end();
-}
 
 // The largest part by which a column of the curve moved between neighbours at its end: evaluated a
 // little sooner or later, the figure would be so far off.
@@ -46,7 +43,7 @@ double interval_of(const std::string& figure, const Result& result) {
   const Figures& figures = result.figures;
   const double throughput =
       std::max(figures.throughput_interval.value_or(0), std::abs(figures.halves_differ) / 2);
-  if (!is_learned(figure) || !result.learns())
+  if (!is_of_learning(figure) || !result.learns())
     return throughput;
   if (figure == "target_s")
     return std::max(throughput, last_steps(result, &CurvePoint::seconds));
@@ -110,7 +107,7 @@ class Blessing {
     const bool is_new = rows.empty();
     if (is_new)
       rows.push_back(new_row(cell, "throughput_samples_per_s"));
-    const auto of_learning = [](const Expectation& row) { return is_learned(row.figure); };
+    const auto of_learning = [](const Expectation& row) { return is_of_learning(row.figure); };
     const auto has_tolerance = [](const Expectation& row) { return row.tolerance.has_value(); };
     if (!cell.result.learns() || std::ranges::any_of(rows, of_learning) ||
         std::ranges::none_of(rows, has_tolerance))

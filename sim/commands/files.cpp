@@ -70,8 +70,7 @@ std::string write_figures(const std::string& folder, const std::vector<Drawing>&
   return "figures: " + std::to_string(figures.size()) + " in " + printable(folder) + "\n";
 }
 
-std::string write_report(const ReportFiles& files, Findings findings) {
-  findings.command = files.command;
+std::string write_report(const ReportFiles& files, const Findings& findings) {
   std::string where;
   if (!files.svg.empty())
     where += write_figures(files.svg, drawings_of(findings));

@@ -31,7 +31,7 @@ ReportFiles report_files(const CommandLine& line, Places& places);
 std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures);
 
 // Writes them. Returns lines that say where they are.
-std::string write_report(const ReportFiles& files, Findings findings);
+std::string write_report(const ReportFiles& files, const Findings& findings);
 
 // Writes the files of a gate that could not judge.
 void write_gate_error(const CommandLine& line, const std::string& title, const std::string& error);

@@ -176,7 +176,11 @@ int report_command(const std::vector<std::string>& arguments) {
                                                   "the folder that run --out has written"
                                             : others);
   const Pool pool = pooled(chosen_by(line.options, folder.results));
-  Findings findings{.results = pool.results, .rows = {}, .missing = {}, .notes = pool.notes};
+  Findings findings{.results = pool.results,
+                    .rows = {},
+                    .missing = {},
+                    .notes = pool.notes,
+                    .command = files.command};
   if (!others.empty())
     findings.missing.push_back(others);
   const std::string where = write_report(files, findings);

@@ -42,13 +42,15 @@ Json results_json(const std::vector<Result>& results, const std::vector<std::str
   for (std::size_t i = 0; i < results.size(); ++i)
     cells.push_back({{"cell", names[i]}, {"result", to_json(results[i])}});
   const Ranking of_pool = rank(pool.results);
+  const auto places = places_of(pool.results, results);
   for (const RankedCell& cell : of_pool.cells) {
     std::vector<std::string> its_names;
-    for (const std::size_t place : places_of(pool.results[cell.result], results))
+    for (const std::size_t place : places[cell.result])
       its_names.push_back(names[place]);
     for (const std::string& name : its_names)
       fastest.push_back(name);
-    pooled.push_back(pooled_json(pool.results[cell.result], its_names));
+    if (!pool.notes.empty())
+      pooled.push_back(pooled_json(pool.results[cell.result], its_names));
   }
   Json ranking{{"sentences", of_pool.sentences}, {"fastest_first", std::move(fastest)}};
   if (!pool.notes.empty()) {

@@ -206,11 +206,11 @@ void print_comparison(const Outcomes& outcomes, const Pool& pool,
   for (const std::string& note : pool.notes)
     std::puts(note.c_str());
   std::set<std::string> warned;
-  for (const Result& result : pool.results)
-    for (const std::string& warning : result.figures.warnings)
+  const auto places = places_of(pool.results, outcomes.results);
+  for (std::size_t i = 0; i < pool.results.size(); ++i)
+    for (const std::string& warning : pool.results[i].figures.warnings)
       if (warned.insert(warning).second)
-        std::printf("warning (%s): %s\n",
-                    outcomes.names[places_of(result, outcomes.results).front()].c_str(),
+        std::printf("warning (%s): %s\n", outcomes.names[places[i].front()].c_str(),
                     warning.c_str());
   for (const std::string& sentence : rank(pool.results).sentences)
     std::puts(sentence.c_str());
@@ -221,7 +221,11 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
   const Sweep& sweep = request.sweep;
   int code = print_left_out(sweep, outcomes.errors);
   const Pool pool = pooled(outcomes.results);
-  Findings findings{.results = pool.results, .rows = {}, .missing = {}, .notes = pool.notes};
+  Findings findings{.results = pool.results,
+                    .rows = {},
+                    .missing = {},
+                    .notes = pool.notes,
+                    .command = files.command};
   if (!outcomes.interrupted.empty()) {
     code = interrupted_exit_code;
     findings.missing.push_back(outcomes.interrupted);

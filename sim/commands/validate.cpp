@@ -186,8 +186,9 @@ int validate_command(const std::vector<std::string>& arguments) {
   page.flags.erase("md");  // it is the gate's
   const ReportFiles files = report_files(page, places);
   const std::string title = "syncline validate";
-  const Validated all = gated(line, title, [&] { return validated(line); });
+  Validated all = gated(line, title, [&] { return validated(line); });
   write_gate_files(line, title, all.verdicts);
+  all.findings.command = files.command;
   const std::string written = write_report(files, all.findings);
   if (line.has("json")) {
     print_document(all.folders, all.findings.rows, all.verdicts);

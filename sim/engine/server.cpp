@@ -91,11 +91,16 @@ std::optional<Push> Server::next_push() {
   return std::nullopt;
 }
 
+void ServerState::receive(const Push& push) {
+  const auto tensors = index(run.setup.buckets[index(push.bucket)].tensors_of(shard));
+  run.handle(static_cast<double>(run.cuts[index(push.bucket)].pushed(tensors, push.piece)),
+             row(push));
+}
+
 void ServerState::add(const Push& push) {
   const Bucket& bucket = run.setup.buckets[index(push.bucket)];
   const PushedPieces& cut = run.cuts[index(push.bucket)];
-  run.handle(static_cast<double>(cut.pushed(index(bucket.tensors_of(shard)), push.piece)),
-             row(push));
+  receive(push);
   work(Work::Kind::decode, bucket, push.iteration);
   const std::uint64_t bytes =
       cut.pushed(added_bytes(*run.payload(bucket, push.iteration)), push.piece);
@@ -162,10 +167,7 @@ void Server::apply_mean(const std::vector<Push>& pushes) {
 }
 
 void Server::drop(const Push& push) {
-  const Bucket& bucket = state_.run.setup.buckets[index(push.bucket)];
-  state_.run.handle(static_cast<double>(state_.run.cuts[index(push.bucket)].pushed(
-                        index(bucket.tensors_of(state_.shard)), push.piece)),
-                    state_.row(push));
+  state_.receive(push);
   if (state_.run.learner != nullptr)
     state_.run.learner->drop({state_.shard, push.bucket, push.piece}, push.worker, push.iteration);
   state_.count(push, false);

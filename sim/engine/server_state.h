@@ -41,7 +41,9 @@ struct ServerState {
   Row row(const Push& push) const;  // of work on it
   // So much of its share of a message is added as it is: reading messages has prices of its own.
   std::uint64_t added_bytes(const Payload& payload) const;
-  // Takes a gradient from its message and adds it to what is in memory.
+  // Handles the message of a gradient.
+  void receive(const Push& push);
+  // Takes the gradient from it and adds it to what is in memory.
   void add(const Push& push);
   // A worker's gradient of a bucket has been dealt with here.
   void count(const Push& push, bool applied);

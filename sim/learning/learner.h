@@ -169,6 +169,7 @@ class Learner {
   void arrive(const Range& range, const Answer& answer, bool newest,
               std::vector<float>& parameters) const;
   void apply(const Range& range, std::span<const float> sum, double gradients, double weight);
+  void note_applied(const PieceOf& piece, int worker, int iteration, int together);
   void note_staleness(const Range& range, double gradients, double staleness);
   double rate_in(int iteration) const;  // where workers average
   // What all workers average in an iteration.

@@ -68,13 +68,18 @@ void Learner::taken(const PieceOf& piece, int worker, int iteration) {
     in_flight_.erase(gradient);
 }
 
-void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness) {
+void Learner::note_applied(const PieceOf& piece, int worker, int iteration, int together) {
   if (setup_.keep_messages)
     learned_.applied.push_back({.server = piece.server,
                                 .bucket = piece.bucket,
                                 .piece = piece.piece,
                                 .worker = worker,
-                                .iteration = iteration});
+                                .iteration = iteration,
+                                .together = together});
+}
+
+void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness) {
+  note_applied(piece, worker, iteration, 1);
   const Range range = range_of(piece);
   note_staleness(range, 1, static_cast<double>(staleness));
   const double inverse =
@@ -92,13 +97,7 @@ void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, 
   std::vector<std::pair<int, int>> in_order = gradients;  // whatever the order in which they came
   std::ranges::sort(in_order);
   for (const auto& [worker, iteration] : in_order) {
-    if (setup_.keep_messages)
-      learned_.applied.push_back({.server = piece.server,
-                                  .bucket = piece.bucket,
-                                  .piece = piece.piece,
-                                  .worker = worker,
-                                  .iteration = iteration,
-                                  .together = static_cast<int>(count)});
+    note_applied(piece, worker, iteration, static_cast<int>(count));
     const std::span<const float> gradient = pushed(piece, worker, iteration);
     for (std::size_t i = 0; i < sum.size(); ++i)
       sum[i] += gradient[i];

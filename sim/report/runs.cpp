@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
-#include <numeric>
 
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
@@ -14,10 +13,6 @@
 
 namespace syncline {
 namespace {
-
-double mean_of(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 // Runs that differ by far more than their own intervals say have found different ways to go on, and
 // keep to them. `halves`: half their own intervals, as parts.
@@ -35,6 +30,17 @@ bool shows_modes(const std::vector<double>& values, const std::vector<double>& h
 }
 
 }  // namespace
+
+double interval_of_runs(const std::vector<double>& runs, double halves_differ) {
+  const double mean = mean_of(runs);
+  double squares = 0;
+  for (const double run : runs)
+    squares += std::pow(run - mean, 2);
+  const auto count = static_cast<double>(runs.size());
+  const double of_chance = student(runs.size()) * std::sqrt(squares / (count - 1) / count) / mean;
+  // Runs that all become slower, or faster, have not come to where longer ones end.
+  return std::hypot(of_chance, halves_differ);
+}
 
 void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   if (other_runs.empty())
@@ -56,14 +62,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   figures.runs = static_cast<std::int64_t>(runs.size());
   figures.throughput_of_runs = column(&Figures::throughput_samples_per_s);
   const std::vector<double>& values = figures.throughput_of_runs;
-  double squares = 0;
-  for (const double value : values)
-    squares += std::pow(value - figures.throughput_samples_per_s, 2);
-  const auto count = static_cast<double>(values.size());
-  const double of_chance = student(values.size()) * std::sqrt(squares / (count - 1) / count) /
-                           figures.throughput_samples_per_s;
-  // Runs that all become slower, or faster, have not come to where longer ones end.
-  figures.throughput_interval = std::hypot(of_chance, figures.halves_differ);
+  figures.throughput_interval = interval_of_runs(values, figures.halves_differ);
 
   if (!is_unsteady(figures))  // the mean of them
     std::erase_if(figures.warnings,

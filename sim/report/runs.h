@@ -15,6 +15,10 @@ namespace syncline {
 // of run 0.
 void take_means(Figures& figures, const std::vector<Figures>& other_runs);
 
+// The interval of the mean of these runs' throughputs, as a part of it, where the halves of their
+// windows differ so much in the mean.
+double interval_of_runs(const std::vector<double>& runs, double halves_differ);
+
 // "1 run", "5 runs".
 std::string runs_shown(std::int64_t runs);
 // A line below a table of these says how they were simulated: "step, 5 runs".

@@ -120,7 +120,7 @@ void join(Slice& slice, const Slice& next) {
 }
 
 bool moves_bytes(const Slice& slice) {
-  return slice.verb != "compress" && slice.verb != "decompress";
+  return MovingTimes::has_any({.verb = slice.verb, .stream = Stream::messages});
 }
 
 // Adds a slice to a lane whose last one goes on. Where messages go on, nothing else is shown.

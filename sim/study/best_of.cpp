@@ -42,12 +42,9 @@ bool has_seed_of(const Result& cell, const std::set<double>& seeds) {
 
 // What competes for the same place has the same.
 std::string kind_of(const Result& cell) {
-  std::string kind;
-  const std::vector<std::string> tuned = tuned_in(cell);
-  for (const WrittenOption& option : cell.options)
-    if (option.name != "seed" && !is_among(option.name, tuned))
-      kind += option.name + "=" + option.value + "\n";
-  return kind;
+  std::vector<std::string> apart = tuned_in(cell);
+  apart.emplace_back("seed");
+  return options_but(cell, apart);
 }
 
 // In the order of their values: numbers as numbers.

@@ -226,11 +226,6 @@ std::string options_note(const Result& result) {
   return text;
 }
 
-bool is_of_learning(const std::string& figure) {
-  const Figure* row = find_figure(figure);
-  return row != nullptr && row->has(Figure::if_learned);
-}
-
 // Seconds and throughput are made of an iteration's parts; bytes and staleness are not.
 bool is_of_time(const std::string& figure) {
   const Figure* row = find_figure(figure);
@@ -238,6 +233,11 @@ bool is_of_time(const std::string& figure) {
 }
 
 }  // namespace
+
+bool is_of_learning(const std::string& figure) {
+  const Figure* row = find_figure(figure);
+  return row != nullptr && row->has(Figure::if_learned);
+}
 
 std::optional<double> noted_number(const Notes& notes, const std::string& name) {
   const auto found = notes.find(name);

@@ -16,6 +16,9 @@ namespace syncline {
 // Notes explain a move, by name: parts of an iteration, and what the scenario reads.
 using Notes = std::map<std::string, std::string>;
 
+// Whether it is a figure of what was learned.
+bool is_of_learning(const std::string& figure);
+
 // The number of a note; none where there is none.
 std::optional<double> noted_number(const Notes& notes, const std::string& name);
 

@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t most_lines = 12;
 
-// "samples/s", as tables call it.
-std::string title_of_figure(const std::string& figure) {
-  const Figure* row = find_figure(figure);
-  return row == nullptr || row->traits.titles.empty() ? figure : row->traits.titles.front();
-}
-
 Chart chart_of_lines(const std::string& figure, std::vector<HistoryLine> lines,
                      const std::vector<std::string>& commits) {
   const std::size_t all = lines.size();

@@ -6,13 +6,13 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "kernels/io/text.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
+#include "sim/report/runs.h"
 #include "sim/study/best_of.h"
 #include "sim/study/lists.h"
 #include "sim/study/study.h"
@@ -29,15 +29,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 double seed_of(const Result& cell) {
   return number_in(cell.option("seed")).value_or(0);
-}
-
-// All options but these.
-std::string options_but(const Result& cell, const std::vector<std::string>& but) {
-  std::string key;
-  for (const WrittenOption& option : cell.options)
-    if (!is_among(option.name, but))
-      key += option.name + "=" + option.value + "\n";
-  return key;
 }
 
 // The cells that differ in their seed only, ordered by it. What is there twice is no repetition.
@@ -65,10 +56,6 @@ double middle_of(Numbers values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double average(const Numbers& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 // Of each cell, in its place; what has none, because it missed it or diverged, is the worst.
 Numbers numbers_in(const Figure& figure, const Repeats& cells) {
   Numbers numbers;
@@ -86,17 +73,6 @@ Numbers runs_in(const Repeats& cells) {
     else
       runs.insert(runs.end(), own.begin(), own.end());
   return runs;
-}
-
-// As of the runs of one cell (sim/report/runs.h).
-double interval_of_runs(const Figures& figures) {
-  const Numbers& runs = figures.throughput_of_runs;
-  double squares = 0;
-  for (const double run : runs)
-    squares += std::pow(run - average(runs), 2);
-  const auto count = static_cast<double>(runs.size());
-  return std::hypot(student(runs.size()) * std::sqrt(squares / (count - 1) / count) / average(runs),
-                    figures.halves_differ);
 }
 
 // Warnings of repetitions are alike but for their numbers.
@@ -123,11 +99,11 @@ void take_medians(const Repeats& cells, Figures& figures) {
       for (const Result& cell : cells)
         shares.push_back(column_value(figure, cell).value_or(0));
       put_number(figures, std::get<NumberMember<Figures>>(figure.member),
-                 average(shares) * figures.iteration_mean_s);
+                 mean_of(shares) * figures.iteration_mean_s);
     }
   figures.throughput_of_runs = runs_in(cells);
   figures.throughput_samples_per_s = middle_of(figures.throughput_of_runs);
-  figures.throughput_interval = interval_of_runs(figures);
+  figures.throughput_interval = interval_of_runs(figures.throughput_of_runs, figures.halves_differ);
   figures.runs = 0;
   figures.staleness_max = 0;
   figures.staleness_histogram.clear();
@@ -296,15 +272,23 @@ std::string shown_with_range(const Figure& figure, const Result& result) {
   return shown_in_table(figure, result) + (range.empty() ? "" : " (" + range + ")");
 }
 
-std::vector<std::size_t> places_of(const Result& result, const std::vector<Result>& cells) {
+std::vector<std::vector<std::size_t>> places_of(const std::vector<Result>& pooled,
+                                                const std::vector<Result>& cells) {
   static const std::vector<std::string> said_of_all{"best-of", "best-of-seeds"};
-  std::set<std::string> keys{options_but(result, said_of_all)};
-  for (const Result& cell : result.repetitions)
-    keys.insert(options_but(cell, said_of_all));
-  std::vector<std::size_t> places;
+  std::map<std::string, std::vector<std::size_t>> all;
   for (std::size_t i = 0; i < cells.size(); ++i)
-    if (keys.contains(options_but(cells[i], said_of_all)))
-      places.push_back(i);
+    all[options_but(cells[i], said_of_all)].push_back(i);
+  std::vector<std::vector<std::size_t>> places;
+  for (const Result& result : pooled) {
+    std::set<std::string> keys{options_but(result, said_of_all)};
+    for (const Result& cell : result.repetitions)
+      keys.insert(options_but(cell, said_of_all));
+    std::set<std::size_t> own;
+    for (const std::string& key : keys)
+      if (const auto found = all.find(key); found != all.end())
+        own.insert(found->second.begin(), found->second.end());
+    places.emplace_back(own.begin(), own.end());
+  }
   return places;
 }
 

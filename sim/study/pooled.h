@@ -48,8 +48,9 @@ std::string range_of_seeds(const Figure& figure, const Result& result);
 // "44.1 s (41 s to missed)": as a table has the figure.
 std::string shown_with_range(const Figure& figure, const Result& result);
 
-// The places, among all cells of the sweep, of those that it stands for.
-std::vector<std::size_t> places_of(const Result& result, const std::vector<Result>& cells);
+// For each pooled result the places, among all cells of the sweep, of those that it stands for.
+std::vector<std::vector<std::size_t>> places_of(const std::vector<Result>& pooled,
+                                                const std::vector<Result>& cells);
 
 // How many seeds it stands for: 1 of a cell.
 std::size_t seeds_of(const Result& result);

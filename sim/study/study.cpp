@@ -247,6 +247,14 @@ std::vector<std::string> differing_options(const Results& results,
   return differing;
 }
 
+std::string options_but(const Result& result, const std::vector<std::string>& but) {
+  std::string key;
+  for (const WrittenOption& option : result.options)
+    if (!is_among(option.name, but))
+      key += option.name + "=" + option.value + "\n";
+  return key;
+}
+
 std::vector<std::string> with_differing(std::vector<std::string> options, const Results& results) {
   for (const std::string& option : differing_options(results, all_places(results)))
     if (!is_among(option, options))

@@ -72,6 +72,9 @@ std::vector<std::size_t> all_places(const std::vector<Result>& results);
 std::vector<std::string> differing_options(const std::vector<Result>& results,
                                            const std::vector<std::size_t>& places);
 
+// A key of all options but these: results that differ in these only have the same.
+std::string options_but(const Result& result, const std::vector<std::string>& but);
+
 // These options, and then the others in which the results differ.
 std::vector<std::string> with_differing(std::vector<std::string> options,
                                         const std::vector<Result>& results);

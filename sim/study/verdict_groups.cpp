@@ -39,9 +39,7 @@ struct Changes {
     most = first ? *change : std::max(most, *change);
   }
   std::string shown() const {
-    const Figure* row = find_figure(figure);
-    const std::string title =
-        row == nullptr || row->traits.titles.empty() ? figure : row->traits.titles.front();
+    const std::string title = title_of_figure(figure);
     if (rows == unmeasured)
       return title;
     const std::string from = part_shown(least), to = part_shown(most);
@@ -57,6 +55,11 @@ struct Changes {
 
 std::string part_shown(double part) {
   return fmt::format("{:+.{}g} %", 100 * part, std::abs(part) < 0.095 ? 2 : 3);
+}
+
+std::string title_of_figure(const std::string& figure) {
+  const Figure* row = find_figure(figure);
+  return row == nullptr || row->traits.titles.empty() ? figure : row->traits.titles.front();
 }
 
 std::optional<bool> more_is_worse(const std::string& figure) {

@@ -34,6 +34,8 @@ std::string causes_table(const std::vector<Verdict>& verdicts);
 
 // What moved: "-20.4 %" of a part.
 std::string part_shown(double part);
+// "samples/s": as tables call a figure of this name.
+std::string title_of_figure(const std::string& figure);
 
 // Whether more of it is worse; none where neither is.
 std::optional<bool> more_is_worse(const std::string& figure);

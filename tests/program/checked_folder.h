@@ -102,4 +102,16 @@ class CheckedFolder : public testing::Test {
   std::string expected_;
 };
 
+// The same as the first commit of a repository.
+class CheckedRepository : public CheckedFolder {
+ protected:
+  void SetUp() override {
+    if (std::system("command -v git >/dev/null") != 0)
+      GTEST_SKIP() << "git is missing";
+    CheckedFolder::SetUp();
+    git("init -q .");
+    commit("base");
+  }
+};
+
 }  // namespace syncline

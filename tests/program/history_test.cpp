@@ -11,15 +11,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-class HistoryOf : public CheckedFolder {
+class HistoryOf : public CheckedRepository {
  protected:
-  void SetUp() override {
-    if (std::system("command -v git >/dev/null") != 0)
-      GTEST_SKIP() << "git is missing";
-    CheckedFolder::SetUp();
-    git("init -q .");
-    commit("first");
-  }
   Ended keep() const { return run({"--history", "history.csv"}); }
   Json drawn() const {
     const Ended ended = run_program({"report", "history.csv", "--json"}, folder_.path());

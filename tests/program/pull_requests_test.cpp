@@ -11,15 +11,12 @@
 namespace syncline {
 namespace {
 
-class PullRequest : public CheckedFolder {
+class PullRequest : public CheckedRepository {
  protected:
   void SetUp() override {
-    if (std::system("command -v git >/dev/null") != 0)
-      GTEST_SKIP() << "git is missing";
-    CheckedFolder::SetUp();
-    git("init -q .");
-    commit("base");
-    git("branch -q base");
+    CheckedRepository::SetUp();
+    if (!IsSkipped())
+      git("branch -q base");
   }
   // What a workflow prints for this change, and writes for the page of the pull request.
   struct Review {
