@@ -123,8 +123,9 @@ Map map_of(const std::string& name, const Grid& grid, const std::vector<std::str
     for (const auto& [choice, cell] : cells)
       order.emplace_back(cell->throughput(), choice);
     // What is not steady wins nothing (ranking.cpp), unless nothing else is there.
-    std::ranges::sort(order, {}, [&](const auto& one) {
-      return std::pair(is_unsteady(cells.at(one.second)->result->figures), -one.first);
+    // `of` because clang 14 captures no structured binding.
+    std::ranges::sort(order, {}, [&of = cells](const auto& one) {
+      return std::pair(is_unsteady(of.at(one.second)->result->figures), -one.first);
     });
     const std::string& best = order.front().second;
     Series& choice = found_or_added(map.choices, best, &Series::name);
