@@ -1,12 +1,15 @@
 #include "sim/sweep/slurm.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,8 +141,11 @@ std::string quoted(const std::string& word) {
 }
 
 std::string in_shell(const std::string& word) {
-  static const std::regex plain("[A-Za-z0-9_./:=,%+@-]+");
-  return std::regex_match(word, plain) ? word : quoted(word);
+  const bool is_plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_./:=,%+@-").find(c) != std::string_view::npos;
+  });
+  return is_plain ? word : quoted(word);
 }
 
 std::string ranges(const std::vector<std::size_t>& numbers) {

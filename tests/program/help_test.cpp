@@ -178,6 +178,8 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   expect_mentions(error({"run", "--workes", "2"}),
                   {"unknown option 'workes': nearest are workers"});
   expect_mentions(error({"run", "--svg", "figures"}), {"--svg is an option of report, not of run"});
+  // The command line was once put into words for a shell by an expression that needs a stack.
+  expect_mentions(error({"run", "--workers", std::string(100'000, '1')}), {"workers"});
   expect_mentions(error({"rnu"}), {"unknown command 'rnu': allowed are run, "});
   expect_mentions(
       error({"run", "--platform", "two-hosts", "--model", "resnet20", "--schedule", "bps"}),

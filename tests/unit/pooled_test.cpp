@@ -79,7 +79,7 @@ TEST(Pooled, HavePartsThatAddUpToTheIteration) {
     figures.iteration_mean_s =
         figures.compute_s + figures.exposed_communication_s + figures.waiting_s;
   }
-  const Figures& figures = pooled(cells).results.front().figures;
+  const Figures figures = pooled(cells).results.front().figures;
   EXPECT_NEAR(
       figures.compute_s + figures.compress_s + figures.exposed_communication_s + figures.waiting_s,
       figures.iteration_mean_s, 1e-12);
