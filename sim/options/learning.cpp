@@ -83,8 +83,9 @@ std::vector<Option> learning_options() {
                     "digits")),
       row("data", &Learning::data, "", Role::lesson,
           "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]",
-          "MNIST's IDX files and CIFAR-10's binary ones are read from a folder; digits come with "
-          "the program.",
+          "MNIST's IDX files and CIFAR-10's binary ones are read from a folder "
+          "(models/data/images.py says where they are) and standardised; digits come with the "
+          "program.",
           "generated --learn softmax"),
       row("learning-rate", &Learning::rate, numbers(0, 1e6), "", Role::choice,
           "of a gradient averaged over all workers [the problem's]",

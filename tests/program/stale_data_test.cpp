@@ -11,14 +11,6 @@
 namespace syncline {
 namespace {
 
-std::string big_endian(const std::vector<unsigned>& words) {
-  std::string bytes;
-  for (const unsigned word : words)
-    for (int shift = 24; shift >= 0; shift -= 8)
-      bytes.push_back(static_cast<char>(word >> shift & 0xff));
-  return bytes;
-}
-
 // MNIST's files of 2x2 images, dark for one label and bright for the other; or with labels that
 // have nothing to do with them.
 void write_images(const TemporaryFolder& folder, bool labels_fit,

@@ -32,6 +32,27 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
   }
 }
 
+// Its sizes are those of the formats that `data` reads, and it looks at what a folder has.
+TEST(Data, TheScriptSaysWhereImagesAreAndWhichAreThere) {
+  const std::string script = "python3 " + (root / "models/data/images.py").string();
+  const std::string said = succeeds(script);
+  for (const char* bytes : {"47,040,016", "7,840,016", "60,008", "10,008", "30,730,000"})
+    EXPECT_NE(said.find(bytes), std::string::npos) << bytes;
+  EXPECT_EQ(16 + 60000 * 28 * 28, 47040016);
+  EXPECT_EQ(10000 * (1 + 3 * 32 * 32), 30730000);
+  const TemporaryFolder folder;
+  folder.write("train-labels-idx1-ubyte", std::string(60008, '0'));
+  folder.write("test_batch.bin", "0");
+  int status = 0;
+  const std::string looked = output_of(script + " " + folder.path(), status);
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  for (const char* words : {"missing", "another: 1 bytes", "another: its SHA-256 differs"})
+    EXPECT_NE(looked.find(words), std::string::npos) << looked;
+  EXPECT_EQ(looked.find("right"), std::string::npos) << looked;
+  output_of(script + " " + folder.path("none"), status);
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+}
+
 TEST(Data, EveryPlatformRunsEverySchedule) {
   const std::vector<std::string> names = names_in("platforms", ".xml");
   EXPECT_GE(names.size(), 9u);

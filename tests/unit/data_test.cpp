@@ -138,12 +138,22 @@ TEST(Generated, WhatCannotBeIsOneLine) {
   expect_mentions(error_of([] { generated({{"difficulty", "-1"}}); }), {"difficulty = -1"});
 }
 
-std::string big_endian(std::vector<std::uint32_t> words) {
-  std::string bytes;
-  for (const std::uint32_t word : words)
-    for (int shift = 24; shift >= 0; shift -= 8)
-      bytes.push_back(static_cast<char>(word >> shift & 0xff));
-  return bytes;
+// One channel's pixels: (value - mean) / deviation, and then so that an image's squared length is
+// 15 in the mean, as that of digits.
+void expect_standardised(const Data& data, const std::string& bytes, double features) {
+  const double count = static_cast<double>(bytes.size());
+  double mean = 0, square = 0, lengths = 0;
+  for (const char byte : bytes)
+    mean += static_cast<unsigned char>(byte) / count;
+  for (const char byte : bytes)
+    square += std::pow(static_cast<unsigned char>(byte) - mean, 2) / count;
+  ASSERT_EQ(data.train.values.size(), bytes.size());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const double wanted = (static_cast<unsigned char>(bytes[i]) - mean) / std::sqrt(square);
+    EXPECT_NEAR(data.train.values[i], wanted * std::sqrt(15 / features), 1e-6) << i;
+    lengths += std::pow(data.train.values[i], 2);
+  }
+  EXPECT_NEAR(lengths / static_cast<double>(data.train.count), 15, 1e-4);
 }
 
 // Two images to train with and one held out, of 2x3 pixels.
@@ -178,8 +188,7 @@ TEST_F(Mnist, IsReadFromAFolderOrAFileInItOrBesideAConfiguration) {
     EXPECT_EQ(data.held_out.count, 1u);
     EXPECT_EQ(std::vector({data.train.height, data.train.width, data.train.channels}),
               (std::vector{2, 3, 1}));
-    EXPECT_EQ(data.train.sample(0)[1], 98.0F / 255);
-    EXPECT_EQ(data.train.sample(1)[5], 1.0F);
+    expect_standardised(data, "abcdefABCDE\xff", 6);
     EXPECT_EQ(data.train.labels, (std::vector{9, 0}));
     EXPECT_EQ(data.held_out.labels, (std::vector{3}));
   }
@@ -230,8 +239,13 @@ TEST(Cifar, BatchesThatAreThereAreRead) {
   EXPECT_EQ(data.train.labels, (std::vector{1, 9, 4}));
   EXPECT_EQ(data.held_out.labels, (std::vector{7}));
   EXPECT_EQ(data.train.values.size(), 3u * 3072);
-  EXPECT_EQ(data.train.sample(0)[0], 1.0F);
-  EXPECT_EQ(data.train.sample(2)[0], 0.2F);
+  // Red is one pixel of 255 and one of 0 among 0x33; green and blue are one colour everywhere.
+  EXPECT_GT(data.train.sample(0)[0], 0);
+  EXPECT_LT(data.train.sample(1)[0], 0);
+  EXPECT_EQ(data.train.sample(0)[1], data.train.sample(2)[0]);
+  EXPECT_EQ(data.held_out.sample(0)[0], data.train.sample(1)[0]);
+  EXPECT_EQ(data.train.sample(0)[1024], 0.0F);
+  EXPECT_EQ(data.train.sample(2)[3071], 0.0F);
   EXPECT_EQ(std::vector({data.train.height, data.train.width, data.train.channels}),
             (std::vector{32, 32, 3}));
 }
@@ -246,6 +260,15 @@ TEST(Cifar, BrokenFilesAreOneLineEach) {
   expect_mentions(loading_error(folder.path()), {"test_batch.bin", "0 bytes"});
   folder.write("test_batch.bin", cifar_image(1, 2) + cifar_image(10, 2));
   expect_mentions(loading_error(folder.path()), {"test_batch.bin", "label 10 of sample 1"});
+}
+
+// The length to which images are scaled is that of these.
+TEST(Data, DigitsHaveTheSquaredLengthThatOtherImagesGet) {
+  const Data digits = load_data("digits", ".", {}, 1);
+  double sum = 0;
+  for (const float value : digits.train.values)
+    sum += double{value} * double{value};
+  EXPECT_NEAR(sum / static_cast<double>(digits.train.count), 15, 0.05);
 }
 
 TEST(Data, WhatIsNoDataIsOneLine) {

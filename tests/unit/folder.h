@@ -9,8 +9,18 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace syncline {
+
+// Words as IDX files have them, most significant byte first.
+inline std::string big_endian(const std::vector<std::uint32_t>& words) {
+  std::string bytes;
+  for (const std::uint32_t word : words)
+    for (int shift = 24; shift >= 0; shift -= 8)
+      bytes.push_back(static_cast<char>(word >> shift & 0xff));
+  return bytes;
+}
 
 class TemporaryFolder {
  public:

@@ -187,19 +187,11 @@ TEST_P(EveryProblem, NotANumberStaysThat) {
   EXPECT_TRUE(std::isnan(gradient_of(objective, lost, numbers(10))[0]));
 }
 
-// Held-out accuracy after so many epochs with 256 samples a step; each got a few points more.
-TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
-  const std::map<std::string, std::pair<int, double>> wanted{{"least-squares", {5, 0.81}},
-                                                             {"logistic", {20, 0.79}},
-                                                             {"softmax", {10, 0.85}},
-                                                             {"mlp", {15, 0.85}},
-                                                             {"cnn", {20, 0.85}}};
-  const auto found = wanted.find(GetParam());
-  const auto [epochs, accuracy] = found == wanted.end() ? std::pair{10, 0.5} : found->second;
-  const Data& data = all_digits();
-  const Objective objective = objective_of(GetParam(), {}, data);
-  const auto option = [&](const char* name) {
-    return std::stod(Registered<Problem>::find(GetParam()).defaults.at(name));
+// Parameters after so many steps of 256 samples with the problem's own defaults.
+Values learned(const std::string& name, const Objective& objective, const Data& data,
+               std::size_t steps) {
+  const auto option = [&](const char* word) {
+    return std::stod(Registered<Problem>::find(name).defaults.at(word));
   };
   const double rate = option("learning-rate"), momentum = option("momentum");
   const double decay = option("weight-decay");
@@ -208,7 +200,6 @@ TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
   for (std::size_t i = order.size() - 1; i > 0; --i)
     std::swap(order[i], order[random_words({1, 0, 2}, i)[0] % (i + 1)]);
   std::size_t next = 0;
-  const std::size_t steps = static_cast<std::size_t>(epochs) * data.train.count / 256;
   for (std::size_t step = 0; step < steps; ++step) {
     std::vector<std::uint32_t> samples;
     for (int i = 0; i < 256; ++i)
@@ -219,57 +210,77 @@ TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
       point[i] -= static_cast<float>(rate * moved[i]);
     }
   }
+  return point;
+}
+
+// Held-out accuracy after so many epochs; each got a few points more.
+TEST_P(EveryProblem, ItLearnsWithItsDefaults) {
+  const std::map<std::string, std::pair<int, double>> wanted{{"least-squares", {5, 0.81}},
+                                                             {"logistic", {20, 0.79}},
+                                                             {"softmax", {10, 0.85}},
+                                                             {"mlp", {15, 0.85}},
+                                                             {"cnn", {20, 0.85}}};
+  const auto found = wanted.find(GetParam());
+  const auto [epochs, accuracy] = found == wanted.end() ? std::pair{10, 0.5} : found->second;
+  const Data& data = all_digits();
+  const Objective objective = objective_of(GetParam(), {}, data);
+  const Values point = learned(GetParam(), objective, data,
+                               static_cast<std::size_t>(epochs) * data.train.count / 256);
   EXPECT_LT(objective.score(point, false).loss,
             0.5 * objective.score(objective.initial, false).loss + 0.1);
   EXPECT_GE(objective.score(point, true).accuracy, accuracy);
 }
 
-TEST(LeastSquares, DescentEndsAtTheLeastLoss) {
-  const Objective objective = objective_of("least-squares", {});
-  const Values end = descended(objective, digits(), 1 / *objective.greatest_curvature, 1500);
-  EXPECT_NEAR(objective.score(end, false).loss, *objective.least_loss, 1e-6);
-  EXPECT_LE(most(gradient_of(objective, end, numbers(300))), 1e-5);
+// A bright image with one of ten patterns of blocks of 4x4 pixels and channels, and noise.
+std::string made_image(std::uint32_t label, std::uint32_t number, std::size_t side,
+                       std::size_t channels) {
+  std::string bytes;
+  for (std::size_t i = 0; i < channels * side * side; ++i) {
+    const std::size_t block =
+        i / (side * side) * 4096 + i % (side * side) / side / 4 * 64 + i % side / 4;
+    const double pattern = random_words({9, 0, label}, block)[0] % 2 == 0 ? -40 : 40;
+    const double value = 150 + pattern + 20 * normals({8, 0, number}, i)[0];
+    bytes.push_back(static_cast<char>(static_cast<unsigned char>(std::clamp(value, 0.0, 255.0))));
+  }
+  return bytes;
 }
 
-// Some pixels are always empty: only `l2` holds what stands before them.
-TEST(LeastSquares, NoCurvatureIsLessThanItsL2) {
-  EXPECT_NEAR(*objective_of("least-squares", {{"l2", "0.1"}}).least_curvature, 0.1, 1e-9);
-  EXPECT_NEAR(*objective_of("least-squares", {{"l2", "3"}}).least_curvature, 3, 1e-9);
+// Folders with such images in MNIST's and in CIFAR-10's files, to train with and held out.
+const TemporaryFolder& made_images() {
+  static const TemporaryFolder folder;
+  const char* mnist[] = {"mnist/train", "mnist/t10k"};
+  const char* cifar[] = {"cifar/data_batch_1.bin", "cifar/test_batch.bin"};
+  std::uint32_t number = 0;
+  for (const std::size_t part : {0, 1}) {
+    const std::uint32_t count = part == 0 ? 256 : 60;
+    std::string images, labels, records;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const std::uint32_t label = ++number * 7 % 10;
+      images += made_image(label, number, 28, 1);
+      labels.push_back(static_cast<char>(label));
+      records += labels.back() + made_image(label, number, 32, 3);
+    }
+    folder.write(mnist[part] + std::string("-images-idx3-ubyte"),
+                 big_endian({0x803, count, 28, 28}) + images);
+    folder.write(mnist[part] + std::string("-labels-idx1-ubyte"),
+                 big_endian({0x801, count}) + labels);
+    folder.write(cifar[part], records);
+  }
+  return folder;
 }
 
-TEST(LeastSquares, WithoutL2NoOptimumIsNamedWhereThereAreMany) {
-  const Objective objective = objective_of("least-squares", {{"l2", "0"}});
-  EXPECT_FALSE(objective.least_loss.has_value());
-  EXPECT_GT(*objective.greatest_curvature, 1);
-}
-
-TEST(LeastSquares, DescentIsStableUpToTwoOverTheGreatestCurvature) {
-  const Objective objective = objective_of("least-squares", {});
-  const double limit = 2 / *objective.greatest_curvature;
-  const double start = objective.score(objective.initial, false).loss;
-  const Values below = descended(objective, digits(), 0.99 * limit, 1000);
-  const Values above = descended(objective, digits(), 1.01 * limit, 1000);
-  EXPECT_LT(objective.score(below, false).loss, start);
-  EXPECT_GT(objective.score(above, false).loss, 1e6 * start);
-}
-
-TEST(Logistic, DescentEndsAtTheLeastLoss) {
-  const Objective objective = objective_of("logistic", {{"l2", "0.01"}});
-  const Values end = descended(objective, digits(), 0.25, 4000);  // below 2 / (|x|^2 / 4)
-  EXPECT_NEAR(objective.score(end, false).loss, *objective.least_loss, 1e-6);
-  EXPECT_LE(most(gradient_of(objective, end, numbers(300))), 1e-4);
-}
-
-// Near the optimum the loss is the quadratic that the curvatures belong to.
-TEST(Logistic, DescentFromTheOptimumIsStableUpToTwoOverTheGreatestCurvature) {
-  Objective objective = objective_of("logistic", {{"l2", "0.01"}});
-  const Values end = descended(objective, digits(), 0.25, 4000);
-  objective.initial = end;
-  const double limit = 2 / *objective.greatest_curvature;
-  const Values below = descended(objective, digits(), 0.97 * limit, 500);
-  const Values above = descended(objective, digits(), 1.03 * limit, 500);
-  EXPECT_LT(difference(below, end), 1e-3);
-  EXPECT_GT(difference(above, end), 1e-2);
+// Unless such images are standardised, rates that are right for digits of 8x8 pixels end at a loss
+// of 2.3, or nowhere.
+TEST_P(EveryProblem, ItLearnsImagesOfMnistsAndCifarsSizesWithItsDefaults) {
+  for (const char* kind : {"mnist", "cifar"}) {
+    const Data data = load_data(made_images().path(kind), ".", {}, 1);
+    const Objective objective = objective_of(GetParam(), {}, data);
+    const Values point = learned(GetParam(), objective, data, 40);
+    EXPECT_LT(objective.score(point, false).loss,
+              0.5 * objective.score(objective.initial, false).loss + 0.1)
+        << kind;
+    EXPECT_GT(objective.score(point, true).accuracy, 0.7) << kind;
+  }
 }
 
 TEST(Cnn, RefusesWhatIsNoImages) {
