@@ -133,14 +133,18 @@ std::vector<Progress> progress_of(const Trace& trace) {
 
 Window window_after(const std::vector<Progress>& workers, int warmup) {
   Window window{.from_s = 0, .to_s = std::numeric_limits<double>::infinity()};
+  const auto warm = static_cast<std::size_t>(warmup);
   for (const Progress& worker : workers) {
-    const auto warm = static_cast<std::size_t>(warmup);
     if (worker.counted_s.size() < std::max<std::size_t>(warm, 1))
-      return {.from_s = 0, .to_s = 0, .warm = false};
-    window.from_s = std::max(window.from_s, warm > 0 ? worker.counted_s[warm - 1] : worker.start_s);
-    window.to_s = std::min(window.to_s, worker.counted_s.back());
+      window.warm = false;
+    else
+      window.from_s =
+          std::max(window.from_s, warm > 0 ? worker.counted_s[warm - 1] : worker.start_s);
+    // A target may be met before a slow worker has counted at all.
+    if (!worker.counted_s.empty())
+      window.to_s = std::min(window.to_s, worker.counted_s.back());
   }
-  if (window.from_s >= window.to_s)
+  if (!window.warm || window.from_s >= window.to_s)
     return {.from_s = 0, .to_s = window.to_s, .warm = false};
   return window;
 }

@@ -130,7 +130,7 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   figures.throughput_of_runs = {figures.throughput_samples_per_s};
   if (!window.warm)
     figures.warnings.emplace_back(
-        "the fastest worker had ended before the slowest was warm: figures are from the start");
+        "the run ended before the slowest worker was warm: figures are from the start");
   if (window.warm && !trace.in_step && figures.window_iterations < 2)
     figures.warnings.emplace_back(
         "the window has fewer than two iterations per worker, whose ends decide what is in it: "

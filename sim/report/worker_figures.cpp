@@ -75,12 +75,23 @@ void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
     return;
   const auto fastest = static_cast<std::size_t>(most - workers.begin());
   const auto slowest = static_cast<std::size_t>(least - workers.begin());
-  const std::string more = least->counted > 0 ? fmt::format("{:.2g} times the iterations",
-                                                            most->counted / least->counted)
-                                              : "iterations in the window, which has none";
-  figures.warnings.push_back(fmt::format("{} does {} of {}, and samples/s counts them all{}",
-                                         trace.rank_names[fastest], more, trace.rank_names[slowest],
-                                         server_beside(trace, workers, fastest, slowest)));
+  const std::string& fast = trace.rank_names[fastest];
+  const std::string& slow = trace.rank_names[slowest];
+  const std::string times = fmt::format("{:.2g}", most->counted / least->counted);
+  if (std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == "drop"; }))
+    figures.warnings.push_back(
+        least->counted > 0
+            ? fmt::format("{} times as many iterations of {} count as of {}, whose late gradients "
+                          "are dropped",
+                          times, fast, slow)
+            : fmt::format("no iteration of {} counts: all its gradients are late, and dropped",
+                          slow));
+  else
+    figures.warnings.push_back(
+        fmt::format("{} does {} of {}, and samples/s counts them all{}", fast,
+                    least->counted > 0 ? times + " times the iterations"
+                                       : "iterations in the window, which has none",
+                    slow, server_beside(trace, workers, fastest, slowest)));
 }
 
 }  // namespace syncline

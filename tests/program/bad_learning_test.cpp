@@ -74,6 +74,17 @@ TEST(BadLearning, IsAnsweredInOneLineWithExitCodeTwo) {
   }
 }
 
+// The figures were no numbers, and the program asked to report that.
+TEST(Until, MetInWarmUpIsMeasuredFromTheStart) {
+  for (const char* schedule : {"bsp", "asp", "ssp", "inhad", "local-sgd", "backup"}) {
+    const Ended ended =
+        run_program({"run", "--platform", "straggler-8x1", "--throughput", "1000", "--learn",
+                     "digits", "--schedule", schedule, "--until", "loss:2.5", "--warmup", "20"});
+    EXPECT_EQ(ended.code, 0) << schedule << ": " << ended.err;
+    expect_mentions(ended.out, {"target", "loss 2.5: after", "figures are from the start"});
+  }
+}
+
 TEST(BadLearning, NeedsSecondsOfComputation) {
   const Ended ended = run_program({"run", "--platform", "two-hosts", "--learn", "mlp"});
   EXPECT_EQ(ended.code, 2);

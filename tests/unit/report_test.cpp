@@ -116,6 +116,22 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   EXPECT_TRUE(builder.report(10, 1).warnings[0].ends_with("counts them all"));  // it sends as much
 }
 
+// It was once said to do fewer iterations, and samples/s to count them all.
+TEST(Iterations, OfAWorkerThatIsAlwaysLateAreDropped) {
+  TraceBuilder builder(2);
+  builder.apart();
+  for (int i = 0; i < 7; ++i)
+    builder.iterates(0, i, 1).iterates(1, i, 1);
+  for (Row& row : builder.trace().rows)
+    if (row.verb == "apply" && row.worker == 1 && row.iteration % 3 != 0)
+      row.verb = "drop";
+  const Figures figures = builder.report(10, 1);
+  ASSERT_FALSE(figures.warnings.empty());
+  EXPECT_EQ(figures.warnings[0],
+            "3 times as many iterations of worker 0 count as of worker 1, whose late gradients are "
+            "dropped");
+}
+
 TEST(Iterations, OfAWorkerThatBeginsAfterTheWindowAreNone) {
   TraceBuilder builder(2);
   builder.apart().iterates(0, 0, 1);

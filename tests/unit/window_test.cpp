@@ -34,6 +34,18 @@ TEST(WindowAfter, IsFromTheLastWarmUpToTheFirstEnd) {
   EXPECT_FALSE(window_after({regular(1, 3), worker({})}, 1).warm);
 }
 
+// A target that was met in warm-up once left a window without an end, and figures that were no
+// numbers.
+TEST(WindowAfter, IsFromTheStartWhereWarmUpWasNotEnded) {
+  for (const auto& workers : {std::vector{regular(1, 3), regular(2, 1)},
+                              std::vector{regular(1, 2), worker({})}, std::vector{regular(2, 1)}}) {
+    const Window window = window_after(workers, 5);
+    EXPECT_EQ(window.from_s, 0);
+    EXPECT_EQ(window.to_s, 2);
+    EXPECT_FALSE(window.warm);
+  }
+}
+
 TEST(Interval, IsZeroWhereNothingVaries) {
   EXPECT_NEAR(interval_of({regular(1, 40)}, {.from_s = 0, .to_s = 40}).value(), 0, 1e-12);
 }
