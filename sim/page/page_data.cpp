@@ -7,7 +7,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/page/drawn_timeline.h"
-#include "sim/page/page.h"
+#include "sim/page/page_json.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -21,177 +21,7 @@
 namespace syncline {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-constexpr double timeline_parts = 100'000;
-
-// The text can be a part of a script: nothing in it can end the script or begin markup.
-std::string as_script_data(const Json& json) {
-  std::string safe;
-  const std::string text = json.dump();
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '<' || c == '>' || c == '&')
-      safe += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else if (text.compare(i, 3, "\xE2\x80\xA8") == 0 || text.compare(i, 3, "\xE2\x80\xA9") == 0) {
-      safe += text[i + 2] == '\xA8' ? "\\u2028" : "\\u2029";
-      i += 2;
-    } else {
-      safe += c;
-    }
-  }
-  return safe;
-}
-
-// Six digits are enough for any chart.
-double rounded(double number) {
-  return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr);
-}
-
-Json to_json(const Chart& chart) {
-  static constexpr const char* kinds[] = {"lines", "curves", "stack", "bars", "columns", "points"};
-  static constexpr const char* scales[] = {"linear", "log2", "log10"};
-  const auto numbers = [](const std::vector<double>& all) {
-    Json json = Json::array();
-    for (const double number : all)
-      json.push_back(rounded(number));
-    return json;
-  };
-  const auto axis = [&](const Axis& one) {
-    return Json{
-        {"title", one.title}, {"unit", one.unit}, {"scale", scales[static_cast<int>(one.scale)]}};
-  };
-  Json series = Json::array();
-  for (const Series& one : chart.series) {
-    series.push_back({{"name", one.name},
-                      {"colour", one.colour},
-                      {"dash", one.dash},
-                      {"x", numbers(one.x)},
-                      {"y", numbers(one.y)},
-                      {"notes", one.notes}});
-    if (!one.bands.empty()) {
-      Json bands = Json::array();
-      for (const SeedBand& band : one.bands)
-        bands.push_back(Json::array({rounded(band.least), rounded(band.most)}));
-      series.back()["bands"] = std::move(bands);
-    }
-  }
-  return {{"kind", kinds[static_cast<int>(chart.kind)]},
-          {"id", chart.id},
-          {"title", chart.title},
-          {"sentence", chart.sentence},
-          {"variant", chart.variant},
-          {"x", axis(chart.x)},
-          {"y", axis(chart.y)},
-          {"categories", chart.categories},
-          {"colours", chart.colours},
-          {"series", series}};
-}
-
-Json to_json(const Map& map) {
-  Json choices = Json::array(), tiles = Json::array(), crossings = Json::array();
-  for (const Series& choice : map.choices)
-    choices.push_back({{"name", choice.name}, {"colour", choice.colour}});
-  for (const Tile& tile : map.tiles)
-    tiles.push_back({{"x", tile.x},
-                     {"y", tile.y},
-                     {"winner", tile.winner},
-                     {"samples_per_s", rounded(tile.samples_per_s)},
-                     {"runner_up", tile.runner_up},
-                     {"margin", rounded(tile.margin)}});
-  for (const Crossing& one : map.crossings)
-    crossings.push_back(
-        {rounded(one.from_x), rounded(one.from_y), rounded(one.to_x), rounded(one.to_y)});
-  return {{"name", map.name},      {"sentence", map.sentence},
-          {"x", map.x.title},      {"y", map.y.title},
-          {"xs", map.xs},          {"ys", map.ys},
-          {"choices", choices},    {"tiles", tiles},
-          {"crossings", crossings}};
-}
-
-// It is short: slices are [start, end, verb, bucket, iteration] in timeline_parts of the whole.
-Json to_json(const DrawnTimeline& timeline) {
-  static constexpr const char* activities[] = {"forward", "backward", "compress", "communicate",
-                                               "serve",   "exposed",  "wait"};
-  std::vector<std::pair<std::string, Activity>> verbs;
-  Json tracks = Json::array(), named = Json::array();
-  const auto ticks = [&](double s) { return std::llround(timeline_parts * s / timeline.seconds); };
-  for (const DrawnTrack& track : timeline.tracks) {
-    Json slices = Json::array();
-    for (const DrawnSlice& slice : track.slices)
-      slices.push_back({ticks(slice.start_s), ticks(slice.end_s),
-                        place_in(verbs, {slice.verb, slice.activity}), slice.bucket,
-                        slice.iteration});
-    tracks.push_back({{"name", track.name}, {"stream", track.stream}, {"slices", slices}});
-  }
-  for (const auto& [verb, doing] : verbs)
-    named.push_back({verb, activities[static_cast<int>(doing)]});
-  return {{"sentence", timeline.sentence},
-          {"seconds", timeline.seconds},
-          {"parts", timeline_parts},
-          {"verbs", named},
-          {"tracks", tracks}};
-}
-
-// The unit in which the page shows numbers of a figure.
-const char* unit_of(const Figure& figure) {
-  if (figure.has(Figure::part))
-    return "%";
-  switch (figure.unit) {
-    case Unit::samples_per_s:
-      return "samples/s";
-    case Unit::share:
-      return "%";
-    case Unit::seconds:
-    case Unit::duration:
-      return "s";
-    case Unit::bytes:
-      return "B";
-    case Unit::text:
-      return "text";
-    default:
-      return "";
-  }
-}
-
-// A column per option that has two values, or figure.
-Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
-  const std::vector<std::string> options = with_differing(study.telling_options, findings.results);
-  const std::vector<const Figure*> figures = columns_of(findings.results);
-  Json columns = Json::array(), rows = Json::array();
-  for (const std::string& option : options)
-    columns.push_back({{"title", option}, {"unit", "text"}});
-  for (const Figure* figure : figures) {
-    const std::string title = title_of(*figure, findings.results);
-    columns.push_back({{"title", title}, {"unit", unit_of(*figure)}});
-    if (has_ranges(*figure, findings.results))
-      for (const char* end : {", least", ", most"})
-        columns.push_back({{"title", title + end}, {"unit", unit_of(*figure)}});
-  }
-  for (const RankedCell& ranked : ranking.cells) {
-    const Result& result = findings.results[ranked.result];
-    Json row = Json::array();
-    for (const std::string& option : options)
-      row.push_back(result.option(option));
-    for (const Figure* figure : figures) {
-      const auto value = column_value(*figure, result);
-      row.push_back(figure->unit == Unit::text ? Json(shown_in_table(*figure, result))
-                    : value                    ? Json(rounded(*value))
-                                               : Json(nullptr));
-      if (!has_ranges(*figure, findings.results))
-        continue;
-      const std::optional<SeedBand> band = band_of(figure->name, result);
-      for (const double end : {band ? band->least : value.value_or(HUGE_VAL),
-                               band ? band->most : value.value_or(HUGE_VAL)})
-        row.push_back(std::isfinite(end) ? Json(rounded(end)) : Json(nullptr));
-    }
-    rows.push_back(std::move(row));
-  }
-  std::string note = "Simulated as " + how_simulated(findings.results);
-  for (const std::string& pooling : findings.notes)
-    note += fmt::format("; {}", pooling);
-  return {{"columns", columns}, {"rows", rows}, {"note", note + "."}};
-}
+using Json = PageJson;
 
 // The page begins with these sentences: who won, or what the only cell does.
 std::vector<std::string> lead_of(const Findings& findings, const Study& study,
@@ -353,7 +183,7 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
                        {"best", best_of_case(study, ranking, i)},
                        {"charts", charts}});
     }
-    for (const Map& map : maps_of(study))
+    for (const Map& map : maps_of(study, ranking))
       maps.push_back(to_json(map));
   }
   std::size_t simulations = 0;

@@ -126,6 +126,10 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
     }
   }
   const Ranking ranking = rank(findings.results);
+  for (const Map& map : maps_of(study, ranking)) {
+    const std::string subject = (map.name.empty() ? "" : map.name + ": ") + subject_of(study);
+    figures.push_back({file_name("map-", subject), svg_of(map, subject)});
+  }
   std::size_t timelines = 0;
   for (const std::size_t place : drawn_cells(study, ranking)) {
     const StudyCell& cell = study.cells[ranking.cells[place].result];

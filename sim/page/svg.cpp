@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <optional>
 
+#include "sim/page/canvas.h"
+#include "sim/page/colours.h"
 #include "sim/report/readable.h"
 
 namespace syncline {
@@ -15,123 +17,7 @@ const std::string svg_begin =
 
 namespace {
 
-constexpr double width = 640;
-constexpr const char* ink = "#1b1c1f";
-constexpr const char* grey = "#6b6f76";
-constexpr const char* pale = "#e3e4e6";
-constexpr std::array colours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                             "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array dashes{"", "7 4", "2 3", "9 3 2 3"};
-
-constexpr const char* bound_colour = "#a4a8af";
-
-std::string colour_of(int index) {
-  return index < 0 ? bound_colour : colours[static_cast<std::size_t>(index) % colours.size()];
-}
-
-std::string dashed(const std::string& dash) {
-  return dash.empty() ? "" : fmt::format(R"( stroke-dasharray="{}")", dash);
-}
-
-std::string shortened(const std::string& text, std::size_t most) {
-  if (text.size() <= most)
-    return text;
-  std::size_t end = most - 1;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80)
-    --end;
-  return text.substr(0, end) + "\xE2\x80\xA6";
-}
-
-struct Canvas {
-  double height = 0;
-  std::string body = {};
-
-  void line(double x1, double y1, double x2, double y2, const std::string& colour, double thick = 1,
-            const std::string& dash = "") {
-    body += fmt::format(R"(<line x1="{:.5g}" y1="{:.5g}" x2="{:.5g}" y2="{:.5g}" stroke="{}" )"
-                        R"(stroke-width="{:.5g}"{}/>)"
-                        "\n",
-                        x1, y1, x2, y2, colour, thick, dashed(dash));
-  }
-  void box(double x, double y, double w, double h, const std::string& fill) {
-    body += fmt::format(R"(<rect x="{:.5g}" y="{:.5g}" width="{:.5g}" height="{:.5g}" fill="{}"/>)"
-                        "\n",
-                        x, y, std::max(w, 0.0), h, fill);
-  }
-  void text(double x, double y, const std::string& words, const char* anchor = "start",
-            const std::string& colour = ink, const std::string& more = "") {
-    body += fmt::format(R"(<text x="{:.5g}" y="{:.5g}" text-anchor="{}" fill="{}"{}>{}</text>)"
-                        "\n",
-                        x, y, anchor, colour, more, in_xml(words));
-  }
-  std::string whole(const std::string& title, const std::string& subject) {
-    text(12, height + 10, shortened(subject, 96), "start", grey);
-    height += 20;
-    return svg_begin +
-           fmt::format(
-               R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.5g} {1:.5g}" )"
-               R"(width="{0:.5g}" height="{1:.5g}" role="img" )"
-               R"(font-family="Helvetica, Arial, 'Liberation Sans', sans-serif" font-size="12">)"
-               "\n<title>{2}</title>\n"
-               R"(<defs><pattern id="waiting" width="6" height="6" patternUnits="userSpaceOnUse" )"
-               R"-(patternTransform="rotate(45)"><rect width="6" height="6" fill="#f7f7f5"/>)-"
-               R"(<rect width="1.5" height="6" fill="#c0c4ca"/></pattern></defs>)"
-               "\n"
-               R"(<rect width="100%" height="100%" fill="#ffffff"/>)"
-               "\n{3}</svg>\n",
-               width, height, in_xml(title), body);
-  }
-};
-
-// Characters have about this width.
-double width_of(const std::string& text) {
-  return 6.6 * static_cast<double>(
-                   std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string tick_text(double value, const std::string& unit) {
-  if (unit == "%")
-    return fmt::format("{:.4g} %", 100 * value);
-  return unit == "s" ? seconds_shown(value) : count_shown(value);
-}
-
-// 1, 2 and 5 of a decade; on a linear axis whole steps.
-std::vector<double> ticks_of(double least, double most, Scale scale) {
-  std::vector<double> ticks;
-  if (!(most > least) || most - least < 1e-100)  // steps would be none
-    return {least};
-  if (scale == Scale::linear) {
-    const double rough = (most - least) / 6;
-    const double decade = std::pow(10, std::floor(std::log10(rough)));
-    double step = 10 * decade;
-    for (const double times : {5.0, 2.0, 1.0})
-      if (times * decade >= rough)
-        step = times * decade;
-    for (double i = std::ceil(least / step - 1e-9); i * step <= most * (1 + 1e-9); ++i)
-      ticks.push_back(i * step + 0.0);  // without a sign where it is none
-    return ticks;
-  }
-  const bool many = std::log10(most / least) > 3;
-  for (double decade = std::floor(std::log10(least)); decade <= std::log10(most); ++decade)
-    for (const double times : {1.0, 2.0, 5.0})
-      if (const double tick = times * std::pow(10, decade);
-          (times == 1.0 || !many) && tick >= least * 0.999 && tick <= most * 1.001)
-        ticks.push_back(tick);
-  return ticks;
-}
-
-// A ruler says where a value lies between two.
-struct Ruler {
-  double least = 0, most = 1;
-  Scale scale = Scale::linear;
-  double from = 0, to = 1;
-
-  double at(double value) const {
-    const auto into = [this](double x) { return scale == Scale::linear ? x : std::log(x); };
-    const double span = into(most) - into(least);
-    return span > 0 ? from + (to - from) * (into(value) - into(least)) / span : (from + to) / 2;
-  }
-};
 
 void marker(Canvas& canvas, int kind, double x, double y, const std::string& colour) {
   const auto polygon = [&](const std::string& points) {
@@ -257,7 +143,7 @@ std::string lines_svg(const Chart& chart, const std::string& subject) {
     return canvas.whole(chart.title, subject);
   std::ranges::sort(xs);
   xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
-  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, width - names - 26};
+  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, canvas_width - names - 26};
   const auto [least, most] = std::ranges::minmax(ys);
   const bool parts = chart.y.unit == "%";
   const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
@@ -292,13 +178,13 @@ std::string bars_svg(const Chart& chart, const std::string& subject) {
       sum += series.y[i];
     most = std::max(most, sum);
   }
-  const Ruler x{0, most, Scale::linear, names, width - 24};
+  const Ruler x{0, most, Scale::linear, names, canvas_width - 24};
   const double bottom = 40 + row * rows;
   for (const double tick : ticks_of(0, most, Scale::linear)) {
     canvas.line(x.at(tick), 36, x.at(tick), bottom, pale);
     canvas.text(x.at(tick), bottom + 16, tick_text(tick, chart.x.unit), "middle", grey);
   }
-  canvas.text((names + width - 24) / 2, bottom + 38, chart.x.title, "middle");
+  canvas.text((names + canvas_width - 24) / 2, bottom + 38, chart.x.title, "middle");
   double legend = names;
   if (chart.kind == Chart::Kind::stack)
     for (const Series& series : chart.series) {
@@ -342,7 +228,7 @@ std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
                                                                         : slice.activity)] = true;
   Canvas canvas;
   constexpr double left = 110;
-  const Ruler x{0, timeline.seconds, Scale::linear, left, width - 24};
+  const Ruler x{0, timeline.seconds, Scale::linear, left, canvas_width - 24};
   double legend = left;
   for (std::size_t i = 0; i < used.size(); ++i)
     if (used[i]) {
@@ -372,7 +258,7 @@ std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
     canvas.text(x.at(tick), y + 18, tick_text(tick, "s"), "middle", grey);
   }
   canvas.body += boxes;
-  canvas.text((left + width - 24) / 2, y + 38, "seconds of one iteration", "middle");
+  canvas.text((left + canvas_width - 24) / 2, y + 38, "seconds of one iteration", "middle");
   canvas.height = y + 50;
   return canvas.whole(timeline.sentence, subject);
 }

@@ -14,6 +14,7 @@ extern const std::string svg_begin;
 
 // With a caption that says what it is of. A chart is of lines, a stack or bars.
 std::string svg_of(const Chart& chart, const std::string& subject);
+std::string svg_of(const Map& map, const std::string& subject);
 std::string svg_of(const DrawnTimeline& timeline, const std::string& subject);
 
 }  // namespace syncline

@@ -64,8 +64,8 @@ std::string workers_table(const Result& result) {
   add_part("exposed", &WorkerFigures::exposed_communication_s);
   add_part("waiting", &WorkerFigures::waiting_s);
   const std::size_t left = result.figures.workers.size() - shown.size();
-  return "\n" + aligned(columns, shown.size()) +
-         (left > 0 ? fmt::format("{} more rows: --json has all\n", left) : "");
+  return fmt::format("\n{}{}", aligned(columns, shown.size()),
+                     left > 0 ? fmt::format("{} more rows: --json has all\n", left) : "");
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 // a browser, --svg writes them as files.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "sim/study/pooled.h"
+#include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/study/validation.h"
 
@@ -68,11 +70,13 @@ std::vector<std::string> agreement_sentences(const std::vector<ValidationRow>& r
 
 // Sweeps over two numbers and a choice: which choice wins where, and where they take as long.
 struct Tile {
-  std::size_t x = 0, y = 0;  // of Map::xs and ys
-  std::size_t winner = 0;    // of Map::choices
-  double samples_per_s = 0;
-  std::string runner_up;  // empty: there is one choice only
-  double margin = 1;      // of the winner's throughput over the runner-up's
+  std::size_t x = 0, y = 0;           // of Map::xs and ys
+  std::optional<std::size_t> winner;  // of Map::choices; none: the first ties
+  std::string first;                  // the fastest, also of what ties
+  double samples_per_s = 0;           // of the first
+  std::vector<std::string> tied;      // what ties with the first
+  std::string runner_up;              // empty: there is one choice only
+  double margin = 1;                  // of the first's throughput over the runner-up's
 };
 
 // A piece of the line where two choices are as fast, in places among xs and ys: 0.5 is half way
@@ -86,12 +90,13 @@ struct Map {
   std::string sentence;
   Axis x, y;
   std::vector<double> xs, ys;
-  std::vector<Series> choices;  // those that win anywhere: name and colour
+  std::vector<Series> choices;  // those that win anywhere, without a tie: name and colour
   std::vector<Tile> tiles;
   std::vector<Crossing> crossings;
 };
 
-// Empty where cells do not differ in two numbers and a choice.
-std::vector<Map> maps_of(const Study& study);
+// Empty where cells do not differ in two numbers and a choice. The ranking, of the same results,
+// says which leads are none.
+std::vector<Map> maps_of(const Study& study, const Ranking& ranking);
 
 }  // namespace syncline

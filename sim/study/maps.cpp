@@ -16,10 +16,16 @@ namespace {
 
 using At = std::pair<std::size_t, std::size_t>;  // a place among xs, and one among ys
 
+// A cell, and how well its throughput is known.
+struct MapCell {
+  const StudyCell* cell = nullptr;
+  const RankedCell* ranked = nullptr;
+};
+
 // The cells of one map, and what they are told apart by.
 struct Grid {
   std::vector<double> xs, ys;
-  std::map<At, std::map<std::string, const StudyCell*>> at;
+  std::map<At, std::map<std::string, MapCell>> at;
 };
 
 // Options whose values are all numbers, at least two of them: at most the first two.
@@ -44,18 +50,19 @@ struct Place {
   double x = 0, y = 0;
 };
 
-// Finds where the winners of two neighbours are as fast, between them: in logarithms throughput is
-// nearly a line.
+// Finds where the fastest of two neighbours are as fast, between them: in logarithms throughput is
+// nearly a line. Where there is a tie, it is the place where they are as fast.
 std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
-                              const std::map<At, std::string>& winner) {
-  if (!winner.contains(a) || !winner.contains(b) || winner.at(a) == winner.at(b))
+                              const std::map<At, const Tile*>& tiles) {
+  if (!tiles.contains(a) || !tiles.contains(b) || tiles.at(a)->first == tiles.at(b)->first ||
+      !tiles.at(a)->winner || !tiles.at(b)->winner)
     return std::nullopt;
-  const std::string &one = winner.at(a), &other = winner.at(b);
+  const std::string &one = tiles.at(a)->first, &other = tiles.at(b)->first;
   const auto lead = [&](const At& at) -> std::optional<double> {
     const auto& cells = grid.at.at(at);
     if (!cells.contains(one) || !cells.contains(other))
       return std::nullopt;
-    return std::log(cells.at(one)->throughput() / cells.at(other)->throughput());
+    return std::log(cells.at(one).cell->throughput() / cells.at(other).cell->throughput());
   };
   const auto from = lead(a), to = lead(b);
   if (!from || !to || !std::isfinite(*from) || !std::isfinite(*to) || *from == *to)
@@ -70,14 +77,17 @@ std::optional<Place> crossing(const Grid& grid, const At& a, const At& b,
 
 // The crossings on the sides of each square of four neighbours are joined: two directly, more in
 // the middle of them.
-std::vector<Crossing> crossings_of(const Grid& grid, const std::map<At, std::string>& winner) {
+std::vector<Crossing> crossings_of(const Grid& grid, const std::vector<Tile>& tiles) {
+  std::map<At, const Tile*> by_place;
+  for (const Tile& tile : tiles)
+    by_place[{tile.x, tile.y}] = &tile;
   std::vector<Crossing> all;
   for (std::size_t y = 0; y + 1 < grid.ys.size(); ++y)
     for (std::size_t x = 0; x + 1 < grid.xs.size(); ++x) {
       std::vector<Place> places;
       const std::array<At, 5> round{{{x, y}, {x + 1, y}, {x + 1, y + 1}, {x, y + 1}, {x, y}}};
       for (std::size_t side = 0; side < 4; ++side)
-        if (const auto place = crossing(grid, round[side], round[side + 1], winner))
+        if (const auto place = crossing(grid, round[side], round[side + 1], by_place))
           places.push_back(*place);
       if (places.size() == 2) {
         all.push_back({places[0].x, places[0].y, places[1].x, places[1].y});
@@ -96,60 +106,77 @@ std::vector<Crossing> crossings_of(const Grid& grid, const std::map<At, std::str
 
 std::string map_sentence(const Map& map) {
   std::vector<std::size_t> won(map.choices.size());
+  std::vector<Tile> leads;
   for (const Tile& tile : map.tiles)
-    ++won[tile.winner];
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < won.size(); ++i)
-    parts.push_back(map.choices[i].name + " wins in " + std::to_string(won[i]));
-  const auto [least, most] = std::ranges::minmax_element(map.tiles, {}, &Tile::margin);
-  if (won.size() == 1)
+    if (tile.winner) {
+      ++won[*tile.winner];
+      leads.push_back(tile);
+    }
+  const std::size_t ties = map.tiles.size() - leads.size();
+  if (leads.empty())
+    return fmt::format("All {} places are ties: no lead is above {:g} % and beyond what is known.",
+                       ties, 100 * smallest_lead);
+  const auto [least, most] = std::ranges::minmax_element(leads, {}, &Tile::margin);
+  if (won.size() == 1 && ties == 0)
     return map.choices[0].name + " wins in all " + std::to_string(map.tiles.size()) +
            fmt::format(" places, with {:.3g} to {:.3g} times", least->margin, most->margin) +
            " the throughput of the next.";
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < won.size(); ++i)
+    parts.push_back(map.choices[i].name + " wins in " + std::to_string(won[i]));
+  if (ties > 0)
+    parts.push_back(ties == 1 ? "1 is a tie" : std::to_string(ties) + " are ties");
   return "Of " + std::to_string(map.tiles.size()) + " places " + and_listed(parts) +
-         "; the largest lead is that of " + map.choices[most->winner].name +
+         "; the largest lead is that of " + most->first +
          fmt::format(", {:.3g} times the next, at ", most->margin) +
          said(map.x.title, count_shown(map.xs[most->x])) + " and " +
          said(map.y.title, count_shown(map.ys[most->y])) + ".";
+}
+
+// The choices of a place, the fastest first. What is not steady wins nothing (ranking.cpp), unless
+// nothing else is there.
+Tile tile_of(const At& at, const std::map<std::string, MapCell>& cells) {
+  std::vector<std::pair<std::string, MapCell>> order(cells.begin(), cells.end());
+  std::ranges::stable_sort(order, {}, [](const auto& one) {
+    return std::pair(is_unsteady(one.second.cell->result->figures), -one.second.cell->throughput());
+  });
+  const auto& [best, first] = order.front();
+  Tile tile{
+      .x = at.first, .y = at.second, .first = best, .samples_per_s = first.cell->throughput()};
+  for (std::size_t i = 1; i < order.size(); ++i)
+    if (!is_unsteady(order[i].second.cell->result->figures) &&
+        ties(*order[i].second.ranked, *first.ranked))
+      tile.tied.push_back(order[i].first);
+  if (order.size() > 1) {
+    const double next = order[1].second.cell->throughput();
+    tile.runner_up = order[1].first;
+    tile.margin = next > 0 ? tile.samples_per_s / next : 1;
+  }
+  return tile;
 }
 
 Map map_of(const std::string& name, const Grid& grid, const std::vector<std::string>& axes) {
   Map map{.name = name, .xs = grid.xs, .ys = grid.ys};
   map.x.title = axes[0];
   map.y.title = axes[1];
-  std::map<At, std::string> winner;
   for (const auto& [at, cells] : grid.at) {
-    std::vector<std::pair<double, std::string>> order;
-    for (const auto& [choice, cell] : cells)
-      order.emplace_back(cell->throughput(), choice);
-    // What is not steady wins nothing (ranking.cpp), unless nothing else is there.
-    // `of` because clang 14 captures no structured binding.
-    std::ranges::sort(order, {}, [&of = cells](const auto& one) {
-      return std::pair(is_unsteady(of.at(one.second)->result->figures), -one.first);
-    });
-    const std::string& best = order.front().second;
-    Series& choice = found_or_added(map.choices, best, &Series::name);
-    choice.colour = cells.at(best)->colour;
-    choice.dash = cells.at(best)->dash;
-    winner[at] = best;
-    Tile tile{.x = at.first,
-              .y = at.second,
-              .winner = static_cast<std::size_t>(&choice - map.choices.data()),
-              .samples_per_s = order.front().first};
-    if (order.size() > 1) {
-      tile.runner_up = order[1].second;
-      tile.margin = order[1].first > 0 ? order[0].first / order[1].first : 1;
+    Tile tile = tile_of(at, cells);
+    if (tile.tied.empty()) {
+      Series& choice = found_or_added(map.choices, tile.first, &Series::name);
+      choice.colour = cells.at(tile.first).cell->colour;
+      choice.dash = cells.at(tile.first).cell->dash;
+      tile.winner = static_cast<std::size_t>(&choice - map.choices.data());
     }
     map.tiles.push_back(std::move(tile));
   }
-  map.crossings = crossings_of(grid, winner);
+  map.crossings = crossings_of(grid, map.tiles);
   map.sentence = map_sentence(map);
   return map;
 }
 
 }  // namespace
 
-std::vector<Map> maps_of(const Study& study) {
+std::vector<Map> maps_of(const Study& study, const Ranking& ranking) {
   const std::vector<std::string> axes = axes_of(study);
   if (axes.size() < 2)
     return {};
@@ -170,6 +197,9 @@ std::vector<Map> maps_of(const Study& study) {
   const auto number = [&](std::size_t cell, const std::string& axis) {
     return *number_of(study.cells[cell].result->setting(axis));
   };
+  std::vector<const RankedCell*> ranked(study.cells.size());
+  for (const RankedCell& cell : ranking.cells)
+    ranked[cell.result] = &cell;
   std::vector<Map> maps;
   for (const auto& [name, cells] : by_name) {
     std::set<double> xs, ys;
@@ -185,7 +215,7 @@ std::vector<Map> maps_of(const Study& study) {
     };
     for (const std::size_t cell : cells)
       grid.at[{place(grid.xs, number(cell, axes[0])), place(grid.ys, number(cell, axes[1]))}]
-             [choice[cell]] = &study.cells[cell];
+             [choice[cell]] = {&study.cells[cell], ranked[cell]};
     maps.push_back(map_of(name, grid, axes));
   }
   return maps;

@@ -123,8 +123,7 @@ bool ranks_before(const RankedCell& a, const RankedCell& b) {
 std::size_t tied_in(const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
   const auto behind = std::ranges::find_if(contest.cells, [&](const RankedCell& cell) {
-    return !cell.is_candidate || !may_be_as_fast(cell, first) ||
-           cell.samples_per_s < (1 - near_numbers) * first.samples_per_s;
+    return !cell.is_candidate || !ties(cell, first);
   });
   return static_cast<std::size_t>(behind - contest.cells.begin());
 }
@@ -197,6 +196,11 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
 
 bool may_be_as_fast(const RankedCell& slower, const RankedCell& faster) {
   return slower.samples_per_s + slower.half_width >= faster.samples_per_s - faster.half_width;
+}
+
+bool ties(const RankedCell& slower, const RankedCell& faster) {
+  return may_be_as_fast(slower, faster) &&
+         slower.samples_per_s >= (1 - near_numbers) * faster.samples_per_s;
 }
 
 Ranking rank(const Results& results) {

@@ -51,4 +51,7 @@ struct Ranking {
 
 Ranking rank(const std::vector<Result>& results);
 
+// Whether the second has no lead over the first: their intervals overlap, and the numbers are near.
+bool ties(const RankedCell& slower, const RankedCell& faster);
+
 }  // namespace syncline

@@ -120,11 +120,38 @@ await opened(hostile, { width: 1280, scheme: "light" }, async (tab) => {
   assert.equal((await tab.$$("script")).length, 3);
 });
 
+// A tile has its winner's name, also for keys and in grey; nobody wins a tie.
+const luminance = ([r, g, b]) => [r, g, b].reduce((sum, part, i) => sum + [0.2126, 0.7152, 0.0722][i] * (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4), 0);
+const contrast = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
-  const tiles = await tab.$$("#map .scroll rect");
-  assert.equal(tiles.length, 4);
-  await tiles[0].hover();
-  assert.match((await texts(tab, ".tip"))[0], /^workers \d+, bandwidth-factor [\d.]+\n(ring|ps): [\d,]+ samples\/s\n[\d.]+ × (ring|ps)$/);
+  const tiles = await tab.$$eval("#map .tile", (all) => all.map((tile) => {
+    const box = tile.querySelector("rect"), at = (text) => Number(text.getAttribute("x")) > Number(box.getAttribute("x")) && Number(text.getAttribute("x")) < Number(box.getAttribute("x")) + Number(box.getAttribute("width"))
+      && Number(text.getAttribute("y")) > Number(box.getAttribute("y")) && Number(text.getAttribute("y")) < Number(box.getAttribute("y")) + Number(box.getAttribute("height"));
+    const text = [...tile.ownerSVGElement.querySelectorAll(".winner")].filter(at);
+    const rgb = (colour) => colour.match(/\d+/g).map(Number);
+    return { says: tile.getAttribute("aria-label"), name: text.map((one) => one.textContent).join(" "), fill: rgb(getComputedStyle(box).fill), ink: rgb(getComputedStyle(text[0]).fill), dashed: box.hasAttribute("stroke-dasharray") };
+  }));
+  assert.equal(tiles.length, 6);
+  const lightness = new Map();
+  for (const tile of tiles) {
+    const [, winner] = /^workers \d+, bandwidth-factor [\d.]+, (tie|inhad|bsp \w+): /.exec(tile.says);
+    assert.equal(tile.name, winner);
+    assert.equal(tile.dashed, winner === "tie");
+    if (winner === "tie") assert.ok(Math.max(...tile.fill) - Math.min(...tile.fill) < 3, "ties are grey");
+    assert.ok(contrast(luminance(tile.fill), luminance(tile.ink)) >= 4.5);
+    lightness.set(winner, luminance(tile.fill));
+  }
+  assert.deepEqual([...lightness.keys()].sort(), ["bsp ps", "inhad", "tie"]);
+  const lights = [...lightness.values()].sort();
+  for (let i = 1; i < 3; ++i) assert.ok(contrast(lights[i], lights[i - 1]) > 1.15, "lightness alone tells them apart");
+  await tab.hover("#map .tile");
+  assert.match((await texts(tab, ".tip"))[0], /^workers \d+, bandwidth-factor [\d.]+\n(tie: )?(inhad|bsp).*\n(.*\n)?[\d.]+ × (inhad|bsp \w+)(: no lead)?$/);
+  // A tab reaches one tile; arrows the others.
+  assert.equal((await tab.$$("#map .tile[tabindex='0']")).length, 1);
+  await tab.$eval("#map .tile[tabindex='0']", (tile) => tile.focus());
+  const first = (await texts(tab, ".tip"))[0];
+  await tab.keyboard.press("ArrowRight");
+  assert.notEqual((await texts(tab, ".tip"))[0], first);
   await tab.select(".case select", "1");
   assert.ok((await chart(tab, "throughput", "chart.width")) > 280);
 });

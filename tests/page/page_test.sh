@@ -30,8 +30,8 @@ done
 grep -q 'alert(1)' hostile.html
 
 # Two numbers and a choice, and simulated against measured.
-"$program" run --platform pcie-8x4-10gbe --model resnet50 --workers 4,8 --bandwidth-factor 0.5,1 --exchange ring,ps \
-  --iterations 4 --html map.html >/dev/null
+"$program" run --platform pcie-8x4-10gbe --model resnet50 --workers 4,8,16 --bandwidth-factor 0.5,1 --schedule bsp,inhad \
+  --exchange ring,ps --iterations 4 --html map.html >/dev/null
 "$program" validate "$source/experiments/validation/mstopk-25gbe" --html validation.html >/dev/null
 
 # Curves of loss and accuracy, one of which meets its target.

@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 #include <regex>
 
+#include "sim/page/colours.h"
 #include "sim/page/drawn_timeline.h"
 #include "sim/page/page_parts.h"
+#include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/study/charts.h"
 #include "sim/study/study.h"
@@ -194,13 +196,64 @@ TEST(Maps, DrawTheLineWhereTwoChoicesAreAsFast) {
              {"bandwidth-factor", bandwidth},
              {"schedule", schedule}},
             schedule == "bsp" ? 100.0 : 100.0 * workers / (bandwidth == "1" ? 3.0 : 6.0)));
-  const auto maps = maps_of(study_of(results));
+  const auto maps = maps_of(study_of(results), rank(results));
   ASSERT_EQ(maps.size(), 1U);
   EXPECT_EQ(maps[0].tiles.size(), 8U);
   ASSERT_EQ(maps[0].crossings.size(), 2U);
   // At bandwidth 1 they meet at 3 workers: log(3/2) / log 2 = 0.585 of the way from 2 to 4.
   EXPECT_NEAR(maps[0].crossings[0].from_x, 1.585, 1e-3);
   EXPECT_NEAR(maps[0].crossings[0].from_y, 0, 1e-9);
+}
+
+// A lead below half a percent is none: the place has no winner, and is drawn as nobody's.
+TEST(Maps, HaveNoWinnerWhereTheLeadIsNone) {
+  std::vector<Result> results;
+  for (const int workers : {1, 2, 4})
+    for (const std::string bandwidth : {"1", "10"})
+      for (const std::string schedule : {"bsp", "asp"})
+        results.push_back(
+            made_result({{"workers", std::to_string(workers)},
+                         {"bandwidth-factor", bandwidth},
+                         {"schedule", schedule}},
+                        schedule == "bsp" ? 100 : 100 * (workers == 1 ? 1.004 : workers * 1.0)));
+  const auto maps = maps_of(study_of(results), rank(results));
+  ASSERT_EQ(maps.size(), 1U);
+  for (const Tile& tile : maps[0].tiles)
+    EXPECT_EQ(tile.winner.has_value(), tile.x != 0) << tile.x << ", " << tile.y;
+  EXPECT_EQ(maps[0].tiles[0].tied, std::vector<std::string>{"bsp"});
+  EXPECT_EQ(maps[0].choices.size(), 1U);
+  EXPECT_TRUE(maps[0].sentence.starts_with("Of 6 places asp wins in 4 and 2 are ties; "))
+      << maps[0].sentence;
+  EXPECT_EQ(count(svg_of(maps[0], "a subject"), ">tie<"), 1U + 2U);  // the legend's, and the tiles
+}
+
+// In grey each winner is darker than the one before, and what is written on it can be read.
+TEST(Maps, HaveTintsThatNeedNoHue) {
+  const auto channel = [](const std::string& colour, std::size_t at) {
+    const double part = std::stoi(colour.substr(at, 2), nullptr, 16) / 255.0;
+    return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+  };
+  const auto light = [&](const std::string& colour) {
+    return 0.2126 * channel(colour, 1) + 0.7152 * channel(colour, 3) + 0.0722 * channel(colour, 5);
+  };
+  const auto lightness = [&](const std::string& colour) {
+    return 116 * std::cbrt(light(colour)) - 16;
+  };
+  for (const int first : {0, 1, 2, 3, 4, 5, 6}) {
+    std::vector<Series> choices;
+    for (int i = 0; i < 7; ++i)
+      choices.push_back({.name = std::to_string(i), .colour = (first + i) % 7});
+    const auto tints = tints_of(choices);
+    for (std::size_t i = 0; i < tints.size(); ++i) {
+      EXPECT_EQ(tints[i].hatched, i >= 5);
+      if (i > 0 && i < 5) {
+        EXPECT_GT(lightness(tints[i - 1].fill), lightness(tints[i].fill) + 12);
+      }
+      const double a = light(tints[i].fill) + 0.05, b = light(tints[i].ink) + 0.05;
+      EXPECT_GE(std::max(a, b) / std::min(a, b), 4.5) << tints[i].fill << " " << tints[i].ink;
+    }
+    EXPECT_GT(lightness(tie_fill), lightness(tints[0].fill) + 4);
+  }
 }
 
 TEST(Summary, HasARowPerCellAndItsWarnings) {

@@ -1,0 +1,78 @@
+// The tables of a page.
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "sim/page/page_json.h"
+#include "sim/report/figures.h"
+#include "sim/report/readable.h"
+#include "sim/report/runs.h"
+#include "sim/study/pooled.h"
+
+namespace syncline {
+namespace {
+
+using Json = PageJson;
+
+// The unit in which the page shows numbers of a figure.
+const char* unit_of(const Figure& figure) {
+  if (figure.has(Figure::part))
+    return "%";
+  switch (figure.unit) {
+    case Unit::samples_per_s:
+      return "samples/s";
+    case Unit::share:
+      return "%";
+    case Unit::seconds:
+    case Unit::duration:
+      return "s";
+    case Unit::bytes:
+      return "B";
+    case Unit::text:
+      return "text";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
+  const std::vector<std::string> options = with_differing(study.telling_options, findings.results);
+  const std::vector<const Figure*> figures = columns_of(findings.results);
+  Json columns = Json::array(), rows = Json::array();
+  for (const std::string& option : options)
+    columns.push_back({{"title", option}, {"unit", "text"}});
+  for (const Figure* figure : figures) {
+    const std::string title = title_of(*figure, findings.results);
+    columns.push_back({{"title", title}, {"unit", unit_of(*figure)}});
+    if (has_ranges(*figure, findings.results))
+      for (const char* end : {", least", ", most"})
+        columns.push_back({{"title", title + end}, {"unit", unit_of(*figure)}});
+  }
+  for (const RankedCell& ranked : ranking.cells) {
+    const Result& result = findings.results[ranked.result];
+    Json row = Json::array();
+    for (const std::string& option : options)
+      row.push_back(result.option(option));
+    for (const Figure* figure : figures) {
+      const auto value = column_value(*figure, result);
+      row.push_back(figure->unit == Unit::text ? Json(shown_in_table(*figure, result))
+                    : value                    ? Json(rounded(*value))
+                                               : Json(nullptr));
+      if (!has_ranges(*figure, findings.results))
+        continue;
+      const std::optional<SeedBand> band = band_of(figure->name, result);
+      for (const double end : {band ? band->least : value.value_or(HUGE_VAL),
+                               band ? band->most : value.value_or(HUGE_VAL)})
+        row.push_back(std::isfinite(end) ? Json(rounded(end)) : Json(nullptr));
+    }
+    rows.push_back(std::move(row));
+  }
+  std::string note = "Simulated as " + how_simulated(findings.results);
+  for (const std::string& pooling : findings.notes)
+    note += fmt::format("; {}", pooling);
+  return {{"columns", columns}, {"rows", rows}, {"note", note + "."}};
+}
+
+}  // namespace syncline
