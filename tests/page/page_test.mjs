@@ -25,6 +25,7 @@ async function opened(file, { width, scheme }, look) {
 }
 
 const chart = (tab, id, question) => tab.evaluate((id, question) => new Function("chart", "return " + question)(liveCharts.get(id)), id, question);
+const nextFrame = (tab) => tab.evaluate(() => new Promise((after) => requestAnimationFrame(() => requestAnimationFrame(after))));
 const texts = (tab, selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
 
 for (const width of [1280, 390])
@@ -80,9 +81,42 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   await boxes[0].hover();
   assert.match((await texts(tab, ".tip"))[0], /^worker \d+, compute: \w+\n[\d.]+ (ms|s|µs), from /);
 
-  const wide = await tab.$eval("#timeline .scroll svg", (svg) => svg.clientWidth);
-  await tab.click("#timeline .choice label:last-child");
-  assert.equal(await tab.$eval("#timeline .scroll svg", (svg) => svg.clientWidth), 8 * wide);
+  // Wheel, keys and drags move it; its ticks are those of what is in view, and all differ.
+  const ticks = () => texts(tab, "#timeline .plot > g:first-of-type text");
+  const all = await ticks();
+  const box = await (await tab.$("#timeline .plot")).boundingBox();
+  await tab.mouse.move(box.x + box.width / 2, box.y + 40);
+  await tab.mouse.wheel({ deltaY: -720 });
+  await nextFrame(tab);
+  const zoomed = await ticks();
+  assert.notDeepEqual(zoomed, all);
+  const [, from, to, whole] = /^([\d.]+) ms to ([\d.]+) ms of ([\d.]+) ms$/.exec((await texts(tab, "#timeline [role=status]"))[0]);
+  assert.ok(Math.abs(whole / (to - from) - 8) < 0.2, "three doublings");
+  assert.ok(Math.abs((Number(from) + Number(to)) / 2 / whole - 0.5) < 0.02, "around the pointer");
+  await tab.mouse.down();
+  await tab.mouse.move(box.x + box.width / 2 - 100, box.y + 40, { steps: 4 });
+  await tab.mouse.up();
+  await nextFrame(tab);
+  assert.ok(parseFloat((await texts(tab, "#timeline [role=status]"))[0]) > Number(from), "to the left is later");
+  await tab.$eval("#timeline .plot", (plot) => plot.focus());
+  for (let i = 0; i < 12; ++i) await tab.keyboard.press("+");
+  await nextFrame(tab);
+  const deepest = await ticks();
+  assert.ok(deepest.length > 2);
+  assert.equal(new Set(deepest).size, deepest.length);
+  for (const tick of deepest) assert.ok(tick.length < 16, tick);
+  await tab.keyboard.press("Home");
+  await nextFrame(tab);
+  assert.deepEqual(await ticks(), all);
+  // Whoever zooms out of the whole scrolls the page.
+  await tab.evaluate(() => scrollTo(0, 300));
+  const before2 = await tab.evaluate(() => scrollY);
+  const plot = await (await tab.$("#timeline .plot")).boundingBox();
+  if (plot.y < 880) {
+    await tab.mouse.move(plot.x + 50, Math.max(plot.y + 5, 5));
+    await tab.mouse.wheel({ deltaY: 200 });
+    await tab.waitForFunction((y) => scrollY > y, { timeout: 3000 }, before2);
+  }
   await tab.click("#timeline .legend button");
   assert.ok((await tab.$$("#timeline rect.off")).length > 0);
 

@@ -7,57 +7,141 @@ const doings = {
   exposed: "exposed communication", wait: "waiting",
 };
 
-function timelineDrawing(timeline, zoom, hidden) {
-  const gutter = innerWidth < 820 ? 96 : 132;
-  const room = Math.min(1120, document.documentElement.clientWidth) - (innerWidth < 820 ? 40 : 64) - gutter;
-  const width = Math.max(480, room) * zoom;
-  const names = drawn("svg", { width: gutter, "aria-hidden": "true" });
-  const plot = drawn("svg", { width, role: "img", "aria-label": timeline.sentence });
-  plot.append(drawn("defs", {}, drawn("pattern", { id: "waiting", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    drawn("rect", { width: 6, height: 6, fill: paint("idle") }), drawn("rect", { width: 1.5, height: 6, fill: paint("hatch") }))));
-  const place = (ticks) => (ticks / timeline.parts) * (width - 2) + 1;
+const least_view = 1e-3; // of the whole: slices are known to a hundredth of it
+
+// Ticks of a stretch, in its unit, with as many digits as tell them apart.
+function timeTicks(from, to) {
+  const [unit, name] = to >= 1 ? [1, "s"] : to >= 1e-3 ? [1e-3, "ms"] : [1e-6, "µs"];
+  const ticks = ticksBetween(from / unit, to / unit, "linear");
+  const decimals = ticks.length > 1 ? Math.min(9, Math.max(0, -Math.floor(Math.log10(ticks[1] - ticks[0]) + 1e-9))) : 3;
+  return ticks.map((tick) => ({ s: tick * unit, text: tick === 0 ? "0" : `${tick.toFixed(decimals)} ${name}` }));
+}
+
+// What a slice is, for whoever points at it.
+function sliceText(timeline, track, [from, to, verb, bucket, iteration]) {
+  const seconds = (ticks) => shown((ticks / timeline.parts) * timeline.seconds, "s");
+  return `${track.name}, ${track.stream}: ${timeline.verbs[verb][0]}\n${seconds(to - from)}, from ${seconds(from)}` +
+    (bucket < 0 ? "" : `\nbucket ${bucket}`) + (iteration < 0 ? "" : `, iteration ${iteration}`).replace(/^, /, bucket < 0 ? "\n" : ", ");
+}
+
+// The tracks, one below another: where each is.
+function placedTracks(timeline) {
   let y = 24, last = null;
-  const grid = drawn("g");
-  plot.append(grid);
-  for (const track of timeline.tracks) {
-    const main = track.stream === "compute", tall = main ? 18 : 7;
-    const isNew = track.name !== last;
-    if (isNew) y += last === null ? 0 : 11;
-    if (isNew) names.append(drawn("text", { x: gutter - 12, y: y + 13, "text-anchor": "end", class: "label" }, shortened(track.name, innerWidth < 820 ? 11 : 16)));
+  const tracks = timeline.tracks.map((track) => {
+    const isNew = track.name !== last, tall = track.stream === "compute" ? 18 : 7;
+    if (isNew && last !== null) y += 11;
     last = track.name;
-    plot.append(drawn("line", { x1: 0, x2: width, y1: y + tall / 2, y2: y + tall / 2, stroke: paint("line") }));
-    for (const [from, to, verb, bucket, iteration] of track.slices) {
-      const [name, doing] = timeline.verbs[verb];
-      const box = drawn("rect", {
-        x: place(from), y, width: Math.max(0.7, place(to) - place(from) - (place(to) - place(from) > 3 ? 0.6 : 0)), height: tall,
-        fill: doing === "wait" ? "url(#waiting)" : paint(doing), ...(main && doing !== "wait" ? { rx: 1.5 } : {}),
-      });
-      if (hidden.has(doing)) box.setAttribute("class", "off");
-      const seconds = (ticks) => shown((ticks / timeline.parts) * timeline.seconds, "s");
-      box.about = () => `${track.name}, ${track.stream}: ${name}\n${seconds(to - from)}, from ${seconds(from)}` +
-        (bucket < 0 ? "" : `\nbucket ${bucket}`) + (iteration < 0 ? "" : `, iteration ${iteration}`).replace(/^, /, bucket < 0 ? "\n" : ", ");
-      plot.append(box);
-      if (main && place(to) - place(from) > name.length * 7 + 8) {
-        const fill = doing === "wait" ? paint("muted") : doing === "backward" ? "#fff" : doing === "serve" ? paint("paper") : "#1b1c1f";
-        const text = drawn("text", { x: place(from) + 6, y: y + 13, class: "small", style: `fill:${fill};pointer-events:none` }, name);
-        plot.append(text);
-      }
-    }
     y += tall + 2;
+    return { track, isNew, tall, y: y - tall - 2 };
+  });
+  return { tracks, height: y };
+}
+
+// What of a track is in view, as boxes with what they say.
+function trackBoxes({ track, tall, y }, timeline, view, place, hidden) {
+  const boxes = [];
+  let end = -1, before = "";
+  for (const slice of track.slices) {
+    const [name, doing] = timeline.verbs[slice[2]];
+    const from = Math.max(place(slice[0]), -1), to = Math.min(place(slice[1]), view.width + 1);
+    if (to < 0 || from > view.width || (to - end < 0.3 && doing === before)) continue; // not to be seen
+    end = to;
+    before = doing;
+    const main = tall > 10;
+    const box = drawn("rect", {
+      x: from, y, width: Math.max(0.7, to - from - (to - from > 3 ? 0.6 : 0)), height: tall,
+      fill: doing === "wait" ? "url(#waiting)" : paint(doing), ...(main && doing !== "wait" ? { rx: 1.5 } : {}),
+    });
+    if (hidden.has(doing)) box.setAttribute("class", "off");
+    box.about = () => sliceText(timeline, track, slice);
+    boxes.push(box);
+    if (main && to - from > name.length * 7 + 8) {
+      const fill = doing === "wait" ? paint("muted") : doing === "backward" ? "#fff" : doing === "serve" ? paint("paper") : "#1b1c1f";
+      boxes.push(drawn("text", { x: from + 6, y: y + 13, class: "small through", style: `fill:${fill}` }, name));
+    }
   }
-  const step = ticksBetween(0, timeline.seconds * 1e3, "linear").map((ms) => ms / 1e3);
-  for (const s of step) {
-    const x = place((s / timeline.seconds) * timeline.parts);
-    grid.append(drawn("line", { x1: x, x2: x, y1: 18, y2: y, stroke: paint("line") }));
-    if (x < width - 40) grid.append(drawn("text", { x, y: 12, class: "small", "text-anchor": s ? "middle" : "start" }, s ? shown(s, "s") : "0"));
-  }
-  for (const svg of [names, plot]) svg.setAttribute("height", y + 4);
+  return boxes;
+}
+
+// Wheel, drag and keys move and scale what is in view.
+function moveByHand(plot, view, change) {
+  const zoom = (factor, at) => {
+    const wide = Math.min(1, Math.max(least_view, (view.to - view.from) / factor)), middle = view.from + at * (view.to - view.from);
+    change(middle - at * wide, middle + (1 - at) * wide);
+  };
+  const move = (part) => change(view.from + part * (view.to - view.from), view.to + part * (view.to - view.from));
+  const at = (event) => (event.clientX - plot.getBoundingClientRect().left) / view.width;
+  // A page that is scrolled over it goes on scrolling, and nobody can zoom out of the whole.
+  plot.addEventListener("wheel", (event) => {
+    const whole = view.to - view.from >= 1 && event.deltaY > 0;
+    if (whole || event.timeStamp - lastScroll < 300) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (Math.abs(event.deltaX) > Math.abs(event.deltaY)) move(event.deltaX / view.width);
+    else zoom(2 ** (-event.deltaY / 240), at(event));
+  }, { passive: false });
+  let held = null;
+  plot.addEventListener("pointerdown", (event) => { if (event.button === 0) held = { x: event.clientX, from: view.from, to: view.to }; });
   plot.addEventListener("pointermove", (event) => {
-    if (event.target.about) showTip(event.target.about(), event.clientX, event.clientY);
+    if (!held || Math.abs(event.clientX - held.x) < 3) return;
+    plot.setPointerCapture(event.pointerId);
+    const part = ((held.x - event.clientX) / view.width) * (held.to - held.from);
+    change(held.from + part, held.to + part);
+  });
+  for (const name of ["pointerup", "pointercancel"]) plot.addEventListener(name, () => { held = null; });
+  plot.addEventListener("dblclick", (event) => zoom(2, at(event)));
+  plot.addEventListener("keydown", (event) => {
+    const does = { "+": () => zoom(2, 0.5), "=": () => zoom(2, 0.5), "-": () => zoom(0.5, 0.5), ArrowLeft: () => move(-0.2), ArrowRight: () => move(0.2), Home: () => change(0, 1), 0: () => change(0, 1) }[event.key];
+    if (!does || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    does();
+  });
+  return zoom;
+}
+let lastScroll = -1e9;
+addEventListener("wheel", (event) => { lastScroll = event.timeStamp; }, { passive: true });
+
+// The drawing of a stretch of a timeline; `view` has its ends, from 0 to 1.
+function timelineDrawing(timeline, view, hidden, told) {
+  const narrow = innerWidth < 820, gutter = narrow ? 96 : 132;
+  view.width = Math.max(200, Math.min(1120, document.documentElement.clientWidth) - (narrow ? 40 : 64) - gutter);
+  const { tracks, height } = placedTracks(timeline);
+  const names = drawn("svg", { width: gutter, height: height + 4, "aria-hidden": "true" });
+  for (const { track, isNew, y } of tracks)
+    if (isNew) names.append(drawn("text", { x: gutter - 12, y: y + 13, "text-anchor": "end", class: "label" }, shortened(track.name, narrow ? 11 : 16)));
+  const plot = drawn("svg", { width: view.width, height: height + 4, role: "group", tabindex: "0", class: "plot", "aria-label": timeline.sentence + " Plus and minus zoom, arrows move, Home shows the whole." });
+  const waiting = drawn("defs", {}, drawn("pattern", { id: "waiting", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    drawn("rect", { width: 6, height: 6, fill: paint("idle") }), drawn("rect", { width: 1.5, height: 6, fill: paint("hatch") })));
+  const lanes = tracks.map(({ tall, y }) => drawn("line", { x1: 0, x2: view.width, y1: y + tall / 2, y2: y + tall / 2, stroke: paint("line") }));
+  const grid = drawn("g"), boxes = drawn("g");
+  plot.append(waiting, grid, ...lanes, boxes);
+  const paintView = () => {
+    const place = (part) => ((part / timeline.parts - view.from) / (view.to - view.from)) * view.width;
+    const ticks = timeTicks(view.from * timeline.seconds, view.to * timeline.seconds);
+    grid.replaceChildren(...ticks.flatMap(({ s, text }) => {
+      const x = place((s / timeline.seconds) * timeline.parts);
+      return [drawn("line", { x1: x, x2: x, y1: 18, y2: height, stroke: paint("line") }),
+        ...(x < view.width - 30 ? [drawn("text", { x, y: 12, class: "small", "text-anchor": x > 24 ? "middle" : "start" }, text)] : [])];
+    }));
+    boxes.replaceChildren(...tracks.flatMap((one) => trackBoxes(one, timeline, view, place, hidden)));
+    told();
+  };
+  let waits = false;
+  const change = (from, to) => {
+    const wide = to - from, start = Math.min(Math.max(0, from), 1 - wide);
+    Object.assign(view, { from: start, to: start + wide });
+    tip.hidden = true;
+    if (!waits) requestAnimationFrame(() => { waits = false; paintView(); });
+    waits = true;
+  };
+  const zoom = moveByHand(plot, view, change);
+  plot.addEventListener("pointermove", (event) => {
+    if (event.target.about && !event.buttons) showTip(event.target.about(), event.clientX, event.clientY);
     else tip.hidden = true;
   });
   plot.addEventListener("pointerleave", () => { tip.hidden = true; });
-  return element("div", { class: "drawing" }, names, element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the timeline, which scrolls" }, plot));
+  paintView();
+  return { drawing: element("div", { class: "drawing" }, names, plot), zoom, whole: () => change(0, 1) };
 }
 
 // Seconds of each kind, per track.
@@ -73,15 +157,19 @@ function timelineTable(timeline) {
 }
 
 function timelineSection(timelines) {
-  let chosen = 0, zoom = 1;
-  const hidden = new Set();
+  let chosen = 0, live = null;
+  const hidden = new Set(), view = { from: 0, to: 1 };
   const sentence = element("figcaption"), subject = element("p", { class: "subject" });
   const legend = element("ul", { class: "legend", "aria-label": "what is shown" });
-  const holder = element("div"), fold = element("div");
+  const holder = element("div"), fold = element("div"), stretch = element("span", { role: "status" });
+  const told = () => {
+    const [from, to] = [view.from, view.to].map((part) => part * timelines[chosen].seconds);
+    stretch.textContent = view.to - view.from < 1 ? `${shown(from, "s")} to ${shown(to, "s")} of ${shown(timelines[chosen].seconds, "s")}` : `all ${shown(timelines[chosen].seconds, "s")}`;
+  };
   const draw = () => {
     tip.hidden = true;
     const timeline = timelines[chosen];
-    sentence.textContent = timeline.sentence;
+    sentence.replaceChildren(timeline.sentence);
     subject.textContent = `${timeline.name}: ${timeline.subject}`;
     const present = Object.keys(doings).filter((doing) => timeline.verbs.some((verb) => verb[1] === doing));
     legend.replaceChildren(...present.map((doing) => legendButton(doings[doing], swatch(doing), !hidden.has(doing), () => {
@@ -89,20 +177,27 @@ function timelineSection(timelines) {
       draw();
       [...legend.querySelectorAll("button")][present.indexOf(doing)].focus();
     })));
-    holder.replaceChildren(timelineDrawing(timeline, zoom, hidden));
+    live = timelineDrawing(timeline, view, hidden, told);
+    holder.replaceChildren(live.drawing);
   };
   const choose = (i) => {
     chosen = i;
+    Object.assign(view, { from: 0, to: 1 });
     draw();
     fold.replaceChildren(folded("Table", () => timelineTable(timelines[chosen])));
   };
   choose(0);
   onRedraw.push(draw);
-  const zooms = [1, 2, 4, 8];
+  const button = (text, label, click) => {
+    const made = element("button", { type: "button", class: "plain", "aria-label": label }, text);
+    made.addEventListener("click", click);
+    return made;
+  };
   return element("section", { id: "timeline" }, element("h2", {}, "One iteration, worker by worker"),
     subject, element("figure", {}, sentence,
       element("div", { class: "bar" },
         timelines.length > 1 ? menu("Cell", timelines.map((one) => one.name), choose) : null,
-        radios("Zoom", zooms.map((z) => z + " ×"), 0, (i) => { zoom = zooms[i]; draw(); })),
+        element("span", { class: "pick" }, "Zoom", button("−", "zoom out", () => live.zoom(0.5, 0.5)), button("+", "zoom in", () => live.zoom(2, 0.5)), button("whole", "the whole timeline", () => live.whole()), stretch)),
+      element("p", { class: "note tight hint" }, "Drag to move; wheel, + and − zoom; ← and → move, Home shows the whole."),
       legend, holder, fold));
 }
