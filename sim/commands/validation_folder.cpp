@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fmt/format.h>
 #include <stdexcept>
 
+#include "kernels/io/text.h"
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/options/user_input.h"
 #include "sim/setup/csv.h"
+#include "sim/study/study.h"
 
 namespace syncline {
 namespace {
@@ -17,6 +20,19 @@ namespace fs = std::filesystem;
 // All columns of measured.csv are options, except these.
 bool is_option(const std::string& column) {
   return column != "measured" && column != "role" && column != "source" && column != "case";
+}
+
+// By the columns in which rows differ, as people say them.
+std::string named_by_columns(const Csv& csv, const Csv::Row& row) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < csv.columns.size(); ++i) {
+    const std::string &column = csv.columns[i], &value = row.fields[i];
+    const bool differs = std::ranges::any_of(
+        csv.rows, [&](const Csv::Row& other) { return other.fields[i] != value; });
+    if (differs && !value.empty() && (is_option(column) || column == "case"))
+      parts.push_back(column == "case" ? value : said(column, value));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -38,6 +54,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
     ValidationRow result{.folder = path};
+    result.named = printable(named_by_columns(csv, row));
     for (std::size_t i = 0; i < csv.columns.size(); ++i) {
       const std::string& column = csv.columns[i];
       if (is_option(column) && !row.fields[i].empty())

@@ -39,6 +39,10 @@ double median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
+const std::string& name_of(const ValidationRow& row) {
+  return row.named.empty() ? row.label : row.named;
+}
+
 }  // namespace
 
 Agreement agreement(const std::vector<ValidationRow>& rows) {
@@ -78,7 +82,7 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
     series.dash = row.fit ? 1 : 0;
     series.x.push_back(row.measured);
     series.y.push_back(row.simulated);
-    series.notes.push_back(fmt::format("{}, {:+.1f} %", row.label, 100 * row.error()));
+    series.notes.push_back(fmt::format("{}, {:+.1f} %", name_of(row), 100 * row.error()));
     if (!row.fit && (worst == nullptr || std::abs(row.error()) > std::abs(worst->error())))
       worst = &row;
   }
@@ -87,7 +91,7 @@ Chart agreement_chart(const std::vector<ValidationRow>& rows) {
           ? "All rows chose factors: there is none to judge by."
           : fmt::format(
                 "On the line simulated is as measured; furthest from it is {} of {}, by {:+.0f} %.",
-                worst->label, worst->folder, 100 * worst->error());
+                name_of(*worst), worst->folder, 100 * worst->error());
   return chart;
 }
 

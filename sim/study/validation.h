@@ -14,6 +14,8 @@ struct ValidationRow {
   double measured = 0;
   double simulated = 0;
   double perfect = 0;  // what as many workers would do alone, added up; 0: not known
+  // "BSP-A2A, 8 workers, batch 64": by the columns in which the folder's rows differ.
+  std::string named = {};
 
   double error() const { return simulated / measured - 1; }
 };

@@ -190,9 +190,21 @@ await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
   assert.ok((await chart(tab, "throughput", "chart.width")) > 280);
 });
 
+// Rows have the names of their columns; a strip has the errors of each folder; the legend its shapes.
 await opened(validation, { width: 1280, scheme: "light" }, async (tab) => {
-  assert.equal(await chart(tab, "agreement", "chart.data.datasets.filter((set) => set.notes).flatMap((set) => set.data).length"), 6);
-  assert.equal(await tab.evaluate(() => liveCharts.size), 1);
+  assert.equal(await tab.evaluate(() => liveCharts.size), 2);
+  for (const id of ["agreement", "errors"])
+    assert.equal(await chart(tab, id, "chart.data.datasets.filter((set) => set.notes).flatMap((set) => set.data).length"), 6);
+  const notes = await chart(tab, "errors", "chart.data.datasets.flatMap((set) => set.notes ?? [])");
+  assert.ok(notes.some((note) => note.includes("density 0.01")), notes.join("; "));
+  const errors = await chart(tab, "errors", "chart.data.datasets.flatMap((set) => set.data.map((point) => Math.expm1(point.x)))");
+  notes.forEach((note, i) => assert.ok(note.endsWith(`${errors[i] < 0 ? "" : "+"}${(100 * errors[i]).toFixed(1)} %`), note + " is at " + errors[i]));
+  assert.ok((await tab.$$("#agreement .legend button path")).length === 1, "a shape per folder");
+  assert.match((await texts(tab, "#agreement .legend"))[0], /hollow: chose factors/);
+  await tab.click("#agreement .choice label:last-child");
+  assert.equal(await chart(tab, "agreement", "chart.options.scales.x.title.text"), "measured, samples/s, linear scale");
+  await tab.click("#agreement .legend button");
+  for (const id of ["agreement", "errors"]) assert.equal(await chart(tab, id, "chart.isDatasetVisible(0) || chart.isDatasetVisible(1)"), false);
 });
 
 // Both curves, to the target, against what is chosen.

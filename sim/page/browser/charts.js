@@ -1,4 +1,4 @@
-// Charts of the data by Chart.js: lines, bars, columns and points.
+// Charts of the data by Chart.js: lines, bars and columns.
 "use strict";
 
 const liveCharts = new Map(); // by what they show, for whoever wants to ask them
@@ -24,6 +24,8 @@ function ticksBetween(least, most, scale, own) {
       if (x * 10 ** decade >= least * 0.999 && x * 10 ** decade <= most * 1.001) ticks.push(x * 10 ** decade);
   return ticks;
 }
+
+const withScale = (of) => `${of.title}, ${of.scale === "linear" ? "linear" : "log"} scale`;
 
 // An axis whose numbers Chart.js sees as logarithms: its own are of base 10 only.
 function axis(of, least, most, own, grid) {
@@ -165,7 +167,7 @@ function lines(chart) {
       label: series.name, endLabel: names[i], bound, borderColor: colour, backgroundColor: colour,
       data: series.x.map((x, k) => ({ x: at(x), y: of(series.y[k]), of: [x, series.y[k]] })),
       borderWidth: bound ? 1.5 : 2.25, borderDash: bound ? [4, 4] : dashes[series.dash % 4], tension: 0,
-      pointStyle: markers[Math.max(0, series.colour) % 7], pointRadius: bound || curves ? 0 : 4, pointHoverRadius: bound ? 3 : 6, pointHitRadius: 8,
+      pointStyle: shapeOf(series.colour), pointRadius: bound || curves ? 0 : 4, pointHoverRadius: bound ? 3 : 6, pointHitRadius: 8,
       bands: (series.bands ?? []).map(([least, most], k) => ({ x: at(series.x[k]), least: of(least), most: of(most) })),
       clip: false, order: bound ? 1 : 0,
     };
@@ -243,29 +245,6 @@ function columns(chart, series) {
     barThickness: Math.max(2, Math.min(10, 200 / (most - least + 2))),
   }];
   return { type: "bar", data: { datasets }, options };
-}
-
-function points(chart) {
-  const all = chart.series.flatMap((series) => [...series.x, ...series.y]).filter((n) => n > 0);
-  const least = Math.min(...all) / 1.3, most = Math.max(...all) * 1.3, options = common();
-  options.scales = { x: axis(chart.x, least, most, null, true), y: axis(chart.y, least, most, null, true) };
-  options.interaction = { mode: "nearest", intersect: true };
-  options.plugins.tooltip.filter = (item) => item.dataset.notes !== undefined;
-  options.plugins.tooltip.callbacks = {
-    title: ([item]) => item.dataset.label,
-    label: (item) => [item.dataset.notes[item.dataIndex], `measured ${shown(item.raw.of[0], "")}, simulated ${shown(item.raw.of[1], "samples/s")}`],
-  };
-  const log = Math.log10;
-  const datasets = chart.series.map((series) => {
-    const colour = paint(colourName(series.colour));
-    return {
-      label: series.name, notes: series.notes, pointStyle: markers[(series.colour + Math.floor(series.colour / 7)) % 7], pointRadius: 4.5, pointHoverRadius: 7,
-      data: series.x.map((x, i) => ({ x: log(x), y: log(series.y[i]), of: [x, series.y[i]] })).filter((p) => Number.isFinite(p.x) && Number.isFinite(p.y)),
-      backgroundColor: series.dash ? "transparent" : colour, borderColor: colour, borderWidth: 1.5,
-    };
-  });
-  datasets.push({ type: "line", label: "as measured", data: [{ x: log(least), y: log(least) }, { x: log(most), y: log(most) }], borderColor: paint("bound"), borderWidth: 1.5, borderDash: [4, 4], pointRadius: 0, pointHitRadius: 0 });
-  return { type: "scatter", data: { datasets }, options };
 }
 
 // A canvas with a chart; arrows step through its values and say them.

@@ -3,26 +3,6 @@
 
 const onRedraw = []; // when colours or the width have changed
 
-function swatch(name, hollow = false) {
-  const box = drawn("svg", { width: 14, height: 14, "aria-hidden": "true" });
-  if (name === "wait")
-    box.append(drawn("rect", { width: 14, height: 14, rx: 2, style: "fill:var(--idle);stroke:var(--hatch)" }), drawn("path", { d: "M2 12L12 2M-1 5L5 -1M9 15L15 9", style: "stroke:var(--hatch);stroke-width:1.5" }));
-  else if (hollow) box.append(drawn("rect", { x: 1, y: 1, width: 12, height: 12, rx: 2, style: `fill:none;stroke:var(--${name});stroke-width:2` }));
-  else box.append(drawn("rect", { width: 14, height: 14, rx: 2, style: `fill:var(--${name})` }));
-  return box;
-}
-
-function lineMark(name, dash) {
-  return drawn("svg", { width: 26, height: 10, "aria-hidden": "true" },
-    drawn("line", { x1: 0, x2: 26, y1: 5, y2: 5, "stroke-dasharray": dash.join(" "), style: `stroke:var(--${name});stroke-width:2.25` }));
-}
-
-function legendButton(name, mark, pressed, click) {
-  const button = element("button", { type: "button", "aria-pressed": pressed }, mark, name);
-  button.addEventListener("click", click);
-  return element("li", {}, button);
-}
-
 // A value per row and series.
 function chartTable(chart) {
   const caption = chart.title + (chart.variant ? ", " + chart.variant : "");
@@ -37,9 +17,6 @@ function chartTable(chart) {
   if (chart.kind === "columns")
     return table([{ title: "of", unit: "text" }, { title: "staleness", unit: "text" }, { title: "part", unit: "%" }],
       chart.series.flatMap((series) => series.x.map((_, i) => [series.name, series.notes[i], series.y[i]])), { caption });
-  if (chart.kind === "points")
-    return table([{ title: "folder", unit: "text" }, { title: "row", unit: "text" }, { title: "measured", unit: "samples/s" }, { title: "simulated", unit: "samples/s" }],
-      chart.series.flatMap((series) => series.x.map((x, i) => [series.name, series.notes[i], x, series.y[i]])), { caption, sortable: true });
   const notes = chart.kind === "bars";
   return table([{ title: "cell", unit: "text" }, ...chart.series.map((series) => ({ title: series.name, unit: chart.x.unit })), ...(notes ? [{ title: "busiest links", unit: "text" }] : [])],
     chart.categories.map((name, i) => [name, ...chart.series.map((series) => series.y[i]), ...(notes ? [chart.series[0].notes[i]] : [])]), { caption });
@@ -79,7 +56,7 @@ function pairSection(charts, id, title) {
   };
   const named = new Set();
   for (const series of charts.flatMap((chart) => chart.series).filter((one) => !named.has(one.name) && named.add(one.name)))
-    legend.append(legendButton(series.name, lineMark(colourName(series.colour), series.colour < 0 ? [4, 4] : dashes[series.dash % 4]), true, (event) => {
+    legend.append(legendButton(series.name, lineMark(series, charts[0].kind === "curves"), true, (event) => {
       if (!hidden.delete(series.name)) hidden.add(series.name);
       event.currentTarget.setAttribute("aria-pressed", !hidden.has(series.name));
       show();
@@ -177,7 +154,7 @@ function build(data) {
   const before = element("div"), middle = element("div"), after = element("div"); // of the case: around its timelines
   const showCase = (i) => {
     onRedraw.length = fixed;
-    for (const id of [...liveCharts.keys()]) if (id !== "agreement") drop(id);
+    for (const id of [...liveCharts.keys()]) drop(id);
     const made = caseSections(data.cases[i].charts);
     for (const one of made) ofCase(one.section, data.cases[i].subject);
     const isFirst = (one) => ["scaling", "learning", "breakdown"].includes(one.section.id);
@@ -189,21 +166,9 @@ function build(data) {
     showFacts(facts, data.cases[i].best, data.cells === 1);
   };
   if (data.agreement) {
-    const holder = element("div");
-    const draw = () => {
-      drop("agreement");
-      putChart(holder, "agreement", data.agreement.sentence, points(data.agreement), { height: Math.min(560, innerWidth - 40) });
-    };
-    const legend = element("ul", { class: "legend" });
-    data.agreement.series.forEach((series, i) => legend.append(legendButton(series.name, swatch(colourName(series.colour), series.dash > 0), true, (event) => {
-      const live = liveCharts.get("agreement");
-      live.setDatasetVisibility(i, !live.isDatasetVisible(i));
-      event.currentTarget.setAttribute("aria-pressed", live.isDatasetVisible(i));
-      live.update();
-    })));
-    main.append(element("section", { id: "agreement" }, element("h2", {}, data.agreement.title), element("figure", {}, element("figcaption", {}, data.agreement.sentence), legend, holder, fold(data.agreement))));
+    const { section, draw } = agreementSection(data.agreement);
+    main.append(section);
     draw();
-    onRedraw.push(draw);
   }
   if (data.cases.length > 1)
     main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), (i) => {
