@@ -96,7 +96,7 @@ std::vector<double> ticks_of(double least, double most, Scale scale) {
       if (const double tick = times * std::pow(10, decade);
           (times == 1.0 || !many) && tick >= least * 0.999 && tick <= most * 1.001)
         ticks.push_back(tick);
-  return ticks;
+  return ticks.size() > 1 ? ticks : ticks_of(least, most, Scale::linear);
 }
 
 double Ruler::at(double value) const {

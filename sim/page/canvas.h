@@ -33,7 +33,7 @@ struct Ruler {
   double at(double value) const;
 };
 
-// 1, 2 and 5 of a decade; on a linear axis whole steps.
+// 1, 2 and 5 of a decade; on a linear axis, and where these are too few, whole steps.
 std::vector<double> ticks_of(double least, double most, Scale scale);
 std::string tick_text(double value, const std::string& unit);
 

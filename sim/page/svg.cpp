@@ -26,7 +26,7 @@ void marker(Canvas& canvas, int kind, double x, double y, const std::string& col
   const auto at = [&](double dx, double dy) {
     return fmt::format("{:.5g},{:.5g} ", x + dx, y + dy);
   };
-  switch (kind % 4) {
+  switch (kind % 7) {
     case 0:
       canvas.body += fmt::format(R"(<circle cx="{:.5g}" cy="{:.5g}" r="3.6" fill="{}"/>)"
                                  "\n",
@@ -38,8 +38,19 @@ void marker(Canvas& canvas, int kind, double x, double y, const std::string& col
     case 2:
       polygon(at(0, -4.6) + at(4.4, 3.4) + at(-4.4, 3.4));
       break;
-    default:
+    case 3:
       polygon(at(-3.4, -3.4) + at(3.4, -3.4) + at(3.4, 3.4) + at(-3.4, 3.4));
+      break;
+    case 4:
+      canvas.box(x - 3.6, y - 3.6, 7.2, 7.2, colour, " rx=\"2\"");
+      break;
+    default:  // a cross; with two more lines a star
+      for (const auto& [dx, dy] : {std::pair(3.2, 3.2), std::pair(3.2, -3.2)})
+        canvas.line(x - dx, y - dy, x + dx, y + dy, colour, 1.5);
+      if (kind % 7 == 6) {
+        canvas.line(x - 4.6, y, x + 4.6, y, colour, 1.5);
+        canvas.line(x, y - 4.6, x, y + 4.6, colour, 1.5);
+      }
   }
 }
 
@@ -59,14 +70,20 @@ void draw_axes(Canvas& canvas, const Chart& chart, const Ruler& x, const Ruler& 
     canvas.line(x.at(tick), 344, x.at(tick), 349, grey);
     canvas.text(x.at(tick), 364, tick_text(tick, ""), "middle", grey);
   }
-  canvas.text((x.from + x.to) / 2, 388, chart.x.title, "middle");
-  canvas.text(0, 0, chart.y.title, "middle", ink, " transform=\"translate(14 182) rotate(-90)\"");
+  const auto with_scale = [](const Axis& axis) {
+    return axis.title + (axis.scale == Scale::linear ? ", linear scale" : ", log scale");
+  };
+  canvas.text((x.from + x.to) / 2, 388, with_scale(chart.x), "middle");
+  canvas.text(0, 0, with_scale(chart.y), "middle", ink,
+              " transform=\"translate(14 182) rotate(-90)\"");
 }
 
 // The end of a line, and where its name stands.
 struct End {
   std::string name;
   std::string colour;
+  std::string dash = {};
+  int marker = -1;  // none
   double x = 0, from = 0, y = 0;
 };
 
@@ -91,25 +108,27 @@ std::optional<End> draw_line(Canvas& canvas, const Chart& chart, const Series& s
                              const Ruler& x, const Ruler& y) {
   const bool bound = series.colour < 0;
   std::string path;
-  End end{shortened(series.name, 26), colour_of(series.colour)};
+  const std::string dash =
+      bound ? "4 4" : dashes[static_cast<std::size_t>(series.dash) % dashes.size()];
+  const bool marked = !bound && chart.kind == Chart::Kind::lines;
+  End end{shortened(series.name, 26), colour_of(series.colour), dash, marked ? series.colour : -1};
   for (std::size_t i = 0; i < series.x.size(); ++i)
     if (drawable(series.x[i], series.y[i], chart)) {
       end.x = x.at(series.x[i]);
       end.from = end.y = y.at(series.y[i]);
       path += fmt::format("{}{:.5g} {:.5g}", path.empty() ? "M" : " L", end.x, end.y);
-      if (!bound && chart.kind == Chart::Kind::lines)
+      if (marked)
         marker(canvas, series.colour, end.x, end.y, end.colour);
     }
-  canvas.body += fmt::format(
-      R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}"{}/>)"
-      "\n",
-      path, end.colour, bound ? "1.4" : "2",
-      dashed(bound ? "4 4" : dashes[static_cast<std::size_t>(series.dash) % dashes.size()]));
+  canvas.body += fmt::format(R"(<path d="{}" fill="none" stroke="{}" stroke-width="{}"{}/>)"
+                             "\n",
+                             path, end.colour, bound ? "1.4" : "2", dashed(dash));
   return path.empty() ? std::nullopt : std::optional(end);
 }
 
 // Names stand one below another at the right, each as near to the end of its line as there is room.
-void draw_names(Canvas& canvas, std::vector<End> ends, double right, bool marked) {
+// Before each is what its line looks like, and a grey stub that leaves the chart towards it.
+void draw_names(Canvas& canvas, std::vector<End> ends, double right) {
   std::ranges::sort(ends, {}, &End::y);
   for (std::size_t i = 1; i < ends.size(); ++i)
     ends[i].y = std::max(ends[i].y, ends[i - 1].y + 15);
@@ -117,9 +136,12 @@ void draw_names(Canvas& canvas, std::vector<End> ends, double right, bool marked
   for (auto end = ends.rbegin(); end != ends.rend(); ++end, most -= 15)
     end->y = most = std::min(end->y, most);
   for (const End& end : ends) {
-    canvas.line(end.x + 5, end.from, right + 12, end.y, end.colour, 0.8,
-                marked ? "" : "1 4");  // or it looks like data
-    canvas.text(right + 16, end.y + 4, end.name, "start", end.colour == bound_colour ? grey : ink);
+    if (right - end.x < 2 && std::abs(end.y - end.from) < 45)
+      canvas.line(right + 7, end.from, right + 12, end.y, bound_colour);
+    canvas.line(right + 14, end.y, right + 34, end.y, end.colour, 2, end.dash);
+    if (end.marker >= 0)
+      marker(canvas, end.marker, right + 24, end.y, end.colour);
+    canvas.text(right + 38, end.y + 4, end.name, "start", end.colour == bound_colour ? grey : ink);
   }
 }
 
@@ -143,7 +165,7 @@ std::string lines_svg(const Chart& chart, const std::string& subject) {
     return canvas.whole(chart.title, subject);
   std::ranges::sort(xs);
   xs.erase(std::unique(xs.begin(), xs.end()), xs.end());
-  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, canvas_width - names - 26};
+  const Ruler x{xs.front(), xs.back(), chart.x.scale, 72, canvas_width - names - 48};
   const auto [least, most] = std::ranges::minmax(ys);
   const bool parts = chart.y.unit == "%";
   const Ruler y{parts ? 0 : least - 0.15 * std::abs(least),
@@ -155,7 +177,7 @@ std::string lines_svg(const Chart& chart, const std::string& subject) {
   for (auto series = chart.series.rbegin(); series != chart.series.rend(); ++series)
     if (const auto end = draw_line(canvas, chart, *series, x, y))
       ends.push_back(*end);
-  draw_names(canvas, std::move(ends), x.to, chart.kind == Chart::Kind::lines);
+  draw_names(canvas, std::move(ends), x.to);
   return canvas.whole(chart.title + ": " + chart.sentence, subject);
 }
 

@@ -96,7 +96,8 @@ Chart throughput_chart(const Study& study, const Cells& cells, const std::vector
   const StudyCell& first = *curves.front().cells.front();
   std::string sentence =
       "With " + at(study, best.x) + " " + best.series + " reaches " + samples(best.throughput());
-  if (first.x < best.x && first.throughput() > 0)
+  if (first.x < best.x && first.throughput() > 0 &&
+      std::abs(best.throughput() / first.throughput() - 1) >= smallest_lead)
     sentence +=
         fmt::format(", {:.3g} times what it does with ", best.throughput() / first.throughput()) +
         at(study, first.x);

@@ -62,8 +62,35 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   await tab.mouse.move(point.x - 3, point.y);
   await tab.mouse.move(point.x, point.y);
   await tab.waitForFunction(() => liveCharts.get("efficiency").tooltip.opacity > 0, { timeout: 3000 });
-  const said = await chart(tab, "efficiency", "[...chart.tooltip.title, ...chart.tooltip.body[0].lines].join(' ')");
-  assert.ok(said.includes("workers 8: ") && said.endsWith(" %"), said);
+  const said = await chart(tab, "efficiency", "[...chart.tooltip.title, ...chart.tooltip.body.flatMap((part) => part.lines)].join('; ')");
+  assert.match(said, /^8 workers; /);
+  const series = await chart(tab, "efficiency", "chart.data.datasets.map((set) => set.label)");
+  for (const name of series) assert.match(said, new RegExp(`; ${name}: [\\d.]+ %`), "every series at this x");
+  const numbers = [...said.matchAll(/: ([\d.]+) %/g)].map((match) => Number(match[1]));
+  assert.deepEqual(numbers, [...numbers].sort((a, b) => b - a), "as they stand, the highest first");
+  await tab.focus("#scaling canvas");
+  await tab.keyboard.press("ArrowRight");
+  assert.match((await texts(tab, "#scaling [aria-live]"))[0], /^1 worker, .*samples\/s, .*ideal: /);
+
+  // Axes say their scale, and change it.
+  assert.equal(await chart(tab, "throughput", "chart.options.scales.y.title.text"), "samples/s, log scale");
+  const halfway = "chart.scales.y.getPixelForValue(chart.data.datasets[0].data.at(-1).y)";
+  const scales = await tab.$$("#scaling .choice");
+  await (await scales[1].$("label:last-child")).click();
+  assert.equal(await chart(tab, "throughput", "chart.options.scales.y.title.text"), "samples/s, linear scale");
+  assert.equal(await chart(tab, "throughput", "chart.data.datasets[0].data[0].y"), await chart(tab, "throughput", "chart.data.datasets[0].data[0].of[1]"));
+  assert.ok(Number.isFinite(await chart(tab, "throughput", halfway)));
+  await (await scales[0].$("label:last-child")).click();
+  assert.equal(await chart(tab, "efficiency", "chart.options.scales.x.title.text"), "workers, linear scale");
+
+  // No leader is longer than the gap between a chart and its names.
+  assert.ok(await chart(tab, "throughput", `(() => {
+    const far = [], { ctx, chartArea: area } = chart, own = ctx.moveTo;
+    ctx.moveTo = function (x, y) { far.push(x); own.call(this, x, y); };
+    endLabels.afterDatasetsDraw(chart);
+    delete ctx.moveTo;
+    return far.length > 4 && far.every((x) => x > area.right);
+  })()`));
   await tab.focus("#breakdown canvas");
   await tab.keyboard.press("ArrowRight");
   assert.match((await texts(tab, "#breakdown [aria-live]"))[0], /computation: .* ms \(/);

@@ -22,7 +22,7 @@ function ticksBetween(least, most, scale, own) {
   for (let decade = Math.floor(Math.log10(least)); decade <= Math.log10(most); ++decade)
     for (const x of wide > 6 ? [1] : wide > 3 ? [1, 3] : [1, 2, 5])
       if (x * 10 ** decade >= least * 0.999 && x * 10 ** decade <= most * 1.001) ticks.push(x * 10 ** decade);
-  return ticks;
+  return ticks.length > 1 ? ticks : ticksBetween(least, most, "linear");
 }
 
 const withScale = (of) => `${of.title}, ${of.scale === "linear" ? "linear" : "log"} scale`;
@@ -62,7 +62,8 @@ function common() {
   };
 }
 
-// Names beside the ends of lines, moved apart where they would meet.
+// Names beside the ends of lines, moved apart where they would meet. Before each is what its line
+// looks like, and a grey stub that leaves the chart towards it.
 const endLabels = {
   id: "endLabels",
   afterDatasetsDraw(chart) {
@@ -70,7 +71,7 @@ const endLabels = {
     const labels = chart.data.datasets
       .map((set, i) => ({ set, meta: chart.getDatasetMeta(i) }))
       .filter(({ set, meta }) => set.endLabel && !meta.hidden && chart.isDatasetVisible(meta.index) && meta.data.length)
-      .map(({ set, meta }) => ({ name: set.endLabel, colour: set.borderColor, muted: set.bound, x: meta.data.at(-1).x, from: meta.data.at(-1).y, y: meta.data.at(-1).y }))
+      .map(({ set, meta }) => ({ set, x: meta.data.at(-1).x, from: meta.data.at(-1).y, y: meta.data.at(-1).y }))
       .sort((a, b) => a.y - b.y);
     const room = 17;
     for (let i = 1; i < labels.length; ++i) labels[i].y = Math.max(labels[i].y, labels[i - 1].y + room);
@@ -78,16 +79,24 @@ const endLabels = {
     ctx.save();
     ctx.font = "500 13px " + Chart.defaults.font.family;
     ctx.textBaseline = "middle";
-    for (const label of labels) {
-      ctx.strokeStyle = label.colour;
-      ctx.lineWidth = 1;
-      ctx.setLineDash(chart.data.curves ? [1, 4] : []); // else it looks like the rest of a curve
+    const stroke = (colour, width, dash, from, to) => {
+      Object.assign(ctx, { strokeStyle: colour, lineWidth: width });
+      ctx.setLineDash(dash);
       ctx.beginPath();
-      ctx.moveTo(label.x + 6, label.from);
-      ctx.lineTo(area.right + 12, label.y);
+      ctx.moveTo(...from);
+      ctx.lineTo(...to);
       ctx.stroke();
-      ctx.fillStyle = paint(label.muted ? "muted" : "ink");
-      ctx.fillText(label.name, area.right + 17, label.y);
+    };
+    for (const { set, x, from, y } of labels) {
+      if (area.right - x < 2 && Math.abs(y - from) < 3 * room) stroke(paint("bound"), 1, [], [area.right + 7, from], [area.right + 13, y]);
+      stroke(set.borderColor, set.borderWidth, set.borderDash, [area.right + 15, y], [area.right + 37, y]);
+      if (set.pointRadius) {
+        ctx.fillStyle = set.borderColor;
+        ctx.setLineDash([]);
+        Chart.helpers.drawPoint(ctx, { pointStyle: set.pointStyle, radius: 3.5, borderWidth: 1.5 }, area.right + 26, y);
+      }
+      ctx.fillStyle = paint(set.bound ? "muted" : "ink");
+      ctx.fillText(set.endLabel, area.right + 42, y);
     }
     ctx.restore();
   },
@@ -145,19 +154,22 @@ function lines(chart) {
   const measure = document.createElement("canvas").getContext("2d");
   measure.font = "500 13px " + Chart.defaults.font.family;
   const options = common();
-  options.layout = { padding: { right: 26 + Math.max(...names.map((name) => measure.measureText(name).width)), top: 8 } };
-  options.interaction = { mode: "nearest", intersect: false };
+  options.layout = { padding: { right: 48 + Math.max(...names.map((name) => measure.measureText(name).width)), top: 8 } };
+  options.interaction = { mode: "column", intersect: false };
+  const x = { ...chart.x, title: withScale(chart.x) }, y = { ...chart.y, title: withScale(chart.y) };
+  const least = chart.y.switched && chart.y.scale === "linear" ? Math.min(0, ...ys) : Math.min(...ys) - 0.15 * Math.abs(Math.min(...ys));
   options.scales = {
-    x: axis({ ...chart.x, title: chart.x.title }, xs[0], xs.at(-1), !curves && xs.length > 1 ? xs : null, false),
-    y: chart.y.unit === "%" ? axis(chart.y, 0, Math.max(1, ...ys), [0, 0.2, 0.4, 0.6, 0.8, 1], true)
-      : axis(chart.y, Math.min(...ys) - 0.15 * Math.abs(Math.min(...ys)), Math.max(...ys) + 0.15 * Math.abs(Math.max(...ys)), null, true),
+    x: axis(x, xs[0], xs.at(-1), !curves && xs.length > 1 && !(chart.x.switched && chart.x.scale === "linear") ? xs : null, false),
+    y: chart.y.unit === "%" ? axis(y, 0, Math.max(1, ...ys), [0, 0.2, 0.4, 0.6, 0.8, 1], true)
+      : axis(y, least, Math.max(...ys) + 0.15 * Math.abs(Math.max(...ys)), null, true),
   };
   options.scales.y.afterFit = (scale) => { scale.width = Math.max(scale.width, 56); };
+  Object.assign(options.plugins.tooltip, { position: "column", yAlign: "center", caretPadding: 12, itemSort: (a, b) => b.raw.of[1] - a.raw.of[1] });
   options.plugins.tooltip.callbacks = {
-    title: ([item]) => item.dataset.label,
+    title: ([item]) => (curves ? "after " + shown(item.raw.of[0], chart.x.unit) : said(chart.x.title, item.raw.of[0])),
     label: (item) => {
       const band = chart.series[item.datasetIndex].bands?.[item.dataIndex];
-      return `${curves ? "after " + shown(item.raw.of[0], chart.x.unit) : chart.x.title + " " + shown(item.raw.of[0], "")}: ${shown(item.raw.of[1], chart.y.unit)}` +
+      return `${item.dataset.label}: ${shown(item.raw.of[1], chart.y.unit)}` +
         (band ? ` (${shown(band[0], chart.y.unit)} to ${shown(band[1], chart.y.unit)})` : "");
     },
   };
@@ -172,7 +184,7 @@ function lines(chart) {
       clip: false, order: bound ? 1 : 0,
     };
   });
-  return { type: "line", data: { datasets, curves }, options, plugins: [bands, endLabels] };
+  return { type: "line", data: { datasets, curves }, options, plugins: [bands, guide, endLabels] };
 }
 
 // As the timeline shows who stands still.
@@ -256,20 +268,6 @@ function putChart(into, id, sentence, config, { height = 0, small = false } = {}
   if (height) holder.style.height = height + "px";
   into.replaceChildren(holder, said);
   const chart = new Chart(area, config);
-  let place = -1;
-  area.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const all = chart.data.datasets.flatMap((set, i) => (chart.isDatasetVisible(i) && (set.pointRadius !== 0 || set.endLabel) ? set.data.map((_, k) => [i, k]) : []));
-    if (!all.length) return;
-    place = (place + step + all.length) % all.length;
-    const active = [{ datasetIndex: all[place][0], index: all[place][1] }];
-    const at = chart.getDatasetMeta(active[0].datasetIndex).data[active[0].index];
-    chart.setActiveElements(active);
-    chart.tooltip.setActiveElements(active, { x: at.x, y: at.y });
-    chart.update("none");
-    said.textContent = [...(chart.tooltip.title ?? []), ...(chart.tooltip.body ?? []).flatMap((part) => part.lines)].join(", ");
-  });
+  readByKeys(chart, said);
   liveCharts.set(id, chart);
 }

@@ -93,6 +93,9 @@ addEventListener("afterprint", () => {
   for (const details of unfolded) details.open = false;
 });
 
+// "8 workers", "density 0.01".
+const said = (option, value) => (option === "workers" ? `${shown(value, "")} ${value === 1 ? "worker" : "workers"}` : `${option} ${shown(value, "")}`);
+
 // One of several values; `name` is the question.
 function radios(name, values, chosen, change) {
   const group = element("fieldset", { class: "choice" }, element("legend", {}, name));
