@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -153,12 +154,22 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
   return timelines;
 }
 
+// How many others are as fast as this first of its contest.
+std::size_t ties_with(const Ranking& ranking, std::size_t first) {
+  for (const CompetingCells& contest : ranking.contests)
+    if (contest.cells.front().result == first)
+      return std::max<std::size_t>(contest.tied, 1) - 1;
+  return 0;
+}
+
 // The first of the case in four figures; null where nothing competes for that.
 Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_case) {
   for (const RankedCell& ranked : ranking.cells) {
     const StudyCell& best = study.cells[ranked.result];
     if (best.in_case == in_case && (study.cells.size() == 1 || !best.result->diverged()))
       return {{"name", best.name},
+              {"ties_with", ties_with(ranking, ranked.result)},
+              {"samples_per_s", rounded(best.throughput())},
               {"facts", facts_of(*best.result)},
               {"bottleneck", best.result->figures.bottleneck}};
   }
@@ -189,17 +200,19 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
   std::size_t simulations = 0;
   for (const Result& result : results)
     simulations += seeds_of(result);
-  Json data{{"cells", study.cells.size()},
-            {"simulations", simulations},
-            {"lead", lead_of(findings, study, ranking)},
-            {"subject", subject_of(study)},
-            {"made", made_of(findings)},
-            {"warnings", warnings_of(findings, study)},
-            {"cases", std::move(cases)},
-            {"maps", std::move(maps)},
-            {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
-            {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
-            {"provenance", provenance_of(results)}};
+  Json data{
+      {"cells", study.cells.size()},
+      {"simulations", simulations},
+      {"lead", lead_of(findings, study, ranking)},
+      {"subject", subject_of(study)},
+      {"made", made_of(findings)},
+      {"warnings", warnings_of(findings, study)},
+      {"cases", std::move(cases)},
+      {"maps", std::move(maps)},
+      {"workers", findings.rows.empty() && results.size() == 1 ? workers_of(results[0]) : Json()},
+      {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
+      {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},
+      {"provenance", provenance_of(results)}};
   const std::size_t without = as_script_data(data).size();
   data["timelines"] = findings.rows.empty() && without < most_bytes
                           ? timelines_of(study, ranking, most_bytes - without)

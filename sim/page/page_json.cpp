@@ -95,7 +95,8 @@ Json to_json(const Map& map) {
                      {"samples_per_s", rounded(tile.samples_per_s)},
                      {"tied", tile.tied},
                      {"runner_up", tile.runner_up},
-                     {"margin", rounded(tile.margin)}});
+                     {"margin", rounded(tile.margin)},
+                     {"case", tile.in_case}});
   for (const Crossing& one : map.crossings)
     crossings.push_back(
         {rounded(one.from_x), rounded(one.from_y), rounded(one.to_x), rounded(one.to_y)});

@@ -27,5 +27,7 @@ PageJson to_json(const DrawnTimeline& timeline);
 
 // A row per cell: a column per option that has two values, or figure.
 PageJson table_of(const Findings& findings, const Study& study, const Ranking& ranking);
+// Where the iterations of each worker go; null where there is one row only.
+PageJson workers_of(const Result& result);
 
 }  // namespace syncline

@@ -40,7 +40,7 @@ const char* unit_of(const Figure& figure) {
 Json table_of(const Findings& findings, const Study& study, const Ranking& ranking) {
   const std::vector<std::string> options = with_differing(study.telling_options, findings.results);
   const std::vector<const Figure*> figures = columns_of(findings.results);
-  Json columns = Json::array(), rows = Json::array();
+  Json columns = Json::array(), rows = Json::array(), cases = Json::array();
   for (const std::string& option : options)
     columns.push_back({{"title", option}, {"unit", "text"}});
   for (const Figure* figure : figures) {
@@ -68,11 +68,33 @@ Json table_of(const Findings& findings, const Study& study, const Ranking& ranki
         row.push_back(std::isfinite(end) ? Json(rounded(end)) : Json(nullptr));
     }
     rows.push_back(std::move(row));
+    cases.push_back(study.cells[ranked.result].in_case);
   }
   std::string note = "Simulated as " + how_simulated(findings.results);
   for (const std::string& pooling : findings.notes)
     note += fmt::format("; {}", pooling);
-  return {{"columns", columns}, {"rows", rows}, {"note", note + "."}};
+  return {{"columns", columns}, {"rows", rows}, {"cases", cases}, {"note", note + "."}};
+}
+
+PageJson workers_of(const Result& result) {
+  constexpr std::size_t most = 512;
+  if (result.figures.workers.size() < 2)
+    return nullptr;
+  Json columns = Json::array(), rows = Json::array();
+  for (const auto& [title, unit] :
+       {std::pair("workers", "text"), std::pair("iterations", ""), std::pair("iteration", "s"),
+        std::pair("computation", "%"), std::pair("compression", "%"), std::pair("exposed", "%"),
+        std::pair("waiting", "%")})
+    columns.push_back({{"title", title}, {"unit", unit}});
+  for (const WorkerFigures& worker : spread(result.figures.workers, most)) {
+    Json row{worker.name, rounded(worker.iterations), rounded(worker.iteration_mean_s)};
+    for (const double part :
+         {worker.compute_s, worker.compress_s, worker.exposed_communication_s, worker.waiting_s})
+      row.push_back(worker.iterations > 0 ? Json(rounded(part / worker.iteration_mean_s))
+                                          : Json(nullptr));
+    rows.push_back(std::move(row));
+  }
+  return {{"columns", columns}, {"rows", rows}};
 }
 
 }  // namespace syncline

@@ -77,6 +77,7 @@ struct Tile {
   std::vector<std::string> tied;      // what ties with the first
   std::string runner_up;              // empty: there is one choice only
   double margin = 1;                  // of the first's throughput over the runner-up's
+  std::size_t in_case = 0;            // of Study::cases: that of the first
 };
 
 // A piece of the line where two choices are as fast, in places among xs and ys: 0.5 is half way

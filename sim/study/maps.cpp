@@ -141,8 +141,11 @@ Tile tile_of(const At& at, const std::map<std::string, MapCell>& cells) {
     return std::pair(is_unsteady(one.second.cell->result->figures), -one.second.cell->throughput());
   });
   const auto& [best, first] = order.front();
-  Tile tile{
-      .x = at.first, .y = at.second, .first = best, .samples_per_s = first.cell->throughput()};
+  Tile tile{.x = at.first,
+            .y = at.second,
+            .first = best,
+            .samples_per_s = first.cell->throughput(),
+            .in_case = first.cell->in_case};
   for (std::size_t i = 1; i < order.size(); ++i)
     if (!is_unsteady(order[i].second.cell->result->figures) &&
         ties(*order[i].second.ranked, *first.ranked))

@@ -1,10 +1,11 @@
 // Reports as their reader uses them:
-// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING
+// node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING SEEDS ONE
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-const [modules, chromium, page, hostile, map, validation, learning, seeds] = process.argv.slice(2);
-const puppeteer = createRequire(modules + "/package.json")("puppeteer-core");
+const [modules, chromium, page, hostile, map, validation, learning, seeds, one] = process.argv.slice(2);
+const require = createRequire(modules + "/package.json");
+const puppeteer = require("puppeteer-core");
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 
 // Opens a file without a network and calls `look`; whatever the page complains about fails.
@@ -153,9 +154,39 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   assert.equal(await heads[0].evaluate((button) => button.parentElement.getAttribute("aria-sort")), "descending");
   assert.equal((await tab.$$("#cells tbody tr")).length, 15);
   assert.equal((await texts(tab, "#cells tbody th"))[0], "8");
+  // No column in which all rows are equal: they are named. Heads stay, the table is as wide as the window.
+  const columns = await tab.$eval("#cells table", (table) => [...table.tHead.rows[0].cells].map((_, i) => new Set([...table.tBodies[0].rows].map((row) => row.cells[i].textContent)).size));
+  assert.ok(columns.every((values) => values > 1), columns.join());
+  const holder = await tab.$eval("#cells .scroll", (scroll) => ({ wide: scroll.clientWidth, sticky: getComputedStyle(scroll.querySelector("thead th")).position }));
+  assert.ok(holder.wide > 1280 - 100, String(holder.wide));
+  assert.equal(holder.sticky, "sticky");
+  // A filter, and what it leaves as a file.
+  await tab.type("#cells input", "asp workers=4");
+  assert.equal((await tab.$$("#cells tbody tr")).length, 1);
+  assert.equal((await texts(tab, "#cells [role=status]"))[0], "1 of 15 rows");
+  const csv = await tab.evaluate(async () => {
+    const made = [], own = URL.createObjectURL;
+    URL.createObjectURL = (blob) => { made.push(blob); return "data:,"; };
+    HTMLAnchorElement.prototype.click = () => {};
+    [...document.querySelectorAll("#cells .plain")].find((button) => button.textContent.startsWith("CSV")).click();
+    URL.createObjectURL = own;
+    delete HTMLAnchorElement.prototype.click;
+    return made[0].text();
+  });
+  const [head, row, end] = csv.split("\n");
+  assert.equal(end, "");
+  assert.equal(head.split(",").length, row.split(",").length);
+  assert.equal(row.split(",")[head.split(",").indexOf("workers")], "4");
+  assert.ok(Number(row.split(",")[head.split(",").indexOf("samples/s")]) > 0);
   await tab.click("#provenance summary");
   await tab.waitForSelector("#provenance td");
   assert.ok((await texts(tab, "#provenance td")).some((text) => text.includes("latency + bytes / bandwidth")));
+
+  // A heading has an address.
+  await tab.evaluate(() => document.querySelector("#links .anchor").click());
+  assert.equal(await tab.evaluate(() => location.hash), "#links");
+  await tab.reload();
+  assert.ok(Math.abs(await tab.$eval("#links", (section) => section.getBoundingClientRect().top)) < 40, "the address is a place");
 
   // Tab reaches the skip link first, then every control in the order of the page.
   await tab.evaluate(() => { document.activeElement.blur(); scrollTo(0, 0); });
@@ -165,12 +196,12 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
     await tab.keyboard.press("Tab");
     const place = await tab.evaluate(() => {
       const at = document.activeElement;
-      return at === document.body ? "" : at.classList.contains("skip") ? "skip" : at.closest("section")?.id ?? "";
+      return at === document.body ? "" : at.classList.contains("skip") ? "skip" : at.closest("section, header")?.id || "header";
     });
     if (!place || (place === "skip" && reached.length)) break;
     if (reached.at(-1) !== place) reached.push(place);
   }
-  assert.deepEqual(reached, ["skip", "scaling", "breakdown", "timeline", "staleness", "links", "cells", "provenance"]);
+  assert.deepEqual(reached, ["skip", "scaling", "breakdown", "timeline", "staleness", "links", "cells", "warnings", "provenance"]);
 });
 
 // A model that is called <script>alert(1)</script> is a text like any other.
@@ -213,8 +244,31 @@ await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
   const first = (await texts(tab, ".tip"))[0];
   await tab.keyboard.press("ArrowRight");
   assert.notEqual((await texts(tab, ".tip"))[0], first);
-  await tab.select(".case select", "1");
+
+  // A tile, a bar or a row chooses the case, which a reload keeps.
+  const subject = () => tab.$eval("#case select", (select) => select.selectedOptions[0].textContent);
+  const lowest = "bandwidth-factor 0.5", highest = "bandwidth-factor 1";
+  await tab.keyboard.press("Enter");
+  assert.equal(await subject(), lowest);
+  await tab.keyboard.press("ArrowUp");
+  await tab.keyboard.press("Enter");
+  assert.equal(await subject(), highest);
+  assert.equal((await tab.$$("#map .tile[aria-current]")).length, 3);
+  await tab.evaluate((name) => [...document.querySelectorAll(".casebar")].find((bar) => bar.textContent.startsWith(name)).click(), lowest);
+  assert.equal(await subject(), lowest);
+  await tab.evaluate(() => { document.querySelector("#cells details").open = true; });
+  await tab.waitForSelector("#cells tbody button");
+  const at = await tab.$$eval("#cells thead th", (all) => all.findIndex((head) => head.textContent === "bandwidth-factor"));
+  await tab.evaluate((at) => [...document.querySelectorAll("#cells tbody tr")].find((row) => row.cells[at].textContent === "1").click(), at);
+  assert.equal(await subject(), highest);
   assert.ok((await chart(tab, "throughput", "chart.width")) > 280);
+  assert.match(await tab.$eval("#scaling .anchor", (link) => link.getAttribute("href")), /^#(case=2&)?scaling$/);
+  for (const value of ["0", "1"]) {
+    await tab.select("#case select", value);
+    const chosen = await subject();
+    await tab.reload();
+    assert.equal(await subject(), chosen, "the case is kept");
+  }
 });
 
 // Rows have the names of their columns; a strip has the errors of each folder; the legend its shapes.
@@ -232,6 +286,26 @@ await opened(validation, { width: 1280, scheme: "light" }, async (tab) => {
   assert.equal(await chart(tab, "agreement", "chart.options.scales.x.title.text"), "measured, samples/s, linear scale");
   await tab.click("#agreement .legend button");
   for (const id of ["agreement", "errors"]) assert.equal(await chart(tab, id, "chart.isDatasetVisible(0) || chart.isDatasetVisible(1)"), false);
+});
+
+// The page of one run has its workers.
+await opened(one, { width: 1280, scheme: "light" }, async (tab) => {
+  assert.equal(await tab.$eval("#workers details", (details) => details.open), false);
+  await tab.click("#workers summary");
+  await tab.waitForSelector("#workers tbody tr");
+  assert.equal((await tab.$$("#workers tbody tr")).length, 8);
+  assert.equal((await texts(tab, "#workers tbody th"))[3], "worker 3");
+});
+
+// Paper has what a reader cannot unfold: legends, tables and where numbers come from.
+await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
+  await tab.emulateMediaType("print");
+  await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  for (const what of [".legend button", "figure details table", "#cells table", "#provenance td"]) {
+    const high = await tab.$eval(what, (one) => one.getBoundingClientRect().height);
+    assert.ok(high > 8, what);
+  }
+  assert.equal(await tab.$eval("#cells .scroll", (scroll) => scroll.scrollHeight > scroll.clientHeight + 1), false);
 });
 
 // Both curves, to the target, against what is chosen.

@@ -42,5 +42,7 @@ grep -q 'alert(1)' hostile.html
 "$program" run --platform straggler-8x1 --throughput 200 --learn digits --schedule bsp,asp,ssp --iterations 60 \
   --learning-rate 0.2,0.4 --best-of learning-rate --seed 1,2,3 --until loss:0.5 --html seeds.html >/dev/null
 
+"$program" run "$source/experiments/quickstart.cfg" --workers 8 --exchange ring --schedule bsp --iterations 4 --html one.html >/dev/null
+
 node "$source/tests/page/page_test.mjs" "$modules" "$chromium" \
-  "$folder"/{quickstart,hostile,map,validation,learning,seeds}.html
+  "$folder"/{quickstart,hostile,map,validation,learning,seeds,one}.html

@@ -1,4 +1,4 @@
-// What the other scripts are made of: elements, numbers, tables. Strings of the data only ever
+// What the other scripts are made of: elements, numbers, choices. Strings of the data only ever
 // become text nodes and attributes that hold text.
 "use strict";
 
@@ -20,7 +20,8 @@ const paint = (name) => getComputedStyle(document.documentElement).getPropertyVa
 // One per schedule on the whole page; below zero: a bound.
 const colourName = (index) => (index < 0 ? "bound" : "c" + (index % 7));
 
-const digits = (number, most) => number.toLocaleString("en-US", { maximumSignificantDigits: most });
+const formats = [];
+const digits = (number, most) => (formats[most] ??= new Intl.NumberFormat("en-US", { maximumSignificantDigits: most })).format(number);
 
 // With three digits, or whole thousands, and the unit.
 function shown(number, unit) {
@@ -32,39 +33,8 @@ function shown(number, unit) {
   if (number === 0) return unit === "" ? "0" : "0 " + unit;
   if (unit === "s") return scaled([[1, "s"], [1e-3, "ms"], [1e-6, "µs"]]);
   if (unit === "B") return scaled([[1e12, "TB"], [1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]]);
-  const text = Math.abs(number) >= 1000 ? Math.round(number).toLocaleString("en-US") : digits(number, 3);
+  const text = Math.abs(number) >= 1000 ? digits(Math.round(number), 15) : digits(number, 3);
   return unit === "" ? text : text + " " + unit;
-}
-
-// Columns are {title, unit}; a unit "text" is left as it is. Heads sort where asked.
-function table(columns, rows, { sortable = false, caption = "" } = {}) {
-  const cell = (value, column, first) =>
-    element(first ? "th" : "td", { ...(column.unit === "text" ? { class: "text" } : {}), ...(first ? { scope: "row" } : {}) },
-      value === null || value === undefined ? "" : column.unit === "text" ? String(value) : shown(value, column.unit === "samples/s" ? "" : column.unit));
-  const body = element("tbody");
-  const fill = (ordered) =>
-    body.replaceChildren(...ordered.map((row) => element("tr", {}, ...row.map((value, i) => cell(value, columns[i], i === 0)))));
-  fill(rows);
-  const heads = columns.map((column, i) => {
-    const head = element("th", { scope: "col", ...(column.unit === "text" ? { class: "text" } : {}) });
-    if (!sortable) {
-      head.append(column.title);
-      return head;
-    }
-    const button = element("button", { type: "button" }, column.title);
-    button.addEventListener("click", () => {
-      const down = head.getAttribute("aria-sort") !== "descending";
-      for (const other of heads) other.removeAttribute("aria-sort");
-      head.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const order = (a, b) => (typeof a[i] === "number" ? a[i] - b[i] : String(a[i]).localeCompare(String(b[i]), "en", { numeric: true }));
-      fill([...rows].sort((a, b) => (down ? order(b, a) : order(a, b))));
-    });
-    head.append(button);
-    return head;
-  });
-  const all = element("table", {}, element("thead", {}, element("tr", {}, ...heads)), body);
-  if (caption) all.prepend(element("caption", { class: "unseen" }, caption));
-  return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption || "table" }, all);
 }
 
 // Made when it is opened: five hundred cells have many rows.

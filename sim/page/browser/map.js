@@ -31,7 +31,7 @@ function tileText(map, tile) {
   return tile.winner < 0 ? `${place}tie: ${[tile.first, ...tile.tied].join(", ")}\n${fastest}\n${lead}: no lead` : `${place}${fastest}\n${lead}`;
 }
 
-// A tab reaches one tile, arrows the others.
+// A tab reaches one tile, arrows the others, Enter the tile's case.
 function walkTiles(map, boxes) {
   const at = (x, y) => map.tiles.findIndex((tile) => tile.x === x && tile.y === y);
   boxes.forEach((box, i) => {
@@ -42,14 +42,15 @@ function walkTiles(map, boxes) {
       showTip(box.about, right, top);
     });
     box.addEventListener("blur", () => { tip.hidden = true; });
+    box.addEventListener("click", () => chooseCase?.(tile.case));
     box.addEventListener("keydown", (event) => {
       const [right, up] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [0, 0];
       const next = boxes[at(tile.x + right, tile.y + up)];
-      if (!right && !up) return;
-      if (next) {
+      if (event.key === "Enter" || event.key === " ") chooseCase?.(tile.case);
+      else if ((right || up) && next) {
         for (const other of boxes) other.setAttribute("tabindex", other === next ? 0 : -1);
         next.focus();
-      }
+      } else if (!right && !up) return;
       event.preventDefault();
     });
   });
@@ -64,7 +65,8 @@ function mapDrawing(map, named) {
   const boxes = map.tiles.map((tile, i) => {
     const box = tileBox(looks[i], { x: x(tile.x) - wide / 2 + 1.5, y: y(tile.y) - tall / 2 + 1.5, width: wide - 3, height: tall - 3 });
     box.about = tileText(map, tile);
-    for (const [key, value] of Object.entries({ class: "tile", role: "img", "aria-label": box.about.replaceAll("\n", ", ") })) box.setAttribute(key, value);
+    for (const [key, value] of Object.entries({ class: "tile", role: chooseCase ? "button" : "img", "aria-label": box.about.replaceAll("\n", ", ") })) box.setAttribute(key, value);
+    if (chooseCase) showsCase(box, tile.case);
     return box;
   });
   svg.append(...boxes);
@@ -91,7 +93,7 @@ function mapDrawing(map, named) {
   });
   svg.addEventListener("pointerleave", () => { tip.hidden = true; });
   walkTiles(map, boxes);
-  return element("div", { class: "scroll" }, svg);
+  return element("div", { class: "scroll tiles" }, svg);
 }
 
 function mapSizes(map) {
@@ -128,7 +130,7 @@ function mapSection(maps) {
   const sentence = element("figcaption"), legend = element("ul", { class: "legend" }), holder = element("div"), fold = element("div");
   const draw = () => {
     const map = maps[chosen], named = namesInTiles(map);
-    sentence.textContent = map.sentence;
+    sentence.replaceChildren(map.sentence);
     legend.replaceChildren(...mapLegend(map, named));
     holder.replaceChildren(mapDrawing(map, named));
   };
@@ -140,5 +142,6 @@ function mapSection(maps) {
   choose(0);
   onRedraw.push(draw);
   return element("section", { id: "map" }, element("h2", {}, "Which choice wins where"),
-    element("figure", {}, sentence, maps.length > 1 ? element("div", { class: "bar" }, menu("Case", maps.map((map) => map.name), choose)) : null, legend, holder, fold));
+    element("figure", {}, sentence, maps.length > 1 ? element("div", { class: "bar" }, menu("Map of", maps.map((map) => map.name), choose)) : null, legend,
+      chooseCase ? element("p", { class: "note tight" }, "A tile shows its case below.") : null, holder, fold));
 }

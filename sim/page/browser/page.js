@@ -2,6 +2,8 @@
 "use strict";
 
 const onRedraw = []; // when colours or the width have changed
+let chooseCase = null; // where there are several: shows the case of this number
+let caseNow = 0;
 
 // Who is first in a case, in four figures.
 function showFacts(holder, best, isAlone) {
@@ -10,10 +12,19 @@ function showFacts(holder, best, isAlone) {
     ...(isAlone ? [] : [element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".")])] : []));
 }
 
-// The address keeps the case: #case=2 is the second.
-function caseInAddress(cases) {
-  const found = /^#case=(\d+)$/.exec(location.hash);
-  return found ? Math.min(Math.max(Number(found[1]), 1), cases) - 1 : 0;
+// Who is first in each case: a bar chooses it.
+function casesSection(cases) {
+  const most = Math.max(...cases.map((one) => one.best?.samples_per_s ?? 0));
+  const bar = (one, i) => {
+    const best = one.best, part = best ? best.samples_per_s / most : 0;
+    const button = element("button", { type: "button", class: "casebar" }, element("span", { class: "of" }, one.name), element("span", { class: "winner" }, best ? best.name + (best.ties_with ? `, a tie with ${best.ties_with} more` : "") : "none finished"),
+      element("span", { class: "track" }, element("span", { class: "fill", style: `width:${Math.max(0.4, 100 * part)}%` })), element("span", { class: "number" }, best ? shown(best.samples_per_s, "samples/s") : ""));
+    showsCase(button, i);
+    button.addEventListener("click", () => chooseCase(i));
+    return element("li", {}, button);
+  };
+  return element("section", { id: "cases" }, element("h2", {}, "Who is first in each case"),
+    folded(`${cases.length} cases; a bar shows its own below`, () => element("ol", { class: "casebars" }, ...cases.map(bar)), cases.length <= 24));
 }
 
 function header(data, facts) {
@@ -35,53 +46,63 @@ function provenanceSection(rows) {
   return element("section", { id: "provenance" }, element("h2", {}, "Where the numbers come from"), folded("Every option, file and version", make));
 }
 
-function build(data) {
-  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-  Chart.defaults.font.size = 12;
-  const main = document.getElementById("report");
-  const facts = element("div");
-  main.append(header(data, facts));
+// Holds the sections of the case that is shown, in their order, and shows it.
+function caseHolder(data, facts) {
+  const before = element("div"), middle = element("div"), after = element("div"); // around its timelines
+  const fixed = onRedraw.length;
   const ofCase = (section, subject) => { // every figure says what it is of, also cut out or in print
     section.querySelector("h2").after(element("p", { class: "subject" }, subject));
-    return section;
+    return anchored(section);
   };
-  const before = element("div"), middle = element("div"), after = element("div"); // of the case: around its timelines
-  const showCase = (i) => {
+  const show = (i) => {
+    const { charts, subject, best } = data.cases[i];
+    caseNow = i;
     onRedraw.length = fixed;
     for (const id of [...liveCharts.keys()]) drop(id);
-    const made = caseSections(data.cases[i].charts);
-    for (const one of made) ofCase(one.section, data.cases[i].subject);
+    const made = caseSections(charts);
+    for (const one of made) ofCase(one.section, subject);
     const isFirst = (one) => ["scaling", "learning", "breakdown"].includes(one.section.id);
     before.replaceChildren(...made.filter(isFirst).map((one) => one.section));
     after.replaceChildren(...made.filter((one) => !isFirst(one)).map((one) => one.section));
     const timelines = data.timelines.filter((one) => one.case === i);
-    middle.replaceChildren(...(timelines.length ? [timelineSection(timelines)] : []));
+    middle.replaceChildren(...(timelines.length ? [anchored(timelineSection(timelines))] : []));
     for (const one of made) one.draw();
-    showFacts(facts, data.cases[i].best, data.cells === 1);
+    showFacts(facts, best, data.cells === 1);
+    markCase();
   };
-  if (data.agreement) {
-    const { section, draw } = agreementSection(data.agreement);
-    main.append(section);
-    draw();
-  }
-  if (data.cases.length > 1)
-    main.append(element("div", { class: "bar case" }, menu("Case", data.cases.map((one) => one.name), (i) => {
-      history.replaceState(null, "", "#case=" + (i + 1));
-      showCase(i);
-    }, caseInAddress(data.cases.length))));
-  if (data.maps.length) main.append(ofCase(mapSection(data.maps), data.subject));
-  main.append(before, middle, after);
-  if (data.table)
-    main.append(element("section", { id: "cells" }, element("h2", {}, data.cells === 1 ? "The cell" : `All ${shown(data.cells, "")} cells`),
-      folded("Table, the fastest first", () => table(data.table.columns, data.table.rows, { sortable: true, caption: "All cells" }), data.cells <= 40),
-      element("p", { class: "small" }, data.table.note)));
-  if (data.warnings.length)
-    main.append(element("section", { id: "warnings" }, element("h2", {}, "Warnings"), element("ul", { class: "warnings" }, ...data.warnings.map((warning) => element("li", {}, warning)))));
-  main.append(provenanceSection(data.provenance));
-  document.body.append(tip);
-  const fixed = onRedraw.length;
-  if (data.cases.length) showCase(caseInAddress(data.cases.length));
+  return { parts: [before, middle, after], show };
+}
 
+function workersSection(workers) {
+  return element("section", { id: "workers" }, element("h2", {}, "Worker by worker"),
+    folded("Where the iterations of each go", () => table(workers.columns, workers.rows, { sortable: true, caption: "Workers" })));
+}
+
+function cellsSection(data) {
+  const one = data.cells === 1;
+  return element("section", { id: "cells" }, element("h2", {}, one ? "The cell" : `All ${shown(data.cells, "")} cells`),
+    folded(one ? "Table" : "Table, the fastest first", () => (one ? onlyCell(data.table) : cellsTable(data.table)), data.cells <= 40),
+    element("p", { class: "small" }, data.table.note));
+}
+
+function warningsSection(warnings) {
+  return element("section", { id: "warnings" }, element("h2", {}, "Warnings"), element("ul", { class: "warnings" }, ...warnings.map((warning) => element("li", {}, warning))));
+}
+
+// The bar on which a case is chosen: what is below it is of that case.
+function caseBar(cases, facts, show) {
+  const pick = menu("Case", cases.map((one) => one.name), (i) => chooseCase(i), caseNow);
+  const bar = element("div", { class: "case", id: "case" }, pick, facts);
+  chooseCase = (i) => {
+    show(i);
+    pick.querySelector("select").selectedIndex = i;
+    history.replaceState(null, "", addressOf(""));
+    bar.scrollIntoView({ block: "nearest" });
+  };
+  return bar;
+}
+
+function redrawOnChange() {
   let width = innerWidth, waiting = 0;
   const redraw = () => onRedraw.forEach((draw) => draw());
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
@@ -91,6 +112,48 @@ function build(data) {
     clearTimeout(waiting);
     waiting = setTimeout(redraw, 150);
   });
+}
+
+function build(data) {
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+  const main = document.getElementById("report"), facts = element("div"), several = data.cases.length > 1;
+  const add = (section) => main.append(anchored(section));
+  main.append(header(data, several ? null : facts));
+  document.body.append(tip);
+  if (data.agreement) {
+    const { section, draw } = agreementSection(data.agreement);
+    add(section);
+    draw();
+  }
+  let show = () => {};
+  caseNow = caseInAddress(data.cases.length);
+  const bar = several ? caseBar(data.cases, facts, (i) => show(i)) : null;
+  if (data.maps.length) {
+    const section = mapSection(data.maps);
+    section.querySelector("h2").after(element("p", { class: "subject" }, data.subject));
+    add(section);
+  }
+  if (several) {
+    add(casesSection(data.cases));
+    main.append(bar);
+  }
+  if (data.cases.length) {
+    const holder = caseHolder(data, facts);
+    main.append(...holder.parts);
+    show = holder.show;
+    show(caseNow);
+  }
+  if (data.workers) add(workersSection(data.workers));
+  if (data.table) add(cellsSection(data));
+  if (data.warnings.length) add(warningsSection(data.warnings));
+  add(provenanceSection(data.provenance));
+  redrawOnChange();
+  addEventListener("hashchange", () => {
+    if (several && caseInAddress(data.cases.length) !== caseNow) chooseCase(caseInAddress(data.cases.length));
+    goTo(placeInAddress());
+  });
+  goTo(placeInAddress());
 }
 
 build(JSON.parse(document.getElementById("data").textContent));
