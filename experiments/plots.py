@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,6 +26,8 @@ matplotlib.rcParams.update({
 import matplotlib.pyplot as plt  # noqa: E402: after the choice of what it draws with
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "build/release/syncline"
+BUILT = ROOT / "build/experiments"
 # Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#8c6d31")
 
@@ -43,11 +46,47 @@ class Cell:
 def sweep(config, out=None):
     """Runs the file, going on with what an earlier run has left in build/experiments. Its cells."""
     config = Path(config).resolve()
-    out = ROOT / "build" / "experiments" / (out or config.stem)
+    out = BUILT / (out or config.stem)
     out.parent.mkdir(parents=True, exist_ok=True)
-    command = [ROOT / "build/release/syncline", "run", config, "--out", out, "--resume", "--jobs", "2"]
-    subprocess.run(command, check=True, cwd=ROOT)
+    subprocess.run([PROGRAM, "run", config, "--out", out, "--resume", "--jobs", "2"], check=True, cwd=ROOT)
     return cells(out)
+
+
+def chosen(config, out):
+    """Runs a file that says best-of: the scenario of each that it chooses, and the program's sentences about it."""
+    sweep(config, out)
+    report = subprocess.run([PROGRAM, "report", BUILT / out, "--json"], check=True, capture_output=True, text=True)
+    said = json.loads(report.stdout)
+    scenarios = {cell["cell"]: cell["result"]["scenario"] for cell in said["cells"]}
+    ranking = said["ranking"]
+    return [scenarios[pool["cells"][0]] for pool in ranking["pooled"]], ranking["notes"]
+
+
+def tuning(notes):
+    """Lines of what the program says of its choices, but that what is reported there chose: here other seeds are."""
+    said = [note.split(", which ")[0] + note[len(note.split("; ")[0]):] for note in notes if note.startswith("best-of")]
+    return ["", "Tuning, in the program's words:", "", *(f"- {note}" for note in said)]
+
+
+def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
+    """Writes a file of what was chosen: the head of the one that tuned, but for what these settings have, and sections."""
+    settings = list(settings)
+    once = {option for setting in settings for option in setting} | {"best-of", "best-of-seeds", "seed", *without}
+    head = [line for line in tune.read_text().split("\n[")[0].splitlines()
+            if line and not line.startswith("#") and line.split(" ")[0] not in once]
+    sections = {}  # what differs in one of `listed` alone is one section
+    for setting in settings:
+        alone = next((option for option in listed if option in setting), None)
+        key = (alone, *((option, value) for option, value in setting.items() if option != alone))
+        sections.setdefault(key, []).append(setting.get(alone))
+    text = f"# {about} Written by figure.py.\n" + "\n".join(head) + f"\nseed = {', '.join(map(str, seeds))}\n"
+    for number, ((alone, *shared), values) in enumerate(sections.items(), 1):
+        text += f"\n[{number}]\n" + "".join(f"{option} = {value}\n" for option, value in shared)
+        if alone:
+            text += f"{alone} = {', '.join(map(str, values))}\n"
+    if not config.exists() or config.read_text() != text:
+        shutil.rmtree(BUILT / config.stem, ignore_errors=True)  # cells of other choices
+        config.write_text(text)
 
 
 def cells(out):

@@ -1,23 +1,29 @@
 #!/usr/bin/env python3
-"""Runs cat.cfg and draws figure.svg and figure.md."""
+"""Tunes each contestant's rate by tune.cfg, writes what it chose to cat.cfg, runs that; draws figure.svg and figure.md."""
 
 import math
 import sys
 from itertools import accumulate
 from pathlib import Path
-from statistics import mean
+from statistics import median
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 import plots  # noqa: E402: found through the line above
 
-DENSITIES = (0.001, 0.003, 0.01, 0.03, 0.1)
-COLOUR = dict(zip(DENSITIES, plots.COLOURS))
+DENSITIES = {  # and how many values each is
+    "mlp": {0.001: 4, 0.0023: 11, 0.01: 48, 0.03: 144, 0.1: 481},
+    "least-squares": {0.005: 3, 0.0185: 12, 0.03: 19, 0.1: 65},
+}
+COLOUR = dict(zip(("payload", *DENSITIES["mlp"]), plots.COLOURS))  # payload sends one value, always
 COSTS = {"payload": "bits", "affine": "bits with a start", "packet": "packets with a start"}
 PACKET_COST, PACKET_BITS, FIXED_COST = 576, 512, 64  # CAT's defaults, its paper's
-PROBLEMS = ("mlp", "least-squares")
-TARGETS = {"off": 1 / 2, "on": 1 / 25}  # of the loss above the least one at the start, by error feedback
+TARGETS = {  # by error feedback: words, loss of mlp, loss of least-squares
+    "off": (("a half", "loss:1.19", "loss:0.3763"), ("a fifth", "loss:0.476", "loss:0.302")),
+    "on": (("a 25th", "loss:0.0952", "loss:0.2624"),),
+}
 BANDWIDTHS = {1: "1 Gbit/s", 0.01: "10 Mbit/s", 0.001: "1 Mbit/s"}
+SEEDS = range(1, 6)
 
 
 def element_bits(parameters):
@@ -25,8 +31,9 @@ def element_bits(parameters):
 
 
 def elements(cell):
-    """Values in a message at each iteration, the mean over workers."""
-    return [float(row["sent_values"]) for row in cell.tables["compression"]]
+    """Values in a message at each iteration up to the target, the mean over workers."""
+    rows = cell.tables["compression"][:len(cell.curve["loss"]) - 1]  # without those on their way then
+    return [float(row["sent_values"]) for row in rows]
 
 
 def spent(cell, cost):
@@ -39,127 +46,159 @@ def spent(cell, cost):
             return count * bits
         if cost == "affine":
             return PACKET_COST * count * bits / PACKET_BITS + FIXED_COST
-        if cell.scenario["compressor"] == "cat":  # a mean of whole packets
+        if cell.scenario.get("cost") == "packet":  # a mean of whole packets
             return PACKET_COST * count / whole + FIXED_COST
         return PACKET_COST * math.ceil(count * bits / PACKET_BITS) + FIXED_COST
 
     return list(accumulate(map(of, elements(cell)), initial=0.0))
 
 
-def above_least(cell):
-    return [loss - (cell.learning["least_loss"] or 0) for loss in cell.curve["loss"]]
+def to_target(cell, cost):
+    return spent(cell, cost)[-1] if cell.figures["target_s"] else math.inf
 
 
-def reached(cell, amounts):
-    """Of this at the first point of the curve at the target."""
-    losses = above_least(cell)
-    target = TARGETS[cell.scenario["error-feedback"]] * losses[0]
-    return next((amount for amount, loss in zip(amounts, losses) if loss <= target), math.inf)
+def key(scenario):
+    """Problem, error feedback, target, bandwidth; then density or CAT's cost."""
+    how = scenario.get("density", "dense")
+    if scenario["compressor"] == "cat":
+        how = "cat" if "bandwidth-factor" in scenario else scenario["cost"]
+    return (scenario["learn"], scenario.get("error-feedback", "on"), scenario["until"], scenario.get("bandwidth-factor"), how)
+
+
+def settings(scenario):
+    priced = "bandwidth-factor" in scenario
+    names = ("learn", "until", "iterations", "bandwidth-factor", "error-feedback", "learning-rate", "compressor", "density",
+             "cost")
+    return {name: scenario[name] for name in names if scenario.get(name, "on") not in ("on", "auto", "none") and
+            not (name == "cost" and priced)}
 
 
 class Runs:
     def __init__(self, cells):
-        self.groups = plots.grouped(cells, self.key)
+        self.groups = plots.grouped(cells, lambda cell: key(cell.scenario))
 
-    @staticmethod
-    def key(cell):
-        scenario = cell.scenario
-        how = scenario.get("density", "dense")
-        if scenario["compressor"] == "cat":
-            how = "cat" if "bandwidth-factor" in scenario else scenario["cost"]
-        return (scenario["learn"], scenario.get("error-feedback", "on"), scenario.get("bandwidth-factor"), how)
+    def of(self, learn, feedback, until, how):
+        return self.groups[learn, feedback, until, None, how]
 
-    def of(self, learn, how, feedback="on", bandwidth=None):
-        return self.groups[learn, feedback, bandwidth, how]
-
-    def mean_curve(self, cells, amounts):
-        return ([mean(some) for some in zip(*map(amounts, cells))],
-                [mean(some) for some in zip(*map(above_least, cells))])
-
-    def to_target(self, learn, how, cost, feedback):
-        return [reached(cell, spent(cell, cost)) for cell in self.of(learn, how, feedback)]
+    def seconds(self, bandwidth, how):
+        return [cell.figures["target_s"] or math.inf for cell in self.groups["mlp", "on", "loss:0.1", bandwidth, how]]
 
 
 def figure(runs):
     drawing, panels = plots.plt.subplots(2, 4, figsize=(15, 7.6))
-    for row, (feedback, part) in zip(panels, TARGETS.items()):
+    for row, (feedback, targets) in zip(panels, TARGETS.items()):
+        until = targets[-1][1]
         for axes, (cost, words) in zip(row, COSTS.items()):
-            for how, colour, width in [(density, COLOUR[density], 1.4) for density in DENSITIES] + [(cost, "black", 2.2)]:
-                x, y = runs.mean_curve(runs.of("mlp", how, feedback), lambda cell: spent(cell, cost))
-                axes.plot(x[1:], y[1:], color=colour, linewidth=width)
-            axes.axhline(part * y[0], color="#888888", linewidth=0.8)
-            axes.set(xscale="log", yscale="log", title=cost, xlabel=f"cost of a worker: {words}")
+            for how, colour, width in [(how, COLOUR[how], 1.4) for how in COLOUR] + [(cost, "black", 2.2)] * (cost != "payload"):
+                cell = runs.of("mlp", feedback, until, how)[0]
+                axes.plot(spent(cell, cost)[1:], cell.curve["loss"][1:], color=colour, linewidth=width)
+            axes.axhline(float(until.removeprefix("loss:")), color="#888888", linewidth=0.8)
+            axes.set(xscale="log", yscale="log", title=cost, xlabel=f"cost of a worker: {words}", ylim=(0.085, 3))
             axes.set_yticks([0.1, 0.2, 0.5, 1, 2], ["0.1", "0.2", "0.5", "1", "2"])
             axes.set_yticks([], minor=True)
         row[0].set_ylabel(f"loss, error feedback {feedback}")
     chosen, seconds = panels[0][3], panels[1][3]
     for cost, style in zip(COSTS, (":", "--", "-")):
-        counts = [mean(some) for some in zip(*map(elements, runs.of("mlp", cost)))]
-        chosen.plot(range(len(counts)), counts, style, color="black", linewidth=1.3, label=cost)
-    for density in DENSITIES[:3]:
-        chosen.axhline(elements(runs.of("mlp", density)[0])[0], color=COLOUR[density], linewidth=1.4)
-    chosen.set(yscale="log", xlabel="iteration", title="values that CAT sends", ylim=(0.4, 100))
-    chosen.legend(fontsize=9, loc="lower right", ncols=3)
+        chosen.plot(elements(runs.of("mlp", "on", TARGETS["on"][0][1], cost)[0]), style, color="black", label=cost)
+    chosen.set(yscale="log", xlabel="iteration", ylabel="values", title="CAT sends, error feedback on", ylim=(0.7, 100))
+    chosen.legend(fontsize=9, loc="upper right")
+    hows = ("dense", *DENSITIES["mlp"], "cat")
     for at, bandwidth in enumerate(BANDWIDTHS):
-        for offset, how in enumerate(("dense", *DENSITIES, "cat")):
-            took = mean(cell.figures["target_s"] for cell in runs.of("mlp", how, "on", bandwidth))
-            seconds.bar(at + 0.12 * (offset - 3), took, 0.11,
-                        color={"dense": "#bbbbbb", "cat": "black"}.get(how, COLOUR.get(how)))
+        for offset, how in enumerate(hows):
+            took = runs.seconds(bandwidth, how)
+            x = at + 0.12 * (offset - 3)
+            seconds.bar(x, median(took), 0.11, color={"dense": "#bbbbbb", "cat": "black"}.get(how, COLOUR.get(how)))
+            seconds.plot([x, x], [min(took), max(took)], color="#666666", linewidth=1)
     seconds.set_xticks(range(len(BANDWIDTHS)), BANDWIDTHS.values())
-    seconds.set(yscale="log", title="seconds to a loss of 0.1")
-    seconds.set_yticks([5, 10, 20, 40], ["5", "10", "20", "40"])
+    seconds.set(yscale="log", title="seconds to a loss of 0.1", ylim=(1, None))
+    seconds.set_yticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
     seconds.set_yticks([], minor=True)
     seconds.grid(axis="x", visible=False)
     line = plots.plt.Line2D
-    drawing.legend([line([], [], color=COLOUR[density], linewidth=3) for density in DENSITIES] +
-                   [line([], [], color="black", linewidth=3), line([], [], color="#bbbbbb", linewidth=3)],
-                   [f"top-k, {100 * density:g} %" for density in DENSITIES] + ["CAT", "no compressor"],
-                   loc="upper center", ncols=7)
+    drawing.legend([line([], [], color=colour, linewidth=3) for colour in COLOUR.values()] +
+                   [line([], [], color=colour, linewidth=3) for colour in ("black", "#bbbbbb")],
+                   ["1 of 4,810, as CAT under payload"] + [str(count) for count in DENSITIES["mlp"].values()] +
+                   ["CAT", "no compressor"],
+                   loc="upper center", ncols=8)
     drawing.get_layout_engine().set(rect=(0, 0, 1, 0.95))
     plots.save(drawing, HERE / "figure.svg")
 
 
-def shown(values):
-    return f"{mean(values):,.4g}" if max(values) < 1000 else f"{mean(values):,.0f}" if max(values) < math.inf else "never"
+def amount(some, unit=""):
+    """Median, least to most."""
+    if median(some) == math.inf:
+        met = sum(one < math.inf for one in some)
+        return f"{met} of {len(some)} there" if met else "never"
+    words = [f"{one:{unit or ',.0f'}}" if one < math.inf else "never" for one in (median(some), min(some), max(some))]
+    return f"{words[0]} ({words[1]} to {words[2]})"
 
 
-def table(runs):
-    heads = "".join(f" {100 * density:g} % |" for density in DENSITIES)
+def rate_of(cells):
+    return f"{cells[0].scenario['learning-rate']:g}"
+
+
+def iterations(cells):
+    return amount([len(elements(cell)) if cell.figures["target_s"] else math.inf for cell in cells])
+
+
+def cost_table(runs, feedback, words, learn, until):
+    lines = [f"| `{learn}`, error feedback {feedback}, to {words} | rate | iterations | " + " | ".join(COSTS) + " |",
+             "|---|---|---|" + "---|" * len(COSTS)]
+    fixed = {1: runs.of(learn, feedback, until, "payload")}  # it sends one, always
+    fixed |= {count: runs.of(learn, feedback, until, density) for density, count in DENSITIES[learn].items()}
+    for count, cells in fixed.items():
+        who = "1 always, as CAT under payload" if count == 1 else f"{count} always"
+        lines.append(f"| {who} | {rate_of(cells)} | {iterations(cells)} | " +
+                     " | ".join(amount([to_target(cell, cost) for cell in cells]) for cost in COSTS) + " |")
+    for cost in list(COSTS)[1:]:
+        cells = runs.of(learn, feedback, until, cost)
+        mine = [to_target(cell, cost) for cell in cells]
+        sent = [count for cell in cells for count in elements(cell)]
+        lines.append(f"| CAT, {sum(sent) / len(sent):.1f} ({min(sent):.1f} to {max(sent):.1f}) | {rate_of(cells)} | "
+                     f"{iterations(cells)} | " +
+                     " | ".join(amount(mine) if other == cost else "" for other in COSTS) + " |")
+    ratios = []
+    for cost in COSTS:
+        theirs = {count: [to_target(cell, cost) for cell in cells] for count, cells in fixed.items()}
+        best = min(theirs, key=lambda count: median(theirs[count]))
+        mine = [to_target(cell, cost) for cell in runs.of(learn, feedback, until, cost)]
+        parts = [own / other for own, other in zip(mine, theirs[best]) if other < math.inf]
+        ratios.append(f"{amount(parts, '.2f')}, {best}")
+    return lines + ["| CAT / the best fixed, which | | | " + " | ".join(ratios) + " |", ""]
+
+
+def table(runs, notes):
     lines = ["# What a loss costs", "",
-             "Written by figure.py: means of three seeds. Cost of one worker to the target, in what the model of costs counts;",
-             "`never`: not in 50 epochs with every seed. CAT sends: values in a message, the mean and the extremes of the means",
-             "over workers in an iteration.", ""]
-    for feedback, part in TARGETS.items():
-        lines += [f"Error feedback {feedback}, to {part:g} of the loss (above the least one) at the start:", "",
-                  f"| problem | cost |{heads} CAT | CAT / best | CAT / worst | CAT sends |",
-                  "|---|---|" + "---|" * (len(DENSITIES) + 4)]
-        for learn in PROBLEMS:
-            for cost in COSTS:
-                fixed = [runs.to_target(learn, density, cost, feedback) for density in DENSITIES]
-                mine = runs.to_target(learn, cost, cost, feedback)
-                finite = [mean(some) for some in fixed if max(some) < math.inf]
-                ratios = [f"{mean(mine) / other(finite):.2f}" if max(mine) < math.inf else "" for other in (min, max)]
-                counts = [count for cell in runs.of(learn, cost, feedback) for count in elements(cell)]
-                lines.append(f"| {learn} | {cost} | " + " | ".join(map(shown, (*fixed, mine))) + " | " +
-                             " | ".join(ratios) + f" | {mean(counts):.1f} ({min(counts):.1f} to {max(counts):.1f}) |")
-        lines.append("")
-    lines += ["Seconds until the loss of mlp is 0.1, with error feedback; CAT priced by the network:", "",
-              f"| network | no compressor |{heads} CAT | CAT / best | CAT's bits a value |",
-              "|---|" + "---|" * (len(DENSITIES) + 4)]
+             "Written by figure.py: medians of five seeds (least to most), each at the rate that tune.cfg chose on two or three others.",
+             "Cost of one worker to the target, in what the model of costs counts; `never`: not in 600 iterations (`mlp`) or 1,500.",
+             "CAT: values in a message, the mean and the extremes of the means over workers in an iteration. Ratios are seed by",
+             "seed, where both are there, to the fixed number that has the least median of these five.", ""]
+    for feedback, targets in TARGETS.items():
+        for words, *untils in targets:
+            for learn, until in zip(DENSITIES, untils):
+                lines += cost_table(runs, feedback, words, learn, until)
+    hows = ("dense", *DENSITIES["mlp"], "cat")
+    lines += ["Seconds until the loss of mlp is 0.1, with error feedback (at its rate); CAT priced by the network:", "",
+              "| network | no compressor | " + " | ".join(map(str, DENSITIES["mlp"].values())) + " values" +
+              " | CAT | CAT / best | CAT's bits a value |", "|---|" + "---|" * (len(hows) + 2)]
     for bandwidth, words in BANDWIDTHS.items():
-        cells = {how: runs.of("mlp", how, "on", bandwidth) for how in ("dense", *DENSITIES, "cat")}
-        took = {how: [cell.figures["target_s"] or math.inf for cell in some] for how, some in cells.items()}
-        best = min(mean(some) for how, some in took.items() if how != "cat")
-        bits = mean(cell.learning["bits_per_value"] for cell in cells["cat"])
-        lines.append(f"| {words} | " + " | ".join(map(shown, took.values())) +
-                     f" | {mean(took['cat']) / best:.3f} | {bits:.2f} |")
-    plots.write_table(lines, HERE / "figure.md")
+        took = {how: runs.seconds(bandwidth, how) for how in hows}
+        rates = {how: rate_of(runs.groups["mlp", "on", "loss:0.1", bandwidth, how]) for how in hows}
+        best = min((how for how in hows if how != "cat"), key=lambda how: median(took[how]))
+        bits = median(cell.learning["bits_per_value"] for cell in runs.groups["mlp", "on", "loss:0.1", bandwidth, "cat"])
+        ratios = [own / other for own, other in zip(took["cat"], took[best])]
+        lines.append(f"| {words} | " + " | ".join(f"{amount(took[how], '.2f')} at {rates[how]}" for how in hows) +
+                     f" | {amount(ratios, '.2f')} | {bits:.2f} |")
+    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
 
 
 def main():
+    chosen, notes = plots.chosen(HERE / "tune.cfg", "cat-tuned")
+    plots.write_chosen(HERE / "cat.cfg", HERE / "tune.cfg", "CAT and fixed densities, each at the rate that tune.cfg chose for it.",
+                       sorted(map(settings, chosen), key=str), SEEDS, ("bandwidth-factor", "density", "cost"))
     runs = Runs(plots.sweep(HERE / "cat.cfg"))
     figure(runs)
-    table(runs)
+    table(runs, notes)
 
 
 if __name__ == "__main__":
