@@ -60,6 +60,7 @@ struct Learning {
   bool inverse_staleness = false;  // a gradient weighs rate / max(1, staleness), not rate / workers
   bool rate_in_residual = false;   // gradients are weighed before they are compressed
 
+  std::optional<int> batch;  // samples of a worker's gradient; none: those of its iteration
   std::optional<double> evaluate_every;  // samples; none: an epoch
   std::optional<Target> until;
 };
@@ -90,8 +91,10 @@ struct Scenario {
   ServerSoftware server_software;
   std::optional<double> server_jitter;  // none: the software's
 
-  std::string model;  // path of a model CSV
-  int batch = 32;     // samples per worker and iteration
+  std::string model;     // path of a model CSV
+  int batch = 32;        // samples per worker and micro-step
+  int accumulation = 1;  // micro-steps of an iteration, which sends gradients in the last one
+  std::optional<int> global_batch;  // samples of all workers and an iteration
   Precision precision = Precision::fp32;
   std::optional<double> throughput;  // samples/s of the fastest worker host alone
   // It was measured through the schedule, with so many servers (none: as many as there are): so it
@@ -149,6 +152,8 @@ struct Scenario {
   // The text of every option, given or default: only for results and their names.
   std::map<std::string, std::string> written;
 
+  int samples() const { return batch * accumulation; }  // of a worker in an iteration
+  int learned_samples() const { return learning.batch.value_or(samples()); }
   bool compresses() const { return compressor != nullptr; }
   // What a server's software takes varies, so that no two servers take the same time.
   double variation_at_servers() const { return server_jitter.value_or(server_software.jitter); }

@@ -37,7 +37,7 @@ std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
       Setup reseeded = setup;
       reseeded.reseed(seed_of_run(setup.scenario.seed, run));
       reseeded.keep_messages = false;
-      return text_of({.figures = figures_of(simulate(reseeded), setup.scenario.batch)});
+      return text_of({.figures = figures_of(simulate(reseeded), setup.scenario.samples())});
     }));
     figures.push_back(other.value().figures);
   }
@@ -87,7 +87,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                                .adding = setup.adding,
                                .network = scenario.network->sentence,
                                .fidelity = fidelity_word(setup)},
-                .figures = figures_of(trace, scenario.batch),
+                .figures = figures_of(trace, scenario.samples()),
                 .learned = trace.learned,
                 .timeline = timeline_of(trace)};
   Figures& figures = result.figures;

@@ -21,7 +21,8 @@ class Worker {
 
   // Begins the next iteration; false when the run is over.
   bool next_iteration();
-  // The forward pass over the whole model.
+  // The forward pass over the whole model; with `accumulation` all micro-steps but the last one's
+  // backward pass.
   void forward();
   // Backward over the layers of one bucket; buckets must come in order.
   void backward(const Bucket& bucket);

@@ -236,8 +236,12 @@ std::string explain(const Scenario& scenario, bool json) {
                   topology.workers() - 1, setup.traffic.cluster.workers.back().name);
 
   text += "\nmodel\n  " + explain_model(setup);
-  text += fmt::format("  computation {:.6f} s per iteration on worker 0 ({})\n",
-                      setup.compute.solo_s.front(), setup.compute.source);
+  text += fmt::format(
+      "  computation {:.6f} s per iteration on worker 0{} ({})\n", setup.compute.solo_s.front(),
+      setup.compute.micro_steps == 1 ? ""
+                                     : fmt::format(", in {} micro-steps of {} samples",
+                                                   setup.compute.micro_steps, scenario.batch),
+      setup.compute.source);
   if (setup.traffic.compression.on())
     text += fmt::format("  compression priced by {}\n", setup.traffic.compression.provenance());
   text += fmt::format("  network {}: {}\n", scenario.network->name, scenario.network->sentence);

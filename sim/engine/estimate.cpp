@@ -198,7 +198,8 @@ Load load_of(const Setup& setup) {
   const double places = alike ? alike->places() : 1;
   Load load;
   const double workers = topology.workers();
-  load.rows = workers * (3 + 3 * static_cast<double>(setup.buckets.size()));
+  const double accumulates = setup.compute.micro_steps > 1 ? 1 : 0;
+  load.rows = workers * (3 + accumulates + 3 * static_cast<double>(setup.buckets.size()));
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
@@ -263,12 +264,12 @@ void add_learning(const Setup& setup, Need& need) {
   const double samples =
       setup.lesson->epoch_samples() + static_cast<double>(setup.lesson->data.held_out.count);
   const double evaluations =
-      gradients * setup.scenario.batch /
+      gradients * setup.scenario.learned_samples() /
       setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
   need.seconds +=
-      (gradients * 3 * setup.scenario.batch + evaluations * samples) * forward_flop *
+      (gradients * 3 * setup.scenario.learned_samples() + evaluations * samples) * forward_flop *
           seconds_per_flop +
-      gradients * setup.scenario.batch * seconds_per_sample +
+      gradients * setup.scenario.learned_samples() * seconds_per_sample +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
   constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
@@ -279,7 +280,7 @@ void add_learning(const Setup& setup, Need& need) {
       (workers * copies_of_parameters(setup, need.iterations) + common) * values * sizeof(float) +
       data.memory_bytes +
       // Samples in the order in which they are drawn, and those of the batch that is computed.
-      (setup.lesson->epoch_samples() + setup.scenario.batch) * sizeof(std::uint32_t);
+      (setup.lesson->epoch_samples() + setup.scenario.learned_samples()) * sizeof(std::uint32_t);
 }
 
 Need need_of(const Setup& setup, const Load& load, int iterations) {

@@ -162,7 +162,10 @@ bool Worker::next_iteration() {
 void Worker::forward() {
   if (state_.run.learner != nullptr)
     state_.run.learner->forward(state_.rank, state_.iteration);
-  compute(state_, state_.setup().compute.forward_s(state_.rank), state_.row("forward"));
+  const ComputeTimes& times = state_.setup().compute;
+  compute(state_, times.forward_s(state_.rank), state_.row("forward"));
+  if (times.micro_steps > 1)
+    compute(state_, times.accumulate_s(state_.rank), state_.row("accumulate"));
 }
 
 void Worker::backward(const Bucket& bucket) {

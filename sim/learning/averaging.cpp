@@ -7,7 +7,7 @@
 
 namespace syncline {
 double Learner::rate_in(int iteration) const {
-  return rate_.at(static_cast<double>(iteration) * workers_ * setup_.scenario.batch);
+  return rate_.at(static_cast<double>(iteration) * workers_ * setup_.scenario.learned_samples());
 }
 
 void Learner::step_alone(int worker, int iteration) {

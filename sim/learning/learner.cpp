@@ -17,7 +17,7 @@ int first_sender(const Setup& setup) {
 double samples_of_run(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   const double per_iteration =
-      static_cast<double>(setup.traffic.cluster.topology.workers()) * scenario.batch;
+      static_cast<double>(setup.traffic.cluster.topology.workers()) * scenario.learned_samples();
   return (scenario.warmup + setup.iterations.value_or(0)) * per_iteration;
 }
 
@@ -62,7 +62,7 @@ Learner::Learner(const Setup& setup)
           static_cast<double>(objective_.parameters()) /
           static_cast<double>(std::max<std::uint64_t>(setup.model.parameters(), 1)))),
       coder_(compression_, setup.scenario.precision, setup.scenario.seed, first_sender(setup)),
-      sampler_(setup.lesson->data, workers_, setup.scenario.batch, setup.scenario.seed,
+      sampler_(setup.lesson->data, workers_, setup.scenario.learned_samples(), setup.scenario.seed,
                learning_.skew),
       ranges_(setup.model, setup.sent_buckets(), setup.scenario.dense_below,
               setup.scenario.compresses(), objective_.parameters()),
@@ -165,7 +165,7 @@ double Learner::scale_of(std::size_t bytes, std::size_t values, int iteration) c
 }
 
 void Learner::applied(double gradients, double now_s, double bytes) {
-  samples_ += gradients * setup_.scenario.batch;
+  samples_ += gradients * setup_.scenario.learned_samples();
   if (samples_ < next_evaluation_ || ended())
     return;
   evaluate(now_s, bytes);
@@ -182,7 +182,7 @@ void Learner::evaluate(double now_s, double bytes) {
   learned_.curve.push_back({.seconds = now_s,
                             .samples = samples_,
                             .bytes = bytes,
-                            .iterations = samples_ / setup_.scenario.batch / workers_,
+                            .iterations = samples_ / setup_.scenario.learned_samples() / workers_,
                             .loss = train.loss,
                             .accuracy = held_out.accuracy,
                             .train_accuracy = train.accuracy,

@@ -7,6 +7,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
+#include "sim/options/batches.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
 #include "sim/plan.h"
@@ -347,6 +348,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   check_network(scenario, given);
   resolve_optimizer(given, scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
+  resolve_batches(given, scenario, conflicts);
   keep_settings(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
     if (const std::string why = misfit(scenario.schedule_settings, *scenario.exchange);

@@ -127,7 +127,8 @@ const std::vector<Figure> all_rows{
         {.titles = {"cost"}, .allowed = any_count.or_null(), .matters = has_price}),
     row("iteration_mean_s", &Figures::iteration_mean_s, Unit::seconds,
         column | summary | mean | explains,
-        "workers times batch over throughput: seconds that a worker has for each iteration",
+        "workers times batch (times accumulation) over throughput: seconds that a worker has for "
+        "each iteration",
         "It is compute, compress, exposed communication and waiting together, of the window that "
         "throughput is of; of several runs it is so in each.",
         {.titles = {"iteration"}}),

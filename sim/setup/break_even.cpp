@@ -129,7 +129,7 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
       static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
   const bool overlap = setup.scenario.overlap;
   const double stepping_s = compute.launch_s + compute.step_s[index(worker)];
-  const double forward_s = compute.forward_s(worker);
+  const double forward_s = compute.before_backward_s(worker);
   const double before_s = forward_s + (overlap ? 0 : compute.backward_s(worker));
   if (schedule.round == nullptr)
     return averaging_seconds(setup, buckets, bandwidth, worker, before_s, overlap, stepping_s);

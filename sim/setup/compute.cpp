@@ -80,11 +80,11 @@ double step_flop(const Scenario& scenario, const Model& model, const Cluster& cl
          *scenario.memory_Bps * fastest_speed_flops(cluster, device_of(scenario.device));
 }
 
-// One iteration of each worker alone. Measured figures contain the optimiser's step.
+// One micro-step of each worker alone. Measured figures contain the optimiser's step.
 ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times;
   times.model_flop = model.forward_flop();
-  // A measured figure is that of the fastest host with the device: so much work is an iteration.
+  // A measured figure is that of the fastest host with the device: so much work is a micro-step.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
   };
@@ -166,20 +166,22 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
-    if (times.solo_s[w] > longest_s)
-      throw std::runtime_error(fmt::format(
-          "an iteration has {:.3g} s of computation on host {} ({}): allowed are up to 1e7 s",
-          times.solo_s[w], cluster.workers[w].name, times.source));
     const double step_s = flop / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
     if (step_s >= times.solo_s[w])
       throw std::runtime_error(fmt::format(
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
           scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
+    times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
     if (servers_apply)
       times.solo_s[w] -= step_s;
     times.step_s.push_back(servers_apply ? 0 : step_s);
+    if (times.solo_s[w] > longest_s)
+      throw std::runtime_error(fmt::format(
+          "an iteration has {:.3g} s of computation on host {} ({}): allowed are up to 1e7 s",
+          times.solo_s[w], cluster.workers[w].name, times.source));
   }
+  times.micro_steps = scenario.accumulation;
   if (flop > 0)
     times.source +=
         fmt::format("; {}'s step, {:.4g} s on worker 0, {}", scenario.written.at("optimizer"),
@@ -191,11 +193,15 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
 }
 
 double ComputeTimes::forward_s(int worker) const {
-  return (solo_s[index(worker)] - step_s[index(worker)]) * forward_part;
+  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * forward_part;
+}
+
+double ComputeTimes::accumulate_s(int worker) const {
+  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * (micro_steps - 1);
 }
 
 double ComputeTimes::backward_s(int worker, double forward_flop) const {
-  return (solo_s[index(worker)] - step_s[index(worker)]) *
+  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps *
          (backward_part * forward_flop / model_flop);
 }
 

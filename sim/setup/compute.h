@@ -15,6 +15,7 @@ namespace syncline {
 
 struct ComputeTimes {
   std::vector<double> solo_s;  // of each worker: one iteration alone, with its optimiser's step
+  int micro_steps = 1;         // of which the rest of it are so many
   // The optimiser's step is a part of it, which follows communication; 0 where servers apply the
   // gradients, or where nothing is known of it but that it is in a measured throughput.
   std::vector<double> step_s;
@@ -28,7 +29,10 @@ struct ComputeTimes {
   double backward_part = 2.0 / 3;
   std::string source;  // where the seconds come from, for the result
 
-  double forward_s(int worker) const;
+  double forward_s(int worker) const;  // of one micro-step, as are those below
+  // From the first micro-step's backward pass to the last one's forward pass.
+  double accumulate_s(int worker) const;
+  double before_backward_s(int worker) const { return forward_s(worker) + accumulate_s(worker); }
   double backward_s(int worker, double forward_flop) const;  // of layers with so much flop
   double backward_s(int worker) const { return backward_s(worker, model_flop); }
 };

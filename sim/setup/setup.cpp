@@ -199,8 +199,8 @@ Model trained_model(const Scenario& scenario, const Lesson* lesson) {
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
   if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
     return scenario.epoch_iterations.value_or(1);
-  return static_cast<int>(
-      std::clamp(std::round(lesson->epoch_samples() / scenario.batch / workers), 1.0, 1e9));
+  return static_cast<int>(std::clamp(
+      std::round(lesson->epoch_samples() / scenario.learned_samples() / workers), 1.0, 1e9));
 }
 
 int in_rounds(int iterations, int round) {
@@ -214,8 +214,9 @@ std::optional<int> iterations_of(const Scenario& scenario, const Lesson* lesson,
   if (lesson == nullptr)
     return std::nullopt;
   const double samples = default_epochs * lesson->epoch_samples();
-  return in_rounds(
-      static_cast<int>(std::clamp(std::ceil(samples / scenario.batch / workers), 1.0, 1e6)), round);
+  return in_rounds(static_cast<int>(std::clamp(
+                       std::ceil(samples / scenario.learned_samples() / workers), 1.0, 1e6)),
+                   round);
 }
 
 }  // namespace

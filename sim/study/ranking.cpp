@@ -106,13 +106,26 @@ Words told_of(const Results& results, const Places& places, const Words& differi
   return told;
 }
 
-// Whether cells of one name have one value of it: then it belongs to the name.
-bool follows_name(const Results& results, const Places& places, const std::string& option) {
-  std::map<std::string, std::string> of_name;
+// Whether cells that are alike in these have one value of it: then it belongs to them.
+bool follows(const Results& results, const Places& places, const std::string& option,
+             const Words& others) {
+  std::map<std::string, std::string> value_of;
   return std::ranges::all_of(places, [&](std::size_t i) {
+    std::string alike;
+    for (const std::string& other : others)
+      alike += results[i].setting(other) + "\n";
     const std::string value = results[i].setting(option);
-    return of_name.emplace(results[i].option("name"), value).first->second == value;
+    return value_of.emplace(alike, value).first->second == value;
   });
+}
+
+// What a global batch leaves to each of so many workers is nobody's choice.
+bool is_share_of_global_batch(const Results& results, const Places& places,
+                              const std::string& option) {
+  return (option == "batch" || option == "accumulation") &&
+         std::ranges::none_of(
+             places, [&](std::size_t i) { return results[i].option("global-batch").empty(); }) &&
+         follows(results, places, option, {"workers", "global-batch"});
 }
 
 bool ranks_before(const RankedCell& a, const RankedCell& b) {
@@ -157,12 +170,15 @@ std::vector<CompetingCells> contests_of(const Results& results, const Places& pl
 // Ranks the results in these places.
 Ranking ranked_by_throughput(const Results& results, const Places& places) {
   Ranking ranking;
-  const Words differing = differing_options(results, places);
+  Words differing = differing_options(results, places);
+  std::erase_if(differing, [&](const std::string& option) {
+    return is_share_of_global_batch(results, places, option);
+  });
   Words settings;
   for (const std::string& option : differing)
     if (makes_contests(option) &&
         (role_of(option) == Role::lesson || !is_among("name", differing) ||
-         !follows_name(results, places, option)))
+         !follows(results, places, option, {"name"})))
       settings.push_back(option);
   const auto all_differ = [&] {
     return ranking.contests.size() == places.size() && places.size() > 1;

@@ -24,7 +24,8 @@ bool makes_gradients(const Row& row) {
 
 // Whether it goes on with what came from others.
 bool uses_what_came(const Row& row) {
-  return row.stream == Stream::compute && row.verb != "forward" && !makes_gradients(row);
+  return row.stream == Stream::compute && row.verb != "forward" && row.verb != "accumulate" &&
+         !makes_gradients(row);
 }
 
 class GoalWriter {

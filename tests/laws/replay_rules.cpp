@@ -85,7 +85,7 @@ ReplayRules::ReplayRules(const Options& options, const Trace& trace)
       learning(scenario.learning),
       data(load_data(learning.data, learning.data_folder, learning.generated, scenario.seed)),
       objective(learning.problem->objective(learning.problem_settings, data, scenario.seed)),
-      sampler(data, trace.workers, scenario.batch, scenario.seed, learning.skew),
+      sampler(data, trace.workers, scenario.learned_samples(), scenario.seed, learning.skew),
       messages(scenario),
       size(objective.parameters()),
       parameters(objective.initial.begin(), objective.initial.end()),
@@ -169,7 +169,7 @@ Elements ReplayRules::span_of(int server, int bucket, int piece) const {
 }
 
 double ReplayRules::rate(std::int64_t applied) const {
-  const double samples = static_cast<double>(applied) * scenario.batch;
+  const double samples = static_cast<double>(applied) * scenario.learned_samples();
   const double warm = learning.rate_warm_up_epochs * static_cast<double>(data.train.count);
   const double first = learning.rate / trace.workers;
   if (samples < warm)
@@ -181,7 +181,7 @@ double ReplayRules::rate(std::int64_t applied) const {
   };
   const double run =
       static_cast<double>(in_rounds(*scenario.iterations) + in_rounds(scenario.warmup)) *
-      trace.workers * scenario.batch;
+      trace.workers * scenario.learned_samples();
   if (learning.rate_schedule == Learning::RateSchedule::step)
     return learning.rate * (samples < run / 2 ? 1 : samples < 0.75 * run ? 0.1 : 0.01);
   if (learning.rate_schedule == Learning::RateSchedule::cosine)

@@ -234,7 +234,7 @@ Simulated simulated_as(const Scenario& scenario) {
     setup.keep_messages = true;
     return packed(simulate(setup));
   }));
-  result.figures = figures_of(result.trace, scenario.batch);
+  result.figures = figures_of(result.trace, scenario.samples());
   return result;
 }
 

@@ -54,7 +54,7 @@ std::string in_steps(const Cell& cell) {
 std::string in_flows(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "flow"));
   const Trace trace = simulate(setup);
-  const Figures figures = figures_of(trace, setup.scenario.batch);
+  const Figures figures = figures_of(trace, setup.scenario.samples());
   const bool warned = doubts_flows(setup, figures.fullest_link());
   return exact(trace.end_s) + (warned ? "1" : "0");
 }
