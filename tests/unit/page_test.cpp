@@ -65,7 +65,7 @@ TEST_F(Page, IsOneFileThatNeedsNoOther) {
   EXPECT_TRUE(std::regex_search(page, std::regex("default-src 'none'")));
   for (const char* outside : {"<img", "<iframe", "<script src", "rel=\"stylesheet\"", "{{"})
     EXPECT_EQ(count(page.substr(0, page.find("/*!")), outside), 0U) << outside;
-  EXPECT_LT(page.size(), 310'000U);
+  EXPECT_LT(page.size(), 350'000U);  // of which Chart.js has 200'000
 }
 
 TEST_F(Page, StringsOfResultsAreNeverMarkup) {
