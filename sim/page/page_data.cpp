@@ -209,6 +209,7 @@ std::string page_data(const Findings& findings, std::size_t most_bytes) {
       {"warnings", warnings_of(findings, study)},
       {"cases", std::move(cases)},
       {"maps", std::move(maps)},
+      {"words", words_of_page()},
       {"workers", findings.rows.empty() && results.size() == 1 ? workers_of(results[0]) : Json()},
       {"table", findings.rows.empty() ? table_of(findings, study, ranking) : Json()},
       {"agreement", findings.rows.empty() ? Json() : to_json(agreement_chart(findings.rows))},

@@ -29,5 +29,7 @@ PageJson to_json(const DrawnTimeline& timeline);
 PageJson table_of(const Findings& findings, const Study& study, const Ranking& ranking);
 // Where the iterations of each worker go; null where there is one row only.
 PageJson workers_of(const Result& result);
+// [word, meaning] of each word of the glossary.
+PageJson words_of_page();
 
 }  // namespace syncline

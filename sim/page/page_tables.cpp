@@ -5,6 +5,7 @@
 
 #include "sim/page/page_json.h"
 #include "sim/report/figures.h"
+#include "sim/report/glossary.h"
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/pooled.h"
@@ -95,6 +96,14 @@ PageJson workers_of(const Result& result) {
     rows.push_back(std::move(row));
   }
   return {{"columns", columns}, {"rows", rows}};
+}
+
+PageJson words_of_page() {
+  Json words = Json::array();
+  for (const auto* table : {&glossary(), &portions()})
+    for (const GlossaryWord& one : *table)
+      words.push_back({one.word, one.meaning});
+  return words;
 }
 
 }  // namespace syncline

@@ -1,11 +1,13 @@
 // Reports as their reader uses them:
 // node page_test.mjs FOLDER_OF_NODE_MODULES CHROMIUM QUICKSTART HOSTILE MAP VALIDATION LEARNING SEEDS ONE
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
 const [modules, chromium, page, hostile, map, validation, learning, seeds, one] = process.argv.slice(2);
 const require = createRequire(modules + "/package.json");
 const puppeteer = require("puppeteer-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const browser = await puppeteer.launch({ executablePath: chromium, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
 
 // Opens a file without a network and calls `look`; whatever the page complains about fails.
@@ -26,6 +28,15 @@ async function opened(file, { width, scheme }, look) {
 }
 
 const chart = (tab, id, question) => tab.evaluate((id, question) => new Function("chart", "return " + question)(liveCharts.get(id)), id, question);
+// What axe-core finds fault with, everything unfolded.
+async function violations(tab) {
+  await tab.evaluate(async () => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+    await new Promise((after) => setTimeout(after, 50)); // they are filled then
+  });
+  await tab.evaluate(axe + ";0");
+  return tab.evaluate(async () => (await window.axe.run()).violations.map((one) => one.id + ": " + one.nodes.map((node) => node.html).slice(0, 3).join(" ")));
+}
 const nextFrame = (tab) => tab.evaluate(() => new Promise((after) => requestAnimationFrame(() => requestAnimationFrame(after))));
 const texts = (tab, selector) => tab.$$eval(selector, (all) => all.map((one) => one.textContent));
 
@@ -182,7 +193,11 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   await tab.waitForSelector("#provenance td");
   assert.ok((await texts(tab, "#provenance td")).some((text) => text.includes("latency + bytes / bandwidth")));
 
-  // A heading has an address.
+  // The glossary is behind a word, for keys as well; a heading has an address.
+  await tab.focus("#timeline dfn");
+  assert.match((await texts(tab, ".tip"))[0], /^\w+: .{20}/);
+  await tab.keyboard.press("Escape");
+  assert.equal(await tab.$eval(".tip", (tip) => tip.hidden), true);
   await tab.evaluate(() => document.querySelector("#links .anchor").click());
   assert.equal(await tab.evaluate(() => location.hash), "#links");
   await tab.reload();
@@ -201,7 +216,7 @@ await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
     if (!place || (place === "skip" && reached.length)) break;
     if (reached.at(-1) !== place) reached.push(place);
   }
-  assert.deepEqual(reached, ["skip", "scaling", "breakdown", "timeline", "staleness", "links", "cells", "warnings", "provenance"]);
+  assert.deepEqual(reached, ["skip", "header", "scaling", "breakdown", "timeline", "staleness", "links", "cells", "warnings", "words", "provenance"]);
 });
 
 // A model that is called <script>alert(1)</script> is a text like any other.
@@ -297,11 +312,15 @@ await opened(one, { width: 1280, scheme: "light" }, async (tab) => {
   assert.equal((await texts(tab, "#workers tbody th"))[3], "worker 3");
 });
 
+for (const file of [page, map, validation, learning, seeds, one])
+  for (const scheme of ["light", "dark"])
+    await opened(file, { width: 1280, scheme }, async (tab) => assert.deepEqual(await violations(tab), [], file + ", " + scheme));
+
 // Paper has what a reader cannot unfold: legends, tables and where numbers come from.
 await opened(page, { width: 1280, scheme: "light" }, async (tab) => {
   await tab.emulateMediaType("print");
   await tab.evaluate(() => dispatchEvent(new Event("beforeprint")));
-  for (const what of [".legend button", "figure details table", "#cells table", "#provenance td"]) {
+  for (const what of [".legend button", "figure details table", "#cells table", "#provenance td", "#words dd"]) {
     const high = await tab.$eval(what, (one) => one.getBoundingClientRect().height);
     assert.ok(high > 8, what);
   }

@@ -130,7 +130,7 @@ function mapSection(maps) {
   const sentence = element("figcaption"), legend = element("ul", { class: "legend" }), holder = element("div"), fold = element("div");
   const draw = () => {
     const map = maps[chosen], named = namesInTiles(map);
-    sentence.replaceChildren(map.sentence);
+    sentence.replaceChildren(...withWords(map.sentence));
     legend.replaceChildren(...mapLegend(map, named));
     holder.replaceChildren(mapDrawing(map, named));
   };

@@ -8,7 +8,7 @@ let caseNow = 0;
 // Who is first in a case, in four figures.
 function showFacts(holder, best, isAlone) {
   holder.replaceChildren(...(best ? [
-    element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, fact.name), element("dd", {}, fact.value)))),
+    element("dl", { class: "facts", "aria-label": best.name }, ...best.facts.map((fact) => element("div", {}, element("dt", {}, ...withWords(fact.name)), element("dd", {}, fact.value)))),
     ...(isAlone ? [] : [element("p", { class: "note" }, best.name + ": " + best.bottleneck + ".")])] : []));
 }
 
@@ -117,6 +117,7 @@ function redrawOnChange() {
 function build(data) {
   Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   Chart.defaults.font.size = 12;
+  useGlossary(data.words);
   const main = document.getElementById("report"), facts = element("div"), several = data.cases.length > 1;
   const add = (section) => main.append(anchored(section));
   main.append(header(data, several ? null : facts));
@@ -147,6 +148,7 @@ function build(data) {
   if (data.workers) add(workersSection(data.workers));
   if (data.table) add(cellsSection(data));
   if (data.warnings.length) add(warningsSection(data.warnings));
+  add(wordsSection(main.textContent));
   add(provenanceSection(data.provenance));
   redrawOnChange();
   addEventListener("hashchange", () => {

@@ -66,7 +66,7 @@ function pairSection(charts, id, title) {
       for (const part of Object.values(parts[i])) part.replaceChildren();
       if (!chart) return;
       parts[i].title.textContent = chart.title;
-      parts[i].sentence.replaceChildren(chart.sentence);
+      parts[i].sentence.replaceChildren(...withWords(chart.sentence));
       putChart(parts[i].holder, one, chart.sentence, lines(scaled(chart, scales)));
       parts[i].tables.append(fold(chart));
     });
@@ -95,7 +95,7 @@ function variantSection(charts, id) {
   const draw = () => {
     const chart = charts[chosen];
     for (const name of [...liveCharts.keys()]) if (name === id || name.startsWith(id + ":")) drop(name);
-    sentence.replaceChildren(chart.sentence);
+    sentence.replaceChildren(...withWords(chart.sentence));
     if (chart.kind === "columns") {
       const panels = chart.series.map(() => element("div"));
       holder.replaceChildren(

@@ -33,7 +33,7 @@ function table(columns, rows, { sortable = false, caption = "", open = null } = 
       head.append(column.title);
       return head;
     }
-    const button = element("button", { type: "button" }, column.title);
+    const button = explained(element("button", { type: "button" }, column.title));
     button.addEventListener("click", () => {
       const down = head.getAttribute("aria-sort") !== "descending", order = orderOf(i);
       for (const other of heads) other.removeAttribute("aria-sort");

@@ -169,7 +169,7 @@ function timelineSection(timelines) {
   const draw = () => {
     tip.hidden = true;
     const timeline = timelines[chosen];
-    sentence.replaceChildren(timeline.sentence);
+    sentence.replaceChildren(...withWords(timeline.sentence));
     subject.textContent = `${timeline.name}: ${timeline.subject}`;
     const present = Object.keys(doings).filter((doing) => timeline.verbs.some((verb) => verb[1] === doing));
     legend.replaceChildren(...present.map((doing) => legendButton(doings[doing], swatch(doing), !hidden.has(doing), () => {

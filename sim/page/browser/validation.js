@@ -141,7 +141,7 @@ function agreementSection(chart) {
   if (chart.series.some(isFit)) legend.append(element("li", {}, element("span", { class: "pick" }, pointMark(0, true), "hollow: chose factors, and is no test")));
   onRedraw.push(draw);
   const section = element("section", { id: "agreement" }, element("h2", {}, chart.title),
-    element("figure", {}, element("figcaption", {}, chart.sentence), element("div", { class: "bar" }, radios("Scale", ["log", "linear"], 0, (i) => { scale = ["log10", "linear"][i]; draw(); })),
+    element("figure", {}, element("figcaption", {}, ...withWords(chart.sentence)), element("div", { class: "bar" }, radios("Scale", ["log", "linear"], 0, (i) => { scale = ["log10", "linear"][i]; draw(); })),
       legend, holders[0], folded("Table", () => agreementTable(chart))),
     element("figure", { id: "errors" }, element("h3", {}, "Errors by folder"), element("figcaption", {}, told), holders[1], folded("Table", () =>
       table([{ title: "folder", unit: "text" }, { title: "median of sizes", unit: "%" }, { title: "worst", unit: "text" }], rows.map((row) => [row.name, row.median, row.worst === null ? "" : signed(row.worst)]), { caption: "Errors by folder" }))));
