@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs topk-contraction.cfg and draws figure.svg and figure.md."""
+"""Tunes each contestant's rate by tune.cfg, writes what it chose to topk-contraction.cfg, runs that; draws figure.svg, .md."""
 
 import sys
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -13,6 +13,17 @@ PROBLEMS = ("mlp", "cnn")
 DENSITIES = (0.001, 0.01, 0.1)
 COLOUR = dict(zip(DENSITIES, plots.COLOURS))
 SHOWN = (0, 8, 64, 256)  # of the iterations with a histogram
+SEEDS = range(1, 6)
+
+
+def key(scenario):
+    """Problem, compressor, density, warm-up."""
+    return (scenario["learn"], scenario["compressor"], float(scenario["density"]), scenario["warm-up-densities"])
+
+
+def settings(scenario):
+    names = ("learn", "learning-rate", "compressor", "warm-up-densities", "density")
+    return {name: scenario[name] for name in names}
 
 
 def column(cell, name):
@@ -69,9 +80,9 @@ def selected(axes, cells):
 def figure(found):
     drawing, panels = plots.plt.subplots(2, 3, figsize=(12, 7.2))
     for row, problem in zip(panels, PROBLEMS):
-        shapes(row[0], found[problem, "topk", 0.01][0])
-        kept(row[1], {density: found[problem, "topk", density][0] for density in DENSITIES})
-        selected(row[2], {density: found[problem, "gaussiank", density][0] for density in DENSITIES})
+        shapes(row[0], found[problem, "topk", 0.01, "none"][0])
+        kept(row[1], {density: found[problem, "topk", density, "none"][0] for density in DENSITIES})
+        selected(row[2], {density: found[problem, "gaussiank", density, "none"][0] for density in DENSITIES})
         row[0].set_title(f"{problem}: values compressed (density 0.01)", fontsize=11)
         row[1].set_title(f"{problem}: squares kept, and at least (bounds)", fontsize=11)
         row[2].set_title(f"{problem}: Gaussian_k, sent / asked for", fontsize=11)
@@ -83,10 +94,19 @@ def figure(found):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def table(found):
-    lines = ["| problem | compressor | density | left out | 1 - k/d | (1 - k/d)² | iterations above 1 - k/d; its square "
-             "| sent / asked for | messages of iterations that all send nothing | loss |", "|" + "---|" * 10]
-    for (problem, compressor, density), cells in sorted(found.items(), key=lambda one: (-PROBLEMS.index(one[0][0]), one[0][1:])):
+def spread(values, form):
+    """Median, least to most."""
+    return f"{median(values):{form}} ({min(values):{form}} to {max(values):{form}})"
+
+
+def table(found, notes):
+    lines = ["# What is compressed, and what is left out", "",
+             "Written by figure.py: of all iterations and messages of five seeds, each at the rate that tune.cfg chose on two others;",
+             "medians of seeds (least to most) where there are brackets.", "",
+             "| problem | compressor | density | rate | left out | 1 - k/d | (1 - k/d)² | iterations above 1 - k/d; its square "
+             "| sent / asked for | messages of iterations that all send nothing | loss |", "|" + "---|" * 11]
+    for (problem, compressor, density, warm_up), cells in sorted(
+            found.items(), key=lambda one: (-PROBLEMS.index(one[0][0]), one[0][1:])):
         if density == 1:
             continue
         iterations = sum(len(column(cell, "left_out")) for cell in cells)
@@ -95,30 +115,36 @@ def table(found):
             return sum(left > bound + 1e-12 for cell in cells
                        for left, bound in zip(column(cell, "left_out"), column(cell, name))) / iterations
 
-        sent = mean(cell.learning["sent_values"] / cell.learning["target_values"] for cell in cells)
-        nothing = sum(most == 0 for cell in cells for most in column(cell, "most_sent_values")) / iterations
-        lines.append(f"| {problem} | {compressor} | {density:g} | {mean(c.learning['left_out'] for c in cells):.4f} "
-                     f"| {cells[0].learning['left_out_bound']:.4f} | {cells[0].learning['left_out_bound_squared']:.4f} "
-                     f"| {above('left_out_bound'):.1%}; {above('left_out_bound_squared'):.1%} | {sent:.2f} "
-                     f"| {nothing:.1%} | {mean(c.figures['loss'] for c in cells):.4f} |")
+        nothing = [mean(most == 0 for most in column(cell, "most_sent_values")) for cell in cells]
+        last = [column(cell, name)[-1] for cell in cells[:1] for name in ("left_out_bound", "left_out_bound_squared")]
+        lines.append(f"| {problem} | {compressor}{'' if warm_up == 'none' else ', warm-up'} | {density:g} "
+                     f"| {cells[0].scenario['learning-rate']:g} | {spread([c.learning['left_out'] for c in cells], '.4f')} "
+                     f"| {last[0]:.4f} | {last[1]:.4f} "
+                     f"| {above('left_out_bound'):.1%}; {above('left_out_bound_squared'):.1%} "
+                     f"| {spread([c.learning['sent_values'] / c.learning['target_values'] for c in cells], '.2f')} "
+                     f"| {spread(nothing, '.1%')} | {spread([c.figures['loss'] for c in cells], '.4f')} |")
     lines += ["", "| problem | compressed | iteration | within ¼ deviation (normal 19.7 %) | beyond 3 (0.27 %) "
               "| their squares (2.9 %) |", "|---|---|---|---|---|---|"]
     for problem in PROBLEMS:
         for density, words in ((1, "gradients"), (0.01, "with residual, topk 0.01")):
             for iteration in SHOWN:
-                some = [bins(cell, iteration) for cell in found[problem, "topk", density]]
-                near, far, squares = (mean(share(rows, name, inside) for rows in some)
+                some = [bins(cell, iteration) for cell in found[problem, "topk", density, "none"]]
+                near, far, squares = ([share(rows, name, inside) for rows in some]
                                       for name, inside in (("share", 0.25), ("share", 3), ("square_share", 3)))
-                lines.append(f"| {problem} | {words} | {iteration} | {near:.1%} | {1 - far:.2%} | {1 - squares:.1%} |")
-    (HERE / "figure.md").write_text("From all iterations and messages of three seeds.\n\n" + "\n".join(lines) + "\n")
-    print("wrote experiments/topk-contraction/figure.md")
+                lines.append(f"| {problem} | {words} | {iteration} | {spread(near, '.1%')} "
+                             f"| {spread([max(1 - one, 0) for one in far], '.2%')} | {spread([max(1 - one, 0) for one in squares], '.1%')} |")
+    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
 
 
 def main():
-    found = plots.grouped(plots.sweep(HERE / "topk-contraction.cfg"), lambda cell: (
-        cell.scenario["learn"], cell.scenario["compressor"], float(cell.scenario["density"])))
+    chosen, notes = plots.chosen(HERE / "tune.cfg", "topk-contraction-tuned")
+    plots.write_chosen(HERE / "topk-contraction.cfg", HERE / "tune.cfg",
+                       "What 16 workers compress as they train, each contestant at the rate that tune.cfg chose for it.",
+                       sorted(map(settings, chosen), key=lambda one: list(map(str, one.values()))), SEEDS, ("density",))
+    found = plots.grouped(plots.sweep(HERE / "topk-contraction.cfg"), lambda cell: key(cell.scenario))
     figure(found)
-    table(found)
+    table(found, notes)
 
 
-main()
+if __name__ == "__main__":
+    main()

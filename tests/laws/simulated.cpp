@@ -250,6 +250,12 @@ Simulated simulated_by(const Schedule& schedule, Options options) {
   return simulated_as(scenario);
 }
 
+Simulated simulated_by(const Compressor& compressor, Options options) {
+  Scenario scenario = resolved(std::move(options));
+  scenario.compressor = &compressor;
+  return simulated_as(scenario);
+}
+
 Predicted predicted(Options options) {
   const Scenario scenario = resolved(std::move(options));
   std::istringstream in(run_child([&] { return predictions(scenario); }));

@@ -83,6 +83,9 @@ Simulated simulated(Options options);
 // The same by a schedule that is not registered, in place of the one that the options name. Throws
 // std::runtime_error with the simulation's error.
 Simulated simulated_by(const Schedule& schedule, Options options);
+// By a compressor that is not, or another of that name, with the settings of the one that the
+// options name.
+Simulated simulated_by(const Compressor& compressor, Options options);
 
 // Closed forms for a scenario, without simulating it (sim/setup/exchange_time.h).
 struct Predicted {
