@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs quantised.cfg and draws figure.svg and figure.md."""
+"""Tunes each quantiser by tune.cfg, writes its choice to quantised.cfg, runs that and same-rate.cfg; draws figure.svg, .md."""
 
 import math
 import sys
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -12,7 +12,13 @@ import plots  # noqa: E402: found through the line above
 
 TARGET = 0.1  # training loss
 WORKERS = 8
-PAPER, THEORY = "512, max", "all, 2-norm"  # values that share a scale, and which
+PAPER, SHORT, THEORY = "512, max", "128, max", "all, 2-norm"  # values that share a scale, and which
+CODES = {PAPER: "fixed, dense, sparse", SHORT: "fixed, sparse", THEORY: "dense, sparse"}
+SEEDS = range(1, 6)
+
+
+def scale(scenario):
+    return THEORY if scenario["norm"] == "two" else SHORT if scenario["quant-bucket"] == "128" else PAPER
 
 
 def kind(scenario):
@@ -20,7 +26,14 @@ def kind(scenario):
     name = scenario.get("compressor", "none")
     if name != "qsgd":
         return (name,)
-    return (name, PAPER if scenario["norm"] == "max" else THEORY, scenario["bits"], scenario["coding"])
+    return (name, scale(scenario), scenario["bits"], scenario["coding"])
+
+
+def settings(scenario):
+    """Those of what was chosen, and all codes."""
+    names = ("learning-rate", "compressor", "norm", "quant-bucket", "bits")
+    own = {name: scenario[name] for name in names if name in scenario}
+    return own | ({"coding": CODES[scale(scenario)]} if own["compressor"] == "qsgd" else {})
 
 
 def message_bytes(cell):
@@ -31,13 +44,8 @@ def message_bytes(cell):
 
 
 def at_target(cell, amounts):
-    """Of this at the first point at the target; the curve has a point per epoch, so between two it is a line."""
-    losses = cell.curve["loss"]
-    for i, loss in enumerate(losses):
-        if loss <= TARGET:
-            part = (losses[i - 1] - TARGET) / (losses[i - 1] - loss)
-            return amounts[i - 1] + part * (amounts[i] - amounts[i - 1])
-    return math.inf
+    """Of this at the first point at the target."""
+    return next((amount for amount, loss in zip(amounts, cell.curve["loss"]) if loss <= TARGET), math.inf)
 
 
 def levels(bits):
@@ -81,7 +89,7 @@ def colour(what):
     return plots.COLOURS[3] if what[1] == THEORY else COLOUR[what[2]]
 
 
-def figure(runs):
+def figure(runs, same_rate):
     drawing, (by_bytes, by_epoch, lengths) = plots.plt.subplots(1, 3, figsize=(13, 5.4), width_ratios=(1.15, 1, 1))
     for what, (style, words) in SHOWN.items():
         sent, losses = runs.curve(what)
@@ -90,21 +98,20 @@ def figure(runs):
     by_bytes.axhline(TARGET, color="#888888", linewidth=0.8)
     by_bytes.set(xscale="log", yscale="log", xlabel="MB of messages, each worker", ylabel="training loss",
                  title="Loss per byte")
-    by_bytes.set_yticks([0.05, 0.1, 0.2, 0.5, 1, 2], ["0.05", "0.1", "0.2", "0.5", "1", "2"])
+    by_bytes.set_yticks([0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1", "2"])
     by_bytes.set_yticks([], minor=True)
     drawing.legend(loc="upper center", ncols=9, fontsize=10, columnspacing=1.2, handlelength=1.8)
 
-    for what, (_, words) in SHOWN.items():
-        if what == ("none",) or what[-1] == "sparse" and what[1] == PAPER:
-            continue  # a code changes no value
-        seeds = runs.from_dense(what)
-        for i, seed in enumerate(seeds):
-            by_epoch.plot(range(len(seed)), [100 * part for part in seed], color=colour(what), linewidth=1,
-                          alpha=0.85)
+    for what in SHOWN:
+        if what == ("none",) or what not in same_rate.by_kind:
+            continue
+        for seed in same_rate.from_dense(what):
+            by_epoch.plot(range(len(seed)), [100 * part for part in seed], color=colour(what), linewidth=0.8, alpha=0.8)
     by_epoch.axhspan(-1, 1, color="#888888", alpha=0.18, linewidth=0)
-    by_epoch.set(xlabel="epoch", ylabel="% above fp32's loss, three seeds", title="Loss per iteration", ylim=(-15, 15))
+    by_epoch.set(xlabel="iteration", ylabel="% above fp32's loss, five seeds", title="Loss per iteration, all at rate 0.5",
+                 ylim=(-50, 50))
 
-    rows = [what for what in runs.by_kind if what[0] == "qsgd"]
+    rows = [what for what in runs.by_kind if what[0] == "qsgd" and what[1] != SHORT]
     labels = []
     groups = sorted({what[1:3] for what in rows}, key=lambda pair: (pair[0] != PAPER, pair[1]))
     for at, (scale, bits) in enumerate(groups):
@@ -134,34 +141,51 @@ def figure(runs):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def table(runs):
-    lines = ["# Quantisers on digits", "", f"Written by figure.py: means of three seeds; `least to most` of them in "
-             f"parentheses. kB: of one worker's messages until the training loss is {TARGET:g}; sent: by all, over the "
-             "network. Bounds without their o(1).", "",
-             "| compressor | scale | bits | code | bits a value | bound | variance | bound | loss at the end, of fp32's | "
-             f"farthest at any epoch | kB to {TARGET:g} | MB sent | samples to {TARGET:g} |", "|" + "---|" * 13]
+def spread(values, form, scale=1):
+    """Median (least to most)."""
+    return f"{median(values) * scale:{form}} ({min(values) * scale:{form}} to {max(values) * scale:{form}})"
+
+
+def table(runs, same_rate, notes):
+    lines = ["# Quantisers on digits", "", "Written by figure.py: medians of five seeds (least to most), each at the rate that "
+             f"tune.cfg chose on two others. To {TARGET:g}: until the training loss is that; kB of one worker's messages, and of "
+             "fp32's with the same seed; MB sent by all, over the network. Bounds without their o(1).", "",
+             "| compressor | scale | bits | code | rate | bits a value | bound | variance | bound | "
+             f"samples to {TARGET:g}, of fp32's | kB to {TARGET:g} | of fp32's | MB sent |",
+             "|" + "---|" * 13]
+    dense = runs.by_kind[("none",)]
     for what, cells in runs.by_kind.items():
         name, scale, bits, coding = what if what[0] == "qsgd" else what + ("", "", "")
-        seeds = runs.from_dense(what)
-        ends = [100 * seed[-1] for seed in seeds]
         length, variance = (cells[0].learning[name] for name in ("bits_bound", "left_out_bound"))
         bits_used = mean(cell.learning["bits_per_value"] for cell in cells) or 32
         left = mean(cell.learning["left_out"] for cell in cells)
-        farthest = max(abs(part) for seed in seeds for part in seed)
-        kb = mean(at_target(cell, message_bytes(cell)) for cell in cells) / 1e3
-        sent = mean(at_target(cell, cell.curve["bytes"]) for cell in cells) / 1e6
-        samples = mean(at_target(cell, cell.curve["samples"]) for cell in cells)
-        lines.append(f"| {name} | {scale} | {bits} | {coding} | {bits_used:.3f} | "
+        kb = [at_target(cell, message_bytes(cell)) / 1e3 for cell in cells]
+        of_dense = [mine / (at_target(cell, message_bytes(cell)) / 1e3) for mine, cell in zip(kb, dense)]
+        samples = [at_target(cell, cell.curve["samples"]) / at_target(other, other.curve["samples"])
+                   for cell, other in zip(cells, dense)]
+        lines.append(f"| {name} | {scale} | {bits} | {coding} | {cells[0].scenario['learning-rate']:g} | {bits_used:.3f} | "
                      f"{f'{length:.3f}' if length else ''} | {left:.4f} | {f'{variance:.4f}' if variance else ''} | "
-                     f"{mean(ends):+.2f} % ({min(ends):+.2f} to {max(ends):+.2f}) | {100 * farthest:.2f} % | "
-                     f"{kb:.1f} | {sent:.2f} | {samples:.0f} |")
-    plots.write_table(lines, HERE / "figure.md")
+                     f"{spread(samples, '.2f')} | {spread(kb, '.1f')} | {spread(of_dense, '.4f')} | "
+                     f"{median(at_target(cell, cell.curve['bytes']) for cell in cells) / 1e6:.2f} |")
+    samples = [at_target(cell, cell.curve["samples"]) for cell in dense]
+    lines += ["", f"fp32 takes {spread(samples, ',.0f')} samples. All at rate 0.5, losses of fp32's with the same seed:", "",
+              "| compressor | scale | bits | farthest after any iteration | at the end |", "|---|---|---|---|---|"]
+    for what in same_rate.by_kind:
+        name, scale, bits, _ = what if what[0] == "qsgd" else what + ("", "", "")
+        seeds = same_rate.from_dense(what)
+        lines.append(f"| {name} | {scale} | {bits} | {spread([max(map(abs, seed)) for seed in seeds], '.1f', 100)} % "
+                     f"| {spread([seed[-1] for seed in seeds], '+.1f', 100)} % |")
+    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
 
 
 def main():
+    chosen, notes = plots.chosen(HERE / "tune.cfg", "quantised-tuned")
+    plots.write_chosen(HERE / "quantised.cfg", HERE / "tune.cfg", "Quantisers by bits, scale and code, each at the rate that "
+                       "tune.cfg chose for it.", map(settings, chosen), SEEDS, without=("until",))
     runs = Runs(plots.sweep(HERE / "quantised.cfg"))
-    figure(runs)
-    table(runs)
+    same_rate = Runs(plots.sweep(HERE / "same-rate.cfg", "quantised-same-rate"))
+    figure(runs, same_rate)
+    table(runs, same_rate, notes)
 
 
 if __name__ == "__main__":

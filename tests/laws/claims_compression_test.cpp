@@ -109,12 +109,45 @@ double farthest_from_bsp(const std::string& problem, Options setting) {
   return farthest;
 }
 
-// Alistarh et al. 2017: four bits lose nothing. All along the curve.
-TEST(Claims, FourBitsOfQsgdAreWithinOnePercentOfBspPerIterationWithOneSeed) {
+// Alistarh et al. 2017: four bits lose nothing. All along the curve, at the same rate.
+TEST(Claims, FourBitsOfQsgdAreWithinOnePercentOfBspPerIterationWithThreeSeeds) {
   EXPECT_LT(farthest_from_bsp("softmax", {}), 0.005);
-  EXPECT_NEAR(farthest_from_bsp("mlp", {}), 0.011, 0.002);
+  for (const char* seed : {"1", "2", "3"})
+    EXPECT_NEAR(farthest_from_bsp("mlp", {{"seed", seed}}), 0.0095, 0.003) << seed;
   // Contradicted: where shards differ, steps are rough.
   EXPECT_NEAR(farthest_from_bsp("mlp", {{"skew", "0.1"}}), 0.2, 0.05);
+}
+
+// By seed, over those without a compressor, with rates that experiments/quantised/tune.cfg chose.
+std::vector<double> iterations_to_a_tenth(const Options& quantiser) {
+  std::vector<double> parts;
+  for (const char* seed : {"1", "2", "3"}) {
+    const auto iterations = [&](const Options& method) {
+      const auto all = curve(
+          both(method,
+               digits("mlp", {{"seed", seed}, {"until", "loss:0.1"}, {"evaluate-every", "256"}})));
+      EXPECT_LE(all.back().loss, 0.1);
+      return static_cast<double>(all.size() - 1);
+    };
+    parts.push_back(iterations(quantiser) / iterations({{"learning-rate", "1.4"}}));
+  }
+  return parts;
+}
+
+TEST(Claims, FewerBitsTakeAsManyIterationsUntilVarianceIsLargeWithThreeSeeds) {
+  for (const Options& level : {Options{{"bits", "4"}, {"learning-rate", "1"}},
+                               Options{{"bits", "2"}, {"learning-rate", "1"}}})
+    for (const double part : iterations_to_a_tenth(both(level, {{"compressor", "qsgd"}})))
+      EXPECT_NEAR(part, 1, 0.21);
+  for (const double part : iterations_to_a_tenth({{"compressor", "qsgd"},
+                                                  {"bits", "2"},
+                                                  {"norm", "two"},
+                                                  {"quant-bucket", "8192"},
+                                                  {"learning-rate", "0.7"}}))
+    EXPECT_NEAR(part, 1.36, 0.25);
+  for (const double part :
+       iterations_to_a_tenth({{"compressor", "efsign"}, {"learning-rate", "4"}}))
+    EXPECT_NEAR(part, 0.41, 0.09);
 }
 
 // Khirirat et al. 2020: choosing how much to send at every step costs less than any fixed density,
