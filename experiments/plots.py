@@ -28,6 +28,7 @@ import matplotlib.pyplot as plt  # noqa: E402: after the choice of what it draws
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build/release/syncline"
 BUILT = ROOT / "build/experiments"
+HELD_OUT = 360  # digits, the last ones
 # Okabe and Ito's colours, which most colour-blind readers can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#222222", "#8c6d31")
 

@@ -10,8 +10,10 @@
 
 #include "kernels/compressor.h"
 #include "sim/engine/estimate.h"
+#include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
+#include "sim/options/user_input.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/setup/lower_bounds.h"
@@ -232,6 +234,7 @@ Simulated simulated_as(const Scenario& scenario) {
     const PlatformFile platform = read_platform(scenario.platform);
     Setup setup = prepare(with_computation_alone(scenario, platform), platform);
     setup.keep_messages = true;
+    settle_fidelity(setup);
     return packed(simulate(setup));
   }));
   result.figures = figures_of(result.trace, scenario.samples());
@@ -242,6 +245,16 @@ Simulated simulated_as(const Scenario& scenario) {
 
 Simulated simulated(Options options) {
   return simulated_as(resolved(std::move(options)));
+}
+
+Simulated simulated_section(const std::string& file, const std::string& name, const Options& but) {
+  for (Section& section : parse_sections(file))
+    if (section.name.value == name) {
+      for (const auto& [key, value] : but)
+        section.options[key] = {value, "test"};
+      return simulated_as(resolve(section.options));
+    }
+  throw std::runtime_error(file + " has no section " + name);
 }
 
 Simulated simulated_by(const Schedule& schedule, Options options) {

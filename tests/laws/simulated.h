@@ -80,7 +80,11 @@ Scenario resolved(Options options);
 // a table of 1e-9 and 1e-10 seconds per element, 10 `iterations`, `fidelity` flow.
 Simulated simulated(Options options);
 
-// The same by a schedule that is not registered, in place of the one that the options name. Throws
+// Simulates what a section of a configuration file says but for these options, without defaults of
+// the laws' own.
+Simulated simulated_section(const std::string& file, const std::string& name, const Options& but);
+
+// Simulates by a schedule that is not registered, in place of the one that the options name. Throws
 // std::runtime_error with the simulation's error.
 Simulated simulated_by(const Schedule& schedule, Options options);
 // By a compressor that is not, or another of that name, with the settings of the one that the
