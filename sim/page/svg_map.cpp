@@ -13,8 +13,8 @@
 namespace syncline {
 namespace {
 
-constexpr double tile_height = 46, map_left = 84, map_top = 34;
-constexpr std::size_t most_name_lines = 2;
+constexpr double tile_height = 50, map_left = 84;
+constexpr std::size_t most_name_lines = 3;
 
 // The name in lines of so many characters; none where it has no room.
 std::vector<std::string> lines_of_name(const std::string& name, double room) {
@@ -52,6 +52,25 @@ void draw_tie(Canvas& canvas, double x, double y, double w, double h) {
   canvas.box(x, y, w, h, tie_fill, fmt::format(R"( stroke="{}" stroke-dasharray="3 3")", tie_line));
 }
 
+// Entries stand side by side, and below where there is no more room. Answers with the end.
+double draw_legend(Canvas& canvas, const Map& map, const std::vector<Tint>& tints, bool named) {
+  double left = map_left, top = 10;
+  const auto entry = [&](const std::string& name, const auto& draw) {
+    if (left > map_left && left + 18 + width_of(name) > canvas_width) {
+      left = map_left;
+      top += 20;
+    }
+    draw();
+    canvas.text(left + 18, top + 10, name);
+    left += width_of(name) + 34;
+  };
+  for (std::size_t i = 0; i < tints.size(); ++i)
+    entry((named ? "" : tints[i].key + ": ") + map.choices[i].name,
+          [&] { draw_tint(canvas, left, top, 12, 12, tints[i]); });
+  entry("tie", [&] { draw_tie(canvas, left, top, 12, 12); });
+  return top + 24;
+}
+
 void draw_crossings(Canvas& canvas, const Map& map, const Ruler& x, const Ruler& y) {
   for (const auto& [colour, thick] : {std::pair("#ffffff", 5), std::pair(ink, 2)})
     for (const Crossing& one : map.crossings)
@@ -65,23 +84,15 @@ std::string svg_of(const Map& map, const std::string& subject) {
   const std::vector<Tint> tints = tints_of(map.choices);
   const auto count = [](const auto& all) { return static_cast<double>(all.size()); };
   const double right = canvas_width - 24, wide = (right - map_left) / count(map.xs);
-  const double bottom = map_top + tile_height * count(map.ys);
-  const Ruler x{-0.5, count(map.xs) - 0.5, Scale::linear, map_left, right};
-  const Ruler y{-0.5, count(map.ys) - 0.5, Scale::linear, bottom, map_top};
-  Canvas canvas{.height = bottom + 50};
   bool named = true;
   for (const Series& choice : map.choices)
     named = named && !lines_of_name(choice.name, wide - 8).empty();
-  double legend = map_left;
-  const auto entry = [&](const std::string& name, const auto& draw) {
-    draw(legend);
-    canvas.text(legend + 18, 20, name);
-    legend += width_of(name) + 34;
-  };
-  for (std::size_t i = 0; i < tints.size(); ++i)
-    entry((named ? "" : tints[i].key + ": ") + map.choices[i].name,
-          [&](double at) { draw_tint(canvas, at, 10, 12, 12, tints[i]); });
-  entry("tie", [&](double at) { draw_tie(canvas, at, 10, 12, 12); });
+  Canvas canvas;
+  const double map_top = draw_legend(canvas, map, tints, named);
+  const double bottom = map_top + tile_height * count(map.ys);
+  canvas.height = bottom + 50;
+  const Ruler x{-0.5, count(map.xs) - 0.5, Scale::linear, map_left, right};
+  const Ruler y{-0.5, count(map.ys) - 0.5, Scale::linear, bottom, map_top};
   for (const Tile& tile : map.tiles) {
     const double left = x.at(static_cast<double>(tile.x)) - wide / 2 + 1;
     const double top = y.at(static_cast<double>(tile.y)) - tile_height / 2 + 1;

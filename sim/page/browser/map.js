@@ -57,7 +57,7 @@ function walkTiles(map, boxes) {
 }
 
 function mapDrawing(map, named) {
-  const { left, bottom, wide } = mapSizes(map), tall = 52;
+  const { left, bottom, wide } = mapSizes(map), tall = 38 + 14 * Math.max(...named.map((lines) => lines?.length ?? 1));
   const width = left + wide * map.xs.length, height = tall * map.ys.length + bottom;
   const svg = drawn("svg", { width, height, role: "group", "aria-label": map.sentence + " Arrow keys read tiles." }, hatching());
   const x = (place) => left + wide * (place + 0.5), y = (place) => tall * (map.ys.length - place - 0.5);
@@ -99,14 +99,14 @@ function mapDrawing(map, named) {
 function mapSizes(map) {
   const narrow = innerWidth < 820, left = narrow ? 52 : 76;
   const room = Math.min(1120, document.documentElement.clientWidth) - (narrow ? 40 : 64) - left;
-  return { left, bottom: 46, wide: Math.min(150, Math.max(48, room / map.xs.length)) };
+  return { left, bottom: 46, wide: Math.min(170, Math.max(48, room / map.xs.length)) };
 }
 
 // Of each choice the lines of its name; all are keys, A, B and so on, where one has no room.
 function namesInTiles(map) {
   const measure = document.createElement("canvas").getContext("2d");
   measure.font = "600 13px " + getComputedStyle(document.body).fontFamily;
-  const names = map.choices.map((choice) => linesOfName(choice.name, mapSizes(map).wide - 10, 2, (text) => measure.measureText(text).width));
+  const names = map.choices.map((choice) => linesOfName(choice.name, mapSizes(map).wide - 10, 3, (text) => measure.measureText(text).width));
   return names.includes(null) ? names.map(() => null) : names;
 }
 
