@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Runs error-feedback.cfg and two-percent.cfg; draws figure.svg and figure.md."""
+"""Tunes each contestant by tune.cfg, writes what it chose to error-feedback.cfg; runs that and rates.cfg; draws figure.svg, .md."""
 
+import math
 import sys
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
@@ -11,39 +12,44 @@ import plots  # noqa: E402: found through the line above
 
 DENSITIES = (0.1, 0.01, 0.001)
 COLOUR = dict(zip(DENSITIES, plots.COLOURS))
-RATES = (0.1, 0.03, 0.01)
+RATES = (0.1, 0.04, 0.02)
 SKEWS = {"none": "workers alike", 0.1: "workers with shards of their own"}
 FEEDBACK = {"on": ("-", "with"), "off": ("--", "without")}
+SEEDS = range(1, 6)
+
+
+def settings(scenario):
+    names = ("learn", "skew", "iterations", "evaluate-every", "learning-rate", "learning-rate-schedule", "schedule", "compressor",
+             "density", "error-feedback")
+    return {name: scenario[name] for name in names if name in scenario}
 
 
 class Runs:
-    def __init__(self, cells):
+    """By problem, skew, density and feedback; and by rate, where each has the same."""
+
+    def __init__(self, cells, by_rate=False):
+        self.by_rate = by_rate
         self.groups = plots.grouped(cells, lambda cell: self.key(cell.scenario))
-        self.seeds = sorted({cell.scenario["seed"] for cell in cells})
 
-    @staticmethod
-    def key(scenario):
-        return (scenario["learn"], scenario["skew"], scenario["learning-rate"], scenario.get("density", 1),
-                scenario.get("error-feedback", "dense"))
+    def key(self, scenario):
+        rate = (scenario["learning-rate"],) if self.by_rate else ()
+        return (scenario["learn"], scenario["skew"], scenario.get("density", 1), scenario.get("error-feedback", "dense"), *rate)
 
-    def all(self, learn, skew, rate, density=1, feedback="dense"):
-        return self.groups[learn, skew, rate, density, feedback]
+    def all(self, learn, skew, density=1, feedback="dense", *rate):
+        return self.groups[learn, skew, density, feedback, *rate]
 
-    def curve(self, *what):
-        """Iterations, and the mean over seeds of the loss then."""
-        cells = self.all(*what)
-        return cells[0].curve["iterations"], [mean(losses) for losses in zip(*(cell.curve["loss"] for cell in cells))]
-
-    def ratios(self, learn, skew, rate, density, feedback):
-        """Of the loss at the end to that of the dense run with the same seed."""
-        return [cell.figures["loss"] / dense.figures["loss"] for cell, dense in
-                zip(self.all(learn, skew, rate, density, feedback), self.all(learn, skew, rate))]
+    def ratios(self, learn, skew, density, feedback, *rate):
+        """Of the loss at the end to that of the dense run with the same seed; infinite where it diverged."""
+        return [(cell.figures["loss"] or math.inf) / dense.figures["loss"] for cell, dense in
+                zip(self.all(learn, skew, density, feedback, *rate), self.all(learn, skew, 1, "dense", *rate))]
 
 
-def curves(axes, runs, learn, skew, rate, floor=0.0):
+def curves(axes, runs, learn, skew, floor=0.0):
     def draw(colour, style, width, *what):
-        iterations, losses = runs.curve(learn, skew, rate, *what)
-        axes.plot(iterations, [loss - floor for loss in losses], style, color=colour, linewidth=width)
+        cells = runs.all(learn, skew, *what)
+        cells = [cell for cell in cells if cell.figures["loss"]]  # did not diverge
+        losses = [mean(some) - floor for some in zip(*(cell.curve["loss"] for cell in cells))]
+        axes.plot(cells[0].curve["iterations"], losses, style, color=colour, linewidth=width)
 
     for density in DENSITIES:
         for feedback, (style, _) in FEEDBACK.items():
@@ -56,8 +62,8 @@ def curves(axes, runs, learn, skew, rate, floor=0.0):
 def by_rate(axes, runs, skew):
     for density in DENSITIES:
         for feedback, (style, _) in FEEDBACK.items():
-            ratios = [runs.ratios("least-squares", skew, rate, density, feedback) for rate in RATES]
-            axes.plot(RATES, [mean(some) for some in ratios], style, marker="o", color=COLOUR[density], linewidth=1.8)
+            ratios = [runs.ratios("least-squares", skew, density, feedback, rate) for rate in RATES]
+            axes.plot(RATES, [median(some) for some in ratios], style, marker="o", color=COLOUR[density], linewidth=1.8)
             axes.fill_between(RATES, [min(some) for some in ratios], [max(some) for some in ratios],
                               color=COLOUR[density], alpha=0.15, linewidth=0)
     axes.axhline(1, color="black", linestyle=":", linewidth=2.2)
@@ -71,18 +77,18 @@ def by_rate(axes, runs, skew):
     axes.set_xlabel("learning rate; rate x iterations is the same")
 
 
-def figure(runs):
+def figure(runs, rates):
     drawing, panels = plots.plt.subplots(2, 3, figsize=(12, 7.4))
-    least = runs.all("least-squares", "none", RATES[-1])[0].learning["least_loss"]
+    least = runs.all("least-squares", "none")[0].learning["least_loss"]
     for row, (skew, words) in zip(panels, SKEWS.items()):
         floor = least if skew == "none" else 0.0
-        curves(row[0], runs, "least-squares", skew, RATES[-1], floor)
+        curves(row[0], runs, "least-squares", skew, floor)
         row[0].set_title(f"least squares, {words}", fontsize=11)
         row[0].set_ylabel("loss over the least loss" if floor else "loss")
-        by_rate(row[1], runs, skew)
+        by_rate(row[1], rates, skew)
         row[1].set_title(f"least squares, {words}", fontsize=11)
         row[1].set_ylabel("loss at the end / dense's")
-        curves(row[2], runs, "mlp", skew, 0.5)
+        curves(row[2], runs, "mlp", skew)
         row[2].set_title(f"mlp, {words}", fontsize=11)
         row[2].set_ylabel("loss")
     panels[1][0].set_yticks([0.3, 0.4, 0.5], ["0.3", "0.4", "0.5"])
@@ -99,37 +105,50 @@ def figure(runs):
     plots.save(drawing, HERE / "figure.svg")
 
 
-def table(runs, claim):
+def above(ratios):
+    ended = [100 * (ratio - 1) for ratio in ratios if ratio < math.inf]
+    diverged = f", {len(ratios) - len(ended)} diverged" if len(ended) < len(ratios) else ""
+    return f"{median(ended):+.1f} % ({min(ended):+.1f} to {max(ended):+.1f}{diverged})"
+
+
+def choice(cells):
+    return f"{cells[0].scenario['learning-rate']:g} {cells[0].scenario['learning-rate-schedule']}"
+
+
+def table(runs, rates, notes):
     lines = ["# Loss at the end / that of the dense run with the same seed, less 1", "",
-             "Written by figure.py: mean (least to most) of seeds " + ", ".join(map(str, runs.seeds)) + ".", "",
-             "| workers | density | error feedback |" +
-             "".join(f" least squares, rate {rate:g} |" for rate in RATES) + " mlp |",
-             "|---|---|---|" + "---|" * (len(RATES) + 1)]
+             "Written by figure.py: median of five seeds (least to most; of those that did not diverge), each at the rate and",
+             "schedule that tune.cfg chose on two others; by rate, all at the same.", "",
+             "| workers | density | error feedback | least squares | at | mlp | at |" +
+             "".join(f" least squares, rate {rate:g} |" for rate in RATES),
+             "|---|---|---|---|---|---|---|" + "---|" * len(RATES)]
     for skew, words in SKEWS.items():
         for density in DENSITIES:
             for feedback in FEEDBACK:
                 line = f"| {words} | {density:g} | {feedback} |"
-                for learn, rate in [("least-squares", rate) for rate in RATES] + [("mlp", 0.5)]:
-                    some = [100 * (ratio - 1) for ratio in runs.ratios(learn, skew, rate, density, feedback)]
-                    line += f" {mean(some):+.1f} % ({min(some):+.1f} to {max(some):+.1f}) |"
-                lines.append(line)
-    lines += ["", "TopK-SGD at 1 % with default settings, against BSP with the same seed (1 to 5):", "",
-              "| problem | workers | BSP's loss at the end | TopK-SGD's, above that |", "|---|---|---|---|"]
+                for learn in ("least-squares", "mlp"):
+                    line += f" {above(runs.ratios(learn, skew, density, feedback))} | {choice(runs.all(learn, skew, density, feedback))} |"
+                lines.append(line + "".join(f" {above(rates.ratios('least-squares', skew, density, feedback, rate))} |"
+                                            for rate in RATES))
+    lines += ["", "TopK-SGD at 1 %, against BSP:", "",
+              "| problem | workers | BSP's loss at the end | at | TopK-SGD's, above that | at |", "|---|---|---|---|---|---|"]
     for learn in ("least-squares", "logistic", "softmax", "mlp"):
         for skew, words in SKEWS.items():
-            pairs = [[cell.figures["loss"] for cell in claim if cell.scenario["learn"] == learn and
-                      cell.scenario["skew"] == skew and cell.scenario["seed"] == seed] for seed in range(1, 6)]
-            parts = [100 * (topk / dense - 1) for dense, topk in pairs]
-            lines.append(f"| {learn} | {words} | {mean(dense for dense, _ in pairs):.4f} | "
-                         f"{mean(parts):+.1f} % ({min(parts):+.1f} to {max(parts):+.1f}) |")
-    plots.write_table(lines, HERE / "figure.md")
+            dense = runs.all(learn, skew)
+            lines.append(f"| {learn} | {words} | {median(cell.figures['loss'] for cell in dense):.4g} | {choice(dense)} | "
+                         f"{above(runs.ratios(learn, skew, 0.01, 'on'))} | {choice(runs.all(learn, skew, 0.01, 'on'))} |")
+    plots.write_table(lines + plots.tuning(notes), HERE / "figure.md")
 
 
 def main():
+    chosen, notes = plots.chosen(HERE / "tune.cfg", "error-feedback-tuned")
+    plots.write_chosen(HERE / "error-feedback.cfg", HERE / "tune.cfg",
+                       "Top-k with and without error feedback, and BSP, each at the rate and schedule that tune.cfg chose for it.",
+                       map(settings, chosen), SEEDS, ("density",))
     runs = Runs(plots.sweep(HERE / "error-feedback.cfg"))
-    figure(runs)
-    claim = plots.sweep(HERE / "two-percent.cfg")
-    table(runs, sorted(claim, key=lambda cell: cell.scenario["compressor"] != "none"))
+    rates = Runs(plots.sweep(HERE / "rates.cfg", "error-feedback-rates"), by_rate=True)
+    figure(runs, rates)
+    table(runs, rates, notes)
 
 
 if __name__ == "__main__":
