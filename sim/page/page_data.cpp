@@ -168,6 +168,9 @@ Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_cas
     const StudyCell& best = study.cells[ranked.result];
     if (best.in_case == in_case && (study.cells.size() == 1 || !best.result->diverged()))
       return {{"name", best.name},
+              {"in_case", best.series + (study.x_option.empty()
+                                             ? ""
+                                             : ", " + said(study.x_option, count_shown(best.x)))},
               {"ties_with", ties_with(ranking, ranked.result)},
               {"samples_per_s", rounded(best.throughput())},
               {"facts", facts_of(*best.result)},

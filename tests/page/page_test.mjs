@@ -261,6 +261,9 @@ await opened(map, { width: 390, scheme: "dark" }, async (tab) => {
   assert.notEqual((await texts(tab, ".tip"))[0], first);
 
   // A tile, a bar or a row chooses the case, which a reload keeps.
+  assert.equal(await tab.evaluate(() => document.documentElement.scrollWidth), 390, "nothing reaches over the side");
+  const inside = await tab.$$eval(".casebar .number", (all) => all.every((one) => one.getBoundingClientRect().right <= 390));
+  assert.ok(inside && (await tab.$$(".casebar")).length === 2, "bars and their numbers are on the page");
   const subject = () => tab.$eval("#case select", (select) => select.selectedOptions[0].textContent);
   const lowest = "bandwidth-factor 0.5", highest = "bandwidth-factor 1";
   await tab.keyboard.press("Enter");

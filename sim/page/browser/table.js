@@ -4,9 +4,10 @@
 const inTable = (value, column) =>
   value === null || value === undefined ? "" : column.unit === "text" ? String(value) : shown(value, column.unit === "samples/s" ? "" : column.unit);
 
+const inWords = new Intl.Collator("en", { numeric: true }).compare;
 const orderOf = (column) => (a, b) =>
   typeof a[column] === "number" && typeof b[column] === "number" ? a[column] - b[column]
-    : String(a[column] ?? "").localeCompare(String(b[column] ?? ""), "en", { numeric: true });
+    : inWords(String(a[column] ?? ""), String(b[column] ?? ""));
 
 // Columns are {title, unit}; a unit "text" is left as it is. Heads sort where asked; `open`, if there
 // is one, makes of a row's first text what chooses something.
