@@ -3,7 +3,7 @@
 
 const errorsOf = (series) => series.x.map((x, i) => series.y[i] / x - 1);
 const isFit = (series) => series.dash > 0;
-const signed = (part) => (part > 0 ? "+" : part < 0 ? "−" : "") + digits(Math.abs(100 * part), 3) + " %";
+const signed = (part) => (part > 0 ? "+" : part < 0 ? "−" : "") + Math.abs(100 * part).toFixed(Math.abs(part) < 1 ? 1 : 0) + " %";
 
 // Shapes that can be hollow: with seven colours they tell 35 folders apart.
 const folderShape = (colour) => ["circle", "rectRot", "triangle", "rect", "rectRounded"][colour % 5];
@@ -65,7 +65,7 @@ const stripNumbers = {
     chart.data.rows.forEach((row, k) => {
       if (row.median === null) return;
       ctx.fillStyle = paint("ink");
-      places.forEach((x, i) => ctx.fillText(i ? signed(row.worst) : digits(100 * row.median, 3) + " %", area.right + x, scales.y.getPixelForValue(k)));
+      places.forEach((x, i) => ctx.fillText(i ? signed(row.worst) : (100 * row.median).toFixed(1) + " %", area.right + x, scales.y.getPixelForValue(k)));
     });
     ctx.strokeStyle = paint("muted");
     ctx.lineWidth = 1.5;
@@ -93,7 +93,7 @@ function strip(chart) {
       type: "linear", min: least, max: most, grid: { color: paint("line"), drawBorder: false, drawTicks: false },
       title: { display: true, text: narrow ? "error, by its ratio" : "simulated slower than measured, or faster; by the ratio of both", color: paint("muted"), font: { size: 12.5 } },
       afterBuildTicks: (scale) => { scale.ticks = kept.sort((a, b) => a - b).map((value) => ({ value })); },
-      ticks: { color: paint("muted"), padding: 8, maxRotation: 0, autoSkip: false, callback: (value) => signed(Math.expm1(value)) },
+      ticks: { color: paint("muted"), padding: 8, maxRotation: 0, autoSkip: false, callback: (value) => signed(Math.expm1(value)).replace(".0", "") },
     },
     y: {
       type: "linear", min: -0.6, max: rows.length - 0.4, reverse: true, grid: { color: paint("line"), drawBorder: false, drawTicks: false },
