@@ -3,6 +3,7 @@
 import csv
 import json
 import shutil
+import struct
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,10 +46,14 @@ class Cell:
 
 
 def sweep(config, out=None):
-    """Runs the file, going on with what an earlier run has left in build/experiments. Its cells."""
+    """Runs the file, going on with what an earlier run of the same text has left in build/experiments. Its cells."""
     config = Path(config).resolve()
     out = BUILT / (out or config.stem)
     out.parent.mkdir(parents=True, exist_ok=True)
+    ran = out.with_suffix(".cfg")
+    if not ran.exists() or ran.read_text() != config.read_text():
+        shutil.rmtree(out, ignore_errors=True)  # cells of another text are nobody's
+        ran.write_text(config.read_text())
     subprocess.run([PROGRAM, "run", config, "--out", out, "--resume", "--jobs", "2"], check=True, cwd=ROOT)
     return cells(out)
 
@@ -85,9 +90,18 @@ def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
         text += f"\n[{number}]\n" + "".join(f"{option} = {value}\n" for option, value in shared)
         if alone:
             text += f"{alone} = {', '.join(map(str, values))}\n"
-    if not config.exists() or config.read_text() != text:
-        shutil.rmtree(BUILT / config.stem, ignore_errors=True)  # cells of other choices
-        config.write_text(text)
+    config.write_text(text)
+def validation_split():
+    """Those digits that are trained on, with the last of them held out, as MNIST's files: for choosing."""
+    with (ROOT / "models/data/digits.csv").open() as file:
+        rows = [list(map(int, row)) for row in csv.reader(file) if row[0].isdigit()][:-HELD_OUT]
+    folder = BUILT / "digits-validation"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, part in (("train", rows[:-HELD_OUT]), ("t10k", rows[-HELD_OUT:])):
+        pixels = bytes(round(value * 255 / 16) for row in part for value in row[:-1])
+        (folder / f"{name}-images-idx3-ubyte").write_bytes(struct.pack(">4I", 0x803, len(part), 8, 8) + pixels)
+        (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 0x801, len(part)) +
+                                                           bytes(row[-1] for row in part))
 
 
 def cells(out):

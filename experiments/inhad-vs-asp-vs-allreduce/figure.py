@@ -121,7 +121,7 @@ def write_tables(accelerated, learned, notes):
             f"others. Accuracy is of {plots.HELD_OUT} digits: its standard error is {error:.1f} points.\n")
     for problem, words in PROBLEMS.items():
         text += f"\n## {words}\n\n{table(learned, problem)}"
-    text += "\n## Tuning, in the program's words\n\n" + "".join(f"- {note}\n" for note in notes)
+    text += "\n## Tuning, in the program's words (the seeds above are others)\n\n" + "".join(f"- {note}\n" for note in notes)
     for factor, network in ((1, "10 Gbit/s"), (10, "100 Gbit/s")):
         workers = sorted({cell.scenario["workers"] for cell in accelerated})
         text += (f"\n## samples/s, {network}\n\n| GPUs |" + "".join(f" {count} |" for count in workers) + "\n|---|" +

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Chooses each combination's learning rate by rates.cfg, writes and runs time-to-accuracy.cfg, and draws it."""
+"""Tunes each combination by tune.cfg, writes what it chose to time-to-accuracy.cfg, runs and draws that."""
 
 import statistics
 import subprocess
@@ -14,36 +14,41 @@ SCHEDULES = ("bsp", "local-sgd", "asp", "ssp", "inhad", "topk-sgd")
 COMPRESSORS = ("none", "topk", "gaussiank", "qsgd", "powersgd")
 SPARSIFIERS = ("topk", "gaussiank", "dgc", "mstopk", "sidco", "randomk", "threshold", "cat")
 OTHERS = ("terngrad", "onebit", "efsign")
-CLUSTERS = {"uniform-8x1": "all alike", "in-turn-8x1": "slow in turn"}
-SEEDS = "1, 2, 3"
+CLUSTERS = {"uniform-8x1.xml": "all alike", "../labs/stragglers/in-turn-8x1.xml": "slow in turn"}
+TUNED = ("learning-rate", "staleness", "local-steps", "pull")
+SEEDS = "1, 2, 3, 4, 5"
 
 
-def of(cell):
-    return cell.scenario["schedule"], cell.scenario["compressor"]
+def cluster_of(scenario):
+    return next(path for path in CLUSTERS if Path(path).name == Path(scenario["platform"]).name)
 
 
-def chosen_rates(found):
-    """The rate that met the target first, else that with the least loss."""
-    best = {}
-    for cell in found:
-        target, loss = cell.figures["target_s"], cell.figures["loss"]
-        score = (target is None, target or 0, float("inf") if loss is None else loss)
-        if of(cell) not in best or score < best[of(cell)][0]:
-            best[of(cell)] = (score, cell.scenario["learning-rate"])
-    return {combination: rate for combination, (_, rate) in best.items()}
+def place_of(scenario):
+    """In the order of tables."""
+    schedule, name = scenario["schedule"], scenario["compressor"]
+    return (list(CLUSTERS).index(cluster_of(scenario)), SCHEDULES.index(schedule),
+            (SPARSIFIERS if schedule == "topk-sgd" else COMPRESSORS).index(name))
 
 
-def write_configuration(rates):
-    shared = [line for line in (HERE / "rates.cfg").read_text().split("\n[")[0].splitlines()
-              if line.split(" ")[0] not in ("#", "platform", "learning-rate", "seed", "compressor", "")]
-    text = ("# Who reaches the target first, on two clusters? Written by figure.py: learning rates are the best of rates.cfg.\n"
-            "platform = uniform-8x1.xml, ../labs/stragglers/in-turn-8x1.xml\n" + "\n".join(shared) +
-            f"\nseed = {SEEDS}\n")
-    for schedule in SCHEDULES:
-        for rate in sorted({rates[combination] for combination in rates if combination[0] == schedule}):
-            names = [name for name in COMPRESSORS + SPARSIFIERS[2:] if rates.get((schedule, name)) == rate]
-            text += f"\n[{schedule} at {rate:g}]\nschedule = {schedule}\nlearning-rate = {rate:g}\n"
-            text += f"compressor = {', '.join(names)}\n" + ("staleness = 4\n" if schedule == "ssp" else "")
+def settings_of(scenario):
+    """What was tuned of it; `pull` where messages are compressed."""
+    return {option: scenario[option] for option in TUNED if option in scenario and
+            (option != "pull" or scenario["compressor"] != "none")}
+
+
+def write_choices(scenarios):
+    alike = ("platform", "data", "until", "seed", "best-of-seeds", "best-of", "compressor", "")
+    shared = [line for line in (HERE / "tune.cfg").read_text().split("\n[")[0].splitlines()
+              if not line.startswith("#") and line.split(" ")[0] not in alike]
+    text = "# Who reaches the target first? Written by figure.py: each has what tune.cfg chose for it.\n" + "\n".join(shared)
+    text += f"\nuntil = accuracy:0.88\nseed = {SEEDS}\n"
+    for scenario in sorted(scenarios, key=place_of):
+        cluster = cluster_of(scenario)
+        text += f"\n[{scenario['schedule']} {scenario['compressor']} {CLUSTERS[cluster]}]\nplatform = {cluster}\n"
+        for option in ("schedule", "compressor"):
+            text += f"{option} = {scenario[option]}\n"
+        for option, value in settings_of(scenario).items():
+            text += f"{option} = {value}\n"
     (HERE / "time-to-accuracy.cfg").write_text(text)
 
 
@@ -52,9 +57,9 @@ def refusals():
     said = {}
     for schedule in SCHEDULES:
         for name in COMPRESSORS + SPARSIFIERS[2:] + OTHERS:
-            command = [plots.ROOT / "build/release/syncline", "explain", "--platform", HERE / "uniform-8x1.xml", "--model",
-                       "vgg16", "--throughput", "200", "--device", "v100-modelled", "--learn", "digits", "--schedule",
-                       schedule, "--compressor", name]
+            command = [plots.PROGRAM, "explain", "--platform", HERE / "uniform-8x1.xml", "--model", "vgg16",
+                       "--throughput", "200", "--device", "v100-modelled", "--learn", "digits", "--schedule", schedule,
+                       "--compressor", name]
             ended = subprocess.run(command, capture_output=True, text=True)
             if ended.returncode:
                 reason = ended.stderr.strip().removeprefix("syncline: --compressor: ").replace(f"compressor = {name}: ", "")
@@ -62,83 +67,85 @@ def refusals():
     return said
 
 
-def results(found):
-    """Per combination and cluster: seconds to the target of each seed, None where missed."""
-    seconds = {}
-    for cell in found:
-        key = (*of(cell), Path(cell.scenario["platform"]).stem)
-        seconds.setdefault(key, []).append(cell.figures["target_s"])
-    return seconds
+def seconds_of(cells):
+    return [cell.figures["target_s"] for cell in cells]
 
 
 def middle(seconds):
-    met = sorted(value for value in seconds if value is not None)
-    return statistics.median(met) if 2 * len(met) > len(seconds) else None
+    return statistics.median(float("inf") if value is None else value for value in seconds)
 
 
-def draw(seconds):
-    rows = [(schedule, name) for schedule in SCHEDULES
-            for name in (SPARSIFIERS if schedule == "topk-sgd" else COMPRESSORS)]
+def draw(found):
+    groups = {place: seconds_of(cells) for place, cells in found.items()}
+    rows = sorted({place[1:] for place in groups})
     figure, panel = plots.plt.subplots(figsize=(9.4, 10))
-    place, gaps = {}, 0
-    for index, row in enumerate(rows):
-        gaps += index > 0 and rows[index - 1][0] != row[0]
-        place[row] = index + 0.8 * gaps
-    least, most = 4, 300
-    for (cluster, label), colour, shift in zip(CLUSTERS.items(), (plots.COLOURS[0], plots.COLOURS[1]), (-0.17, 0.17)):
-        for index, row in enumerate(rows):
-            values, y = seconds[(*row, cluster)], place[row] + shift
+    places = {row: index + 0.8 * row[0] for index, row in enumerate(rows)}
+    least, most = 3, 150
+    for index, (label, colour, shift) in enumerate(zip(CLUSTERS.values(), plots.COLOURS, (-0.17, 0.17))):
+        labelled = False
+        for row in rows:
+            if (index, *row) not in groups:
+                continue
+            values, y = groups[index, *row], places[row] + shift
             value = middle(values)
             met = [second for second in values if second is not None]
             panel.plot(met, [y] * len(met), ".", color=colour, markersize=4)
-            if value is None:
-                panel.plot([most * 0.8], [y], "x", color=colour, markersize=6)
+            if value == float("inf"):
+                panel.plot([most * 0.9], [y], "x", color=colour, markersize=6)
             else:
                 panel.barh(y, value - least, left=least, height=0.32, color=colour, alpha=0.75,
-                           label=label if index == 0 else None)
-    panel.set_yticks([place[row] for row in rows], [f"{schedule}, {name}" for schedule, name in rows])
+                           label=None if labelled else label)
+                labelled = True
+    names = [(SCHEDULES[row[0]], (SPARSIFIERS if SCHEDULES[row[0]] == "topk-sgd" else COMPRESSORS)[row[1]]) for row in rows]
+    panel.set_yticks([places[row] for row in rows], [", ".join(name) for name in names])
     panel.invert_yaxis()
     panel.set_xscale("log")
     panel.set_xlim(least, most)
-    panel.set_xticks([5, 10, 20, 50, 100, 200], ["5", "10", "20", "50", "100", "200"])
+    panel.set_xticks([5, 10, 20, 50, 100], ["5", "10", "20", "50", "100"])
     panel.minorticks_off()
     panel.grid(axis="y", visible=False)
     panel.set_xlabel("simulated seconds to 88 % right answers (bars: medians; dots: each seed; x: missed)")
-    panel.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncol=2, title="eight workers, 10 Gbit/s")
+    panel.legend(loc="lower center", bbox_to_anchor=(0.4, 1), ncol=2, title="eight workers, 10 Gbit/s; each at its own best")
     plots.save(figure, HERE / "figure.svg")
 
 
-def shown(values):
-    value = middle(values)
-    met = [second for second in values if second is not None]
-    if value is None:
-        return f"missed ({len(met)} of {len(values)} met it)" if met else "missed"
-    return f"{value:.1f} ({min(met):.1f} to {max(met):.1f})" + (f", {len(values) - len(met)} missed" if len(met) < len(values) else "")
+def shown(seconds):
+    value = middle(seconds)
+    met = [second for second in seconds if second is not None]
+    if value == float("inf"):
+        return f"missed ({len(met)} of {len(seconds)} met it)" if met else "missed"
+    missed = f", {len(seconds) - len(met)} missed" if len(met) < len(seconds) else ""
+    return f"{value:.1f} ({min(met):.1f} to {max(met):.1f}{missed})"
 
 
-def write_table(found, rates):
-    seconds = results(found)
-    figures = {}
-    for cell in found:
-        figures.setdefault((*of(cell), Path(cell.scenario["platform"]).stem), []).append(cell.figures)
-    text = ("# Seconds to 88 % right answers\n\nWritten by figure.py: median of three seeds (least to most).\n\n"
-            "| schedule | compressor | rate | all alike | slow in turn | samples/s | stale | bytes/iteration of a worker |\n"
-            "|---|---|---|---|---|---|---|---|\n")
-    for schedule in SCHEDULES:
-        for name in SPARSIFIERS if schedule == "topk-sgd" else COMPRESSORS:
-            both = [seconds[schedule, name, cluster] for cluster in CLUSTERS]
-            one = figures[schedule, name, "uniform-8x1"][0]
-            text += (f"| `{schedule}` | `{name}` | {rates[schedule, name]:g} | {shown(both[0])} | {shown(both[1])} | "
-                     f"{one['throughput_samples_per_s']:.0f} | {one['staleness_mean']:.1f} | {one['bytes_sent'] / 1e6:.1f} MB |\n")
-    text += "\nSamples/s, staleness and bytes are of the first cluster and seed.\n\n## Refused\n\n"
+def write_table(found, notes):
+    text = ("# Seconds to 88 % right answers\n\nWritten by figure.py: medians of five seeds (least to most), and what tune.cfg\n"
+            "chose on two others. Samples/s, staleness and bytes are of the first seed.\n")
+    for index, label in enumerate(CLUSTERS.values()):
+        text += (f"\n## {label[0].upper()}{label[1:]}\n\n"
+                 "| schedule | compressor | rate | its own | seconds | samples/s | stale | bytes/iteration of a worker |\n"
+                 "|---|---|---|---|---|---|---|---|\n")
+        for place in sorted(found):
+            if place[0] != index:
+                continue
+            cells = found[place]
+            scenario, figures = cells[0].scenario, cells[0].figures
+            own = ", ".join(f"`{option}` {value}" for option, value in settings_of(scenario).items()
+                            if option != "learning-rate")
+            text += (f"| `{scenario['schedule']}` | `{scenario['compressor']}` | {scenario['learning-rate']:g} | {own} | "
+                     f"{shown(seconds_of(cells))} | {figures['throughput_samples_per_s']:.0f} | "
+                     f"{figures['staleness_mean']:.1f} | {figures['bytes_sent'] / 1e6:.1f} MB |\n")
+    text += "\n## Tuning, in the program's words (the seeds above are others)\n\n" + "".join(f"- {note}\n" for note in notes)
+    text += "\n## Refused\n\n"
     for reason, pairs in refusals().items():
         text += f"- {', '.join(pairs)}: {reason}\n"
     (HERE / "figure.md").write_text(text)
 
 
 if __name__ == "__main__":
-    RATES = chosen_rates(plots.sweep(HERE / "rates.cfg", "time-to-accuracy-rates"))
-    write_configuration(RATES)
-    FOUND = plots.sweep(HERE / "time-to-accuracy.cfg")
-    draw(results(FOUND))
-    write_table(FOUND, RATES)
+    plots.validation_split()
+    CHOSEN, NOTES = plots.chosen(HERE / "tune.cfg", "time-to-accuracy-tuned")
+    write_choices(CHOSEN)
+    FOUND = plots.grouped(plots.sweep(HERE / "time-to-accuracy.cfg"), lambda cell: place_of(cell.scenario))
+    draw(FOUND)
+    write_table(FOUND, NOTES)

@@ -12,8 +12,8 @@
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
+#include "sim/options/expand.h"
 #include "sim/options/resolve.h"
-#include "sim/options/user_input.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/setup/lower_bounds.h"
@@ -248,12 +248,13 @@ Simulated simulated(Options options) {
 }
 
 Simulated simulated_section(const std::string& file, const std::string& name, const Options& but) {
-  for (Section& section : parse_sections(file))
-    if (section.name.value == name) {
-      for (const auto& [key, value] : but)
-        section.options[key] = {value, "test"};
-      return simulated_as(resolve(section.options));
-    }
+  std::vector<Section> sections = parse_sections(file);
+  for (Section& section : sections)
+    for (const auto& [key, value] : but)
+      section.options[key] = {value, "test"};
+  for (const Scenario& cell : expand(sections).cells)
+    if (cell.written.at("name") == name)
+      return simulated_as(cell);
   throw std::runtime_error(file + " has no section " + name);
 }
 
