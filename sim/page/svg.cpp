@@ -252,13 +252,18 @@ std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
   constexpr double left = 110;
   const Ruler x{0, timeline.seconds, Scale::linear, left, canvas_width - 24};
   double legend = left;
+  double line = 20;
   for (std::size_t i = 0; i < used.size(); ++i)
     if (used[i]) {
-      canvas.box(legend, 10, 12, 12, fills[i]);
-      canvas.text(legend + 17, 20, names[i]);
+      if (legend + 17 + width_of(names[i]) > canvas_width) {
+        legend = left;
+        line += 18;
+      }
+      canvas.box(legend, line - 10, 12, 12, fills[i]);
+      canvas.text(legend + 17, line, names[i]);
       legend += width_of(names[i]) + 30;
     }
-  double y = 34;
+  double y = line + 14;
   std::string last;
   std::string boxes;
   for (const DrawnTrack& track : timeline.tracks) {
@@ -276,7 +281,7 @@ std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
     y += tall + 1.5;
   }
   for (const double tick : ticks_of(0, timeline.seconds, Scale::linear)) {
-    canvas.line(x.at(tick), 30, x.at(tick), y + 2, pale);
+    canvas.line(x.at(tick), line + 10, x.at(tick), y + 2, pale);
     canvas.text(x.at(tick), y + 18, tick_text(tick, "s"), "middle", grey);
   }
   canvas.body += boxes;

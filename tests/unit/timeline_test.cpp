@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "sim/page/canvas.h"
+#include "sim/page/svg.h"
 #include "sim/report/result_json.h"
 
 namespace syncline {
@@ -127,6 +130,22 @@ TEST(Timeline, MergedSlicesAreAsLongAsAllOfThemWere) {
   EXPECT_LT(timeline.tracks[1].slices.size(), 1501U);
   EXPECT_NEAR(updating_s, 4000 * 2e-5, 1e-9);
   EXPECT_NEAR(last_s, 0.9, 0.005);  // where it was, as far as one can see
+}
+
+// The names of all that it can show are more than one line.
+TEST(Timeline, LegendEndsWhereTheDrawingDoes) {
+  DrawnTimeline timeline{"all of it", 1, {{"worker 0", "compute", {}}}};
+  for (const Activity activity : {Activity::forward, Activity::backward, Activity::compress,
+                                  Activity::communicate, Activity::serve, Activity::wait})
+    timeline.tracks.front().slices.push_back({.end_s = 1, .verb = "", .activity = activity});
+  const std::string svg = svg_of(timeline, "a subject");
+  const std::regex text(R"re(<text x="([0-9.]+)" y="[0-9.]+" text-anchor="start"[^>]*>([^<]*)<)re");
+  std::vector<std::string> names;
+  for (std::sregex_iterator one(svg.begin(), svg.end(), text), end; one != end; ++one) {
+    names.push_back((*one)[2]);
+    EXPECT_LE(std::stod((*one)[1]) + width_of(names.back()), canvas_width) << names.back();
+  }
+  EXPECT_GE(names.size(), 6U);
 }
 
 TEST(Timeline, OfNothingIsEmpty) {
