@@ -3,7 +3,6 @@
 import csv
 import json
 import shutil
-import struct
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -91,19 +90,6 @@ def write_chosen(config, tune, about, settings, seeds, listed=(), without=()):
         if alone:
             text += f"{alone} = {', '.join(map(str, values))}\n"
     config.write_text(text)
-def validation_split():
-    """Those digits that are trained on, with the last of them held out, as MNIST's files: for choosing."""
-    with (ROOT / "models/data/digits.csv").open() as file:
-        rows = [list(map(int, row)) for row in csv.reader(file) if row[0].isdigit()][:-HELD_OUT]
-    folder = BUILT / "digits-validation"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, part in (("train", rows[:-HELD_OUT]), ("t10k", rows[-HELD_OUT:])):
-        pixels = bytes(round(value * 255 / 16) for row in part for value in row[:-1])
-        (folder / f"{name}-images-idx3-ubyte").write_bytes(struct.pack(">4I", 0x803, len(part), 8, 8) + pixels)
-        (folder / f"{name}-labels-idx1-ubyte").write_bytes(struct.pack(">2I", 0x801, len(part)) +
-                                                           bytes(row[-1] for row in part))
-
-
 def cells(out):
     found = []
     for path in sorted(Path(out).glob("*.json")):

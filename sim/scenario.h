@@ -45,6 +45,7 @@ struct Learning {
   std::string data;            // digits, generated, or a path
   std::string data_folder;     // that the path counts from, if it is not the working directory
   Settings generated;          // what generated data are like
+  bool validates = false;      // by samples that were to train with, and not those held out
   std::optional<double> skew;  // concentration of the Dirichlet distribution of labels over workers
 
   double rate = 0;  // of a gradient averaged over all workers

@@ -37,7 +37,7 @@ def settings_of(scenario):
 
 
 def write_choices(scenarios):
-    alike = ("platform", "data", "until", "seed", "best-of-seeds", "best-of", "compressor", "")
+    alike = ("platform", "held-out", "until", "seed", "best-of-seeds", "best-of", "compressor", "")
     shared = [line for line in (HERE / "tune.cfg").read_text().split("\n[")[0].splitlines()
               if not line.startswith("#") and line.split(" ")[0] not in alike]
     text = "# Who reaches the target first? Written by figure.py: each has what tune.cfg chose for it.\n" + "\n".join(shared)
@@ -143,7 +143,6 @@ def write_table(found, notes):
 
 
 if __name__ == "__main__":
-    plots.validation_split()
     CHOSEN, NOTES = plots.chosen(HERE / "tune.cfg", "time-to-accuracy-tuned")
     write_choices(CHOSEN)
     FOUND = plots.grouped(plots.sweep(HERE / "time-to-accuracy.cfg"), lambda cell: place_of(cell.scenario))

@@ -25,6 +25,7 @@ const std::map<std::string, std::string> defaults{{"data", "digits"},
                                                   {"clip-norm", "0"},
                                                   {"staleness-rate", "workers"},
                                                   {"rate-in-residual", "off"},
+                                                  {"held-out", "test"},
                                                   {"skew", "none"},
                                                   {"evaluate-every", "epoch"}};
 
@@ -87,6 +88,12 @@ std::vector<Option> learning_options() {
           "(models/data/images.py says where they are) and standardised; digits come with the "
           "program.",
           "generated --learn softmax"),
+      row("held-out", &Learning::validates, Words<bool>{{"test", false}, {"validation", true}}, "",
+          Role::lesson,
+          "accuracy is of the data's test samples, or of as many that were to train with [test]",
+          "What best-of chooses by validation has not seen the test samples by which it is "
+          "reported.",
+          "validation --learn digits"),
       row("learning-rate", &Learning::rate, numbers(0, 1e6), "", Role::choice,
           "of a gradient averaged over all workers [the problem's]",
           "Each worker's gradient weighs this over the number of workers, unless staleness-rate is "

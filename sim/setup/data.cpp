@@ -140,4 +140,23 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
               "and so on, unpacked, or CIFAR-10's data_batch_1.bin and so on");
 }
 
+void hold_out_validation(Data& data) {
+  Samples& train = data.train;
+  Samples& held_out = data.held_out;
+  if (train.count <= held_out.count)
+    throw std::invalid_argument(fmt::format(
+        "held-out = validation: {} has {} samples to train with and {} held out; allowed are data "
+        "with more to train with",
+        data.source, train.count, held_out.count));
+  train.count -= held_out.count;
+  const auto values = static_cast<std::ptrdiff_t>(train.count * train.features);
+  const auto labels = static_cast<std::ptrdiff_t>(train.count);
+  held_out.values.assign(train.values.begin() + values, train.values.end());
+  held_out.labels.assign(train.labels.begin() + labels, train.labels.end());
+  train.values.resize(static_cast<std::size_t>(values));
+  train.labels.resize(train.count);
+  data.source += fmt::format("; these are not seen, but the last {} of the others are held out",
+                             held_out.count);
+}
+
 }  // namespace syncline

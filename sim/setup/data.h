@@ -22,6 +22,11 @@ const std::vector<OwnOption>& generated_options();
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed);
 
+// Holds the last of the samples to train with out, as many as were held out, which nobody then
+// sees: what is chosen by them has not seen what is reported. Throws std::invalid_argument where
+// there are not more than that.
+void hold_out_validation(Data& data);
+
 // The files that it may read, whether they are there or not.
 std::vector<std::string> data_files(const std::string& word, const std::string& relative_to);
 

@@ -179,6 +179,8 @@ std::shared_ptr<const Lesson> lesson_of(const Scenario& scenario) {
   const Learning& learning = scenario.learning;
   const auto lesson = std::make_shared<Lesson>();  // what is learned reads the data where they are
   lesson->data = load_data(learning.data, learning.data_folder, learning.generated, scenario.seed);
+  if (learning.validates)
+    hold_out_validation(lesson->data);
   lesson->objective =
       learning.problem->objective(learning.problem_settings, lesson->data, scenario.seed);
   return lesson;

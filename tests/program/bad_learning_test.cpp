@@ -85,6 +85,19 @@ TEST(Until, MetInWarmUpIsMeasuredFromTheStart) {
   }
 }
 
+TEST(HeldOut, ValidationIsSaidAndChangesWhatIsHeldOut) {
+  const auto accuracy = [](const std::string& held_out) {
+    const Ended ended =
+        run_program({"run", "--platform", "two-hosts", "--throughput", "1000", "--learn", "digits",
+                     "--iterations", "100", "--held-out", held_out});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out.find("the last 360 of the others are held out") != std::string::npos,
+              held_out == "validation");
+    return ended.out.substr(ended.out.find("\naccuracy"), 40);
+  };
+  EXPECT_NE(accuracy("test"), accuracy("validation"));
+}
+
 TEST(BadLearning, NeedsSecondsOfComputation) {
   const Ended ended = run_program({"run", "--platform", "two-hosts", "--learn", "mlp"});
   EXPECT_EQ(ended.code, 2);

@@ -1,6 +1,7 @@
 // The data sets: digits, generated ones, and files of others, whole and broken.
 #include "sim/setup/data.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -269,6 +270,27 @@ TEST(Data, DigitsHaveTheSquaredLengthThatOtherImagesGet) {
   for (const float value : digits.train.values)
     sum += double{value} * double{value};
   EXPECT_NEAR(sum / static_cast<double>(digits.train.count), 15, 0.05);
+}
+
+TEST(Data, ValidationSamplesWereToTrainWithAndTestSamplesAreNotSeen) {
+  const Data test = load_data("digits", ".", {}, 1);
+  Data validation = test;
+  hold_out_validation(validation);
+  EXPECT_EQ(validation.train.count, 1437u - 360);
+  ASSERT_EQ(validation.held_out.count, 360u);
+  EXPECT_EQ(validation.train.values.size(), validation.train.count * 64);
+  EXPECT_EQ(validation.held_out.values.size(), 360u * 64);
+  for (const std::size_t i : {0u, 359u}) {
+    EXPECT_EQ(validation.held_out.labels[i], test.train.labels[1437 - 360 + i]);
+    EXPECT_TRUE(
+        std::ranges::equal(validation.held_out.sample(i), test.train.sample(1437 - 360 + i)));
+  }
+  EXPECT_TRUE(std::ranges::equal(validation.train.sample(1076), test.train.sample(1076)));
+  expect_mentions(validation.source, {"digits", "not seen", "the last 360"});
+  Data few = test;
+  std::swap(few.train, few.held_out);
+  expect_mentions(error_of([&] { hold_out_validation(few); }),
+                  {"held-out = validation", "360 samples to train with and 1437 held out"});
 }
 
 TEST(Data, WhatIsNoDataIsOneLine) {
