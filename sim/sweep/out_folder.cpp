@@ -35,7 +35,8 @@ bool is_ours(const std::string& name, const std::string& begin) {
   for (const LearnedTable& table : learned_tables())
     if (name.ends_with("." + table.name + ".csv"))
       return begin.starts_with(table.begin);
-  return begin.starts_with("name,aggregate,algorithm,") ||  // of which the rest may be cut
+  return begin.starts_with("name,accumulation,aggregate,") ||  // of which the rest may be cut
+         begin.starts_with("name,aggregate,algorithm,") ||     // until 0.3
          begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 

@@ -72,7 +72,7 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
   EXPECT_NEAR(figures.throughput_samples_per_s, 10 * 2.2 / 2, 1e-9);
   ASSERT_EQ(figures.warnings.size(), 2U);
-  expect_mentions(figures.warnings[0], {"ended before the slowest was warm"});
+  expect_mentions(figures.warnings[0], {"ended before the slowest worker was warm"});
 }
 
 TEST(ScalingEfficiency, DividesByWhatWorkersDoAloneWhateverTheWindowSaw) {
