@@ -1,6 +1,7 @@
 // Folders with MNIST's IDX files or CIFAR-10's binary ones, of which one file is any bytes: the
 // first byte says which, the others are as they should be.
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -46,11 +47,21 @@ void require_samples(const Samples& samples, int classes) {
                                       static_cast<std::size_t>(samples.width) *
                                       static_cast<std::size_t>(samples.channels);
   for (const float value : samples.values)
-    good = good && value >= 0 && value <= 1;
+    good = good && std::isfinite(value);
   for (const int label : samples.labels)
     good = good && label >= 0 && label < classes;
   if (!good)
     throw std::logic_error("samples that are not what their files promise");
+}
+
+// An image that is trained on has digits' squared length in the mean, or less where it has a
+// channel of one colour.
+void require_standardised(const Samples& samples) {
+  double squares = 0;
+  for (const float value : samples.values)
+    squares += double{value} * double{value};
+  if (squares > 15.01 * static_cast<double>(samples.count))
+    throw std::logic_error("images that are longer than digits");
 }
 
 void read(Bytes bytes) {
@@ -75,6 +86,7 @@ void read(Bytes bytes) {
     const Data data = is_mnist ? read_mnist(folder) : read_cifar(folder);
     require_plain_text(bytes, data.source);
     require_samples(data.train, data.classes);
+    require_standardised(data.train);
     require_samples(data.held_out, data.classes);
   });
 }
