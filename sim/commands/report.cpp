@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fmt/format.h>
@@ -6,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
 #include "kernels/io/text.h"
 #include "sim/commands/commands.h"
@@ -35,6 +37,34 @@ struct Folder {
   std::vector<std::string> others;  // names of files that hold no result of ours
 };
 
+// The number at the beginning, which is taken off it; none where no digit is.
+std::optional<double> taken_number(std::string_view& text) {
+  if (text.empty() || text[0] < '0' || text[0] > '9')
+    return std::nullopt;
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+// Whether one name is before another with their numbers as numbers: 4 workers before 32, and a
+// factor of 0.25 before one of 0.5.
+bool comes_before(std::string_view a, std::string_view b) {
+  const std::pair whole{a, b};
+  while (!a.empty() && !b.empty()) {
+    const auto numbers = std::pair(taken_number(a), taken_number(b));
+    if (numbers.first != numbers.second)
+      return numbers.first < numbers.second;
+    if (numbers.first)
+      continue;
+    if (a[0] != b[0])
+      return a[0] < b[0];
+    a.remove_prefix(1);
+    b.remove_prefix(1);
+  }
+  return a.empty() && b.empty() ? whole.first < whole.second : a.empty();
+}
+
 std::vector<std::string> json_files_in(const std::string& path) {
   if (path.empty())
     throw std::invalid_argument("an empty name: allowed is the folder of --out");
@@ -43,10 +73,7 @@ std::vector<std::string> json_files_in(const std::string& path) {
     if (const std::string name = entry.filename();
         name.ends_with(".json") && !name.ends_with(".trace.json"))
       names.push_back(name);
-  // Numbers in names as numbers, so that 4 workers come before 32.
-  std::ranges::sort(names, [](const std::string& a, const std::string& b) {
-    return strverscmp(a.c_str(), b.c_str()) < 0;
-  });
+  std::ranges::sort(names, comes_before);
   return names;
 }
 

@@ -71,5 +71,23 @@ TEST(JsonOutput, OfListHasEveryKind) {
       ssp["parameters"], [](const Json& parameter) { return parameter["name"] == "staleness"; }));
 }
 
+// A factor of 0.5 once came before one of 0.25, because 5 is less than 25.
+TEST(Report, HasCellsInTheOrderOfTheirNumbers) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(
+      run_program({"run", "--platform", "two-hosts", "--model", "resnet20", "--throughput", "100",
+                   "--iterations", "2", "--bandwidth-factor", "0.25,0.5,1,10,1e-3", "--out", "out"},
+                  folder.path())
+          .code,
+      0);
+  const Ended report = run_program({"report", "out", "--json"}, folder.path());
+  ASSERT_EQ(report.code, 0) << report.err;
+  const Json document = Json::parse(report.out);
+  std::vector<double> factors;
+  for (const Json& cell : document["cells"])
+    factors.push_back(cell["result"]["scenario"]["bandwidth-factor"]);
+  EXPECT_EQ(factors, (std::vector{1e-3, 0.25, 0.5, 1.0, 10.0}));
+}
+
 }  // namespace
 }  // namespace syncline
