@@ -139,7 +139,7 @@ double accurate_s(const std::string& who, const std::string& seed) {
 }
 
 // On 10 Gbit/s with VGG-16's bytes. Measured with five seeds: 4.6 s (4.1 to 5.8), and of those who
-// send all values local-sgd first, 13.6 (10.2 to 20.3), the others 33.5 to 49.5.
+// send all values local-sgd first, 11.9 (11.9 to 23.8), the others 33.5 to 49.5.
 TEST(Claims, WithTopkBspIsAccurateInHalfOfTheSecondsOfAnyScheduleWithoutWithThreeSeeds) {
   for (const char* seed : {"1", "2", "3"}) {
     const double topk = accurate_s("bsp topk all alike", seed);
