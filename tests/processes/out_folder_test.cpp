@@ -77,7 +77,7 @@ TEST(OutFolder, KeepsEveryFileWhenItIsInterrupted) {
   put_files_of_the_user(folder);
   const Listing before = listing_of(folder.path());
   const Program program(endless_run({"--trace"}), folder.path());
-  usleep(300000);
+  program.wait_for_child();
   program.interrupt(true);
   EXPECT_EQ(program.wait().code, 130);
   EXPECT_EQ(listing_of(folder.path()), before);
@@ -103,9 +103,7 @@ TEST(OutFolder, IsOfOneRunAtATime) {
 TEST(OutFolder, IsLockedByARunUntilItEnds) {
   const TemporaryFolder folder;
   const Program first(endless_run({}), folder.path());
-  for (int tries = 0; tries < 10000 && !fs::exists(folder.path("out")); ++tries)
-    usleep(1000);
-  usleep(200000);
+  first.wait_for_child();
   const Ended second = run_program(run_into({}), folder.path());
   EXPECT_EQ(second.code, 2);
   expect_mentions(second.err, {"another run writes there"});

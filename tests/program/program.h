@@ -61,6 +61,17 @@ class Program {
   // Sends SIGINT to the program alone or, as a terminal does, also to its children.
   void interrupt(bool children_too) const { kill(children_too ? -pid_ : pid_, SIGINT); }
 
+  // Until it simulates, in a process of its own: then it also minds signals.
+  void wait_for_child() const {
+    const std::string pid = std::to_string(pid_);
+    for (int tries = 0; tries < 10000; ++tries) {
+      if (!text_of("/proc/" + pid + "/task/" + pid + "/children").empty())
+        return;
+      usleep(1000);
+    }
+    ADD_FAILURE() << "no child of the program in 10 s";
+  }
+
   void kill_all() const { kill(-pid_, SIGKILL); }
   void kill_alone() const { kill(pid_, SIGKILL); }
 
