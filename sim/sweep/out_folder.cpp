@@ -8,10 +8,12 @@
 #include <stdexcept>
 #include <sys/file.h>
 #include <unistd.h>
+#include <vector>
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/report/learned_tables.h"
+#include "sim/sweep/inputs.h"
 #include "sim/traces/traces.h"
 
 namespace syncline {
@@ -21,6 +23,12 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_at_path(const std::string& path, const std::string& reason) {
   throw std::runtime_error("--out " + brief_path(path) + ": " + reason);
+}
+
+// How results.csv begins (sim/page/tables.h): its rest may be cut.
+std::string begin_of_results() {
+  const std::vector<std::string> columns = option_names();
+  return columns[0] + "," + columns[1] + "," + columns[2] + ",";
 }
 
 // Whether a file that begins like this was written by a run, of this version or an older one.
@@ -35,8 +43,8 @@ bool is_ours(const std::string& name, const std::string& begin) {
   for (const LearnedTable& table : learned_tables())
     if (name.ends_with("." + table.name + ".csv"))
       return begin.starts_with(table.begin);
-  return begin.starts_with("name,accumulation,aggregate,") ||  // of which the rest may be cut
-         begin.starts_with("name,aggregate,algorithm,") ||     // until 0.3
+  return begin.starts_with(begin_of_results()) ||
+         begin.starts_with("name,aggregate,algorithm,") ||  // until 0.3
          begin.substr(0, begin.find('\n')).find(",throughput_samples_per_s,") != std::string::npos;
 }
 
