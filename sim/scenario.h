@@ -28,7 +28,9 @@ struct Fusion {
     all,    // one bucket
     merged  // as in MG-WFBP: so that the last exchange ends earliest
   } kind = Kind::bytes;
-  double bytes = 26214400;  // of kind `bytes`; 0: a bucket per tensor
+  double bytes = 26214400;    // of kind `bytes`; 0: a bucket per tensor
+  bool closes_after = false;  // it has reached them, as PyTorch DDP's; else before it has more
+  std::optional<double> first_bytes;  // of the first bucket instead
 };
 
 // A run that learns ends at its target: held-out accuracy of at least, or training loss of at most,
@@ -79,6 +81,21 @@ struct ServerSoftware {
   std::string source;     // for the result; empty: it takes nothing
 };
 
+// What software of training does unless its user says otherwise (platforms/frameworks.csv).
+struct Framework {
+  std::string name;  // empty: none
+  std::string from;  // the first version of these defaults
+  struct Default {
+    std::string option;
+    std::string value;
+    std::string source;
+  };
+  std::vector<Default> defaults;
+
+  // For the result: "pytorch-ddp from 1.6: bucket-closes = after (source); ..."; empty: none.
+  std::string described() const;
+};
+
 // resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
 // `compressor` may be null.
 struct Scenario {
@@ -119,6 +136,7 @@ struct Scenario {
   const Exchange* dense_exchange = nullptr;  // what the user would run without compression
   bool overlap = true;
   Fusion fusion;
+  Framework framework;  // whose defaults count where the user has said nothing
 
   const Compressor* compressor = nullptr;  // null: gradients are sent as they are
   Settings compressor_settings;

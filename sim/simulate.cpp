@@ -85,6 +85,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                 .provenance = {.compute = setup.compute.source,
                                .compression = setup.traffic.compression.provenance(),
                                .adding = setup.adding,
+                               .framework = scenario.framework.described(),
                                .network = scenario.network->sentence,
                                .fidelity = fidelity_word(setup)},
                 .figures = figures_of(trace, scenario.samples()),

@@ -215,6 +215,8 @@ std::string explain(const Scenario& scenario, bool json) {
     if (const auto value = scenario.written.find(option.name);
         value != scenario.written.end() && !value->second.empty())
       text += fmt::format("  {:<20} {}\n", option.name, value->second);
+  if (const std::string taken = scenario.framework.described(); !taken.empty())
+    text += "  defaults of " + taken + "\n";
 
   const auto so_many = [](std::size_t count, const char* one) {
     return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");

@@ -124,6 +124,7 @@ Json explained(const Setup& setup, Routes& routes) {
           {"provenance",
            {{"compute", setup.compute.source},
             {"compression", setup.traffic.compression.provenance()},
+            {"framework", setup.scenario.framework.described()},
             {"network", setup.scenario.network->sentence}}},
           {"buckets", buckets_json(setup)},
           {"links", links_json(routes, loads)},

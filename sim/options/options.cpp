@@ -11,19 +11,21 @@
 #include "sim/problem.h"
 #include "sim/schedule.h"
 #include "sim/setup/data.h"
+#include "sim/setup/frameworks.h"
 #include "sim/setup/network.h"
 #include "sim/setup/server_software.h"
 
 namespace syncline {
 namespace {
 
-Fusion fusion_of(const OwnOption& parameter, const std::string& text) {
-  if (text == "all")
-    return {.kind = Fusion::Kind::all};
-  if (text == "merged")
-    return {.kind = Fusion::Kind::merged};
+void set_fusion(const OwnOption& parameter, const std::string& text, Fusion& fusion) {
+  fusion.kind = text == "all"      ? Fusion::Kind::all
+                : text == "merged" ? Fusion::Kind::merged
+                                   : Fusion::Kind::bytes;
+  if (fusion.kind != Fusion::Kind::bytes)
+    return;
   try {
-    return {.kind = Fusion::Kind::bytes, .bytes = checked_number(parameter, text)};
+    fusion.bytes = checked_number(parameter, text);
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(std::string(error.what()) + ", all or merged");
   }
@@ -31,10 +33,10 @@ Fusion fusion_of(const OwnOption& parameter, const std::string& text) {
 
 Option fusion(Option option) {
   const OwnOption bytes = number(option.name, "", "", 0, 1e15);
-  option.set = [=](Scenario& s, const std::string& text) { s.fusion = fusion_of(bytes, text); };
+  option.set = [=](Scenario& s, const std::string& text) { set_fusion(bytes, text, s.fusion); };
   option.number = true;
   option.allowed = allowed_values(bytes) + ", all or merged";
-  return option;
+  return selecting(option);
 }
 
 Option optimizer(Option option) {
@@ -178,6 +180,24 @@ std::vector<Option> fixed_options() {
               "fusion size: 0 per tensor, `all` one bucket, `merged` MG-WFBP's",
               "Small buckets start early but pay latency often; large ones leave less to overlap.",
               "0,26214400,all")),
+      row("bucket-closes", &Fusion::closes_after, Words<bool>{{"before", false}, {"after", true}},
+          "before", Role::choice,
+          "before: a bucket has at most bucket-bytes; after: it closes once it has them",
+          "PyTorch DDP closes after: a large tensor joins the bucket that it overfills, and "
+          "buckets "
+          "are fewer.",
+          "after"),
+      row("first-bucket-bytes", &Fusion::first_bytes, numbers(0, 1e15), "", Role::choice,
+          "fusion size of the bucket that backward fills first (default: bucket-bytes)",
+          "A small first bucket lets communication begin early; PyTorch DDP's has 1 MiB.",
+          "1048576"),
+      row(
+          "framework", [](Scenario& s, const std::string& v) { s.framework = framework_called(v); },
+          "none", Role::choice,
+          "whose documented defaults count for what is not given, maybe with a version",
+          "They are in platforms/frameworks.csv with their sources, and a result names each that "
+          "was taken; what you give counts first.",
+          "pytorch-ddp"),
       selecting(
           row("compressor", nullptr, "none", Role::choice, "what is sent instead of a gradient",
               "Fewer bytes are sent, but making and reading messages takes the device's time.",

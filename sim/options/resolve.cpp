@@ -146,6 +146,12 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
     conflicts.push_back({"server-placement",
                          "server-placement = tensors: what compresses or learns has servers that "
                          "each hold a share of every tensor; allowed is cut"});
+  if (scenario.fusion.kind != Fusion::Kind::bytes)
+    for (const char* key : {"bucket-closes", "first-bucket-bytes"})
+      if (given.contains(key))
+        conflicts.push_back({key, std::string(key) + " means nothing with bucket-bytes = " +
+                                      scenario.written.at("bucket-bytes") +
+                                      "; allowed with it is a number of bytes"});
   find_misfits_of_length(scenario.learning, given, conflicts);
   if (given.contains("best-of-seeds") && !given.contains("best-of"))
     conflicts.push_back({"best-of-seeds",
@@ -280,6 +286,20 @@ void set(const Option& option, const std::string& text, const GivenOptions& give
     at(given, option.name, [&] { option.set(scenario, text); });
 }
 
+// What the framework does where the user has said nothing.
+void take_framework(const GivenOptions& given, Scenario& scenario) {
+  for (const auto& [name, value, source] : scenario.framework.defaults)
+    if (!given.contains(name))
+      set(option_called(name), value, given, scenario);
+}
+
+// Only those that were taken are told: the schedule's own come after the framework's.
+void keep_what_was_taken(const GivenOptions& given, Scenario& scenario) {
+  std::erase_if(scenario.framework.defaults, [&](const Framework::Default& one) {
+    return given.contains(one.option) || scenario.written.at(one.option) != one.value;
+  });
+}
+
 void find_schedule(const GivenOptions& given, Scenario& scenario) {
   at(given, "schedule",
      [&] { scenario.schedule = &Registered<Schedule>::find(scenario.written.at("schedule")); });
@@ -336,8 +356,10 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
       const auto found = given.find(option.name);
       set(option, found == given.end() ? option.fallback : found->second.value, given, scenario);
     }
+  take_framework(given, scenario);
   find_files(given, scenario);
   find_schedule(given, scenario);
+  keep_what_was_taken(given, scenario);
   at(given, "learn", [&] { find_problem(given, scenario); });
   at(given, "compressor", [&] {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));

@@ -34,6 +34,10 @@ T& member_of(Scenario& scenario, T Scenario::*member) {
   return scenario.*member;
 }
 template <class T>
+T& member_of(Scenario& scenario, T Fusion::*member) {
+  return scenario.fusion.*member;
+}
+template <class T>
 T& member_of(Scenario& scenario, T Learning::*member) {
   return scenario.learning.*member;
 }

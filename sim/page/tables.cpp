@@ -145,6 +145,7 @@ std::string full_report(const Result& result) {
   line("compute cost", result.provenance.compute);
   line("compression cost", result.provenance.compression);
   line("adding on servers", result.provenance.adding);
+  line("framework", result.provenance.framework);
   line("network", result.option("network") + ": " + result.provenance.network);
   for (const std::string& warning : figures.warnings)
     line("warning", warning);

@@ -83,11 +83,10 @@ const std::vector<Text<Result>> of_result{{"tool", &Result::tool},
                                           {"build", &Result::build},
                                           {"simgrid", &Result::simgrid},
                                           {"inputs", &Result::inputs}};
-const std::vector<Text<Provenance>> of_provenance{{"compute", &Provenance::compute},
-                                                  {"compression", &Provenance::compression},
-                                                  {"adding", &Provenance::adding},
-                                                  {"network", &Provenance::network},
-                                                  {"fidelity", &Provenance::fidelity}};
+const std::vector<Text<Provenance>> of_provenance{
+    {"compute", &Provenance::compute}, {"compression", &Provenance::compression},
+    {"adding", &Provenance::adding},   {"framework", &Provenance::framework},
+    {"network", &Provenance::network}, {"fidelity", &Provenance::fidelity}};
 const std::vector<Text<Track>> of_track{
     {"name", &Track::name}, {"kind", &Track::kind}, {"stream", &Track::stream}};
 
@@ -326,6 +325,8 @@ std::vector<WrittenOption> options_in(const Json& json) {
 Provenance provenance_in(Json json) {
   if (json.is_object() && !json.contains("fidelity"))
     json["fidelity"] = "flow";  // results of before were all of flows
+  if (json.is_object() && !json.contains("framework"))
+    json["framework"] = "";
   Provenance provenance;
   read(json, of_provenance, provenance);
   return provenance;

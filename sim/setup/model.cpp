@@ -156,16 +156,21 @@ Model read_model(const std::string& path, int value_bytes) {
   return model;
 }
 
-std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes) {
+std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int value_bytes) {
   const std::vector<Layer> backward = in_backward_order(model);
+  if (fusion.kind == Fusion::Kind::all)
+    return bucketed(backward, std::vector<bool>(backward.size(), true));
   std::vector<bool> joins(backward.size(), false);
   double filled = 0;
+  double limit = fusion.first_bytes.value_or(fusion.bytes);
   for (std::size_t i = 0; i + 1 < backward.size(); ++i) {
     filled += static_cast<double>(backward[i].parameters) * value_bytes;
     const double next = static_cast<double>(backward[i + 1].parameters) * value_bytes;
-    joins[i] = filled + next <= bytes;
-    if (!joins[i])
+    joins[i] = fusion.closes_after ? filled < limit : filled + next <= limit;
+    if (!joins[i]) {
       filled = 0;
+      limit = fusion.bytes;
+    }
   }
   return bucketed(backward, joins);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/plan.h"
+#include "sim/scenario.h"
 
 namespace syncline {
 
@@ -44,9 +45,9 @@ struct Model {
 // differs from `# parameters`.
 Model read_model(const std::string& path, int value_bytes = 4);
 
-// Buckets of at most `bytes` each, unless one tensor alone is larger (PyTorch DDP's and Horovod's
-// fusion). 0: a bucket per tensor. Infinity: one bucket.
-std::vector<Bucket> fused_buckets(const Model& model, double bytes, int value_bytes);
+// Buckets of bytes, or one of all: of at most so many, unless one tensor alone is larger; or, where
+// fusion closes after, each until it has so many.
+std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int value_bytes);
 
 // Merges neighbours so that the last exchange ends earliest, if exchanging b bytes takes
 // `startup_s`

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 #include <new>
 #include <optional>
 #include <stdexcept>
@@ -17,8 +16,6 @@
 
 namespace syncline {
 namespace {
-
-constexpr double everything = std::numeric_limits<double>::infinity();
 
 Cluster load_cluster(const Scenario& scenario, const Profiles& profiles) {
   try {
@@ -34,9 +31,9 @@ Cluster load_cluster(const Scenario& scenario, const Profiles& profiles) {
   }
 }
 
-std::vector<Bucket> fused(const Model& model, const Scenario& scenario, double bytes) {
+std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion) {
   std::vector<Bucket> buckets =
-      fused_buckets(model, bytes, static_cast<int>(value_bytes(scenario.precision)));
+      fused_buckets(model, fusion, static_cast<int>(value_bytes(scenario.precision)));
   count_small_tensors(model, scenario.dense_below, buckets);
   return buckets;
 }
@@ -116,12 +113,12 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       buckets = {model_bucket};
       break;
     case Fusion::Kind::bytes:
-      buckets = fused(model, scenario, scenario.fusion.bytes);
+      buckets = fused(model, scenario, scenario.fusion);
       break;
     case Fusion::Kind::merged:
       // Merging depends on costs. If the tables have those of all tensors together and of each
       // alone, they have those of every merge in between.
-      unmerged = sent(traffic, model_bucket, fused(model, scenario, 0));
+      unmerged = sent(traffic, model_bucket, fused(model, scenario, {.bytes = 0}));
       averaged = {model_bucket};
       check_prices(traffic, {}, averaged, unmerged);
       buckets = merged(scenario, model, compute, traffic, model_bucket);
@@ -262,7 +259,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = trained_model(scenario, lesson.get());
-  std::vector<Bucket> whole = fused(model, scenario, everything);  // one bucket
+  std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
   Cluster cluster = load_cluster(scenario, platform.profiles);

@@ -79,8 +79,8 @@ std::string choice_shown(const Result& result, const Words& told) {
   return text;
 }
 
-// The options that tell the cells apart, among those that differ; schedule, exchange and compressor
-// always.
+// The options that tell the cells apart, among those that differ; schedule, exchange, compressor
+// and framework always.
 Words told_of(const Results& results, const Places& places, const Words& differing) {
   Words seen(places.size());
   const auto with = [&](const std::string& option) {
@@ -93,7 +93,7 @@ Words told_of(const Results& results, const Places& places, const Words& differi
     return std::set<std::string>(keys.begin(), keys.end()).size();
   };
   Words told;
-  for (const std::string option : {"name", "schedule", "exchange", "compressor"})
+  for (const std::string option : {"name", "schedule", "exchange", "compressor", "framework"})
     if (is_among(option, differing) && (told.empty() || told.front() != "name")) {
       told.push_back(option);
       seen = with(option);

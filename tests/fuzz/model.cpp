@@ -14,7 +14,7 @@ void read(Bytes bytes) {
     const Model model = read_model(path);
     require_plain_text(bytes, model.name + model.sample + model.read_as);
     for (const auto& buckets :
-         {fused_buckets(model, 26214400, 4), merged_buckets(model, 4, 0.1, 1e-5, 1e-9, 1e-10)}) {
+         {fused_buckets(model, {}, 4), merged_buckets(model, 4, 0.1, 1e-5, 1e-9, 1e-10)}) {
       std::uint64_t parameters = 0;
       for (const Bucket& bucket : buckets)
         parameters += bucket.parameters;

@@ -122,10 +122,8 @@ void ReplayRules::cut() {
       model.layers.push_back({tensor.name, tensor.parameters, tensor.forward_flop});
   else
     model = read_model(scenario.model);
-  const double fused =
-      scenario.fusion.kind == Fusion::Kind::all || scenario.schedule->aggregator != nullptr
-          ? HUGE_VAL
-          : scenario.fusion.bytes;
+  const Fusion fusion = scenario.schedule->aggregator != nullptr ? Fusion{.kind = Fusion::Kind::all}
+                                                                 : scenario.fusion;
   const auto value = static_cast<int>(value_bytes(scenario.precision));
   std::uint64_t all = 0;
   for (const Layer& layer : model.layers)
@@ -133,7 +131,7 @@ void ReplayRules::cut() {
   std::uint64_t done = 0;
   auto layer = model.layers.rbegin();
   const auto place = [&] { return size - static_cast<std::size_t>(size * done / all); };
-  for (const Bucket& bucket : fused_buckets(model, fused, value)) {
+  for (const Bucket& bucket : fused_buckets(model, fusion, value)) {
     Elements span{.begin = 0, .end = place()};
     for (int tensor = 0; tensor < bucket.tensors; ++tensor, ++layer) {
       const std::size_t end = place();

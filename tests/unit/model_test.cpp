@@ -143,7 +143,7 @@ TEST(FusedBuckets, FillBucketsUpToTheLimit) {
       count = 1 + random() % 100;
     const Model model = model_of(parameters);
     const double cap = static_cast<double>(random() % 800);
-    const std::vector<Bucket> buckets = fused_buckets(model, cap, 4);
+    const std::vector<Bucket> buckets = fused_buckets(model, {.bytes = cap}, 4);
     expect_conserved(model, buckets);
     std::size_t next = 0;  // tensor in backward order
     for (const Bucket& bucket : buckets) {
@@ -157,20 +157,21 @@ TEST(FusedBuckets, FillBucketsUpToTheLimit) {
   }
 }
 
-TEST(FusedBuckets, OneBucketPerTensorForZeroAndOneForInfinity) {
+TEST(FusedBuckets, OneBucketPerTensorForZeroAndOneForAll) {
   const Model model = model_of({3, 1, 4, 1, 5});
-  expect_conserved(model, fused_buckets(model, 0, 4));
-  EXPECT_EQ(fused_buckets(model, 0, 4).size(), 5U);
-  EXPECT_EQ(fused_buckets(model, 0, 4).front().parameters, 5U);  // the last layer comes first
-  const auto one = fused_buckets(model, std::numeric_limits<double>::infinity(), 4);
+  expect_conserved(model, fused_buckets(model, {.bytes = 0}, 4));
+  EXPECT_EQ(fused_buckets(model, {.bytes = 0}, 4).size(), 5U);
+  EXPECT_EQ(fused_buckets(model, {.bytes = 0}, 4).front().parameters,
+            5U);  // the last layer comes first
+  const auto one = fused_buckets(model, {.kind = Fusion::Kind::all}, 4);
   expect_conserved(model, one);
   EXPECT_EQ(one.size(), 1U);
 }
 
 TEST(FusedBuckets, CountBytesInThePrecisionOfTheGradient) {
   const Model model = model_of({10, 10, 10, 10});
-  EXPECT_EQ(fused_buckets(model, 40, 4).size(), 4U);
-  EXPECT_EQ(fused_buckets(model, 40, 2).size(), 2U);
+  EXPECT_EQ(fused_buckets(model, {.bytes = 40}, 4).size(), 4U);
+  EXPECT_EQ(fused_buckets(model, {.bytes = 40}, 2).size(), 2U);
 }
 
 // When the last exchange of these buckets ends, in seconds from the start of backward.

@@ -1,0 +1,69 @@
+// framework and the rules of buckets: what a user may get wrong, and what a result says was taken.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/program/program.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+Ended run_framework(const std::vector<std::string>& more, const std::string& folder) {
+  std::vector<std::string> arguments{"run",      "--platform",   "two-hosts", "--model",
+                                     "resnet50", "--out",        "out",       "--throughput",
+                                     "360",      "--iterations", "2"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_program(arguments, folder);
+}
+
+TEST(BadFrameworks, AreAnsweredInOneLineWithExitCodeTwo) {
+  const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> all{
+      {{"--framework", "pytroch-ddp"}, {"--framework", "no such framework", "none", "pytorch-ddp"}},
+      {{"--framework", "pytorch-ddp-1.2"}, {"pytorch-ddp-1.2", "before 1.6", "1.6 or later"}},
+      {{"--framework", "pytorch-ddp-new"}, {"pytorch-ddp-new", "no such framework"}},
+      {{"--bucket-closes", "at"}, {"bucket-closes = at", "before", "after"}},
+      {{"--first-bucket-bytes", "-1"}, {"first-bucket-bytes = -1", "allowed are"}},
+      {{"--first-bucket-bytes", "nan"}, {"first-bucket-bytes", "allowed are"}},
+      {{"--bucket-bytes", "all", "--bucket-closes", "after"},
+       {"--bucket-closes", "bucket-bytes = all", "number of bytes"}},
+      {{"--bucket-bytes", "merged", "--first-bucket-bytes", "5"},
+       {"--first-bucket-bytes", "bucket-bytes = merged", "number of bytes"}},
+  };
+  for (const auto& [arguments, mentions] : all) {
+    const TemporaryFolder folder;
+    const Ended ended = run_framework(arguments, folder.path());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, mentions);
+    EXPECT_FALSE(std::filesystem::exists(folder.path("out")));
+  }
+}
+
+TEST(Framework, IsNamedInTheResultWithEachDefaultThatWasTaken) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_framework({"--framework", "pytorch-ddp", "--bucket-bytes", "1e6"}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"pytorch-ddp from 1.6", "bucket-closes = after (", "reducer.cpp"});
+  const auto result = nlohmann::json::parse(text_of(folder.path("out/result.json")));
+  EXPECT_EQ(result["scenario"]["bucket-closes"], "after");
+  EXPECT_EQ(result["scenario"]["bucket-bytes"], 1e6);
+  const auto taken = result["provenance"]["framework"].get<std::string>();
+  expect_mentions(taken, {"first-bucket-bytes = 1048576 ("});
+  EXPECT_EQ(taken.find(" bucket-bytes = "), std::string::npos) << taken;
+}
+
+// Where a sweep has buckets of all kinds, the rule counts for those of bytes.
+TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
+  const TemporaryFolder folder;
+  const Ended ended =
+      run_framework({"--bucket-bytes", "1e6,all", "--bucket-closes", "after"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+}  // namespace
+}  // namespace syncline
