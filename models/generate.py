@@ -20,7 +20,7 @@ from functools import partial
 from math import ceil, floor, prod
 from pathlib import Path
 
-Row = namedtuple("Row", "tensor parameters flop")
+Row = namedtuple("Row", "tensor parameters flop attention", defaults=[0])
 Network = namedtuple("Network", "name shape layers parameters paper implementation note", defaults=[""])
 
 
@@ -83,7 +83,8 @@ def attention(shape, width=0):
     `width` is the query's, where keys and values are narrower because several heads share them."""
     tokens, features = shape
     width = width or features // 3
-    return (tokens, width), [Row("attention", 0, 2 * (2 * tokens * tokens * width))]
+    flop = 2 * (2 * tokens * tokens * width)
+    return (tokens, width), [Row("attention", 0, flop, attention=flop)]
 
 
 # Layers with parameters --------------------------------------------------------------------------------------------
@@ -358,7 +359,7 @@ def bert(blocks, width):
     return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)), heads)
 
 
-def gpt2(blocks, width, vocabulary):
+def gpt2(blocks, width, vocabulary, positions=1024):
     def block(index):
         attend = chain(norm("ln_1"), linear("attn.c_attn", 3 * width), attention, linear("attn.c_proj", width))
         feed_forward = chain(norm("ln_2"), linear("mlp.c_fc", 4 * width), linear("mlp.c_proj", width))
@@ -367,8 +368,21 @@ def gpt2(blocks, width, vocabulary):
     def tied_head(shape):
         """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
         return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
-    return chain(add(embedding("wte", vocabulary, width), embedding("wpe", 1024, width)),
+    return chain(add(embedding("wte", vocabulary, width), embedding("wpe", positions, width)),
                  *map(block, range(blocks)), norm("ln_f"), tied_head)
+
+
+def mpt(blocks, width):
+    """As GPT-2, with the names of llm-foundry and a vocabulary rounded up."""
+    def block(index):
+        attend = chain(norm("norm_1"), within("attn", linear("Wqkv", 3 * width), attention, linear("out_proj", width)))
+        feed_forward = chain(norm("norm_2"), within("ffn", linear("up_proj", 4 * width), linear("down_proj", width)))
+        return within(f"blocks.{index}", add(identity, attend), add(identity, feed_forward))
+
+    def tied_head(shape):
+        return (*shape[:-1], 50_368), [Row("head", 0, 2 * prod(shape) * 50_368)]
+    return within("transformer", add(embedding("wte", 50_368, width), embedding("wpe", 2048, width)),
+                  *map(block, range(blocks)), norm("norm_f"), tied_head)
 
 
 def llama(blocks, width, key_value_width, feed_forward, vocabulary):
@@ -409,6 +423,17 @@ INTELLECT = ("the report prints 10B; the total is the sum of Llama-3's tensors w
              "remembered; head not tied; the flop of the attention products, not halved for the causal mask, are on "
              "self_attn.o_proj.weight of their block")
 LLAMA_MODEL = "LlamaForCausalLM of Hugging Face transformers"
+LLAMA = ("head not tied; the flop of the attention products, not halved for the causal mask, are on "
+         "self_attn.o_proj.weight of their block")
+LLAMA_2 = "Touvron et al. 2023, Llama 2 (arXiv 2307.09288)"
+LLAMA_3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783)"
+GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of 2048 and "
+         "24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
+MPT = "MosaicML LLM Foundry, scripts/train/yamls/pretrain and benchmarking/README.md, which has the total"
+MPT_MODEL = "MPTForCausalLM of llm-foundry, names without model."
+MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied to wte and its flop are on the last row, "
+            "transformer.norm_f.bias; the flop of the attention products, not halved for the causal mask, are on "
+            "attn.out_proj.weight of their block")
 
 # The total is the one published for the implementation; `csv` refuses any other sum.
 NETWORKS = [
@@ -450,17 +475,35 @@ NETWORKS = [
             "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
     Network("llama-10b", (8192,), llama(42, 4096, 1024, 14_336, 128_256), 10_211_381_248,
             "Jaghouar et al. 2024, INTELLECT-1 Technical Report (arXiv 2412.01152)", LLAMA_MODEL, INTELLECT),
+    Network("gpt-1.3b", (2048,), gpt2(24, 2048, 50_257, positions=2048), 1_315_723_264, GPT_3, GPT2_MODEL, TIED),
+    *(Network(f"mpt-{size}", (2048,), mpt(blocks, width), total, MPT, MPT_MODEL, MPT_TIED)
+      for size, blocks, width, total in [
+          ("125m", 12, 768, 125_311_488), ("350m", 24, 1024, 355_985_408), ("760m", 24, 1536, 760_470_528),
+          ("1b", 24, 2048, 1_315_950_592), ("3b", 32, 2560, 2_651_837_440), ("7b", 32, 4096, 6_658_859_008),
+          ("13b", 40, 5120, 12_853_954_560), ("30b", 48, 7168, 29_975_214_080), ("70b", 80, 8192, 64_862_437_376)]),
+    *(Network(f"llama-2-{size}", (4096,), llama(blocks, width, key_value_width, feed_forward, 32_000), total,
+              LLAMA_2, LLAMA_MODEL, LLAMA)
+      for size, blocks, width, key_value_width, feed_forward, total in [
+          ("7b", 32, 4096, 4096, 11_008, 6_738_415_616), ("13b", 40, 5120, 5120, 13_824, 13_015_864_320),
+          ("34b", 48, 8192, 1024, 22_016, 33_743_970_304), ("70b", 80, 8192, 1024, 28_672, 68_976_648_192)]),
+    *(Network(f"llama-3-{size}", (8192,), llama(blocks, width, 1024, feed_forward, 128_256), total,
+              LLAMA_3, LLAMA_MODEL, LLAMA)
+      for size, blocks, width, feed_forward, total in [
+          ("8b", 32, 4096, 14_336, 8_030_261_248), ("70b", 80, 8192, 28_672, 70_553_706_496),
+          ("405b", 126, 16_384, 53_248, 405_853_388_800)]),
 ]
 
 
 def tensors(network):
     """One row per gradient tensor: work that owns no tensor goes to the next one, or at the very end to the last."""
-    rows, carried = [], 0
+    rows, carried, attention = [], 0, 0
     for row in network.layers(network.shape)[1]:
         carried += row.flop
+        attention += row.attention
         if row.parameters:
-            rows.append(row._replace(flop=carried))
-            carried = 0
+            rows.append(row._replace(flop=carried, attention=attention))
+            carried = attention = 0
+    assert attention == 0, f"{network.name}: no tensor behind its last attention"
     rows[-1] = rows[-1]._replace(flop=rows[-1].flop + carried)
     return rows
 
@@ -475,9 +518,10 @@ def csv(network):
     sample = f"{length}x{image[0]} image" if image else f"sequence of {length} tokens"
     header = {"model": network.name, "sample": sample, "parameters": total, "flop": sum(row.flop for row in rows),
               "source": f"{network.paper}; counted as in {network.implementation}", "note": network.note}
+    attends = any(row.attention for row in rows)
     return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value),
-                      "layer,parameters,forward_flop",
-                      *(",".join(map(str, row)) for row in rows), ""])
+                      "layer,parameters,forward_flop" + (",attention_flop" if attends else ""),
+                      *(",".join(map(str, row if attends else row[:-1])) for row in rows), ""])
 
 
 def main(arguments):

@@ -6,6 +6,7 @@
 #include "kernels/cost_table.h"
 #include "sim/options/expand.h"
 #include "sim/problem.h"
+#include "sim/setup/csv.h"
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
 #include "tests/repo/commands.h"
@@ -30,6 +31,24 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
     EXPECT_EQ(std::system(("grep -q '^# parameters: ' " + path).c_str()), 0) << name;
     EXPECT_EQ(std::system(("grep -q '^# source: ' " + path).c_str()), 0) << name;
   }
+}
+
+// 4 s^2 d for each block of a sequence of s tokens and queries d wide: scores and their weighted sum.
+TEST(Data, AttentionIsAPartOfTheRowsOfATransformer) {
+  const auto attention_of = [](const std::string& model) {
+    const Csv csv = read_csv((root / "models" / (model + ".csv")).string());
+    const std::size_t flop = csv.column("forward_flop");
+    const std::size_t attention = csv.column("attention_flop");
+    double sum = 0;
+    csv.for_each_row([&](const Csv::Row& row) {
+      EXPECT_LE(std::stod(row.fields[attention]), std::stod(row.fields[flop])) << model;
+      sum += std::stod(row.fields[attention]);
+    });
+    return sum;
+  };
+  EXPECT_EQ(attention_of("gpt-1.3b"), 24 * 4.0 * 2048 * 2048 * 2048);
+  EXPECT_EQ(attention_of("mpt-7b"), 32 * 4.0 * 2048 * 2048 * 4096);
+  EXPECT_EQ(attention_of("llama-3-8b"), 32 * 4.0 * 8192 * 8192 * 4096);  // its keys are narrower
 }
 
 // Its sizes are those of the formats that `data` reads, and it looks at what a folder has.
