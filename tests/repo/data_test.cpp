@@ -33,7 +33,7 @@ TEST(Data, EveryModelSumsToItsDeclaredTotal) {
   }
 }
 
-// 4 s^2 d for each block of a sequence of s tokens and queries d wide: scores and their weighted sum.
+// 4 s^2 d for each block, of s tokens and queries d wide: scores and their weighted sum.
 TEST(Data, AttentionIsAPartOfTheRowsOfATransformer) {
   const auto attention_of = [](const std::string& model) {
     const Csv csv = read_csv((root / "models" / (model + ".csv")).string());
