@@ -91,12 +91,12 @@ def attention(shape, width=0):
 
 def conv(name, features, kernel, stride=1, padding=None, bias=False):
     """Unless a padding is given, it is the one that keeps the size at stride 1."""
-    kernels = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    kernels, strides = (size if isinstance(size, tuple) else (size, size) for size in (kernel, stride))
 
     def layer(shape):
         *positions, inputs = shape
-        positions = [(n + 2 * (k // 2 if padding is None else padding) - k) // stride + 1
-                     for n, k in zip(positions, kernels)]
+        positions = [(n + 2 * (k // 2 if padding is None else padding) - k) // by + 1
+                     for n, k, by in zip(positions, kernels, strides)]
         weights = prod(kernels) * inputs * features
         rows = [Row(f"{name}.weight", weights, 2 * weights * prod(positions)), Row(f"{name}.bias", features, 0)]
         return (*positions, features), rows if bias else rows[:1]
@@ -128,6 +128,17 @@ def lstm(name, index, hidden):
         return (tokens, hidden), [
             *(Row(f"{name}.weight_{kind}_l{index}", size, 2 * size * tokens) for kind, size in weights),
             *(Row(f"{name}.bias_{kind}_l{index}", 4 * hidden, 0) for kind, _ in weights)]
+    return layer
+
+
+def gru(name, hidden):
+    """Three gates each way, as `lstm`; PyTorch's bidirectional one, of which DeepSpeech adds both directions."""
+    def layer(shape):
+        tokens, inputs = shape
+        weights = [("ih", 3 * hidden * inputs), ("hh", 3 * hidden * hidden)]
+        return (tokens, hidden), [row for way in ("", "_reverse") for row in (
+            *(Row(f"{name}.weight_{kind}_l0{way}", size, 2 * size * tokens) for kind, size in weights),
+            *(Row(f"{name}.bias_{kind}_l0{way}", 3 * hidden, 0) for kind, _ in weights))]
     return layer
 
 
@@ -337,7 +348,59 @@ def lstm_language_model(vocabulary, hidden):
                  lstm("lstm", 0, hidden), lstm("lstm", 1, hidden), linear("sm_fc", vocabulary))
 
 
-def bert(blocks, width):
+def deepspeech2(hidden, layers, labels):
+    def recurrent(index):
+        normalised = [within("batch_norm", norm("module"))] if index else []
+        return within(f"rnns.{index}", *normalised, gru("rnn", hidden))
+    frequencies_to_features = reshape(lambda shape: (shape[1], shape[0] * shape[2]))
+    return chain(within("conv.seq_module", conv("0", 32, (41, 11), stride=(2, 2), bias=True), norm("1"),
+                        conv("3", 32, (21, 11), stride=(2, 1), bias=True), norm("4")),
+                 frequencies_to_features, *map(recurrent, range(layers)),
+                 within("fc.0.module", norm("0"), conv("1", labels, 1)))
+
+
+def yolov3(classes):
+    """Darknet-53, then at each of three scales five convolutions and an output of three boxes."""
+    count = iter(range(75))
+
+    def unit(features, kernel, stride=1):
+        return within(f"convs.{next(count)}", conv("conv", features, kernel, stride), norm("norm"))
+
+    def stage(features, blocks):
+        return chain(unit(features, 3, 2),
+                     *(add(identity, chain(unit(features // 2, 1), unit(features, 3))) for _ in range(blocks)))
+
+    def scale(features, name):
+        neck = chain(*(unit(features * (1 + index % 2), 1 + 2 * (index % 2)) for index in range(5)))
+        return neck, chain(unit(2 * features, 3), conv(name, 3 * (classes + 5), 1, bias=True))
+    start = chain(unit(32, 3), stage(64, 1), stage(128, 2), stage(256, 8))
+    middle, deep = stage(512, 8), stage(1024, 4)
+    large, large_out = scale(512, "output.0")
+    up_middle = unit(256, 1)
+    medium, medium_out = scale(256, "output.1")
+    up_start = unit(128, 1)
+    small, small_out = scale(128, "output.2")
+    doubled = reshape(lambda shape: (2 * shape[0], 2 * shape[1], shape[2]))
+
+    def layer(shape):
+        fine, rows = start(shape)
+        mid, more = middle(fine)
+        coarse, much = deep(mid)
+        rows += more + much
+        for before, into, out, up in ((None, large, large_out, up_middle), (mid, medium, medium_out, up_start),
+                                      (fine, small, small_out, None)):
+            if before:
+                coarse = (*before[:2], coarse[2] + before[2])
+            coarse, more = into(coarse)
+            rows += more + out(coarse)[1]
+            if up:
+                coarse, more = chain(up, doubled)(coarse)
+                rows += more
+        return coarse, rows
+    return layer
+
+
+def bert_encoder(blocks, width):
     def block(index):
         qkv = within("attention.self", fork(linear("query", width), linear("key", width), linear("value", width)))
         attend = chain(qkv, attention, linear("attention.output.dense", width))
@@ -346,6 +409,10 @@ def bert(blocks, width):
                       add(identity, feed_forward), norm("output.LayerNorm"))
     embeddings = add(embedding("word_embeddings", 30_522, width), embedding("position_embeddings", 512, width),
                      embedding("token_type_embeddings", 2, width))
+    return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)))
+
+
+def bert(blocks, width):
     def tied_decoder(shape):
         """A product with the word embedding, whose gradient backward completes at the very end; the bias is its own."""
         return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522)]
@@ -356,7 +423,7 @@ def bert(blocks, width):
                                 tied_decoder)(shape)
         answer, relationship = linear("cls.seq_relationship", 2)(pooled)
         return answer, pooler + predictions + relationship
-    return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)), heads)
+    return chain(bert_encoder(blocks, width), heads)
 
 
 def gpt2(blocks, width, vocabulary, positions=1024):
@@ -411,6 +478,7 @@ VGG = "Simonyan and Zisserman 2014, Very Deep Convolutional Networks for Large-S
 RESNET, BERT = "He et al. 2015, Deep Residual Learning for Image Recognition", "Devlin et al. 2018, BERT"
 PREACTIVATED = "He et al. 2016, Identity Mappings in Deep Residual Networks"
 SHAKE_SHAKE = "Gastaldi 2017, Shake-Shake regularization"
+POLLUX = "petuum/adaptdl, benchmark/models of siasosp23/artifacts"
 T2T = "tensorflow/tensor2tensor v1.10.0; the total is that of cake-lab/CM-DARE"
 T2T_RESNET = "16, 32, 64 and 128 features, a 7x7 convolution first; hparams resnet_cifar_15 and resnet_cifar_32"
 STRIDE = "stride 2 is in the 3x3 convolution of a block"
@@ -427,12 +495,12 @@ LLAMA = ("head not tied; the flop of the attention products, not halved for the 
          "self_attn.o_proj.weight of their block")
 LLAMA_2 = "Touvron et al. 2023, Llama 2 (arXiv 2307.09288)"
 LLAMA_3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783)"
-GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of 2048 and "
-         "24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
+GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of 2048 "
+         "and 24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
 MPT = "MosaicML LLM Foundry, scripts/train/yamls/pretrain and benchmarking/README.md, which has the total"
 MPT_MODEL = "MPTForCausalLM of llm-foundry, names without model."
-MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied to wte and its flop are on the last row, "
-            "transformer.norm_f.bias; the flop of the attention products, not halved for the causal mask, are on "
+MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied to wte and its flop are on the last "
+            "row, transformer.norm_f.bias; the flop of the attention products, not halved for the causal mask, are on "
             "attn.out_proj.weight of their block")
 
 # The total is the one published for the implementation; `csv` refuses any other sum.
@@ -471,6 +539,16 @@ NETWORKS = [
             "decoder not tied to the embedding; PyTorch has two biases per gate (with one 66022000 parameters)"),
     Network("bert-base", (64,), bert(12, 768), 110_106_428, BERT, BERT_MODEL, HEADS),
     Network("bert-large", (64,), bert(24, 1024), 336_226_108, BERT, BERT_MODEL, HEADS),
+    Network("bert-base-squad", (384,), chain(bert_encoder(12, 768), linear("qa_outputs", 2)), 108_893_186, BERT,
+            "BertForQuestionAnswering of Hugging Face transformers, names without bert.",
+            "no pooler; the flop of the attention products are on attention.output.dense.weight of their block"),
+    Network("yolov3-voc", (448, 448, 3), yolov3(20), 61_626_049,
+            "Redmon and Farhadi 2018, YOLOv3: An Incremental Improvement", POLLUX,
+            "20 classes; with the 80 of COCO 61949149 parameters; tensors named by the order of convolutions"),
+    Network("deepspeech2", (161, 400, 1), deepspeech2(800, 5, 29), 41_187_968,
+            "Amodei et al. 2015, Deep Speech 2", f"SeanNaren/deepspeech.pytorch; {POLLUX}",
+            "5 bidirectional GRU layers of 800, whose directions are added; no total is published: it is the sum; "
+            "the sample is 4 s"),
     Network("gpt2", (1024,), gpt2(12, 768, 50_257), 124_439_808,
             "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
     Network("llama-10b", (8192,), llama(42, 4096, 1024, 14_336, 128_256), 10_211_381_248,
@@ -515,7 +593,8 @@ def csv(network):
     assert total == network.parameters, f"{network.name}: {total} parameters, published {network.parameters}"
     assert len(set(names)) == len(names), f"{network.name}: two tensors of the same name"
     length, *image = network.shape
-    sample = f"{length}x{image[0]} image" if image else f"sequence of {length} tokens"
+    kind = "spectrogram" if image and image[-1] == 1 else "image"
+    sample = f"{length}x{image[0]} {kind}" if image else f"sequence of {length} tokens"
     header = {"model": network.name, "sample": sample, "parameters": total, "flop": sum(row.flop for row in rows),
               "source": f"{network.paper}; counted as in {network.implementation}", "note": network.note}
     attends = any(row.attention for row in rows)
