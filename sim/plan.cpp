@@ -89,6 +89,8 @@ Plan plan_of(const Exchange& exchange, const Topology& topology, const Settings&
 int Topology::group_of(Among group, int worker) const {
   if (group == Among::all)
     return 0;
+  if (group == Among::place)
+    return worker - node_with(worker).front();
   return (group == Among::node ? node_of : site_of)[index(worker)];
 }
 

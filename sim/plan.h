@@ -149,9 +149,12 @@ using Plan = std::vector<std::variant<Phase, Work>>;
 const Work* first_work(const Plan& plan);
 const Work* last_work(const Plan& plan);
 
-// Workers average with all others, or with those of their node or of their site (host property
-// `site`).
-enum class Among { all, node, site };
+// Workers average with all others, with those of their node or of their site (host property
+// `site`), or with those of the same place in all nodes, which have one size then.
+enum class Among { all, node, site, place };
+
+// An exchange averages; some can do each half of it alone.
+enum class Collective { all_reduce, reduce_scatter, all_gather };
 
 // These take part: ranks 0, 1, ... are the workers, node by node; then come the servers.
 struct Topology {
@@ -205,6 +208,11 @@ struct Exchange {
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> plan;
   // Makes a plan of the same bytes in fewer transfers, for `fidelity = flow`. Empty: the same plan.
   std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> flow_plan = {};
+  // The halves of an all-reduce, for schedules in which workers hold shares: each rank ends with,
+  // or begins with, the share of its place. Empty: it has none.
+  std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> reduce_scatter =
+      {};
+  std::function<Plan(const Topology&, const Settings&, const Payload&, int rank)> all_gather = {};
   // Does it with values: this is the sum over all workers that everybody has in the end, from
   // decoded messages alone. Empty: messages are added up and decoded once, and gradients that
   // nothing compresses are added. Called only for two workers or more.

@@ -24,6 +24,23 @@ struct WarmUp {
   std::optional<int> epoch_iterations;  // none: the data that are learned say it
 };
 
+// Workers of a group each hold a shard of what all need: of gradients and the optimiser's states,
+// perhaps of parameters. What moves are units of layers, not buckets.
+struct Sharding {
+  Among group = Among::all;  // whose shards together are everything; other groups hold it again
+  std::optional<int> parts;  // units are so many parts of equal size; none: the model's blocks
+  bool parameters = true;    // are sharded, too: gathered before forward and again before backward
+  bool adds_whole = false;   // gradients of micro-steps are added up before they are scattered
+  int prefetch = 1;          // units whose parameters are gathered while another one computes
+
+  // In an iteration of so many micro-steps. Backward begins with the last unit that forward ends
+  // with, whose parameters are still there.
+  int gathers(int micro_steps, bool of_last) const {
+    return parameters ? micro_steps * (of_last ? 1 : 2) : 1;
+  }
+  int reduce_scatters(int micro_steps) const { return adds_whole ? 1 : micro_steps; }
+};
+
 struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
@@ -47,6 +64,8 @@ struct Schedule {
   std::optional<Among> (*replica)(const Settings&) = nullptr;
   // An average over all is applied so many iterations after it was started. Null: at once.
   int (*delay)(const Settings&) = nullptr;
+  // What its workers hold shards of. Null: each has everything.
+  Sharding (*sharding)(const Settings&) = nullptr;
   // Which of its options does not go with another, or with the exchange: "option = value: why".
   // Empty: all do. Null: always.
   std::string (*misfit)(const Settings&, const Exchange&) = nullptr;

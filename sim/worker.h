@@ -21,14 +21,18 @@ class Worker {
 
   // Begins the next iteration; false when the run is over.
   bool next_iteration();
+  int micro_steps() const;  // of an iteration
   // The forward pass over the whole model; with `accumulation` all micro-steps but the last one's
   // backward pass.
   void forward();
+  // Forward over the layers of one bucket alone, in one micro-step.
+  void forward(const Bucket& bucket);
   // Backward over the layers of one bucket; buckets must come in order.
   void backward(const Bucket& bucket);
-  // Applies the update to this worker's own copy of the parameters: the optimiser's step. It takes
-  // the time that `optimizer` says; none where servers apply, and none by default, because a
-  // measured throughput contains it. Launching it comes before, with `optimizer-overhead`.
+  // Applies the update to this worker's own copy, or shard, of the parameters: the optimiser's
+  // step. It takes the time that `optimizer` says; none where servers apply, and none by default,
+  // because a measured throughput contains it. Launching it comes before, with
+  // `optimizer-overhead`.
   void step();
   // Takes the step with its own gradient alone, or with the average that its group, the schedule's
   // `replica`, has made of theirs: its copy of the parameters is then another than those of others,
@@ -47,6 +51,17 @@ class Worker {
   void start_average(const Bucket& bucket, Among group = Among::all);
   // Waits until every such average that was started has arrived.
   void finish_averages(Among group = Among::all);
+
+  // These are for schedules whose workers hold shards (Schedule::sharding), of which a bucket is a
+  // unit. All queue on one communication stream; with `overlap = off` they wait for what they
+  // queue. Queues gathering the unit's parameters from the shards of the group, and returns.
+  void start_gather(const Bucket& unit);
+  // Waits until they have arrived.
+  void finish_gather(const Bucket& unit);
+  // Queues averaging the unit's gradient over all workers, of which each gets its shard, and
+  // returns: reduce-scatter in the group, then, in a stream of its own, an all-reduce of each shard
+  // among those who hold it. finish_averages() waits for it.
+  void start_reduce_scatter(const Bucket& unit);
 
   // Queues sending this bucket's gradient to every shard and returns; `overlap` as above. The push
   // carries this iteration's number.

@@ -19,6 +19,7 @@
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
+#include "sim/setup/shard_times.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
@@ -28,9 +29,12 @@ namespace syncline {
 namespace {
 
 std::string explain_buckets(const Setup& setup) {
-  std::string text = fmt::format("\nbuckets, in backward order ({} of {} tensors)\n",
-                                 setup.buckets.size(), setup.model.layers.size());
-  text += "  bucket  tensors       bytes  backward ms  layers\n";
+  std::string text = setup.shards
+                         ? fmt::format("\nunits, in backward order ({})\n", setup.shards->units)
+                         : fmt::format("\nbuckets, in backward order ({} of {} tensors)\n",
+                                       setup.buckets.size(), setup.model.layers.size());
+  text += setup.shards ? "    unit" : "  bucket";
+  text += "  tensors       bytes  backward ms  layers\n";
   for (const Bucket& bucket : setup.buckets) {
     if (bucket.index == 20 && setup.buckets.size() > 24) {
       text += fmt::format("  ... and {} more\n", setup.buckets.size() - 20);
@@ -118,12 +122,33 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   return text;
 }
 
+// The same where workers hold shards.
+std::string explain_shards(const Setup& setup, Routes& routes, double compute_s) {
+  const ShardTimes times = shard_times(setup, routes);
+  const ShardSums sums = sums_of(setup, times);
+  std::string text;
+  const auto add = [&](const char* what, const ExchangeTime& sum) {
+    text += fmt::format("  {:<28} {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n", what,
+                        sum.exchange_s(), sum.fixed_s, sum.bytes_s,
+                        sum.about ? ", about: too many messages to follow each" : "");
+  };
+  add("gathers of all units", sums.gather);
+  add("reduce-scatters of all units", sums.reduce_scatter);
+  if (setup.shards->across)
+    add("all-reduces between nodes", sums.across);
+  text += fmt::format("  without overlap              {:.6f}\n", compute_s + sums.exchange_s());
+  return text +
+         fmt::format("  unit after unit              {:.6f}\n", iteration_seconds(setup, times));
+}
+
 // It tells how long averaging takes alone, and a whole iteration.
 std::string explain_averaging(const Setup& setup, Routes& routes) {
   if (setup.profiles.shown_s > 0)
     return "  exchange of all buckets      not known: the platform's profiles change what it "
            "takes\n";
   const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
+  if (setup.shards)
+    return explain_shards(setup, routes, compute_s);
   const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
   const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
   const ExchangeTime sum = sum_of(times);

@@ -12,6 +12,7 @@
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
+#include "sim/setup/shard_times.h"
 #include "sim/sweep/inputs.h"
 
 namespace syncline {
@@ -74,6 +75,22 @@ Json break_even_json(const Setup& setup, Routes& routes, const std::vector<Excha
       {"dense_iteration_s", iteration_seconds(setup, even.dense, 1, within)}};
 }
 
+// Closed forms where workers hold shards.
+void add_shards(const Setup& setup, Routes& routes, Json& bounds) {
+  const ShardTimes times = shard_times(setup, routes);
+  const ShardSums sums = sums_of(setup, times);
+  bounds["exchange_s"] = sums.exchange_s();
+  bounds["exchange_fixed_s"] = sums.fixed_s();
+  bounds["exchange_bytes_s"] = sums.bytes_s();
+  bounds["exchange_about"] = sums.gather.about || sums.reduce_scatter.about || sums.across.about;
+  bounds["gather_s"] = sums.gather.exchange_s();
+  bounds["reduce_scatter_s"] = sums.reduce_scatter.exchange_s();
+  bounds["between_nodes_s"] = sums.across.exchange_s();
+  bounds["without_overlap_s"] =
+      std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s + sums.exchange_s();
+  bounds["unit_after_unit_s"] = iteration_seconds(setup, times);
+}
+
 }  // namespace
 
 Json explained(const Setup& setup, Routes& routes) {
@@ -85,7 +102,10 @@ Json explained(const Setup& setup, Routes& routes) {
               {"bound_server_s", lower.server_s}};
   Json even = nullptr;
   // Profiles of the platform change what an exchange takes.
-  if (setup.traffic.partners == Schedule::Partners::each_other && setup.profiles.shown_s == 0) {
+  if (setup.shards && setup.profiles.shown_s == 0) {
+    add_shards(setup, routes, bounds);
+  } else if (setup.traffic.partners == Schedule::Partners::each_other &&
+             setup.profiles.shown_s == 0) {
     const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
     const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
     const ExchangeTime sum = sum_of(times);

@@ -117,26 +117,27 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
   return load;
 }
 
-void add_averages(const Setup& setup, const Traffic& traffic, Load& load) {
+void add_averages(const Setup& setup, const Moved& moved, Load& load) {
+  const Traffic& traffic = moved.traffic;
   const std::vector<int> ranks = sampled(traffic.averaging_ranks());
-  const std::vector<int> buckets = sampled(static_cast<int>(setup.buckets.size()));
+  const std::vector<int> buckets = sampled(static_cast<int>(moved.buckets.size()));
   const double scale = static_cast<double>(traffic.averaging_ranks()) *
-                       static_cast<double>(setup.buckets.size()) /
-                       static_cast<double>(ranks.size() * buckets.size());
+                       static_cast<double>(moved.buckets.size()) /
+                       static_cast<double>(ranks.size() * std::max<std::size_t>(buckets.size(), 1));
   std::set<std::uint64_t> sizes;  // buckets of one size have one plan
-  for (const Bucket& bucket : setup.buckets)
+  for (const Bucket& bucket : moved.buckets)
     sizes.insert(traffic.bytes_of(bucket));
-  const double kept = static_cast<double>(sizes.size()) / static_cast<double>(setup.buckets.size());
+  const double kept = static_cast<double>(sizes.size()) / static_cast<double>(moved.buckets.size());
   for (const int bucket : buckets) {
-    const Payload payload = traffic.payload_of(setup.buckets[index(bucket)], -1);
+    const Payload payload = traffic.payload_of(moved.buckets[index(bucket)], -1);
     for (const int rank : ranks) {
       const Load one = load_of(setup, traffic.plan_of(payload, rank), rank);
-      load.flows += one.flows * scale;
-      load.rows += one.rows * scale;
+      load.flows += one.flows * scale * moved.times;
+      load.rows += one.rows * scale * moved.times;
       load.plan_actions += one.plan_actions * scale * kept;
     }
   }
-  load.in_flight += traffic.averaging_ranks();
+  load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
 }
 
 // The cards of servers or of workers are busy so much of the time if computation does not wait: the
@@ -199,13 +200,14 @@ Load load_of(const Setup& setup) {
   Load load;
   const double workers = topology.workers();
   const double accumulates = setup.compute.micro_steps > 1 ? 1 : 0;
-  load.rows = workers * (3 + accumulates + 3 * static_cast<double>(setup.buckets.size()));
+  // Where workers hold shards every micro-step computes unit by unit, and may wait for each.
+  const double passes = setup.shards ? 2.0 * setup.compute.micro_steps : 1;
+  load.rows = workers * (3 + accumulates + 3 * passes * static_cast<double>(setup.buckets.size()));
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
-      add_averages(setup, setup.traffic, load);
-      if (setup.within)
-        add_averages(setup, *setup.within, load);
+      for (const Moved& moved : setup.moved())
+        add_averages(setup, moved, load);
       load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
       break;
     case Schedule::Partners::servers:
@@ -292,8 +294,10 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                  need.flows * ((setup.traffic.every_step ? seconds_per_step : seconds_per_flow) +
                                load.beside * seconds_per_flow_beside);
   // A bucket's `backward` is a row; what else a worker does with it is counted with its messages.
-  const double written = rows - 2.0 * setup.traffic.cluster.topology.workers() *
-                                    static_cast<double>(setup.buckets.size()) * iterations;
+  const double written = setup.shards
+                             ? rows
+                             : rows - 2.0 * setup.traffic.cluster.topology.workers() *
+                                          static_cast<double>(setup.buckets.size()) * iterations;
   need.trace_bytes = trace_bytes_of(written, need.flows);
   need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
                       load.in_flight * bytes_per_flow_in_flight +

@@ -14,6 +14,11 @@ void settle_fidelity(Setup& setup) {
     setup.traffic.every_step = every_step;
     if (setup.within)
       setup.within->every_step = every_step;
+    if (setup.shards) {
+      setup.shards->gather.every_step = setup.shards->reduce_scatter.every_step = every_step;
+      if (setup.shards->across)
+        setup.shards->across->every_step = every_step;
+    }
   };
   const auto messages = [&](bool every_step) {
     set(every_step);

@@ -59,6 +59,7 @@ void Run::make_states() {
         shards, std::vector<std::int64_t>(std::max<std::size_t>(pieces, 1)));
     workers.back()->cache.assign(shards, std::vector<CachedPiece>(pieces));
     workers.back()->answers_of.resize(setup.buckets.size());
+    workers.back()->gathering.resize(setup.buckets.size());
   }
   for (int shard = 0; shard < topology.servers; ++shard)
     if (serves)

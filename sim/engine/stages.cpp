@@ -54,6 +54,8 @@ void Stages::make_streams() {
   const std::shared_ptr<const Plan> over_all = plan_of(first);
   for (const Phase* phase : phases_of(*over_all))
     make_until(phase->stage.stream() + 1);
+  if (run.setup.shards && run.setup.shards->across)
+    make_until(of_all + 1);
   if (!run.setup.within)
     return;
   // These streams have the same numbers on every rank, whatever its part in the averages is.
@@ -64,7 +66,7 @@ void Stages::make_streams() {
     return stages;
   };
   of_all = stages_of(*over_all) * first.all_reduces;
-  make_until(of_all + stages_of(*plan_within(run.setup.buckets.front())));
+  make_until(of_all + stages_of(*plan(*run.setup.within, run.setup.buckets.front())));
 }
 
 void Stages::start(const std::string& name) {
@@ -76,11 +78,10 @@ std::shared_ptr<const Plan> Stages::plan(const Bucket& bucket, int iteration) {
   return plan_of(*run.payload(bucket, iteration));
 }
 
-std::shared_ptr<const Plan> Stages::plan_within(const Bucket& bucket) {
-  const Traffic& within = *run.setup.within;
-  std::shared_ptr<const Plan>& plan = plans_within[bucket.parameters];
+std::shared_ptr<const Plan> Stages::plan(const Traffic& traffic, const Bucket& bucket) {
+  std::shared_ptr<const Plan>& plan = dense_plans[{&traffic, bucket.parameters}];
   if (plan == nullptr)
-    plan = std::make_shared<const Plan>(within.plan_of(within.payload_of(bucket, -1), rank));
+    plan = std::make_shared<const Plan>(traffic.plan_of(traffic.payload_of(bucket, -1), rank));
   return plan;
 }
 

@@ -24,10 +24,11 @@ struct Stages {
   std::vector<std::unique_ptr<StreamState>> streams;
   int of_all = 1;  // streams of averages over all
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::shared_ptr<const Plan>>
-      plans;                                                          // of the exchange, by payload
-  std::map<std::uint64_t, std::shared_ptr<const Plan>> plans_within;  // by bytes
-  int started = 0;                                                    // buckets
-  int finished = 0;                                                   // of these
+      plans;  // of the exchange, by payload
+  std::map<std::pair<const Traffic*, std::uint64_t>, std::shared_ptr<const Plan>>
+      dense_plans;   // of groups and shards, by parameters
+  int started = 0;   // buckets
+  int finished = 0;  // of these
 
   Stages(Run& run, int rank);
   StreamState& stream(int stage) { return *streams[index(stage)]; }
@@ -35,9 +36,10 @@ struct Stages {
   void make_streams();
   // Starts an actor of this name per stream.
   void start(const std::string& name);
-  // This is what the rank does to average one bucket over all, or in its group.
+  // This is what the rank does to average one bucket over all; or by this traffic, where nothing
+  // compresses.
   std::shared_ptr<const Plan> plan(const Bucket& bucket, int iteration);
-  std::shared_ptr<const Plan> plan_within(const Bucket& bucket);
+  std::shared_ptr<const Plan> plan(const Traffic& traffic, const Bucket& bucket);
   // Executes the plan except its first and last work, after the buckets before it. `done` runs when
   // it has ended. Where servers take part they begin with the first worker that does.
   void average(const std::shared_ptr<const Plan>& plan, const Bucket& bucket, int iteration,
@@ -45,13 +47,13 @@ struct Stages {
   // The same of a plan within a group, in streams of their own.
   void average_within(const std::shared_ptr<const Plan>& plan, const Bucket& bucket, int iteration,
                       const std::function<void()>& done);
+  // Executes it in streams from `first` on.
+  void execute(const std::shared_ptr<const Plan>& plan, int first, const Bucket& bucket,
+               int iteration, const std::function<void()>& done);
   void wake();  // jobs were added, or the run is over
 
  private:
   std::shared_ptr<const Plan> plan_of(const Payload& payload);
-  // Executes it in streams from `first` on.
-  void execute(const std::shared_ptr<const Plan>& plan, int first, const Bucket& bucket,
-               int iteration, const std::function<void()>& done);
   struct PipelinedBucket;
   // Executes all pieces of one phase.
   void pass(PipelinedBucket& in_pipeline, std::size_t phase);

@@ -103,6 +103,13 @@ int& outstanding_in(WorkerState& state, Among group) {
   return state.outstanding_within;
 }
 
+const Shards& shards_of(const WorkerState& state) {
+  if (!state.setup().shards)
+    throw std::logic_error("schedule " + state.setup().scenario.schedule->name +
+                           " moves shards that it does not declare");
+  return *state.setup().shards;
+}
+
 }  // namespace
 
 const Setup& WorkerState::setup() const {
@@ -168,6 +175,17 @@ void Worker::forward() {
     compute(state_, times.accumulate_s(state_.rank), state_.row("accumulate"));
 }
 
+int Worker::micro_steps() const {
+  return state_.setup().compute.micro_steps;
+}
+
+void Worker::forward(const Bucket& bucket) {
+  if (state_.run.learner != nullptr)
+    state_.run.learner->forward(state_.rank, state_.iteration);
+  compute(state_, state_.setup().compute.forward_s(state_.rank, bucket.forward_flop),
+          state_.row("forward", bucket.index));
+}
+
 void Worker::backward(const Bucket& bucket) {
   compute(state_, state_.setup().compute.backward_s(state_.rank, bucket.forward_flop),
           state_.row("backward", bucket.index));
@@ -208,7 +226,8 @@ void Worker::start_average(const Bucket& bucket, Among group) {
       state_, bucket, [=, &outstanding, &state = state_, &bucket, iteration = state_.iteration] {
         const bool over_all = group == Among::all;
         const std::shared_ptr<const Plan> plan =
-            over_all ? state.stages.plan(bucket, iteration) : state.stages.plan_within(bucket);
+            over_all ? state.stages.plan(bucket, iteration)
+                     : state.stages.plan(*state.setup().within, bucket);
         work_then(state, first_work(*plan), bucket, iteration, [=, &outstanding, &state, &bucket] {
           const auto done = [=, &outstanding, &state, &bucket] {
             decompress_arrived(state, plan, bucket, iteration, outstanding);
@@ -234,6 +253,44 @@ void Worker::finish_averages(Among group) {
   }
   if (group == Among::all && state_.run.learner != nullptr)
     state_.run.learner->finish_averages(state_.rank);
+}
+
+void Worker::start_gather(const Bucket& unit) {
+  ++state_.gathering[index(unit.index)];
+  const Traffic& gather = shards_of(state_).gather;
+  state_.stages.execute(state_.stages.plan(gather, unit), 0, unit, state_.iteration,
+                        [&state = state_, &unit] {
+                          --state.gathering[index(unit.index)];
+                          state.wakeup.wake();
+                        });
+  if (!state_.setup().scenario.overlap)
+    finish_gather(unit);
+}
+
+void Worker::finish_gather(const Bucket& unit) {
+  state_.wait_until("finish_gather()", [&] { return state_.gathering[index(unit.index)] == 0; });
+}
+
+void Worker::start_reduce_scatter(const Bucket& unit) {
+  ++state_.outstanding;
+  if (state_.run.learner != nullptr)
+    state_.run.learner->start_average(state_.rank, state_.iteration);
+  const Shards& shards = shards_of(state_);
+  const auto done = [&state = state_] {
+    --state.outstanding;
+    state.wakeup.wake();
+  };
+  const auto scattered = [&state = state_, &shards, &unit, done, iteration = state_.iteration] {
+    if (shards.across)
+      state.stages.execute(state.stages.plan(*shards.across, unit), state.stages.of_all, unit,
+                           iteration, done);
+    else
+      done();
+  };
+  state_.stages.execute(state_.stages.plan(shards.reduce_scatter, unit), 0, unit, state_.iteration,
+                        scattered);
+  if (!state_.setup().scenario.overlap)
+    state_.wait_until("start_reduce_scatter()", [&] { return state_.outstanding == 0; });
 }
 
 void Worker::push(const Bucket& bucket) {

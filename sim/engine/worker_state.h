@@ -38,6 +38,7 @@ struct WorkerState {
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward
   int outstanding = 0;         // averages over all, or answers to pushes, that have not arrived
+  std::vector<int> gathering;  // by unit: gathers of its parameters that have not arrived
   int outstanding_within = 0;  // averages in its group that have not arrived
   std::optional<double> stepped_s;            // its last step in this iteration
   std::deque<std::function<void()>> arrived;  // jobs for the compute stream: to decompress

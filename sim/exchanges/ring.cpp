@@ -15,6 +15,20 @@ Plan ring(const Topology& topology, const Settings&, const Payload& payload, int
   return {ring_all_reduce(place_among_all(n, rank), bytes, 0)};
 }
 
+Plan scatter(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  return {ring_reduce_scatter(place_among_all(n, rank), payload.bytes, 0)};
+}
+
+Plan gather(const Topology& topology, const Settings&, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  return {ring_all_gather(place_among_all(n, rank), payload.bytes, 0)};
+}
+
 const Registered<Exchange> entry{{
     .name = "ring",
     .sentence = "all-reduce around a ring of all workers: 2(n-1) steps of one n-th of the buffer",
@@ -23,6 +37,8 @@ const Registered<Exchange> entry{{
              .paper = "Patarasuk and Yuan, JPDC 2009; NCCL"},
     .uses_servers = false,
     .plan = ring,
+    .reduce_scatter = scatter,
+    .all_gather = gather,
 }};
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "sim/options/batches.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
+#include "sim/options/schedules.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
 #include "sim/setup/data.h"
@@ -158,6 +159,7 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          "best-of-seeds means nothing without best-of: give best-of, the options "
                          "whose best value is compared"});
   find_misfits_of_settings(scenario, given, conflicts);
+  find_misfits_of_shards(scenario, given, conflicts);
 }
 
 // Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a conflict,
@@ -302,7 +304,7 @@ void keep_what_was_taken(const GivenOptions& given, Scenario& scenario) {
 
 void find_schedule(const GivenOptions& given, Scenario& scenario) {
   at(given, "schedule",
-     [&] { scenario.schedule = &Registered<Schedule>::find(scenario.written.at("schedule")); });
+     [&] { scenario.schedule = &schedule_called(scenario.written.at("schedule")); });
   for (const auto& [name, own] : scenario.schedule->defaults)
     if (!given.contains(name))
       set(option_called(name), own, given, scenario);

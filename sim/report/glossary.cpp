@@ -81,8 +81,14 @@ const std::vector<GlossaryWord>& portions() {
        explained + " --bucket-bytes 26214400"},
       {"share", "an equal part of a buffer: one for each rank, server, step or pass",
        "A ring of n cuts a bucket into n shares", explained + " --exchange ring"},
-      {"shard", "what one server holds: its part of the model, and so of every bucket",
+      {"shard",
+       "what one server holds: its part of the model, and so of every bucket; with `fsdp`, what "
+       "one worker holds",
        "With `server-placement = tensors` it is whole tensors", explained + " --schedule asp"},
+      {"unit",
+       "layers whose parameters `fsdp` gathers, and whose gradients it scatters, together: it has "
+       "units for buckets",
+       "By default each numbered block of layers is one", explained + " --schedule fsdp"},
       {"partition",
        "what goes through a pipeline at a time: of a push to servers at most `partition-bytes`, as "
        "in BytePS; of a tree at most `chunk-bytes` (NCCL says chunk)",

@@ -43,8 +43,8 @@ void add_moving_of_nodes(const Trace& trace, std::vector<BesideComputing>& worke
 // what it leaves in between.
 class ComputeStream {
  public:
-  ComputeStream(WorkerRows& worker, std::vector<CountedTime> times)
-      : worker_(worker), times_(std::move(times)) {}
+  ComputeStream(WorkerRows& worker, std::vector<CountedTime> times, bool in_step)
+      : worker_(worker), times_(std::move(times)), in_step_(in_step) {}
 
   void add(const Row& row) {
     add_iteration(row);
@@ -75,6 +75,8 @@ class ComputeStream {
       iterations.push_back({row.start_s, row.end_s});
     else if (row.verb == "step" && !iterations.empty())
       iterations.back().end_s = row.end_s;
+    else if (row.verb == "wait" && in_step_ && !iterations.empty())
+      iterations.back().end_s = row.end_s;  // maybe for parameters that others have stepped
   }
   // Adds what counts between these, and answers with its seconds.
   double add_counted(double start_s, double end_s, std::vector<Interval>& all) const {
@@ -91,6 +93,7 @@ class ComputeStream {
 
   WorkerRows& worker_;
   std::vector<CountedTime> times_;
+  bool in_step_;
   double until_s_ = 0;  // all before is known
 };
 
@@ -122,7 +125,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& meas
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   std::vector<ComputeStream> streams;
   for (std::size_t i = 0; i < workers.size(); ++i)
-    streams.emplace_back(workers[i], measured.times_of(progress[i]));
+    streams.emplace_back(workers[i], measured.times_of(progress[i]), trace.in_step);
   for (const Row& row : trace.rows)
     if (is_on_compute_stream(trace, row) && row.iteration >= 0)
       streams[static_cast<std::size_t>(row.rank)].add(row);

@@ -17,7 +17,7 @@ struct BesideComputing {
 
 // The part of the trace that one worker has.
 struct WorkerRows {
-  std::vector<Interval> iterations;  // from forward to step
+  std::vector<Interval> iterations;  // from forward to step, or to what it waits for then
   double counted = 0;                // iterations that count in the window,
   double window_s = 0;               // and its seconds of the window
   std::vector<Interval> blocked;     // its compute stream had nothing to do, in the window

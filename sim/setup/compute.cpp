@@ -80,6 +80,14 @@ double step_flop(const Scenario& scenario, const Model& model, const Cluster& cl
          *scenario.memory_Bps * fastest_speed_flops(cluster, device_of(scenario.device));
 }
 
+// The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
+double part_of_step(const Scenario& scenario, const Cluster& cluster) {
+  if (scenario.schedule == nullptr || scenario.schedule->sharding == nullptr)
+    return 1;
+  const Among group = scenario.schedule->sharding(scenario.schedule_settings).group;
+  return 1.0 / static_cast<double>(cluster.topology.members(group, 0).size());
+}
+
 // One micro-step of each worker alone. Measured figures contain the optimiser's step.
 ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times;
@@ -165,6 +173,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
+  const double own_part = part_of_step(scenario, cluster);
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
     const double step_s = flop / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
     if (step_s >= times.solo_s[w])
@@ -173,9 +182,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
           scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
     times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
-    if (servers_apply)
-      times.solo_s[w] -= step_s;
-    times.step_s.push_back(servers_apply ? 0 : step_s);
+    times.step_s.push_back(servers_apply ? 0 : own_part * step_s);
+    times.solo_s[w] -= step_s - times.step_s.back();
     if (times.solo_s[w] > longest_s)
       throw std::runtime_error(fmt::format(
           "an iteration has {:.3g} s of computation on host {} ({}): allowed are up to 1e7 s",
@@ -185,7 +193,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (flop > 0)
     times.source +=
         fmt::format("; {}'s step, {:.4g} s on worker 0, {}", scenario.written.at("optimizer"),
-                    flop / cluster.workers[0].speed_flops,
+                    own_part * flop / cluster.workers[0].speed_flops,
                     servers_apply ? "is the servers'" : "follows communication");
   if (!model.read_as.empty())
     times.source += "; model read as " + model.read_as;
@@ -194,6 +202,10 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
 
 double ComputeTimes::forward_s(int worker) const {
   return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * forward_part;
+}
+
+double ComputeTimes::forward_s(int worker, double forward_flop) const {
+  return forward_s(worker) * forward_flop / model_flop;
 }
 
 double ComputeTimes::accumulate_s(int worker) const {

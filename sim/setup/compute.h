@@ -29,11 +29,12 @@ struct ComputeTimes {
   double backward_part = 2.0 / 3;
   std::string source;  // where the seconds come from, for the result
 
-  double forward_s(int worker) const;  // of one micro-step, as are those below
+  double forward_s(int worker) const;                       // of one micro-step, as are those below
+  double forward_s(int worker, double forward_flop) const;  // of layers with so much flop
   // From the first micro-step's backward pass to the last one's forward pass.
   double accumulate_s(int worker) const;
   double before_backward_s(int worker) const { return forward_s(worker) + accumulate_s(worker); }
-  double backward_s(int worker, double forward_flop) const;  // of layers with so much flop
+  double backward_s(int worker, double forward_flop) const;
   double backward_s(int worker) const { return backward_s(worker, model_flop); }
 };
 

@@ -114,18 +114,19 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
                      .binding_bytes = binding_bytes,
                      .seconds = binding_bytes / routes.link(link).bandwidth.most_Bps()});
   };
-  const std::vector<Bucket> buckets = setup.sent_buckets();
-  std::map<int, double> all = link_bytes_per_iteration(setup.traffic, routes, buckets);
-  const bool any_fatpipe = std::ranges::any_of(routes.links(), &PlatformLink::fatpipe);
-  std::map<int, double> of_flows =
-      any_fatpipe ? fatpipe_bytes(setup.traffic, routes, buckets) : std::map<int, double>();
-  if (setup.within) {  // beside those over all, in streams of their own
-    for (const auto& [link, bytes] : link_bytes_per_iteration(*setup.within, routes, buckets))
-      all[link] += bytes;
-    if (any_fatpipe)
-      for (const auto& [link, bytes] : fatpipe_bytes(*setup.within, routes, buckets))
-        of_flows[link] = std::max(of_flows[link], bytes);
+  std::map<int, double> all;
+  std::map<int, double> of_flows;
+  std::map<int, std::map<int, double>> of_streams;
+  for (const Moved& moved : setup.moved()) {
+    for (const auto& [link, bytes] : link_bytes_per_iteration(moved.traffic, routes, moved.buckets))
+      all[link] += moved.times * bytes;
+    if (std::ranges::any_of(routes.links(), &PlatformLink::fatpipe))
+      for (const auto& [link, bytes] : fatpipe_bytes(moved.traffic, routes, moved.buckets))
+        of_streams[moved.stream][link] += moved.times * bytes;
   }
+  for (const auto& [stream, of_stream] : of_streams)
+    for (const auto& [link, bytes] : of_stream)
+      of_flows[link] = std::max(of_flows[link], bytes);
   for (const auto& [link, bytes] : all) {
     const auto flow = of_flows.find(link);
     const bool fatpipe = routes.link(link).fatpipe;

@@ -39,6 +39,37 @@ std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vect
   return buckets;
 }
 
+// "h.0" of "h.0.attn.weight": up to the first number, if there is more than a word behind it.
+// Empty: it is in no block.
+std::string block_of(const std::string& tensor) {
+  const std::vector<std::string> words = split(tensor, '.');
+  std::string block;
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    block += (i > 0 ? "." : "") + words[i];
+    if (i > 0 && !words[i].empty() && words[i].find_first_not_of("0123456789") == std::string::npos)
+      return block;
+  }
+  return {};
+}
+
+bool shows_blocks(const Model& model) {
+  std::string first;
+  for (const Layer& layer : model.layers)
+    if (const std::string block = block_of(layer.name); !block.empty()) {
+      if (!first.empty() && block != first)
+        return true;
+      first = block;
+    }
+  return false;
+}
+
+constexpr double parameters_of_a_part = 1e8;
+
+int parts_of(const Model& model, std::optional<int> parts) {
+  return parts.value_or(
+      static_cast<int>(std::ceil(static_cast<double>(model.parameters()) / parameters_of_a_part)));
+}
+
 std::vector<Layer> in_backward_order(const Model& model) {
   return {model.layers.rbegin(), model.layers.rend()};
 }
@@ -173,6 +204,31 @@ std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int 
     }
   }
   return bucketed(backward, joins);
+}
+
+std::vector<Bucket> unit_buckets(const Model& model, std::optional<int> parts) {
+  const std::vector<Layer> backward = in_backward_order(model);
+  const bool by_block = !parts && shows_blocks(model);
+  const double part = static_cast<double>(model.parameters()) / parts_of(model, parts);
+  const auto unit_of = [&](const Layer& layer, double before) {
+    return std::floor((before + static_cast<double>(layer.parameters) / 2) / part);
+  };
+  std::vector<bool> joins(backward.size(), false);
+  double before = 0;
+  for (std::size_t i = 0; i + 1 < backward.size(); ++i) {
+    const double next = before + static_cast<double>(backward[i].parameters);
+    joins[i] = by_block ? block_of(backward[i].name) == block_of(backward[i + 1].name)
+                        : unit_of(backward[i], before) == unit_of(backward[i + 1], next);
+    before = next;
+  }
+  return bucketed(backward, joins);
+}
+
+std::string describe_units(const Model& model, std::optional<int> parts) {
+  if (parts)
+    return "of equal size, about";
+  return shows_blocks(model) ? "as tensors' names show blocks"
+                             : "of up to 100 million parameters, as names show no blocks";
 }
 
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,

@@ -49,6 +49,14 @@ Model read_model(const std::string& path, int value_bytes = 4);
 // fusion closes after, each until it has so many.
 std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int value_bytes);
 
+// Units of layers that move together: a bucket for each numbered block that the tensors' names show
+// (`h.0.attn.weight` is in block h.0, and has more than a number before its last word) and for each
+// run of tensors between blocks; or so many parts of equal size. Names that show less than two
+// blocks are cut into parts of 100 million parameters, as by PyTorch's size_based_auto_wrap_policy.
+std::vector<Bucket> unit_buckets(const Model& model, std::optional<int> parts);
+// Says which of these they are.
+std::string describe_units(const Model& model, std::optional<int> parts);
+
 // Merges neighbours so that the last exchange ends earliest, if exchanging b bytes takes
 // `startup_s`
 // + b * `seconds_per_byte` and exchanges follow each other. This is the aim of MG-WFBP (Shi, Chu,

@@ -105,6 +105,8 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
                                const ComputeTimes& compute, const Traffic& traffic,
                                const Bucket& model_bucket) {
+  if (const auto sharding = scenario.schedule->sharding; sharding != nullptr)
+    return unit_buckets(model, sharding(scenario.schedule_settings).parts);
   std::vector<Bucket> buckets;
   std::vector<Bucket> averaged;  // what merging goes by
   std::vector<Bucket> unmerged;
@@ -202,6 +204,21 @@ int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int work
       std::round(lesson->epoch_samples() / scenario.learned_samples() / workers), 1.0, 1e9));
 }
 
+std::optional<Shards> shards_of(const Scenario& scenario, const Model& model,
+                                const Traffic& traffic, std::size_t units) {
+  if (scenario.schedule->sharding == nullptr)
+    return std::nullopt;
+  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
+  Shards shards{
+      .how = how,
+      .units = fmt::format("{} {}", units, describe_units(model, how.parts)),
+      .gather = traffic_of_shards(traffic, how.group, Collective::all_gather),
+      .reduce_scatter = traffic_of_shards(traffic, how.group, Collective::reduce_scatter)};
+  if (how.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
+    shards.across = traffic_of_shards(traffic, Among::place, Collective::all_reduce);
+  return shards;
+}
+
 int in_rounds(int iterations, int round) {
   return (iterations + round - 1) / round * round;
 }
@@ -241,6 +258,25 @@ double Setup::alone_per_s() const {
 
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
+}
+
+std::vector<Moved> Setup::moved() const {
+  if (!shards) {
+    std::vector<Moved> all{{.traffic = traffic, .buckets = sent_buckets()}};
+    if (within)  // beside those over all, in streams of their own
+      all.push_back({.traffic = *within, .buckets = buckets, .stream = 1});
+    return all;
+  }
+  const Sharding& how = shards->how;
+  const int micro_steps = compute.micro_steps;
+  const double scattered = how.reduce_scatters(micro_steps);
+  std::vector<Moved> all{
+      {shards->gather, {buckets.begin() + 1, buckets.end()}, 1.0 * how.gathers(micro_steps, false)},
+      {shards->gather, {buckets.front()}, 1.0 * how.gathers(micro_steps, true)},
+      {shards->reduce_scatter, buckets, scattered}};
+  if (shards->across)
+    all.push_back({*shards->across, buckets, scattered, 1});
+  return all;
 }
 
 std::vector<PushedPieces> Setup::cuts() const {
@@ -290,12 +326,14 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   if (const auto replica = scenario.schedule->replica; replica != nullptr)
     if (const std::optional<Among> group = replica(scenario.schedule_settings))
       within = traffic_within(traffic, *group, *scenario.dense_exchange);
+  std::optional<Shards> shards = shards_of(scenario, model, traffic, buckets.size());
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),
           .within = std::move(within),
+          .shards = std::move(shards),
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),

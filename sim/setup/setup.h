@@ -27,13 +27,31 @@ struct Lesson {
   double epoch_samples() const { return static_cast<double>(data.train.count); }
 };
 
+// The collectives of workers that hold shards.
+struct Shards {
+  Sharding how;
+  std::string units;  // what they are, for the result
+  Traffic gather;
+  Traffic reduce_scatter;
+  std::optional<Traffic> across;  // between groups: of each shard among those who hold it
+};
+
+// In an iteration each of these buckets moves so often.
+struct Moved {
+  const Traffic& traffic;
+  std::vector<Bucket> buckets;
+  double times = 1;
+  int stream = 0;  // the same for what moves one after the other
+};
+
 struct Setup {
   Scenario scenario;
   Model model;
   ComputeTimes compute;
   Traffic traffic;
-  std::optional<Traffic> within;  // of averages in a group, in every iteration of a round
-  std::vector<Bucket> buckets;
+  std::optional<Traffic> within;         // of averages in a group, in every iteration of a round
+  std::optional<Shards> shards;          // `traffic` then only knows the cluster
+  std::vector<Bucket> buckets;           // where workers hold shards: units
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;     // for the result
   Profiles profiles;                     // of the platform
@@ -53,6 +71,8 @@ struct Setup {
   bool has_chance() const;
   // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
+  // All that workers send each other, or servers that average.
+  std::vector<Moved> moved() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.
   std::vector<PushedPieces> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }

@@ -67,14 +67,30 @@ PushedPieces Traffic::cut_of(const Bucket& bucket) const {
           .pieces = every_step ? partitions : std::min(partitions, fused)};
 }
 
-Plan Traffic::plan_of(const Payload& payload, int rank, bool every_step) const {
+Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int rank,
+                         bool every_step) const {
+  switch (collective) {
+    case Collective::reduce_scatter:
+      return exchange->reduce_scatter(topology, exchange_settings, payload, rank);
+    case Collective::all_gather:
+      return exchange->all_gather(topology, exchange_settings, payload, rank);
+    case Collective::all_reduce:
+      break;
+  }
+  return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
+}
+
+Plan Traffic::plan_of(const Payload& whole, int rank, bool every_step) const {
   const Topology& topology = cluster.topology;
   if (over == Among::all)
-    return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
+    return plan_among(topology, whole, rank, every_step);
   const std::vector<int> members = topology.members(over, rank);
   const auto place = std::ranges::lower_bound(members, rank) - members.begin();
-  Plan plan = syncline::plan_of(*exchange, topology.only(members), exchange_settings, payload,
-                                static_cast<int>(place), every_step);
+  Payload payload = whole;
+  if (over == Among::place)
+    payload.bytes = share(whole.bytes, static_cast<int>(topology.node_with(rank).size()),
+                          topology.group_of(over, rank));
+  Plan plan = plan_among(topology.only(members), payload, static_cast<int>(place), every_step);
   for (auto& action : plan)
     if (Phase* phase = std::get_if<Phase>(&action)) {
       for (std::vector<Transfer>* transfers : {&phase->sends, &phase->receives})
@@ -227,6 +243,21 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
     if (topology.members(group, worker).front() == worker)
       within.plan_of(dense(1), worker);  // it may refuse this group
   return within;
+}
+
+Traffic traffic_of_shards(const Traffic& traffic, Among group, Collective collective) {
+  const Topology& topology = traffic.cluster.topology;
+  if (group != Among::all)
+    for (const std::vector<int>& node : topology.nodes)
+      if (node.size() != topology.nodes.front().size())
+        refuse(
+            "shard = node: every node needs the same number of workers, but one has {} and "
+            "another {}; allowed is all",
+            topology.nodes.front().size(), node.size());
+  Traffic shards = traffic;
+  shards.over = group;
+  shards.collective = collective;
+  return shards;
 }
 
 std::vector<int> first_ranks(int count) {

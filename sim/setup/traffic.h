@@ -61,6 +61,7 @@ struct Traffic {
   double server_overhead_s = 0;  // of one core, for each tensor of a message
   int round = 1;                 // iterations of which one sends
   Among over = Among::all;       // whom its averages are over
+  Collective collective = Collective::all_reduce;
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
@@ -82,7 +83,7 @@ struct Traffic {
   Plan plan_of(const Payload& payload, int rank) const {
     return plan_of(payload, rank, every_step);
   }
-  Plan plan_of(const Payload& payload, int rank, bool every_step) const;
+  Plan plan_of(const Payload& whole, int rank, bool every_step) const;
   // Ranks that have a plan: workers, and servers if the exchange uses them.
   int averaging_ranks() const;
 
@@ -101,6 +102,10 @@ struct Traffic {
   // Does so as if the bucket were averaged by the exchange, whatever the schedule.
   void for_each_activity_of_average(const Bucket& bucket, const std::vector<int>& ranks,
                                     const Moves& moves, const Works& works) const;
+
+ private:
+  Plan plan_among(const Topology& topology, const Payload& payload, int rank,
+                  bool every_step) const;
 };
 
 Traffic traffic_of(const Scenario& scenario, Cluster cluster, Compression compression);
@@ -113,6 +118,11 @@ Traffic dense_traffic(const Traffic& traffic, const Exchange& exchange);
 // exchange. Throws std::invalid_argument if the exchange does not support a group, or if a worker
 // has no site where groups are sites.
 Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exchange);
+
+// Returns the traffic of this half of an all-reduce in groups, or of an all-reduce; those of one
+// place in all nodes have the shares of it that their nodes hold. Throws std::invalid_argument
+// where nodes need one size and have not.
+Traffic traffic_of_shards(const Traffic& traffic, Among group, Collective collective);
 
 // 0 .. count - 1.
 std::vector<int> first_ranks(int count);

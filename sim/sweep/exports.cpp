@@ -22,9 +22,11 @@ std::string of_rank(const std::string& chakra, int rank) {
   return chakra + "." + std::to_string(rank) + ".json";
 }
 
-// Whether one iteration, which is what is written, has the messages of all others.
+// Whether one iteration, which is what is written, has the messages of all others, and computes
+// before it communicates.
 bool has_iterations(const Schedule& schedule) {
-  return schedule.aggregator == nullptr && schedule.round == nullptr;
+  return schedule.aggregator == nullptr && schedule.round == nullptr &&
+         schedule.sharding == nullptr;
 }
 
 bool averages(const Schedule& schedule) {
@@ -58,11 +60,16 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places) 
   if (!exports.goal.empty() && !has_iterations(*scenario.schedule))
     throw std::invalid_argument(
         "--goal: in " + scenario.schedule->name +
-        " an iteration does not have the messages of all others: allowed are " +
+        (scenario.schedule->sharding != nullptr
+             ? " computation waits for parameters, which is not written: allowed are "
+             : " an iteration does not have the messages of all others: allowed are ") +
         those_that<Schedule>(has_iterations));
   if (!exports.chakra.empty() && !averages(*scenario.schedule))
     throw std::invalid_argument("--chakra: " + scenario.schedule->name +
-                                " does not average gradients in every iteration: allowed are " +
+                                (scenario.schedule->sharding != nullptr
+                                     ? " gathers parameters, which is not written: allowed are "
+                                     : " does not average gradients in every iteration: allowed "
+                                       "are ") +
                                 those_that<Schedule>(averages));
   if (!exports.chakra.empty() && scenario.compresses())
     throw std::invalid_argument(

@@ -28,7 +28,7 @@ std::string title(const Options& options) {
 std::vector<Options> everywhere(const Options& base, const std::string& compressor) {
   std::vector<Options> all;
   for (const auto& [name, schedule] : Registered<Schedule>::all()) {
-    if (schedule.sparsifiers_only && !Registered<Compressor>::find(compressor).sparse)
+    if (!takes(schedule, compressor))
       continue;
     Options options = base;
     if (!has_density(Registered<Compressor>::find(compressor)))

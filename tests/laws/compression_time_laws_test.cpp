@@ -106,7 +106,7 @@ TEST(Law11, PartsOfACompressedIterationAddUpToIt) {
   for (const auto& [name, schedule] : Registered<Schedule>::all())
     for (const char* compressor : {"topk", "qsgd", "powersgd"})
       for (const int cores : {1, 2}) {
-        if (schedule.sparsifiers_only && !Registered<Compressor>::find(compressor).sparse)
+        if (!takes(schedule, compressor))
           continue;
         for (const std::string& exchange :
              schedule.any_exchange ? exchanges_for(compressor) : std::vector{schedule.exchange}) {

@@ -38,10 +38,10 @@ inline std::vector<Case> every_schedule() {
   };
   for (const auto& [schedule, entry] : Registered<Schedule>::all())
     for (const int cores : {0, 1, 2}) {  // 0: nothing compresses
-      if (entry.defaults.contains("compressor") && cores == 0)
+      if (!takes(entry, cores == 0 ? "none" : "topk"))
         continue;
       for (const int servers : {0, 2})
-        if (!entry.any_exchange || servers == 0)
+        if (servers == 0 || entry.server != nullptr)
           add(schedule, servers, cores, {});
     }
   for (const int cores : {0, 1, 2})

@@ -172,6 +172,8 @@ Options drawn_cell(Draws& draws, const AwkwardPlatform& platform) {
   std::string compressor = draws.of<std::string>({"none", "none", "topk", "qsgd"});
   if (chosen.defaults.contains("compressor"))
     compressor = "topk";
+  else if (!takes(chosen, compressor))
+    compressor = "none";
   else
     options["compressor"] = compressor;
   if (chosen.any_exchange)

@@ -64,7 +64,7 @@ Options drawn_options(Draws& draws, const std::string& schedule) {
       {"iterations", std::to_string(6 + draws.below(20))}};
   const auto& entry = Registered<Schedule>::find(schedule);
   options["compressor"] = entry.sparsifiers_only ? "topk" : "none";
-  if (draws.one_in(3))
+  if (draws.one_in(3) && takes(entry, "topk"))
     options["compressor"] = draws.of<std::string>({"topk", "qsgd", "randomk"});
   if (entry.any_exchange)
     options["exchange"] = draws.of(exchanges_for(options["compressor"]));
@@ -74,6 +74,8 @@ Options drawn_options(Draws& draws, const std::string& schedule) {
     options["server-overhead"] = "1e-4";
   if (schedule == "asp" && options["compressor"] == "none" && draws.one_in(3))
     options["server-placement"] = "tensors";
+  if (schedule == "fsdp")
+    options["zero"] = std::to_string(1 + draws.below(3));
   if (schedule == "ssp")
     options["staleness"] = std::to_string(draws.below(4));
   if (schedule == "local-sgd") {

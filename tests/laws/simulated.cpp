@@ -19,6 +19,7 @@
 #include "sim/setup/lower_bounds.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
+#include "sim/setup/shard_times.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 #include "sim/traces/traces.h"
@@ -47,6 +48,16 @@ std::string predictions(const Scenario& scenario) {
   const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
   const std::vector<LinkLoad> links = link_loads(setup, routes);
   const LowerBounds lower = lower_bounds(setup, routes, links);
+  if (setup.shards) {
+    const ShardTimes of_units = shard_times(setup, routes);
+    const ShardSums sums = sums_of(setup, of_units);
+    out << number(lower.all_s()) << " link " << sums.gather.about << ' '
+        << number(sums.exchange_s()) << ' ' << number(iteration_seconds(setup, of_units))
+        << " 0 1 0 0";
+    for (const LinkLoad& load : links)
+      out << ' ' << routes.links()[index(load.link)].name << ' ' << number(load.bytes);
+    return out.str();
+  }
   out << number(lower.all_s()) << ' '
       << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
       << sum_of(times).about << ' ' << number(sum_of(times).exchange_s()) << ' '
@@ -201,6 +212,13 @@ std::string cost_table(double compress_s, double decompress_s) {
   return path;
 }
 
+bool takes(const Schedule& schedule, const std::string& compressor) {
+  return compressor == "none"
+             ? !schedule.sparsifiers_only
+             : schedule.sharding == nullptr &&
+                   (!schedule.sparsifiers_only || Registered<Compressor>::find(compressor).sparse);
+}
+
 std::vector<std::string> exchanges_for(const std::string& compressor) {
   const Compressor& made = Registered<Compressor>::find(compressor);
   std::vector<std::string> names;
@@ -219,6 +237,12 @@ Scenario resolved(Options options) {
   options.emplace("iterations", "10");
   options.emplace("fidelity", "flow");
   options.emplace("repeats", "1");  // laws are of runs
+  // Who holds shards has units for buckets.
+  if (const auto schedule = Registered<Schedule>::all().find(
+          options.contains("schedule") ? options.at("schedule") : "bsp");
+      schedule != Registered<Schedule>::all().end() && schedule->second.sharding != nullptr)
+    if (const auto bucket = options.extract("bucket-bytes"); !bucket.empty())
+      options.emplace("units", bucket.mapped() == "all" ? "1" : "100000");
   GivenOptions given;
   for (const auto& [key, value] : options)
     if (!value.empty())

@@ -64,6 +64,9 @@ std::string model_of(const std::vector<std::uint64_t>& parameters);
 // message and of adding one into a sum. 0 becomes 1e-12 s in all, because tables hold no zero.
 std::string cost_table(double compress_s, double decompress_s);
 
+// Whether the schedule sends what this compressor makes, with an exchange that carries it.
+bool takes(const Schedule& schedule, const std::string& compressor);
+
 // Exchanges that accept this compressor's messages.
 std::vector<std::string> exchanges_for(const std::string& compressor);
 

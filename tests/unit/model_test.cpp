@@ -314,5 +314,50 @@ TEST(MergedBuckets, OneBucketWhenStartupIsExpensive) {
   EXPECT_EQ(buckets.size(), 1U);
 }
 
+Model model_with(const std::vector<std::pair<std::string, std::uint64_t>>& tensors) {
+  Model model;
+  for (const auto& [name, parameters] : tensors)
+    model.layers.push_back({name, parameters, 1});
+  return model;
+}
+
+std::vector<std::string> firsts(const std::vector<Bucket>& units) {
+  std::vector<std::string> names;
+  for (const Bucket& unit : units)
+    names.push_back(unit.first + " " + std::to_string(unit.tensors));
+  return names;
+}
+
+TEST(UnitBuckets, AreTheBlocksThatNamesShowAndWhatIsBetween) {
+  const Model model = model_with({{"wte", 9},
+                                  {"wpe", 2},
+                                  {"h.0.attn.w", 1},
+                                  {"h.0.mlp.0.w", 1},
+                                  {"h.1.attn.w", 1},
+                                  {"h.10.attn.w", 1},
+                                  {"ln_f.weight", 1},
+                                  {"head.0", 1}});
+  EXPECT_EQ(firsts(unit_buckets(model, std::nullopt)),
+            (std::vector<std::string>{"head.0 2", "h.10.attn.w 1", "h.1.attn.w 1", "h.0.mlp.0.w 2",
+                                      "wpe 2"}));
+  // Of Hugging Face's BERT, embeddings, 12 blocks and heads; of VGG no block: a number before the
+  // last word numbers layers.
+  EXPECT_EQ(unit_buckets(read_model(data_root() + "/models/bert-base.csv"), std::nullopt).size(),
+            14U);
+  EXPECT_EQ(unit_buckets(read_model(data_root() + "/models/vgg16.csv"), std::nullopt).size(), 2U);
+}
+
+TEST(UnitBuckets, AreOfEqualSizeWhereTheyAreCounted) {
+  const Model model = model_with({{"a", 4}, {"b", 1}, {"c", 1}, {"d", 2}, {"e", 8}});
+  EXPECT_EQ(firsts(unit_buckets(model, 2)), (std::vector<std::string>{"e 1", "d 4"}));
+  EXPECT_EQ(firsts(unit_buckets(model, 4)), (std::vector<std::string>{"e 1", "d 3", "a 1"}));
+  EXPECT_EQ(unit_buckets(model, 1).size(), 1U);
+  EXPECT_EQ(unit_buckets(model, 100'000).size(), 5U);
+  std::uint64_t parameters = 0;
+  for (const Bucket& unit : unit_buckets(model, 3))
+    parameters += unit.parameters;
+  EXPECT_EQ(parameters, model.parameters());
+}
+
 }  // namespace
 }  // namespace syncline

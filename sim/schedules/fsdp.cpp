@@ -1,0 +1,109 @@
+// Fully sharded data parallelism: each of n workers holds a shard, 1/n, of what data parallelism
+// keeps n times (ZeRO, Rajbhandari et al. 2020, stages 1 to 3; PyTorch FSDP, Zhao et al. 2023).
+// With zero = 3 a unit's parameters are gathered before its forward and again before its backward,
+// but for the last unit, with which backward begins; its gradient is reduce-scattered after its
+// backward, and each worker steps its shard. While a unit computes, the next one is gathered
+// (`prefetch`): queued before this unit's reduce-scatter, as PyTorch's BACKWARD_PRE does, because
+// one stream runs them all. With 1 and 2 parameters are whole and are gathered after the step.
+//
+// Micro-steps: gradients are scattered in each and added up as shards (zero = 2 and 3), or added up
+// whole and scattered in the last (zero = 1, and `no-sync = on` as in PyTorch's context no_sync).
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <vector>
+
+#include "sim/schedule.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+Sharding sharding(const Settings& settings) {
+  const double zero = settings.number("zero");
+  const double units = settings.number("units");
+  Sharding how{.group = settings.word("shard") == "node" ? Among::node : Among::all,
+               .parameters = zero == 3,
+               .adds_whole = zero == 1 || settings.word("no-sync") == "on",
+               .prefetch = static_cast<int>(settings.number("prefetch"))};
+  if (units < std::numeric_limits<double>::infinity())
+    how.parts = static_cast<int>(units);
+  return how;
+}
+
+using Units = std::vector<const Bucket*>;
+
+// Computes unit after unit, each with its parameters, of which the first `present` are there.
+void pass(Worker& worker, const Sharding& how, const Units& units, std::size_t present,
+          const std::function<void(const Bucket&)>& compute) {
+  const auto ahead = static_cast<std::size_t>(how.prefetch);
+  std::size_t gathered = how.parameters ? present : units.size();
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    for (; gathered <= std::min(i + ahead, units.size() - 1); ++gathered)
+      worker.start_gather(*units[gathered]);
+    worker.finish_gather(*units[i]);
+    compute(*units[i]);
+  }
+}
+
+void worker(Worker& worker) {
+  const Sharding how = sharding(worker.settings());
+  Units backward;
+  for (const Bucket& unit : worker.buckets())
+    backward.push_back(&unit);
+  const Units forward(backward.rbegin(), backward.rend());
+  while (worker.next_iteration()) {
+    for (int left = worker.micro_steps() - 1; left >= 0; --left) {
+      pass(worker, how, forward, 0, [&](const Bucket& unit) { worker.forward(unit); });
+      pass(worker, how, backward, 1, [&](const Bucket& unit) {
+        worker.backward(unit);
+        if (left == 0 || !how.adds_whole)
+          worker.start_reduce_scatter(unit);
+      });
+    }
+    worker.finish_averages();
+    worker.step();
+    if (how.parameters)
+      continue;
+    for (const Bucket* unit : forward)
+      worker.start_gather(*unit);
+    for (const Bucket* unit : forward)
+      worker.finish_gather(*unit);
+  }
+}
+
+const Registered<Schedule> entry{{
+    .name = "fsdp",
+    .sentence = "bulk synchronous with shards: parameters are gathered, gradients reduce-scattered",
+    .help = {.more = "A worker holds 1/n of parameters, gradients and the optimiser's states, and "
+                     "sends half as much again as `bsp`, of which forward hides a part.",
+             .paper = "ZeRO, Rajbhandari et al., SC 2020, arXiv 1910.02054; PyTorch FSDP, Zhao et "
+                      "al., VLDB 2023, arXiv 2304.11277"},
+    .options =
+        {whole_number("zero",
+                      "what is sharded: 1 the optimiser's states, 2 gradients too, 3 "
+                      "parameters too",
+                      "3", 1, 3),
+         or_word(whole_number("units",
+                              "parts of equal size that are gathered, each at a time; blocks: "
+                              "one for each numbered block of layers that names show",
+                              "blocks", 1, 1e5),
+                 "blocks"),
+         whole_number("prefetch", "units that are gathered ahead while one computes; 0: none", "1",
+                      0, 1e5),
+         choice("shard",
+                "who holds a whole together: all workers, or those of each node (hybrid), "
+                "whose gradients are then all-reduced between nodes",
+                "all", {"all", "node"}),
+         choice("no-sync",
+                "on: gradients of micro-steps are added up whole and scattered once; off: in "
+                "each micro-step (zero = 2 and 3)",
+                "off", {"on", "off"})},
+    .any_exchange = false,
+    .sharding = sharding,
+    .worker = worker,
+}};
+
+}  // namespace
+}  // namespace syncline
