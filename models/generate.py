@@ -495,8 +495,8 @@ LLAMA = ("head not tied; the flop of the attention products, not halved for the 
          "self_attn.o_proj.weight of their block")
 LLAMA_2 = "Touvron et al. 2023, Llama 2 (arXiv 2307.09288)"
 LLAMA_3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783)"
-GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of 2048 "
-         "and 24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
+GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of "
+         "2048 and 24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
 MPT = "MosaicML LLM Foundry, scripts/train/yamls/pretrain and benchmarking/README.md, which has the total"
 MPT_MODEL = "MPTForCausalLM of llm-foundry, names without model."
 MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied to wte and its flop are on the last "

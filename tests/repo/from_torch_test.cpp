@@ -1,0 +1,75 @@
+// models/from_torch.py, where PyTorch is installed (python3-torch: 0.6 GB, so CI does not), on the
+// modules of tests/repo/fixtures/networks.py.
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+#include "tests/repo/commands.h"
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+const std::string from_torch = "python3 -W ignore " + (root / "models/from_torch.py").string() +
+                               " " + (root / "tests/repo/fixtures/networks.py").string();
+
+class FromTorch : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -W ignore -c 'import torch' >/dev/null 2>&1") != 0)
+      GTEST_SKIP() << "no PyTorch: apt-get install python3-torch";
+  }
+};
+
+std::vector<std::string> rows_of(const std::vector<std::string>& lines) {
+  std::vector<std::string> rows;
+  for (const std::string& line : lines)
+    if (!line.starts_with("#"))
+      rows.push_back(line);
+  return rows;
+}
+
+TEST_F(FromTorch, ResNet50IsThatOfModelsRowByRow) {
+  const TemporaryFolder folder;
+  succeeds(from_torch + ":ResNet50 --input 3x224x224 > " + folder.path("mine.csv"));
+  EXPECT_EQ(rows_of(lines_of(folder.path("mine.csv"))),
+            rows_of(lines_of(root / "models/resnet50.csv")));
+  succeeds(std::string(SYNCLINE_PROGRAM) +
+           " explain --platform two-hosts --throughput 300 --model " + folder.path("mine.csv"));
+}
+
+// 16 tokens of 32 features: 4 x 16 x 16 x 32 of attention, behind it; the tied head's work is last.
+TEST_F(FromTorch, AttentionIsCountedWrittenOutAndAsPyTorchsModule) {
+  for (const auto& [function, projection] : std::map<std::string, std::string>{
+           {"written_out", "out"}, {"own_module", "attention.out_proj"}}) {
+    const TemporaryFolder folder;
+    succeeds("(" + from_torch + ":" + function + " --input 16:int > " + folder.path("mine.csv") +
+             " 2> " + folder.path("said.txt") + ")");
+    const std::vector<std::string> rows = rows_of(lines_of(folder.path("mine.csv")));
+    ASSERT_EQ(rows.size(), 7u) << function;
+    EXPECT_EQ(rows[0], "layer,parameters,forward_flop,attention_flop");
+    EXPECT_EQ(rows[1], "embedding_positions,512,0,0");
+    EXPECT_EQ(rows[2], "embedding.weight,3200,0,0");
+    EXPECT_TRUE(rows[3].ends_with(",3072,98304,0")) << rows[3];
+    EXPECT_EQ(rows[5], projection + ".weight,1024,65536,32768");
+    EXPECT_EQ(rows[6], projection + ".bias,32,102400,0");
+    EXPECT_EQ(lines_of(folder.path("said.txt")),
+              std::vector<std::string>{"not known: Attention, 512 parameters: its tensors are "
+                                       "counted, of its work only products"});
+  }
+}
+
+TEST_F(FromTorch, WhatIsWrongIsOneLine) {
+  for (const std::string& wrong :
+       {std::string(":ResNet50 --input 4x224x224"), std::string(":ResNet50 --input 3x"),
+        std::string(":Nothing --input 3"), std::string(":not_a_module --input 3")}) {
+    int status = 0;
+    const std::string said = output_of(from_torch + wrong, status);
+    EXPECT_EQ(WEXITSTATUS(status), 2) << wrong << "\n" << said;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  }
+}
+
+}  // namespace
+}  // namespace syncline
