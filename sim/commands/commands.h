@@ -38,6 +38,7 @@ CommandLine command_line(const std::string& command, const std::vector<std::stri
 // The sentence about a platform of ours is the first line of its opening comment, "name: sentence".
 std::string platform_sentence(const std::string& name);
 
+int platform_command(const std::vector<std::string>& arguments);
 int help_command(const std::vector<std::string>& arguments);
 int run_command(const std::vector<std::string>& arguments);
 int list_command(const std::vector<std::string>& arguments);

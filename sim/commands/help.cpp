@@ -23,6 +23,7 @@
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
 #include "sim/setup/network.h"
+#include "sim/setup/platform_families.h"
 
 namespace syncline {
 namespace {
@@ -169,6 +170,29 @@ void add_platforms(Meanings& all) {
          example_of("--platform " + name)});
 }
 
+void add_platform_words(Meanings& all) {
+  for (const PlatformFamily& family : platform_families())
+    all[family.name].push_back(
+        {"a family of platforms in words",
+         {as_sentence(family.sentence), "Words behind it say what differs, such as " + family.name +
+                                            ":nodes=20; `syncline platform " + family.name +
+                                            "` prints it with the source of each number."},
+         example_of("--platform " + family.name)});
+  for (const PlatformWord& word : platform_word_rows()) {
+    std::vector<std::string> defaults;
+    for (const PlatformFamily& family : platform_families())
+      if (const auto value = family.values.find(word.name); value != family.values.end())
+        defaults.push_back(family.name + " " + value->second.text);
+    all[word.name].push_back(
+        {"a word of platforms",
+         {as_sentence(word.sentence),
+          defaults.empty() ? "Families say nothing of it."
+                           : fmt::format("Families say: {}.", fmt::join(defaults, ", "))},
+         example_of(fmt::format("--platform dgx:{}{}{}={}", word.needs,
+                                word.needs.empty() ? "" : ":", word.name, word.example))});
+  }
+}
+
 void add_devices(Meanings& all) {
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
@@ -284,6 +308,7 @@ const Meanings& meanings() {
     add_networks(words);
     add_models(words);
     add_platforms(words);
+    add_platform_words(words);
     add_devices(words);
     add_figures(words);
     return words;

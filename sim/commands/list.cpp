@@ -19,6 +19,7 @@
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
 #include "sim/setup/network.h"
+#include "sim/setup/platform_families.h"
 
 namespace syncline {
 namespace {
@@ -56,6 +57,17 @@ Entries platforms() {
   Entries entries;
   for (const std::string& name : names_in("platforms", ".xml"))
     entries.push_back({name, platform_sentence(name)});
+  for (const PlatformFamily& family : platform_families()) {
+    entries.push_back({family.name + ":...", family.sentence + "; in words:"});
+    for (const PlatformWord& word : platform_word_rows()) {
+      const auto value = family.values.find(word.name);
+      const bool is_first = &family == &platform_families().front();
+      entries.back().options.push_back(
+          {.name = word.name,
+           .sentence = is_first ? word.sentence : "",
+           .fallback = value == family.values.end() ? "" : value->second.text});
+    }
+  }
   return entries;
 }
 

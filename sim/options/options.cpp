@@ -71,8 +71,9 @@ void tuned_options(Scenario& s, const std::string& text) {
 std::vector<Option> fixed_options() {
   std::vector<Option> options{
       row("platform", &Scenario::platform, "", Role::question,
-          "path of a SimGrid XML file, or a name in platforms/",
-          "It describes hosts, links and routes; platforms/README.md says how to write one.",
+          "path of a SimGrid XML file, a name in platforms/, or words such as dgx:nodes=20",
+          "A file describes hosts, links and routes; `syncline platform WORDS` prints what words "
+          "say.",
           "v100-4x8-100gib"),
       row("workers", &Scenario::workers, whole(1, 1e7), "", Role::question,
           "how many, node by node (default: all of the platform)",

@@ -16,6 +16,7 @@
 #include "sim/setup/data.h"
 #include "sim/setup/files.h"
 #include "sim/setup/network.h"
+#include "sim/setup/platform_words.h"
 
 namespace syncline {
 namespace {
@@ -212,12 +213,25 @@ std::string file_of(const GivenOptions& given, const std::string& key, const std
             [&] { return find_file(kind, folder, extension, option.value, folder_of(option)); });
 }
 
+// Of a file, or words for one that there is not.
+std::string platform_of(const GivenOptions& given) {
+  const Given& option = given.at("platform");
+  if (is_platform_words(option.value) ||
+      (option.value.find(':') != std::string::npos && option.value.find('/') == std::string::npos))
+    return at(given, "platform", [&] {
+      if (const auto file = existing_file("platforms", ".xml", option.value, folder_of(option)))
+        return *file;
+      return platform_plan(option.value).words;
+    });
+  return file_of(given, "platform", "platform", "platforms", ".xml");
+}
+
 void find_files(const GivenOptions& given, Scenario& scenario) {
   for (const std::string needed : {"platform", "model"})
     if (!given.contains(needed) && (needed == "platform" || !given.contains("learn")))
       throw std::invalid_argument(needed + " is not given: say --" + needed +
                                   " NAME (see `syncline list`)");
-  scenario.platform = file_of(given, "platform", "platform", "platforms", ".xml");
+  scenario.platform = platform_of(given);
   if (given.contains("model"))  // otherwise what is learned is timed
     scenario.model = file_of(given, "model", "model", "models", ".csv");
 }

@@ -30,14 +30,21 @@ std::vector<std::string> names_in(const std::string& folder, const std::string& 
   return names;
 }
 
-std::string find_file(const std::string& kind, const std::string& folder,
-                      const std::string& extension, const std::string& value,
-                      const std::string& relative_to) {
+std::optional<std::string> existing_file(const std::string& folder, const std::string& extension,
+                                         const std::string& value, const std::string& relative_to) {
   std::error_code error;
   for (const fs::path& candidate : {fs::path(value), fs::path(relative_to) / value,
                                     fs::path(data_root()) / folder / (value + extension)})
     if (!value.empty() && fs::is_regular_file(candidate, error))  // a name may be too long
       return fs::weakly_canonical(candidate).string();
+  return std::nullopt;
+}
+
+std::string find_file(const std::string& kind, const std::string& folder,
+                      const std::string& extension, const std::string& value,
+                      const std::string& relative_to) {
+  if (const auto file = existing_file(folder, extension, value, relative_to))
+    return *file;
   throw std::runtime_error("no " + kind + " '" + brief(value) + "': allowed are a path or " +
                            listed(nearest(value, names_in(folder, extension))) +
                            "; \\, is a comma in a path");

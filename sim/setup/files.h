@@ -2,6 +2,7 @@
 // with the program, from any working directory and after `cmake --install`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ std::string data_root();
 std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& extension, const std::string& value,
                       const std::string& relative_to);
+
+// The same; none: there is no such file.
+std::optional<std::string> existing_file(const std::string& folder, const std::string& extension,
+                                         const std::string& value, const std::string& relative_to);
 
 // Stems of the files with this extension in a folder of data_root(), sorted.
 std::vector<std::string> names_in(const std::string& folder, const std::string& extension);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <set>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/s4u.hpp>
@@ -16,6 +17,8 @@
 #include <xbt/config.hpp>
 
 #include "sim/setup/network.h"
+#include "sim/setup/platform_text.h"
+#include "sim/setup/platform_words.h"
 #include "sim/setup/refuse.h"
 
 namespace syncline {
@@ -205,8 +208,19 @@ std::vector<std::string> network_settings(const Scenario& scenario) {
   return settings;
 }
 
+// SimGrid reads platforms from files only.
+void load_words(const std::string& words) {
+  const std::string text = platform_text(platform_plan(words));
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
+  if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0 || std::fflush(file.get()) != 0)
+    throw std::runtime_error("cannot write a temporary file");
+  engine().load_platform("/proc/self/fd/" + std::to_string(fileno(file.get())));
+}
+
 void load_file(const std::string& path) {
   loaded_path = path;
+  if (is_platform_words(path))
+    return load_words(path);
   const InFolderOf folder(path);
   const std::filesystem::path file(path);
   engine().load_platform(file.is_absolute() ? path : file.filename().string());

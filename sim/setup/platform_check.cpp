@@ -10,7 +10,9 @@
 #include "sim/setup/platform_names.h"
 #include "sim/setup/platform_profiles.h"
 #include "sim/setup/platform_rules.h"
+#include "sim/setup/platform_text.h"
 #include "sim/setup/platform_values.h"
+#include "sim/setup/platform_words.h"
 #include "sim/setup/platform_xml.h"
 #include "sim/setup/refuse.h"
 
@@ -32,12 +34,17 @@ std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
 
 class Check {
  public:
-  explicit Check(const std::string& path) : path_(path) { found_.files.push_back(path); }
+  explicit Check(const std::string& platform) : path_(platform) {}
 
   PlatformFile run() {
-    read_xml(
-        path_, [this](const XmlElement& element) { see(element, &Check::begin); },
-        [this](const XmlElement& element) { see(element, &Check::end); });
+    const auto begun = [this](const XmlElement& element) { see(element, &Check::begin); };
+    const auto ended = [this](const XmlElement& element) { see(element, &Check::end); };
+    if (is_platform_words(path_)) {
+      read_xml_text(path_, platform_text(platform_plan(path_)), begun, ended);
+    } else {
+      found_.files.push_back(path_);
+      read_xml(path_, begun, ended);
+    }
     if (hosts_ == 0)
       refuse_file(path_, "0 hosts, so 0 worker hosts: allowed are 1 to {}", most_hosts);
     if (slow_links_ > most_slow_links_named)
@@ -272,11 +279,13 @@ class Check {
 
 }  // namespace
 
-PlatformFile read_platform(const std::string& path) {
+PlatformFile read_platform(const std::string& platform) {
   try {
-    return Check(path).run();
+    return Check(platform).run();
   } catch (const std::runtime_error& error) {
-    return {.files = {path}, .refusal = error.what()};
+    return {
+        .files = is_platform_words(platform) ? std::vector<std::string>() : std::vector{platform},
+        .refusal = error.what()};
   }
 }
 

@@ -10,7 +10,7 @@
 namespace syncline {
 
 struct PlatformFile {
-  std::vector<std::string> files;  // itself, and those that it names
+  std::vector<std::string> files;  // itself, and those that it names; none: it is in words
   Profiles profiles;
   long long hosts = 0;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
@@ -18,8 +18,9 @@ struct PlatformFile {
   std::string refusal;
 };
 
-// Reads the file once. What is refused has no other members than `files`, itself alone.
-PlatformFile read_platform(const std::string& path);
+// Reads the file once, or makes what the words say (sim/setup/platform_words.h). What is refused
+// has no other members than `files`, itself alone.
+PlatformFile read_platform(const std::string& platform);
 // Throws std::runtime_error with the refusal, if there is one.
 PlatformFile check_platform(const std::string& path);
 

@@ -150,10 +150,15 @@ std::string XmlElement::attribute(const std::string& wanted) const {
 
 void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
               const std::function<void(const XmlElement&)>& ended) {
-  const std::string text = text_of_file(path, most_file_bytes);
+  read_xml_text(path, text_of_file(path, most_file_bytes), begun, ended);
+}
+
+void read_xml_text(const std::string& name, const std::string& text,
+                   const std::function<void(const XmlElement&)>& begun,
+                   const std::function<void(const XmlElement&)>& ended) {
   const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
                                                                        XML_ParserFree);
-  Reading reading{.parser = parser.get(), .path = path, .begun = begun, .ended = ended};
+  Reading reading{.parser = parser.get(), .path = name, .begun = begun, .ended = ended};
   check_beginning(reading, text);
   XML_SetUserData(parser.get(), &reading);
   XML_SetElementHandler(parser.get(), begin, end);

@@ -26,5 +26,9 @@ struct XmlElement {
 // what the two throw comes through.
 void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
               const std::function<void(const XmlElement&)>& ended);
+// The same of this text; `name` is for messages.
+void read_xml_text(const std::string& name, const std::string& text,
+                   const std::function<void(const XmlElement&)>& begun,
+                   const std::function<void(const XmlElement&)>& ended);
 
 }  // namespace syncline

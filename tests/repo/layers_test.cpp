@@ -65,7 +65,9 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       {"sim/problems/.*", "sim/(problem|minibatch).h|" + offered, eigen},
       {"sim/minibatch.(h|cpp)", contracts, eigen},
       {"sim/options/.*",
-       "sim/(options/.*|setup/(data|files|frameworks|network|server_software).h)|" + contracts,
+       "sim/(options/.*|"
+       "setup/(data|files|frameworks|network|platform_words|server_software).h)|" +
+           contracts,
        "boost/.*"},
       {"sim/setup/platform.cpp", "sim/setup/.*|" + contracts, simgrid},
       {"sim/setup/platform_xml.cpp", "sim/setup/.*|" + contracts, expat},

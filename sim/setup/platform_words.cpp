@@ -1,0 +1,236 @@
+#include "sim/setup/platform_words.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+#include "kernels/registry.h"
+#include "sim/setup/platform_values.h"
+#include "sim/setup/refuse.h"
+
+namespace syncline {
+namespace {
+
+// A node is a zone, and SimGrid looks each name up in one zone after another: so many take seconds.
+constexpr long long most_nodes = 1000;
+constexpr long long most_gpus_of_a_node = 128;
+constexpr long long most_ways_inside = 500'000;  // each is a line of XML
+constexpr long long most_sites = 64;
+
+const std::string as_said = "as said";
+
+template <class Row>
+std::vector<std::string> names_of_rows(const std::vector<Row>& rows) {
+  std::vector<std::string> names;
+  for (const Row& row : rows)
+    names.push_back(row.name);
+  return names;
+}
+
+std::string example_of_word(const std::string& word) {
+  return std::ranges::find(platform_word_rows(), word, &PlatformWord::name)->example;
+}
+
+// Runs `read`; its message gets the word and what it says.
+template <class Read>
+auto of_word(const PlatformPlan& plan, const std::string& word, Read read) {
+  const std::string& text = plan.text(word);
+  try {
+    return read(text);
+  } catch (const std::invalid_argument& error) {
+    refuse("{} = {}: {}", word, brief(text), error.what());
+  }
+}
+
+// As in XML, but a number alone has no meaning here.
+template <class Read>
+double with_its_unit(const std::string& text, Read read, const char* example) {
+  const double value = read(text);
+  if (text.find_first_not_of("0123456789.+-eE ") == std::string::npos)
+    refuse("no unit: allowed are numbers with one, such as {}", example);
+  return value;
+}
+
+double rate_Bps(const std::string& text) {
+  return with_its_unit(text, bandwidth_Bps, "200Gbps or 25GBps");
+}
+
+double seconds_of(const std::string& text) {
+  return with_its_unit(text, time_s, "14us or 30ms");
+}
+
+// COUNTxWHAT, or WHAT, of which there is one.
+std::pair<long long, std::string> counted(const std::string& text, long long most) {
+  const std::size_t times = text.find('x');
+  if (times == std::string::npos)
+    return {1, text};
+  return {whole_number(text.substr(0, times), 1, most), text.substr(times + 1)};
+}
+
+void read_values(PlatformPlan& plan) {
+  const std::vector<std::string> parts = split(plan.words, ':');
+  const std::vector<std::string> allowed = names_of_rows(platform_word_rows());
+  std::set<std::string> given;
+  plan.values = plan.family->values;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    const std::string word = trimmed(parts[i].substr(0, equals));
+    if (std::ranges::count(allowed, word) == 0)
+      refuse("'{}' is no word of a platform: allowed are {}", brief(word),
+             listed(nearest(word, allowed)));
+    const std::string value =
+        equals == std::string::npos ? "" : trimmed(parts[i].substr(equals + 1));
+    if (value.empty())
+      refuse("{} says nothing: allowed is {}=VALUE, such as {}={}", word, word, word,
+             example_of_word(word));
+    if (!given.insert(word).second)
+      refuse("{} stands twice: allowed is once", word);
+    plan.values[word] = {value, as_said};
+  }
+  if (given.contains("device") && !given.contains("speed"))
+    plan.values.erase("speed");
+}
+
+// Those of each node, as `gpus` says; one number is of `nodes` alike.
+std::vector<int> gpus_of_nodes(const std::string& text, long long alike) {
+  std::vector<int> gpus;
+  const std::vector<std::string> kinds = split(text, '+');
+  for (const std::string& kind : kinds) {
+    auto [nodes, of_each] = counted(kind, most_nodes);
+    const long long number = whole_number(of_each, 1, most_gpus_of_a_node);
+    if (kinds.size() == 1 && of_each == text)
+      nodes = alike;
+    if (nodes + static_cast<long long>(gpus.size()) > most_nodes)
+      refuse("more than {} nodes: allowed are 1 to {}", most_nodes, most_nodes);
+    gpus.insert(gpus.end(), static_cast<std::size_t>(nodes), static_cast<int>(number));
+  }
+  return gpus;
+}
+
+void read_nodes(PlatformPlan& plan) {
+  const long long alike = of_word(
+      plan, "nodes", [](const std::string& text) { return whole_number(text, 1, most_nodes); });
+  plan.gpus =
+      of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, alike); });
+  if (plan.nodes() != alike && plan.values.at("nodes").source == as_said)
+    refuse("nodes = {}: gpus = {} names {}; allowed are as many, or none", alike, plan.text("gpus"),
+           plan.nodes());
+  if (plan.nodes() != alike)
+    plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
+  long long ways = 0;
+  for (const long long gpus : plan.gpus)
+    ways += (gpus + 1) * (gpus + 2) / 2;
+  if (ways > most_ways_inside)
+    refuse("{} nodes with gpus = {} have {} ways inside of nodes: allowed are {}", plan.nodes(),
+           plan.text("gpus"), ways, most_ways_inside);
+}
+
+void read_cards(PlatformPlan& plan) {
+  const int least = std::ranges::min(plan.gpus);
+  of_word(plan, "cards", [&](const std::string& text) {
+    const auto [cards, rate] = counted(text, most_gpus_of_a_node);
+    if (cards > least)
+      refuse("more cards than GPUs: allowed are 1 to {}", least);
+    plan.cards = static_cast<int>(cards);
+    plan.card_Bps = rate_Bps(rate);
+    return 0;
+  });
+  const bool by_pcie = plan.text("nvlink") == "none";
+  plan.nvlink = !by_pcie;
+  if (plan.nvlink)
+    of_word(plan, "nvlink", rate_Bps);
+  of_word(plan, "pcie", rate_Bps);
+  plan.inside_s = of_word(plan, "inside-latency", seconds_of);
+  plan.network_s = of_word(plan, "latency", seconds_of);
+  if (by_pcie && plan.network_s < plan.inside_s)
+    refuse(
+        "latency = {}: the way to the card is over PCIe, whose inside-latency is {}; allowed is "
+        "at least that",
+        plan.text("latency"), plan.text("inside-latency"));
+}
+
+void read_switches(PlatformPlan& plan) {
+  const bool rails = of_word(plan, "rails", [](const std::string& text) {
+    if (text != "on" && text != "off")
+      refuse("allowed are on or off");
+    return text == "on";
+  });
+  const double over = of_word(plan, "oversubscription", [](const std::string& text) {
+    const auto number = number_in<double>(text);
+    if (!number || !(*number >= 1 && *number <= 1000))
+      refuse("allowed are numbers from 1 to 1000");
+    return *number;
+  });
+  if (!plan.values.contains("leaf")) {
+    if (plan.values.at("oversubscription").source == as_said)
+      refuse(
+          "oversubscription = {}: it is of two levels of switches; allowed is with leaf, the "
+          "cards on a leaf switch, such as leaf=32",
+          plan.text("oversubscription"));
+    return;
+  }
+  const long long leaf = of_word(plan, "leaf", [&](const std::string& text) {
+    const long long cards = whole_number(text, 1, 100'000);
+    if (!rails && cards % plan.cards != 0)
+      refuse("all {} cards of a node are on one leaf switch: allowed are multiples of {}",
+             plan.cards, plan.cards);
+    return cards;
+  });
+  plan.nodes_per_leaf = static_cast<int>(rails ? leaf : leaf / plan.cards);
+  plan.uplink_Bps = plan.nodes_per_leaf * plan.cards * plan.card_Bps / over;
+}
+
+void read_sites(PlatformPlan& plan) {
+  plan.sites = static_cast<int>(of_word(plan, "sites", [&](const std::string& text) {
+    return whole_number(text, 1, std::min<long long>(most_sites, plan.nodes()));
+  }));
+  plan.distance_s = of_word(plan, "distance", seconds_of);
+  of_word(plan, "line", rate_Bps);
+  for (const std::string word : {"distance", "line"})
+    if (plan.sites == 1 && plan.values.at(word).source == as_said)
+      refuse("{} = {}: it is between sites, and there is one; allowed is with sites=2 or more",
+             word, brief(plan.text(word)));
+}
+
+void read_device(PlatformPlan& plan) {
+  of_word(plan, "device", [](const std::string& text) {
+    if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") != std::string::npos ||
+        text.find("--") != std::string::npos || text.size() > 64)
+      refuse("allowed are small letters, digits, '.', '_' and single '-'");
+    return 0;
+  });
+  if (!plan.values.contains("speed"))
+    plan.values["speed"] = speed_of_device(plan.text("device"));
+  if (plan.text("speed").empty())
+    refuse("device = {}: its speed is not known here; allowed is with speed, such as speed=67Tf",
+           plan.text("device"));
+  of_word(plan, "speed", [](const std::string& text) {
+    if (text.find(',') != std::string::npos)
+      refuse("several speeds: allowed is one");
+    return with_its_unit(text, speed_flops, "67Tf");
+  });
+}
+
+}  // namespace
+
+bool is_platform_words(const std::string& platform) {
+  return platform_family(trimmed(platform.substr(0, platform.find(':')))) != nullptr;
+}
+
+PlatformPlan platform_plan(const std::string& words) {
+  PlatformPlan plan{.words = trimmed(words)};
+  const std::string family = trimmed(words.substr(0, words.find(':')));
+  plan.family = platform_family(family);
+  if (plan.family == nullptr)
+    refuse("'{}' is no family of platforms: allowed are {}", brief(family),
+           listed(nearest(family, names_of_rows(platform_families()))));
+  read_values(plan);
+  read_nodes(plan);
+  read_cards(plan);
+  read_switches(plan);
+  read_sites(plan);
+  read_device(plan);
+  return plan;
+}
+
+}  // namespace syncline

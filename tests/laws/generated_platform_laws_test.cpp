@@ -1,0 +1,141 @@
+// What a platform in words takes, by arithmetic from the words.
+#include <gtest/gtest.h>
+
+#include "sim/setup/platform_check.h"
+#include "sim/setup/platform_text.h"
+#include "sim/setup/platform_words.h"
+#include "tests/laws/simulated.h"
+
+namespace syncline {
+namespace {
+
+constexpr double bytes = 100e6;
+constexpr double network_s = 14e-6;  // of the family dgx
+constexpr double inside_s = 3.4e-6;
+
+Options in_words(const std::string& words, const Options& more = {}) {
+  Options options{{"platform", words},     {"model", model_of({25'000'000})},
+                  {"bucket-bytes", "all"}, {"overlap", "off"},
+                  {"fidelity", "step"},    {"iterations", "2"}};
+  for (const auto& [key, value] : more)
+    options[key] = value;
+  return options;
+}
+
+// Of averaging, without the 0.1 s of computation.
+double exchange_s(const std::string& words, const Options& more = {}) {
+  return simulated(in_words(words, more)).iteration_s() - 0.1;
+}
+
+double ring_s(int workers, double latency_s, double bandwidth_Bps) {
+  return 2 * (workers - 1) * (latency_s + bytes / workers / bandwidth_Bps);
+}
+
+TEST(GeneratedPlatform, TakesLatencyAndBytesOverTheRateThatItSays) {
+  EXPECT_NEAR(exchange_s("dgx:nodes=2:gpus=1:cards=1x100Gbps"), ring_s(2, network_s, 12.5e9), 1e-9);
+  EXPECT_NEAR(exchange_s("dgx:nodes=2:gpus=1:cards=1x25GBps:latency=1ms"), ring_s(2, 1e-3, 25e9),
+              1e-9);
+  EXPECT_NEAR(exchange_s("dgx:nodes=1:gpus=2:cards=1x1Gbps"), ring_s(2, inside_s, 450e9), 1e-9);
+  EXPECT_NEAR(exchange_s("dgx:nodes=1:gpus=2:cards=1x1Gbps:nvlink=none:inside-latency=5us"),
+              ring_s(2, 5e-6, 63e9), 1e-9);
+  EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x10Gbps"), ring_s(2, 30e-6, 1.25e9), 1e-9);
+  // The slot is the narrower way to this card.
+  EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x100Gbps"), ring_s(2, 30e-6, 6e9), 1e-9);
+}
+
+TEST(GeneratedPlatform, AveragesByARingOverOneCardPerNode) {
+  EXPECT_NEAR(exchange_s("dgx:nodes=4:gpus=1:cards=1x200Gbps"), ring_s(4, network_s, 25e9), 1e-9);
+  // Every step waits for the way between nodes; latencies add up along the ring (DESIGN, section
+  // 5).
+  const double slowest_s = bytes / 8 / 25e9;
+  const double found_s = exchange_s("dgx:nodes=2:gpus=4:cards=1x200Gbps");
+  EXPECT_GT(found_s, 14 * slowest_s);
+  EXPECT_LT(found_s, 14 * (slowest_s + network_s));
+}
+
+TEST(GeneratedPlatform, LeavesByTheCardsOfItsGpus) {
+  const auto loads = [](const std::string& words) {
+    return predicted(in_words(words, {{"exchange", "alltoall"}})).link_bytes;
+  };
+  // A GPU sends each other one 1/n of the gradient; then the sums, (n - 1)/n of it, go round a
+  // ring, which leaves a node at its last GPU.
+  auto two = loads("dgx:nodes=2:gpus=4:cards=2x200Gbps");
+  double part = bytes / 8;
+  EXPECT_NEAR(two.at("node0-nic0_UP"), 2 * 4 * part, 100);
+  EXPECT_NEAR(two.at("node0-nic1_UP"), (2 * 4 + 7) * part, 100);
+  EXPECT_NEAR(two.at("node1-nic0_DOWN"), (2 * 4 + 7) * part, 100);
+  EXPECT_NEAR(two.at("node1-nic1_DOWN"), 2 * 4 * part, 100);
+  EXPECT_NEAR(two.at("node0-nics_UP"), (4 * 4 + 7) * part, 100);
+  EXPECT_NEAR(two.at("node0-gpu0-nvlink_UP"), (3 + 7) * part, 100);
+  EXPECT_NEAR(two.at("node0-gpu0-pcie_UP"), 4 * part, 100);
+  // GPU g uses card g x cards / gpus: three, three and two GPUs.
+  auto uneven = loads("dgx:nodes=2:gpus=8:cards=3x200Gbps");
+  part = bytes / 16;
+  EXPECT_NEAR(uneven.at("node0-nic0_UP"), 3 * 8 * part, 100);
+  EXPECT_NEAR(uneven.at("node0-nic1_UP"), 3 * 8 * part, 100);
+  EXPECT_NEAR(uneven.at("node0-nic2_UP"), (2 * 8 + 15) * part, 100);
+  for (const auto& [link, carried] : loads("dgx:nodes=1:gpus=8:cards=8x200Gbps"))
+    EXPECT_NE(link.find("-nvlink_"), std::string::npos) << link << " carries " << carried;
+}
+
+TEST(GeneratedPlatform, HasOversubscribedWaysUp) {
+  // Of four machines each under two leaf switches the first of three halvings, and the last of
+  // three doublings, cross the spine.
+  const auto time_s = [](const std::string& words) {
+    return exchange_s("dgx:nodes=8:gpus=1:cards=1x200Gbps:leaf=4" + words,
+                      {{"exchange", "halving-doubling"}});
+  };
+  const double plain_s = 6 * network_s + 2 * (bytes / 2 + bytes / 4 + bytes / 8) / 25e9;
+  const double crossing_s = 2 * (bytes / 2) / 25e9;
+  EXPECT_NEAR(time_s(""), plain_s, 1e-9);
+  EXPECT_NEAR(time_s(":oversubscription=2"), plain_s + crossing_s, 1e-9);
+  EXPECT_NEAR(time_s(":oversubscription=4:rails=off"), plain_s + 3 * crossing_s, 1e-9);
+  // Rails put card i of four nodes on a leaf switch, one network both cards of two nodes.
+  const auto up = [](const std::string& rails) {
+    return predicted(in_words("dgx:nodes=8:gpus=2:cards=2x200Gbps:leaf=4:rails=" + rails,
+                              {{"exchange", "alltoall"}}))
+        .link_bytes.at("leaf0-up_UP");
+  };
+  const double part = bytes / 16;  // of each pair, and 15 of them once round the ring
+  EXPECT_NEAR(up("on"), (8 * 8 + 15) * part, 1000);
+  EXPECT_NEAR(up("off"), (4 * 12 + 15) * part, 1000);
+}
+
+TEST(GeneratedPlatform, PutsSitesApart) {
+  const std::string two = "dgx:gpus=1:cards=1x200Gbps:distance=30ms:line=10Gbps:nodes=2:sites=2";
+  EXPECT_NEAR(exchange_s(two), ring_s(2, network_s + 30e-3, 1.25e9), 1e-9);
+  EXPECT_NEAR(exchange_s("dgx:gpus=1:cards=1x200Gbps:nodes=3:sites=3"),
+              ring_s(3, network_s + 30e-3, 1.25e9), 1e-9);
+  EXPECT_NEAR(exchange_s(two + ":leaf=1"), ring_s(2, network_s + 30e-3, 1.25e9), 1e-9);
+}
+
+TEST(GeneratedPlatform, HasAsManyHostsAsItSays) {
+  const auto hosts = [](const std::string& words) { return read_platform(words).hosts; };
+  EXPECT_EQ(hosts("dgx:nodes=20"), 20 * 9);  // and the node's memory
+  EXPECT_EQ(hosts("dgx:gpus=4+6:cards=2x200Gbps"), 12);
+  EXPECT_EQ(hosts("dgx:gpus=3x4+2x6:cards=2x200Gbps"), 29);
+  EXPECT_EQ(hosts("dgx:nodes=7:sites=3:leaf=16"), 63);
+  for (const PlatformFamily& family : platform_families()) {
+    const PlatformFile file = read_platform(family.name);
+    EXPECT_EQ(file.refusal, "");
+    EXPECT_TRUE(file.files.empty());
+    EXPECT_EQ(file.hosts, std::stoi(family.values.at("nodes").text) *
+                              (1 + std::stoi(family.values.at("gpus").text)));
+  }
+}
+
+TEST(GeneratedPlatform, IsItsFileToTheByte) {
+  for (const std::string words :
+       {"dgx:nodes=3", "pcie:gpus=2+3:sites=2", "cloud:nodes=4:leaf=2:oversubscription=3"}) {
+    const std::string file = written_platform(platform_text(platform_plan(words)));
+    for (const char* schedule : {"bsp", "asp"}) {
+      const Options more{{"schedule", schedule}};
+      EXPECT_EQ(trace_text(simulated(in_words(words, more)).trace),
+                trace_text(simulated(in_words(file, more)).trace))
+          << words;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace syncline
