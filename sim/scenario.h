@@ -21,6 +21,20 @@ struct Network;  // sim/setup/network.h
 // Adding one byte to a sum moves so many: both are read and one is written.
 constexpr double memory_bytes_per_sum = 3;
 
+// What products are computed in: fewer and fewer bits are kept of their factors.
+enum class Arithmetic { fp32, tf32, bf16, fp16 };
+inline constexpr Arithmetic every_arithmetic[] = {Arithmetic::fp32, Arithmetic::tf32,
+                                                  Arithmetic::bf16, Arithmetic::fp16};
+inline std::string name_of(Arithmetic arithmetic) {  // its word
+  constexpr const char* names[] = {"fp32", "tf32", "bf16", "fp16"};
+  return names[static_cast<int>(arithmetic)];
+}
+// What parameters and gradients are kept in, by their bytes.
+inline Precision kept_in(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::bf16 || arithmetic == Arithmetic::fp16 ? Precision::fp16
+                                                                          : Precision::fp32;
+}
+
 // A scenario says how tensors are fused into buckets.
 struct Fusion {
   enum class Kind {
@@ -112,9 +126,11 @@ struct Scenario {
   std::string model;     // path of a model CSV
   int batch = 32;        // samples per worker and micro-step
   int accumulation = 1;  // micro-steps of an iteration, which sends gradients in the last one
-  std::optional<int> global_batch;  // samples of all workers and an iteration
-  Precision precision = Precision::fp32;
-  std::optional<double> throughput;  // samples/s of the fastest worker host alone
+  std::optional<int> global_batch;           // samples of all workers and an iteration
+  Arithmetic arithmetic = Arithmetic::fp32;  // option precision
+  Precision precision = Precision::fp32;     // of a gradient's values where they are sent
+  double activation_bytes = 0;               // that backward needs of a sample
+  std::optional<double> throughput;          // samples/s of the fastest worker host alone
   // It was measured through the schedule, with so many servers (none: as many as there are): so it
   // contains a worker's exchange with them.
   bool throughput_is_of_schedule = false;

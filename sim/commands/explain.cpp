@@ -269,6 +269,8 @@ std::string explain(const Scenario& scenario, bool json) {
                                      : fmt::format(", in {} micro-steps of {} samples",
                                                    setup.compute.micro_steps, scenario.batch),
       setup.compute.source);
+  if (setup.memory)
+    text += "  memory at least " + setup.memory->arithmetic + "\n";
   if (setup.traffic.compression.on())
     text += fmt::format("  compression priced by {}\n", setup.traffic.compression.provenance());
   text += fmt::format("  network {}: {}\n", scenario.network->name, scenario.network->sentence);

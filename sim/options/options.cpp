@@ -51,6 +51,19 @@ Option optimizer(Option option) {
   return selecting(option);
 }
 
+Option precision(Option option) {
+  OwnOption names{.name = option.name};
+  for (const Arithmetic arithmetic : every_arithmetic)
+    names.choices.push_back(name_of(arithmetic));
+  option.set = [=](Scenario& s, const std::string& text) {
+    const std::string& name = checked_word(names, text);
+    s.arithmetic = *std::ranges::find(every_arithmetic, name, name_of);
+    s.precision = kept_in(s.arithmetic);
+  };
+  option.allowed = allowed_values(names);
+  return option;
+}
+
 // Its values are one list, which is no sweep.
 Option as_list(Option option) {
   option.is_list = true;
@@ -125,9 +138,20 @@ std::vector<Option> fixed_options() {
           "samples of all workers in an iteration: workers x batch x accumulation",
           "With batch it sets accumulation, without it batch; workers have to be given.",
           "1024 --workers 8,16,32"),
-      row("precision", &Scenario::precision, {{"fp32", Precision::fp32}, {"fp16", Precision::fp16}},
-          "fp32", Role::choice, "fp32 or fp16: bytes per gradient value",
-          "Gradients in fp16 have half the bytes, and have throughput rows of their own.", "fp16"),
+      precision(row(
+          "precision", nullptr, "fp32", Role::choice,
+          "what products are computed in; bf16 and fp16 send two bytes per gradient value",
+          "Each has throughput rows of its own; with efficiency, tf32 and bf16 count the device's "
+          "peak in platforms/devices.csv.",
+          "bf16 --device a100 --efficiency 0.4")),
+      row("wire-precision", &Scenario::precision,
+          {{"fp32", Precision::fp32}, {"bf16", Precision::fp16}, {"fp16", Precision::fp16}}, "",
+          Role::choice, "of gradient values where they are sent (default: as precision keeps them)",
+          "Gradients of 16 bits may be added in fp32; torch.autocast keeps them in fp32.",
+          "fp32 --precision fp16"),
+      row("activation-bytes", &Scenario::activation_bytes, numbers(0, 1e15), "0", Role::question,
+          "that backward needs of a sample: counts where a result warns that memory is too small",
+          "Parameters, gradients and the optimizer's states are counted without it.", "1.5e9"),
       row("throughput", &Scenario::throughput, numbers(tiny, 1e12), "", Role::question,
           "samples/s of one worker alone: the fastest host (of `device`)",
           "It is an input, what one device does alone; the throughput of a result is that of all "

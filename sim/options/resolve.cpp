@@ -9,6 +9,7 @@
 #include "kernels/io/text.h"
 #include "sim/options/batches.h"
 #include "sim/options/learning.h"
+#include "sim/options/misfits.h"
 #include "sim/options/options.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
@@ -148,12 +149,8 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
     conflicts.push_back({"server-placement",
                          "server-placement = tensors: what compresses or learns has servers that "
                          "each hold a share of every tensor; allowed is cut"});
-  if (scenario.fusion.kind != Fusion::Kind::bytes)
-    for (const char* key : {"bucket-closes", "first-bucket-bytes"})
-      if (given.contains(key))
-        conflicts.push_back({key, std::string(key) + " means nothing with bucket-bytes = " +
-                                      scenario.written.at("bucket-bytes") +
-                                      "; allowed with it is a number of bytes"});
+  find_misfits_of_buckets(scenario, given, conflicts);
+  find_misfits_of_precision(scenario, conflicts);
   find_misfits_of_length(scenario.learning, given, conflicts);
   if (given.contains("best-of-seeds") && !given.contains("best-of"))
     conflicts.push_back({"best-of-seeds",

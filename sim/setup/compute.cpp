@@ -9,6 +9,7 @@
 
 #include "kernels/philox.h"
 #include "sim/setup/csv.h"
+#include "sim/setup/devices.h"
 #include "sim/setup/files.h"
 #include "sim/setup/refuse.h"
 
@@ -88,6 +89,28 @@ double part_of_step(const Scenario& scenario, const Cluster& cluster) {
   return 1.0 / static_cast<double>(cluster.topology.members(group, 0).size());
 }
 
+// Samples/s at the option efficiency of a device's peak; `source` says of which.
+double samples_at_peak(const Scenario& scenario, const Model& model, const std::string& name,
+                       std::string& source) {
+  const std::string precision = name_of(scenario.arithmetic);
+  const Device* device = known_device(name);
+  if (device == nullptr || !device->peak_flops.contains(scenario.arithmetic)) {
+    std::vector<std::string> names;
+    for (const Device& known : known_devices())
+      if (known.peak_flops.contains(scenario.arithmetic))
+        names.push_back(known.name);
+    throw std::runtime_error(fmt::format(
+        "efficiency with precision = {}: {} has no such peak in platforms/devices.csv; allowed are "
+        "throughput, or device = {}",
+        precision, name.empty() ? "a host without device" : "device " + brief(name),
+        listed(names)));
+  }
+  const double peak = device->peak_flops.at(scenario.arithmetic);
+  source += fmt::format("{}{:g} TFLOP/s, the {} peak of {} ({})", source.empty() ? "" : "; ",
+                        peak / 1e12, precision, device->name, device->source);
+  return peak * *scenario.efficiency / (passes * model.forward_flop());
+}
+
 // One micro-step of each worker alone. Measured figures contain the optimiser's step.
 ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times;
@@ -119,7 +142,7 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
         "times of the model's file, for its own batch: option batch only counts samples");
 
   std::string rows_there_are;
-  const std::string precision = scenario.precision == Precision::fp16 ? "fp16" : "fp32";
+  const std::string precision = name_of(scenario.arithmetic);
   const auto rows = measured_rows(model.name, precision, rows_there_are);
   if (const auto row = rows.find(named); row != rows.end())
     return same_for_all(work_flop(row->second.samples_per_s, named), row->second.source);
@@ -140,10 +163,26 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
       times.source += (times.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
     return times;
   }
+  // Hosts' speeds are those of fp32.
+  const bool has_own_peak =
+      scenario.arithmetic == Arithmetic::tf32 || scenario.arithmetic == Arithmetic::bf16;
+  if (scenario.efficiency && has_own_peak) {
+    if (!named.empty())
+      flop_of = {{named, 0.0}};
+    std::string peaks;
+    for (auto& [device, flop] : flop_of)
+      flop = work_flop(samples_at_peak(scenario, model, device, peaks), device) +
+             step_flop(scenario, model, cluster);
+    for (const HostFacts& host : cluster.workers)
+      times.solo_s.push_back(flop_of.at(named.empty() ? device_of(host.device) : named) /
+                             host.speed_flops);
+    times.source = "option efficiency, of " + peaks;
+    return times;
+  }
   if (scenario.efficiency)
     return same_for_all(passes * model.forward_flop() * scenario.batch / *scenario.efficiency +
                             step_flop(scenario, model, cluster),
-                        "option efficiency");
+                        "option efficiency, of each host's speed in the platform");
   std::string asked = scenario.device;
   if (asked.empty())
     for (const auto& [device, flop] : flop_of)

@@ -321,6 +321,9 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     warnings.push_back(
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
                     *scenario.iterations, traffic.round, *iterations));
+  std::optional<MemoryNeed> memory = memory_need(scenario, model, traffic.cluster);
+  if (memory && !memory->fits())
+    warnings.push_back("does not fit into memory: " + memory->arithmetic);
   scenario.warmup = in_rounds(scenario.warmup, traffic.round);
   std::optional<Traffic> within;
   if (const auto replica = scenario.schedule->replica; replica != nullptr)
@@ -340,6 +343,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .profiles = platform.profiles,
           .lesson = std::move(lesson),
           .iterations = iterations,
+          .memory = std::move(memory),
           .adding = adding};
 }
 

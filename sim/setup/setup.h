@@ -12,6 +12,7 @@
 #include "sim/problem.h"
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
+#include "sim/setup/memory.h"
 #include "sim/setup/model.h"
 #include "sim/setup/platform_check.h"
 #include "sim/setup/profiles.h"
@@ -57,6 +58,7 @@ struct Setup {
   Profiles profiles;                     // of the platform
   std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
   std::optional<int> iterations;         // of every worker after `warmup`; none: until it is known
+  std::optional<MemoryNeed> memory;      // none: its devices are not known
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
   bool keep_messages = false;  // in the trace, one by one

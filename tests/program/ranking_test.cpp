@@ -271,7 +271,7 @@ TEST(ResultsCsv, HasTheSameColumnsInEverySweep) {
   const std::string one = header_of({}, "a");
   EXPECT_EQ(header_of({"--workers", "1,2", "--schedule", "bsp,ssp"}, "b"), one);
   EXPECT_EQ(header_of({"--compressor", "topk", "--device", "v100-modelled"}, "c"), one);
-  EXPECT_TRUE(one.starts_with("name,accumulation,aggregate,")) << one;
+  EXPECT_TRUE(one.starts_with("name,accumulation,activation-bytes,aggregate,")) << one;
   expect_mentions(one, {",epoch-samples,", ",price,", ",epoch_s,epoch_cost,", ",flows"});
 }
 

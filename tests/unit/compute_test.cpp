@@ -44,6 +44,41 @@ Cluster cluster_of(const std::vector<Host>& hosts) {
   return cluster;
 }
 
+// Hosts' speeds are those of fp32: fp32 and fp16 count them, as ever, tf32 and bf16 the device's
+// peak.
+TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForTf32AndBf16) {
+  constexpr double flop = 3 * 3e9 * 32;
+  Scenario scenario{.batch = 32, .arithmetic = Arithmetic::bf16, .efficiency = 0.5};
+  const auto solo_s = [&](const std::vector<Host>& hosts) {
+    return compute_times(scenario, model_named("net"), cluster_of(hosts)).solo_s;
+  };
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 312e12));
+  // A slower host of the same device takes longer in proportion, another device its own time.
+  const std::vector<double> mixed = solo_s({{2e12, "a100"}, {1e12, "a100"}, {5e12, "h100"}});
+  EXPECT_DOUBLE_EQ(mixed.at(1), 2 * flop / (0.5 * 312e12));
+  EXPECT_DOUBLE_EQ(mixed.at(2), flop / (0.5 * 989e12));
+  scenario.device = "h100-modelled";
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 989e12));
+  expect_mentions(compute_times(scenario, model_named("net"), cluster_of({{1e12, "a100"}})).source,
+                  {"option efficiency", "989 TFLOP/s", "bf16 peak of h100"});
+  scenario.arithmetic = Arithmetic::tf32;
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 494.5e12));
+  for (const Arithmetic arithmetic : {Arithmetic::fp32, Arithmetic::fp16}) {
+    scenario.arithmetic = arithmetic;
+    EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 1e12));
+  }
+}
+
+TEST(ComputeTimes, RefuseAPrecisionThatADeviceHasNoPeakFor) {
+  const Scenario scenario{.arithmetic = Arithmetic::bf16, .efficiency = 0.5};
+  for (const char* device : {"v100", "abacus", ""})
+    expect_mentions(
+        error_of([&] {
+          compute_times(scenario, model_named("net"), cluster_of({{1e12, "a100"}, {1e12, device}}));
+        }),
+        {"precision = bf16", "no such peak", "throughput", "a100"});
+}
+
 TEST(ComputeTimes, TakeTheOptionThroughputFirst) {
   const Scenario scenario{.batch = 32, .throughput = 16, .device = "v100", .efficiency = 0.5};
   const ComputeTimes times =
@@ -60,7 +95,7 @@ TEST(ComputeTimes, TakeAMeasuredRowBeforeTheEfficiency) {
 }
 
 TEST(ComputeTimes, TakeTheRowOfThePrecision) {
-  const Scenario scenario{.batch = 64, .precision = Precision::fp16, .device = "v100"};
+  const Scenario scenario{.batch = 64, .arithmetic = Arithmetic::fp16, .device = "v100"};
   const ComputeTimes times =
       compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp16"));

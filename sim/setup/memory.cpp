@@ -1,0 +1,81 @@
+#include "sim/setup/memory.h"
+
+#include <fmt/format.h>
+#include <vector>
+
+#include "sim/setup/devices.h"
+
+namespace syncline {
+namespace {
+
+// A part of what is kept of each parameter.
+struct Kept {
+  double bytes = 0;
+  double share = 1;  // of it, that each worker holds
+  std::string what;
+};
+
+std::vector<Kept> kept_of(const Scenario& scenario, int workers) {
+  const Schedule& schedule = *scenario.schedule;
+  const StateShares shares = schedule.shares == nullptr
+                                 ? StateShares()
+                                 : schedule.shares(scenario.schedule_settings, workers);
+  const Precision precision = kept_in(scenario.arithmetic);
+  const auto bytes = static_cast<double>(value_bytes(precision));
+  std::vector<Kept> kept{{bytes, shares.parameters, "parameters"},
+                         {bytes, shares.gradients, "gradients"}};
+  if (schedule.server != nullptr)  // servers have the rest
+    return kept;
+  if (precision != Precision::fp32)
+    kept.push_back({4, shares.optimizer, "fp32 copy"});
+  constexpr int sgd_values = 3;  // of which a step keeps none; each state is read and written
+  if (const int states = (scenario.optimizer_values - sgd_values) / 2; states > 0)
+    kept.push_back({4.0 * states, shares.optimizer, scenario.written.at("optimizer")});
+  return kept;
+}
+
+// The device of the workers that has the least memory, of those that are known.
+const Device* smallest_device(const Scenario& scenario, const Cluster& cluster) {
+  const Device* smallest = nullptr;
+  std::string seen;
+  for (const HostFacts& worker : cluster.workers) {
+    const std::string& name = scenario.device.empty() ? worker.device : scenario.device;
+    if (smallest != nullptr && name == seen)
+      continue;
+    seen = name;
+    if (const Device* device = name.empty() ? nullptr : known_device(name);
+        device != nullptr && (smallest == nullptr || device->memory_bytes < smallest->memory_bytes))
+      smallest = device;
+  }
+  return smallest;
+}
+
+}  // namespace
+
+std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& model,
+                                      const Cluster& cluster) {
+  const Device* device = smallest_device(scenario, cluster);
+  if (device == nullptr)
+    return std::nullopt;
+  std::string terms;
+  double bytes = 0;
+  for (const auto& [of_each, share, what] :
+       kept_of(scenario, static_cast<int>(cluster.workers.size()))) {
+    bytes += of_each * share;
+    terms += fmt::format("{}{:g}{} {}", terms.empty() ? "" : " + ", of_each,
+                         share < 1 ? fmt::format(" x {:.4g}", share) : "", what);
+  }
+  const auto parameters = static_cast<double>(model.parameters());
+  MemoryNeed need{.bytes = parameters * bytes, .has_bytes = device->memory_bytes, .arithmetic = {}};
+  need.arithmetic = fmt::format("{:.4g} B parameters x ({}) bytes", parameters / 1e9, terms);
+  if (scenario.activation_bytes > 0) {
+    need.bytes += scenario.batch * scenario.activation_bytes;
+    need.arithmetic += fmt::format(" + {} samples x {:.4g} GB of activations", scenario.batch,
+                                   scenario.activation_bytes / 1e9);
+  }
+  need.arithmetic += fmt::format(" = {:.4g} GB {} {:.4g} GB of {}", need.bytes / 1e9,
+                                 need.fits() ? "<=" : ">", need.has_bytes / 1e9, device->name);
+  return need;
+}
+
+}  // namespace syncline

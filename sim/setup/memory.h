@@ -1,0 +1,26 @@
+// What training keeps in the memory of a device, and whether it fits.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "sim/scenario.h"
+#include "sim/setup/cluster.h"
+#include "sim/setup/model.h"
+
+namespace syncline {
+
+struct MemoryNeed {
+  double bytes = 0;        // of parameters, gradients, optimizer and stated activations
+  double has_bytes = 0;    // of the device
+  std::string arithmetic;  // "13 B parameters x (2 + ...) bytes = 208 GB > 80 GB of h100"
+
+  bool fits() const { return bytes <= has_bytes; }
+};
+
+// On the worker with the least memory. None where no device of a worker is in
+// platforms/devices.csv.
+std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& model,
+                                      const Cluster& cluster);
+
+}  // namespace syncline

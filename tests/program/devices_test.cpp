@@ -1,0 +1,77 @@
+// Devices, precisions and memory: what a user may get wrong, and what a result says.
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/program/program.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/folder.h"
+
+namespace syncline {
+namespace {
+
+Ended run_device(const std::vector<std::string>& more, const std::string& folder) {
+  std::vector<std::string> arguments{"run",   "--platform", "two-regions-2x4x8", "--workers", "2",
+                                     "--out", "out",        "--iterations",      "2"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run_program(arguments, folder);
+}
+
+TEST(BadDevices, AreAnsweredInOneLineWithExitCodeTwo) {
+  const std::vector<std::pair<std::vector<std::string>, std::vector<std::string>>> all{
+      {{"--precision", "fp8"}, {"precision = fp8", "fp32, tf32, bf16 or fp16"}},
+      {{"--wire-precision", "tf32"}, {"wire-precision = tf32", "fp32, bf16 or fp16"}},
+      {{"--activation-bytes", "-1"}, {"activation-bytes = -1", "allowed are"}},
+      {{"--activation-bytes", "much"}, {"activation-bytes = much"}},
+      {{"--efficiency", "0.4", "--precision", "bf16", "--device", "v100"},
+       {"precision = bf16", "device v100", "a100"}},
+      {{"--efficiency", "0.4", "--precision", "tf32", "--device", "abacus"},
+       {"precision = tf32", "device abacus", "a100"}},
+      {{"--precision", "bf16"}, {"no compute cost", "bf16"}},
+      {{"--throughput", "9", "--precision", "bf16", "--learn", "digits"},
+       {"--precision", "bf16 with learn", "wire-precision"}},
+      {{"--throughput", "9", "--wire-precision", "bf16", "--learn", "digits"},
+       {"--wire-precision", "bf16 with learn"}},
+  };
+  for (const auto& [arguments, mentions] : all) {
+    const TemporaryFolder folder;
+    std::vector<std::string> with_model{"--model", "resnet50"};
+    with_model.insert(with_model.end(), arguments.begin(), arguments.end());
+    const Ended ended = run_device(with_model, folder.path());
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_EQ(ended.out, "");
+    EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+    expect_mentions(ended.err, mentions);
+  }
+}
+
+TEST(Devices, ThatAreTooSmallAreAWarningWithItsArithmetic) {
+  const TemporaryFolder folder;
+  const std::string fits =
+      "10.21 B parameters x (2 parameters + 2 gradients + 4 fp32 copy) bytes "
+      "= 81.69 GB ";
+  const Ended ended = run_device(
+      {"--model", "llama-10b", "--precision", "bf16", "--efficiency", "0.4"}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"warning", "does not fit into memory: " + fits + "> 40 GB of a100",
+                              "312 TFLOP/s, the bf16 peak of a100"});
+  const Ended larger = run_device(
+      {"--model", "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200"},
+      folder.path());
+  EXPECT_EQ(larger.out.find("memory"), std::string::npos) << larger.out;
+  const Ended explained =
+      run_program({"explain", "--platform", "two-regions-2x4x8", "--workers", "2", "--model",
+                   "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200"});
+  expect_mentions(explained.out, {"memory at least " + fits + "<= 141 GB of h200"});
+}
+
+TEST(Devices, AreListed) {
+  const Ended ended = run_program({"list", "devices"});
+  EXPECT_EQ(ended.code, 0);
+  expect_mentions(ended.out,
+                  {"h100 ", "bf16 989", "80 GB", "USD/h", "2026-09-20", "v100-modelled"});
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,160 @@
+// What devices compute, hold and cost; and whether a training state fits into their memory.
+#include "sim/setup/devices.h"
+
+#include <gtest/gtest.h>
+
+#include "sim/plan.h"
+#include "sim/setup/memory.h"
+#include "tests/unit/errors.h"
+#include "tests/unit/folder.h"
+#include "tests/unit/given.h"
+
+namespace syncline {
+namespace {
+
+const std::string device_columns =
+    "device,fp32,tf32,bf16,fp16,memory_bytes,memory_Bps,stream_Bps,power_w,price,price_date,"
+    "price_source,source\n";
+
+std::vector<Device> devices_in(const std::string& rows) {
+  const TemporaryFolder folder;
+  return read_devices(folder.write("devices.csv", device_columns + rows));
+}
+
+double peak(const char* device, Arithmetic arithmetic) {
+  return known_device(device)->peak_flops.at(arithmetic);
+}
+
+TEST(Devices, AreKnownByTheirNamesAndThoseOfTheirCostTables) {
+  EXPECT_GE(known_devices().size(), 20U);
+  EXPECT_EQ(known_device("v100-modelled"), known_device("v100"));
+  EXPECT_EQ(known_device("some/where/a100-measured.csv"), known_device("a100"));
+  EXPECT_EQ(known_device("abacus"), nullptr);
+  EXPECT_EQ(known_device(""), nullptr);
+}
+
+// Units that somebody mixed up would break these: 1 to 3,000 TFLOP/s, 8 to 300 GB, 0.2 to 10 TB/s.
+TEST(Devices, HaveTheOrdersOfMagnitudeOfDevices) {
+  for (const Device& device : known_devices()) {
+    for (const auto& [arithmetic, flops] : device.peak_flops) {
+      EXPECT_GT(flops, 1e12) << device.name;
+      EXPECT_LT(flops, 3e15) << device.name;
+    }
+    EXPECT_GT(device.memory_bytes, 8e9) << device.name;
+    EXPECT_LT(device.memory_bytes, 300e9) << device.name;
+    EXPECT_GT(device.memory_Bps, 0.2e12) << device.name;
+    EXPECT_LT(device.memory_Bps, 10e12) << device.name;
+    if (device.stream_Bps)
+      EXPECT_GT(*device.stream_Bps, 0.7 * device.memory_Bps) << device.name;
+    EXPECT_GT(device.power_w.value_or(100), 50) << device.name;
+    EXPECT_LT(device.power_w.value_or(100), 1500) << device.name;
+    EXPECT_LT(device.price.value_or(1), 20) << device.name;
+  }
+  EXPECT_EQ(peak("a100", Arithmetic::bf16), 2 * peak("a100", Arithmetic::tf32));
+  EXPECT_EQ(peak("h100", Arithmetic::bf16), 989e12);  // dense: the sheet's 1,979 has sparsity
+  EXPECT_EQ(peak("v100", Arithmetic::fp16), 125e12);
+  EXPECT_FALSE(known_device("v100")->peak_flops.contains(Arithmetic::bf16));
+}
+
+TEST(Devices, AreReadByColumn) {
+  const std::vector<Device> devices =
+      devices_in("a,1e12,,2e12,,16e9,9e11,8e11,300,0.5,2026-09-20,seller,sheet\n");
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_EQ(devices[0].peak_flops,
+            (std::map<Arithmetic, double>{{Arithmetic::fp32, 1e12}, {Arithmetic::bf16, 2e12}}));
+  EXPECT_EQ(devices[0].memory_bytes, 16e9);
+  EXPECT_EQ(devices[0].stream_Bps, 8e11);
+  EXPECT_EQ(devices[0].power_w, 300);
+  EXPECT_EQ(devices[0].price, 0.5);
+  EXPECT_EQ(devices[0].price_date, "2026-09-20");
+}
+
+TEST(Devices, AreRefusedWithTheLine) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+      {"a,2e12,1e12,,,16e9,9e11,,,,,,s\n", {"devices.csv:2: tf32 = 1e+12", "2e+12, or more"}},
+      {"a,,,,,16e9,9e11,,,,,,s\n", {"without any peak"}},
+      {"a,1e12,,,,16e9,9e11,1e12,,,,,s\n", {"stream_Bps = 1e+12", "900000000000, or less"}},
+      {"a,1e12,,,,16e9,9e11,,,2,,seller,s\n", {"price_date"}},
+      {"a,1e12,,,,16e9,9e11,,,2,26-1-2,seller,s\n", {"price_date"}},
+      {"a,1e12,,,,16e9,9e11,,,2,2026-01-02,,s\n", {"price_source"}},
+      {"a,1e12,,,,16,9e11,,,,,,s\n", {"memory_bytes = 16", "allowed"}},
+      {"a,1e12,,,,16e9,9e11,,,,,,\n", {"source"}},
+      {"a,1e12,,,,16e9,9e11,,,,,,s\na,1e12,,,,16e9,9e11,,,,,,s\n", {"devices.csv:3", "second"}},
+      {"a,fast,,,,16e9,9e11,,,,,,s\n", {"fp32 = fast"}}};
+  for (const auto& [rows, mentions] : all)
+    expect_mentions(error_of([&] { devices_in(rows); }), mentions);
+}
+
+Cluster workers_on(const std::vector<std::string>& devices) {
+  Cluster cluster;
+  for (const std::string& device : devices)
+    cluster.workers.push_back(
+        {.name = "h", .node = "", .device = device, .role = "", .speed_flops = 1e12});
+  return cluster;
+}
+
+std::optional<MemoryNeed> need_of(const std::map<std::string, std::string>& options,
+                                  double parameters, const std::vector<std::string>& devices) {
+  const Model model{
+      .name = "net", .sample = "s", .layers = {{"a", static_cast<std::uint64_t>(parameters), 1}}};
+  return memory_need(resolve(given(options)), model, workers_on(devices));
+}
+
+TEST(Memory, IsParametersGradientsAndWhatTheOptimizerKeeps) {
+  const std::map<std::string, double> bytes_by_optimizer{
+      {"in-throughput", 0}, {"sgd", 0}, {"momentum", 4}, {"adam", 8}};
+  for (const auto& [optimizer, states] : bytes_by_optimizer)
+    for (const auto& [precision, rest] : std::map<std::string, double>{
+             {"fp32", 4 + 4}, {"tf32", 4 + 4}, {"bf16", 2 + 2 + 4}, {"fp16", 2 + 2 + 4}}) {
+      std::map<std::string, std::string> options{{"optimizer", optimizer},
+                                                 {"precision", precision}};
+      if (optimizer != "in-throughput")
+        options["memory-bandwidth"] = "1e12";
+      EXPECT_EQ(need_of(options, 1e9, {"h100"})->bytes, 1e9 * (rest + states)) << optimizer;
+    }
+}
+
+TEST(Memory, ShowsItsArithmetic) {
+  const auto need = need_of(
+      {{"precision", "bf16"}, {"optimizer", "adam"}, {"memory-bandwidth", "1e12"}}, 13e9, {"h100"});
+  EXPECT_FALSE(need->fits());
+  EXPECT_EQ(need->arithmetic,
+            "13 B parameters x (2 parameters + 2 gradients + 4 fp32 copy + 8 adam) bytes = 208 GB "
+            "> 80 GB of h100");
+  const auto fits = need_of({{"activation-bytes", "2e9"}, {"batch", "16"}}, 1e9, {"h100"});
+  EXPECT_TRUE(fits->fits());
+  EXPECT_EQ(fits->arithmetic,
+            "1 B parameters x (4 parameters + 4 gradients) bytes + 16 samples x 2 GB of "
+            "activations = 40 GB <= 80 GB of h100");
+}
+
+TEST(Memory, IsThatOfTheSmallestDeviceThatIsKnown) {
+  EXPECT_EQ(need_of({}, 1e9, {"h100", "v100", "abacus", "a100"})->has_bytes, 16e9);
+  EXPECT_EQ(need_of({{"device", "h200"}}, 1e9, {"v100"})->has_bytes, 141e9);
+  EXPECT_FALSE(need_of({}, 1e9, {"abacus", ""}));
+}
+
+TEST(Memory, OfServersIsNotTheWorkers) {
+  EXPECT_EQ(need_of({{"schedule", "asp"}, {"optimizer", "adam"}, {"memory-bandwidth", "1e12"}}, 1e9,
+                    {"h100"})
+                ->bytes,
+            8e9);
+}
+
+// A schedule whose workers share the state holds parts of it.
+TEST(Memory, CountsTheSharesOfASchedule) {
+  Schedule sharing = Registered<Schedule>::find("bsp");
+  sharing.shares = [](const Settings&, int workers) {
+    return StateShares{.parameters = 1.0 / workers, .gradients = 1, .optimizer = 0.5};
+  };
+  Scenario scenario =
+      resolve(given({{"precision", "bf16"}, {"optimizer", "adam"}, {"memory-bandwidth", "1e12"}}));
+  scenario.schedule = &sharing;
+  const Model model{.name = "net", .sample = "s", .layers = {{"a", 1'000'000'000, 1}}};
+  const auto need = memory_need(scenario, model, workers_on({"h100", "h100", "h100", "h100"}));
+  EXPECT_EQ(need->bytes, 1e9 * (2.0 / 4 + 2 + 12.0 / 2));
+  expect_mentions(need->arithmetic, {"2 x 0.25 parameters", "8 x 0.5 adam"});
+}
+
+}  // namespace
+}  // namespace syncline
