@@ -412,17 +412,19 @@ def bert_encoder(blocks, width):
     return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)))
 
 
-def bert(blocks, width):
+def bert(blocks, width, predictions=None):
+    """Masked tokens are predicted from all positions, or from those that were masked only."""
     def tied_decoder(shape):
         """A product with the word embedding, whose gradient backward completes at the very end; the bias is its own."""
         return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522)]
 
     def heads(shape):
         pooled, pooler = chain(first_token, linear("pooler.dense", width))(shape)
-        _, predictions = within("cls.predictions", linear("transform.dense", width), norm("transform.LayerNorm"),
-                                tied_decoder)(shape)
+        masked = (predictions or shape[0], width)
+        _, prediction = within("cls.predictions", linear("transform.dense", width), norm("transform.LayerNorm"),
+                               tied_decoder)(masked)
         answer, relationship = linear("cls.seq_relationship", 2)(pooled)
-        return answer, pooler + predictions + relationship
+        return answer, pooler + prediction + relationship
     return chain(bert_encoder(blocks, width), heads)
 
 
@@ -436,6 +438,21 @@ def gpt2(blocks, width, vocabulary, positions=1024):
         """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
         return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
     return chain(add(embedding("wte", vocabulary, width), embedding("wpe", positions, width)),
+                 *map(block, range(blocks)), norm("ln_f"), tied_head)
+
+
+def gpt_neo(blocks, width, vocabulary):
+    """As GPT-2, but query, key and value apart and without bias; every second block looks back 256 tokens only."""
+    def block(index):
+        project = partial(conv, kernel=1)
+        qkv = fork(*(project(f"{name}_proj", width) for name in "kvq"))
+        attend = within("attn.attention", qkv, attention, linear("out_proj", width))
+        feed_forward = chain(norm("ln_2"), within("mlp", linear("c_fc", 4 * width), linear("c_proj", width)))
+        return within(f"h.{index}", add(identity, chain(norm("ln_1"), attend)), add(identity, feed_forward))
+
+    def tied_head(shape):
+        return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
+    return chain(add(embedding("wte", vocabulary, width), embedding("wpe", 2048, width)),
                  *map(block, range(blocks)), norm("ln_f"), tied_head)
 
 
@@ -539,6 +556,9 @@ NETWORKS = [
             "decoder not tied to the embedding; PyTorch has two biases per gate (with one 66022000 parameters)"),
     Network("bert-base", (64,), bert(12, 768), 110_106_428, BERT, BERT_MODEL, HEADS),
     Network("bert-large", (64,), bert(24, 1024), 336_226_108, BERT, BERT_MODEL, HEADS),
+    *(Network(f"bert-large-{tokens}", (tokens,), bert(24, 1024, predictions), 336_226_108, BERT, BERT_MODEL,
+              HEADS.replace("predicts every token", f"predicts {predictions} masked tokens"))
+      for tokens, predictions in [(128, 20), (512, 80)]),
     Network("bert-base-squad", (384,), chain(bert_encoder(12, 768), linear("qa_outputs", 2)), 108_893_186, BERT,
             "BertForQuestionAnswering of Hugging Face transformers, names without bert.",
             "no pooler; the flop of the attention products are on attention.output.dense.weight of their block"),
@@ -554,6 +574,10 @@ NETWORKS = [
     Network("llama-10b", (8192,), llama(42, 4096, 1024, 14_336, 128_256), 10_211_381_248,
             "Jaghouar et al. 2024, INTELLECT-1 Technical Report (arXiv 2412.01152)", LLAMA_MODEL, INTELLECT),
     Network("gpt-1.3b", (2048,), gpt2(24, 2048, 50_257, positions=2048), 1_315_723_264, GPT_3, GPT2_MODEL, TIED),
+    Network("gpt-neo-125m", (1024,), gpt_neo(12, 768, 50_257), 125_198_592,
+            "Black et al. 2021, GPT-Neo (EleutherAI/gpt-neo-125M)", "GPTNeoForCausalLM of Hugging Face transformers",
+            "the head is tied to wte and its flop are on the last row, ln_f.bias; the flop of the attention products, "
+            "as if no block were local, are on attn.attention.out_proj.weight of their block"),
     *(Network(f"mpt-{size}", (2048,), mpt(blocks, width), total, MPT, MPT_MODEL, MPT_TIED)
       for size, blocks, width, total in [
           ("125m", 12, 768, 125_311_488), ("350m", 24, 1024, 355_985_408), ("760m", 24, 1536, 760_470_528),
