@@ -154,7 +154,7 @@ const Work* last_work(const Plan& plan);
 enum class Among { all, node, site, place };
 
 // An exchange averages; some can do each half of it alone.
-enum class Collective { all_reduce, reduce_scatter, all_gather };
+enum class CollectiveKind { all_reduce, reduce_scatter, all_gather };
 
 // These take part: ranks 0, 1, ... are the workers, node by node; then come the servers.
 struct Topology {

@@ -41,14 +41,6 @@ struct Sharding {
   int reduce_scatters(int micro_steps) const { return adds_whole ? 1 : micro_steps; }
 };
 
-// Workers that share the training state hold such parts of it: of parameters, of gradients, and of
-// what the optimizer keeps, with its copy of the parameters.
-struct StateShares {
-  double parameters = 1;
-  double gradients = 1;
-  double optimizer = 1;
-};
-
 struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
@@ -86,8 +78,6 @@ struct Schedule {
   // The first epochs have the densities that it says, as long as it says. Null: they do not warm
   // up.
   WarmUp (*warm_up)(const Settings&) = nullptr;
-  // What each of so many workers holds. Null: all of it.
-  StateShares (*shares)(const Settings&, int workers) = nullptr;
   void (*worker)(Worker&) = nullptr;
   void (*server)(Server&) = nullptr;          // run by every shard
   void (*aggregator)(Aggregator&) = nullptr;  // run once per node

@@ -15,11 +15,26 @@ struct Kept {
   std::string what;
 };
 
-std::vector<Kept> kept_of(const Scenario& scenario, int workers) {
+// Of what each worker holds everything, unless the schedule shards it.
+struct StateShares {
+  double parameters = 1;
+  double gradients = 1;
+  double optimizer = 1;  // with its copy of the parameters
+};
+
+StateShares shares_of(const Scenario& scenario, const Topology& topology) {
+  if (scenario.schedule->sharding == nullptr)
+    return {};
+  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
+  const double shard = 1.0 / static_cast<double>(topology.members(how.group, 0).size());
+  return {.parameters = how.parameters ? shard : 1,
+          .gradients = how.adds_whole ? 1 : shard,
+          .optimizer = shard};
+}
+
+std::vector<Kept> kept_of(const Scenario& scenario, const Topology& topology) {
   const Schedule& schedule = *scenario.schedule;
-  const StateShares shares = schedule.shares == nullptr
-                                 ? StateShares()
-                                 : schedule.shares(scenario.schedule_settings, workers);
+  const StateShares shares = shares_of(scenario, topology);
   const Precision precision = kept_in(scenario.arithmetic);
   const auto bytes = static_cast<double>(value_bytes(precision));
   std::vector<Kept> kept{{bytes, shares.parameters, "parameters"},
@@ -59,8 +74,7 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
     return std::nullopt;
   std::string terms;
   double bytes = 0;
-  for (const auto& [of_each, share, what] :
-       kept_of(scenario, static_cast<int>(cluster.workers.size()))) {
+  for (const auto& [of_each, share, what] : kept_of(scenario, cluster.topology)) {
     bytes += of_each * share;
     terms += fmt::format("{}{:g}{} {}", terms.empty() ? "" : " + ", of_each,
                          share < 1 ? fmt::format(" x {:.4g}", share) : "", what);

@@ -212,10 +212,10 @@ std::optional<Shards> shards_of(const Scenario& scenario, const Model& model,
   Shards shards{
       .how = how,
       .units = fmt::format("{} {}", units, describe_units(model, how.parts)),
-      .gather = traffic_of_shards(traffic, how.group, Collective::all_gather),
-      .reduce_scatter = traffic_of_shards(traffic, how.group, Collective::reduce_scatter)};
+      .gather = traffic_of_shards(traffic, how.group, CollectiveKind::all_gather),
+      .reduce_scatter = traffic_of_shards(traffic, how.group, CollectiveKind::reduce_scatter)};
   if (how.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
-    shards.across = traffic_of_shards(traffic, Among::place, Collective::all_reduce);
+    shards.across = traffic_of_shards(traffic, Among::place, CollectiveKind::all_reduce);
   return shards;
 }
 

@@ -70,11 +70,11 @@ PushedPieces Traffic::cut_of(const Bucket& bucket) const {
 Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int rank,
                          bool every_step) const {
   switch (collective) {
-    case Collective::reduce_scatter:
+    case CollectiveKind::reduce_scatter:
       return exchange->reduce_scatter(topology, exchange_settings, payload, rank);
-    case Collective::all_gather:
+    case CollectiveKind::all_gather:
       return exchange->all_gather(topology, exchange_settings, payload, rank);
-    case Collective::all_reduce:
+    case CollectiveKind::all_reduce:
       break;
   }
   return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
@@ -245,7 +245,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
   return within;
 }
 
-Traffic traffic_of_shards(const Traffic& traffic, Among group, Collective collective) {
+Traffic traffic_of_shards(const Traffic& traffic, Among group, CollectiveKind collective) {
   const Topology& topology = traffic.cluster.topology;
   if (group != Among::all)
     for (const std::vector<int>& node : topology.nodes)

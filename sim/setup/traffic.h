@@ -61,7 +61,7 @@ struct Traffic {
   double server_overhead_s = 0;  // of one core, for each tensor of a message
   int round = 1;                 // iterations of which one sends
   Among over = Among::all;       // whom its averages are over
-  Collective collective = Collective::all_reduce;
+  CollectiveKind collective = CollectiveKind::all_reduce;
 
   std::uint64_t bytes_of(const Bucket& bucket) const;
   // Gradient values of a bucket that the compressor gets, and each server's part of them.
@@ -122,7 +122,7 @@ Traffic traffic_within(const Traffic& traffic, Among group, const Exchange& exch
 // Returns the traffic of this half of an all-reduce in groups, or of an all-reduce; those of one
 // place in all nodes have the shares of it that their nodes hold. Throws std::invalid_argument
 // where nodes need one size and have not.
-Traffic traffic_of_shards(const Traffic& traffic, Among group, Collective collective);
+Traffic traffic_of_shards(const Traffic& traffic, Among group, CollectiveKind collective);
 
 // 0 .. count - 1.
 std::vector<int> first_ranks(int count);

@@ -90,6 +90,7 @@ Cluster workers_on(const std::vector<std::string>& devices) {
   for (const std::string& device : devices)
     cluster.workers.push_back(
         {.name = "h", .node = "", .device = device, .role = "", .speed_flops = 1e12});
+  cluster.topology = make_topology({static_cast<int>(devices.size())}, 0);
   return cluster;
 }
 
@@ -141,19 +142,20 @@ TEST(Memory, OfServersIsNotTheWorkers) {
             8e9);
 }
 
-// A schedule whose workers share the state holds parts of it.
-TEST(Memory, CountsTheSharesOfASchedule) {
-  Schedule sharing = Registered<Schedule>::find("bsp");
-  sharing.shares = [](const Settings&, int workers) {
-    return StateShares{.parameters = 1.0 / workers, .gradients = 1, .optimizer = 0.5};
+// What fsdp shards: parameters with zero = 3, gradients from 2 on, unless they are added up whole.
+TEST(Memory, CountsTheShardsOfFsdp) {
+  const auto bytes_of = [](std::map<std::string, std::string> more) {
+    more.insert({{"schedule", "fsdp"},
+                 {"precision", "bf16"},
+                 {"optimizer", "adam"},
+                 {"memory-bandwidth", "1e12"}});
+    return *need_of(more, 1e9, {"h100", "h100", "h100", "h100"});
   };
-  Scenario scenario =
-      resolve(given({{"precision", "bf16"}, {"optimizer", "adam"}, {"memory-bandwidth", "1e12"}}));
-  scenario.schedule = &sharing;
-  const Model model{.name = "net", .sample = "s", .layers = {{"a", 1'000'000'000, 1}}};
-  const auto need = memory_need(scenario, model, workers_on({"h100", "h100", "h100", "h100"}));
-  EXPECT_EQ(need->bytes, 1e9 * (2.0 / 4 + 2 + 12.0 / 2));
-  expect_mentions(need->arithmetic, {"2 x 0.25 parameters", "8 x 0.5 adam"});
+  EXPECT_EQ(bytes_of({}).bytes, 1e9 * (2 + 2 + 12) / 4);
+  EXPECT_EQ(bytes_of({{"zero", "2"}}).bytes, 1e9 * (2 + (2 + 12) / 4.0));
+  EXPECT_EQ(bytes_of({{"zero", "1"}}).bytes, 1e9 * (2 + 2 + 12 / 4.0));
+  EXPECT_EQ(bytes_of({{"no-sync", "on"}}).bytes, 1e9 * (2 / 4.0 + 2 + 12 / 4.0));
+  expect_mentions(bytes_of({}).arithmetic, {"2 x 0.25 parameters", "8 x 0.25 adam"});
 }
 
 }  // namespace
