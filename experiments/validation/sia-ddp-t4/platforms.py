@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 # Rates in bytes/s, PAIR for both ways together; README.md says where each comes from.
-IN_NODE, FLOW, PAIR = "2.5GBps", "0.585GBps", "0.71GBps"
+IN_NODE, FLOW, PAIR = "2.5GBps", "0.585GBps", "0.70GBps"
 LATENCY_IN_NODE, LATENCY = "7.5us", "15us"  # a way has two of the first, or both and one of the second
 
 FILES = {"platform": [4] * 16, "1-each": [1] * 16, "2-2": [2, 2], "1-4": [1, 4], "1-3-4": [1, 3, 4]}
