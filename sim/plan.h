@@ -45,6 +45,7 @@ struct Bucket {
   std::uint64_t parameters = 0;
   std::uint64_t small_parameters = 0;  // of these, in tensors too small to compress
   double forward_flop = 0;             // per sample; backward costs twice this
+  double again_flop = 0;               // and this: of forward, computed once more
   int tensors = 0;
   std::string first;  // names of its first and last layer, in backward order
   std::string last;

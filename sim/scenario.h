@@ -84,6 +84,10 @@ struct Learning {
 
 constexpr double default_epochs = 50;  // of a run that learns, unless `iterations` says otherwise
 
+// What backward computes once more because activations were not kept: nothing, attention's products
+// of activations (Korthikanti et al. 2022), or all of forward (Chen et al. 2016).
+enum class Recompute { off, selective, full };
+
 // Whether every step of an exchange is simulated, or many as one flow; automatic: every step where
 // messages are few (sim/engine/fidelity.h).
 enum class Fidelity { automatic, step, flow };
@@ -126,6 +130,7 @@ struct Scenario {
   std::string model;     // path of a model CSV
   int batch = 32;        // samples per worker and micro-step
   int accumulation = 1;  // micro-steps of an iteration, which sends gradients in the last one
+  Recompute recompute = Recompute::off;
   std::optional<int> global_batch;           // samples of all workers and an iteration
   Arithmetic arithmetic = Arithmetic::fp32;  // option precision
   Precision precision = Precision::fp32;     // of a gradient's values where they are sent

@@ -105,10 +105,16 @@ std::vector<Progress> progress_of(const Trace& trace) {
   };
   std::vector<Progress> workers(static_cast<std::size_t>(trace.workers));
   std::vector<std::vector<Iteration>> all(workers.size());
+  std::vector<bool> begun(workers.size());
   const std::string_view counts = trace.in_step ? "step" : "apply";
   for (const Row& row : trace.rows) {
-    if (row.verb == "forward" && row.iteration == 0)
+    // It begins with its first row: with forward, or where all are in step with what that waits
+    // for.
+    if (row.iteration == 0 && row.rank < trace.workers && row.stream == Stream::compute &&
+        (trace.in_step || row.verb != "wait") && !begun[static_cast<std::size_t>(row.rank)]) {
+      begun[static_cast<std::size_t>(row.rank)] = true;
       workers[static_cast<std::size_t>(row.rank)].start_s = row.start_s;
+    }
     const bool dropped = row.verb == "drop";
     if (row.verb != counts && !dropped)
       continue;

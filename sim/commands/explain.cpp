@@ -42,8 +42,8 @@ std::string explain_buckets(const Setup& setup) {
     }
     const std::string names = bucket.first + (bucket.tensors > 1 ? " ... " + bucket.last : "");
     text += fmt::format("  {:6}  {:7}  {:10}  {:11.3f}  {}\n", bucket.index, bucket.tensors,
-                        setup.traffic.bytes_of(bucket),
-                        1e3 * setup.compute.backward_s(0, bucket.forward_flop), names);
+                        setup.traffic.bytes_of(bucket), 1e3 * setup.compute.backward_s(0, bucket),
+                        names);
   }
   return text;
 }

@@ -34,7 +34,7 @@ Json buckets_json(const Setup& setup) {
     buckets.push_back({{"index", bucket.index},
                        {"tensors", bucket.tensors},
                        {"bytes", setup.traffic.bytes_of(bucket)},
-                       {"backward_s", setup.compute.backward_s(0, bucket.forward_flop)},
+                       {"backward_s", setup.compute.backward_s(0, bucket)},
                        {"first", bucket.first},
                        {"last", bucket.last}});
   return buckets;

@@ -187,7 +187,7 @@ void Worker::forward(const Bucket& bucket) {
 }
 
 void Worker::backward(const Bucket& bucket) {
-  compute(state_, state_.setup().compute.backward_s(state_.rank, bucket.forward_flop),
+  compute(state_, state_.setup().compute.backward_s(state_.rank, bucket),
           state_.row("backward", bucket.index));
 }
 

@@ -134,6 +134,13 @@ std::vector<Option> fixed_options() {
           "As PyTorch's no_sync: the exchange overlaps with one backward pass of so many, and the "
           "optimiser takes one step.",
           "8 --batch 32"),
+      row("recompute", &Scenario::recompute,
+          {{"off", Recompute::off}, {"selective", Recompute::selective}, {"full", Recompute::full}},
+          "off", Role::choice,
+          "activation checkpointing: what backward computes again, attention's products or all",
+          "It spares memory for computation: full takes 4/3 of what throughput, efficiency or the "
+          "model's file say, which are without it.",
+          "full"),
       row("global-batch", &Scenario::global_batch, whole(1, 1e9), "", Role::question,
           "samples of all workers in an iteration: workers x batch x accumulation",
           "With batch it sets accumulation, without it batch; workers have to be given.",

@@ -128,6 +128,7 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                     std::vector<Conflict>& conflicts) {
   const Schedule& schedule = *scenario.schedule;
   const Exchange& exchange = *scenario.exchange;
+  find_misfits_of_shards(scenario, given, conflicts);
   if (!schedule.any_exchange && exchange.name != schedule.exchange)
     conflicts.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
                                          " allows only " + schedule.exchange});
@@ -157,7 +158,6 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          "best-of-seeds means nothing without best-of: give best-of, the options "
                          "whose best value is compared"});
   find_misfits_of_settings(scenario, given, conflicts);
-  find_misfits_of_shards(scenario, given, conflicts);
 }
 
 // Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a conflict,
@@ -383,6 +383,8 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   check_network(scenario, given);
   resolve_optimizer(given, scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
+  if (scenario.schedule->sharding != nullptr)
+    scenario.written.erase("bucket-bytes");  // it has units
   resolve_batches(given, scenario, conflicts);
   keep_settings(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)

@@ -4,7 +4,8 @@
 // but for the last unit, with which backward begins; its gradient is reduce-scattered after its
 // backward, and each worker steps its shard. While a unit computes, the next one is gathered
 // (`prefetch`): queued before this unit's reduce-scatter, as PyTorch's BACKWARD_PRE does, because
-// one stream runs them all. With 1 and 2 parameters are whole and are gathered after the step.
+// one stream runs them all. With 1 and 2 parameters are whole and are gathered after the step,
+// while the next forward goes on as far as they have come (with `prefetch = 0` it waits for all).
 //
 // Micro-steps: gradients are scattered in each and added up as shards (zero = 2 and 3), or added up
 // whole and scattered in the last (zero = 1, and `no-sync = on` as in PyTorch's context no_sync).
@@ -47,6 +48,11 @@ void pass(Worker& worker, const Sharding& how, const Units& units, std::size_t p
   }
 }
 
+void finish_gathers(Worker& worker, const Units& units) {
+  for (const Bucket* unit : units)
+    worker.finish_gather(*unit);
+}
+
 void worker(Worker& worker) {
   const Sharding how = sharding(worker.settings());
   Units backward;
@@ -68,9 +74,10 @@ void worker(Worker& worker) {
       continue;
     for (const Bucket* unit : forward)
       worker.start_gather(*unit);
-    for (const Bucket* unit : forward)
-      worker.finish_gather(*unit);
+    if (how.prefetch == 0)
+      finish_gathers(worker, forward);
   }
+  finish_gathers(worker, forward);
 }
 
 const Registered<Schedule> entry{{
@@ -90,8 +97,10 @@ const Registered<Schedule> entry{{
                               "one for each numbered block of layers that names show",
                               "blocks", 1, 1e5),
                  "blocks"),
-         whole_number("prefetch", "units that are gathered ahead while one computes; 0: none", "1",
-                      0, 1e5),
+         whole_number("prefetch",
+                      "units that are gathered ahead while one computes; 0: none, so that nothing "
+                      "is gathered while forward computes",
+                      "1", 0, 1e5),
          choice("shard",
                 "who holds a whole together: all workers, or those of each node (hybrid), "
                 "whose gradients are then all-reduced between nodes",

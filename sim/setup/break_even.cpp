@@ -91,7 +91,7 @@ double averaging_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   const ComputeTimes& compute = setup.compute;
   const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
   const auto backward_s = [&](std::size_t bucket) {
-    return overlap ? compute.backward_s(worker, setup.buckets[bucket].forward_flop) : 0;
+    return overlap ? compute.backward_s(worker, setup.buckets[bucket]) : 0;
   };
   if (!second_core) {
     std::vector<Task> tasks{{.seconds = before_s}};

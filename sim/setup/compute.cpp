@@ -209,6 +209,11 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           "optimizer = {}: model {} has times of its own updates; allowed with it is in-throughput",
           scenario.written.at("optimizer"), model.name));
   }
+  times.again_flop = model.again_flop();
+  times.again_part = times.forward_part * times.again_flop / times.model_flop;
+  const double more = 1 + times.again_part;  // computation, of which these then are parts
+  for (double* part : {&times.forward_part, &times.backward_part, &times.again_part})
+    *part /= more;
   const bool servers_apply = scenario.schedule != nullptr && scenario.schedule->server != nullptr;
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
@@ -220,6 +225,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
           scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
+    times.solo_s[w] += (more - 1) * (times.solo_s[w] - step_s);
     times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
     times.step_s.push_back(servers_apply ? 0 : own_part * step_s);
     times.solo_s[w] -= step_s - times.step_s.back();
@@ -234,6 +240,9 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
         fmt::format("; {}'s step, {:.4g} s on worker 0, {}", scenario.written.at("optimizer"),
                     own_part * flop / cluster.workers[0].speed_flops,
                     servers_apply ? "is the servers'" : "follows communication");
+  if (more > 1)
+    times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
+                                scenario.written.at("recompute"), more);
   if (!model.read_as.empty())
     times.source += "; model read as " + model.read_as;
   return times;
@@ -251,9 +260,15 @@ double ComputeTimes::accumulate_s(int worker) const {
   return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * (micro_steps - 1);
 }
 
-double ComputeTimes::backward_s(int worker, double forward_flop) const {
+double ComputeTimes::backward_s(int worker, const Bucket& bucket) const {
+  const double again = again_flop > 0 ? again_part * bucket.again_flop / again_flop : 0;
   return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps *
-         (backward_part * forward_flop / model_flop);
+         (backward_part * bucket.forward_flop / model_flop + again);
+}
+
+double ComputeTimes::backward_s(int worker) const {
+  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps *
+         (backward_part + again_part);
 }
 
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration) {

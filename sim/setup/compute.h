@@ -27,15 +27,17 @@ struct ComputeTimes {
   // pass, unless the model's file has times.
   double forward_part = 1.0 / 3;
   double backward_part = 2.0 / 3;
-  std::string source;  // where the seconds come from, for the result
+  double again_part = 0;  // and what backward computes once more,
+  double again_flop = 0;  // of so much of the model's forward pass
+  std::string source;     // where the seconds come from, for the result
 
   double forward_s(int worker) const;                       // of one micro-step, as are those below
   double forward_s(int worker, double forward_flop) const;  // of layers with so much flop
   // From the first micro-step's backward pass to the last one's forward pass.
   double accumulate_s(int worker) const;
   double before_backward_s(int worker) const { return forward_s(worker) + accumulate_s(worker); }
-  double backward_s(int worker, double forward_flop) const;
-  double backward_s(int worker) const { return backward_s(worker, model_flop); }
+  double backward_s(int worker, const Bucket& bucket) const;  // of its layers
+  double backward_s(int worker) const;
 };
 
 // Throws std::runtime_error that lists the rows that exist, if no source is available; or if the

@@ -32,6 +32,7 @@ std::vector<Bucket> bucketed(const std::vector<Layer>& backward, const std::vect
     Bucket& bucket = buckets.back();
     bucket.parameters += backward[i].parameters;
     bucket.forward_flop += backward[i].forward_flop;
+    bucket.again_flop += backward[i].again_flop;
     ++bucket.tensors;
     bucket.last = backward[i].name;
     open = joins[i];
@@ -70,6 +71,14 @@ int parts_of(const Model& model, std::optional<int> parts) {
       static_cast<int>(std::ceil(static_cast<double>(model.parameters()) / parameters_of_a_part)));
 }
 
+template <class Number>
+Number sum_of(const std::vector<Layer>& layers, Number Layer::*member) {
+  Number sum = 0;
+  for (const Layer& layer : layers)
+    sum += layer.*member;
+  return sum;
+}
+
 std::vector<Layer> in_backward_order(const Model& model) {
   return {model.layers.rbegin(), model.layers.rend()};
 }
@@ -100,6 +109,9 @@ Model read_csv_model(const std::string& path) {
   const std::size_t layer = csv.column("layer");
   const std::size_t parameters = csv.column("parameters");
   const std::size_t flop = csv.column("forward_flop");
+  std::optional<std::size_t> attention;
+  if (std::ranges::find(csv.columns, "attention_flop") != csv.columns.end())
+    attention = csv.column("attention_flop");
 
   Model model;
   model.name = std::filesystem::path(path).stem().string();
@@ -112,6 +124,9 @@ Model read_csv_model(const std::string& path) {
     const double cost = checked_number({.name = "forward_flop", .minimum = 0, .maximum = most_flop},
                                        row.fields[flop]);
     model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
+    if (attention)
+      model.layers.back().attention_flop = checked_number(
+          {.name = "attention_flop", .minimum = 0, .maximum = cost}, row.fields[*attention]);
   });
   if (model.layers.empty())
     refuse_file(path, "a model needs at least one layer");
@@ -159,17 +174,19 @@ Model model_of(ImportedIteration iteration, const std::string& path, int value_b
 }  // namespace
 
 std::uint64_t Model::parameters() const {
-  std::uint64_t sum = 0;
-  for (const Layer& layer : layers)
-    sum += layer.parameters;
-  return sum;
+  return sum_of(layers, &Layer::parameters);
 }
 
 double Model::forward_flop() const {
-  double sum = 0;
-  for (const Layer& layer : layers)
-    sum += layer.forward_flop;
-  return sum;
+  return sum_of(layers, &Layer::forward_flop);
+}
+
+double Model::attention_flop() const {
+  return sum_of(layers, &Layer::attention_flop);
+}
+
+double Model::again_flop() const {
+  return sum_of(layers, &Layer::again_flop);
 }
 
 Model read_model(const std::string& path, int value_bytes) {

@@ -14,7 +14,9 @@ namespace syncline {
 struct Layer {
   std::string name;
   std::uint64_t parameters = 0;
-  double forward_flop = 0;  // per sample; where a model has times, ns of its backward instead
+  double forward_flop = 0;    // per sample; where a model has times, ns of its backward instead
+  double attention_flop = 0;  // of these: products of activations, which grow with the sequence
+  double again_flop = 0;      // of these: computed once more in backward
 };
 
 // Other tools' files have these instead of flop: seconds of an iteration of one worker alone, of
@@ -36,6 +38,8 @@ struct Model {
 
   std::uint64_t parameters() const;
   double forward_flop() const;  // per sample
+  double attention_flop() const;
+  double again_flop() const;
 };
 
 // Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;

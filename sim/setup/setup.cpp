@@ -196,6 +196,19 @@ Model trained_model(const Scenario& scenario, const Lesson* lesson) {
   return model;
 }
 
+// Sets what backward computes again.
+void set_recomputed(const Scenario& scenario, Model& model) {
+  if (scenario.recompute == Recompute::selective && model.attention_flop() == 0)
+    refuse(
+        "recompute = selective: model {} does not say which operations are attention's (column "
+        "attention_flop of its file); allowed are off and full",
+        model.name);
+  for (Layer& layer : model.layers)
+    layer.again_flop = scenario.recompute == Recompute::full        ? layer.forward_flop
+                       : scenario.recompute == Recompute::selective ? layer.attention_flop
+                                                                    : 0;
+}
+
 // An epoch is that of the data where the user has not said it.
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
   if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
@@ -295,6 +308,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);
   Model model = trained_model(scenario, lesson.get());
+  set_recomputed(scenario, model);
   std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
@@ -330,6 +344,8 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     if (const std::optional<Among> group = replica(scenario.schedule_settings))
       within = traffic_within(traffic, *group, *scenario.dense_exchange);
   std::optional<Shards> shards = shards_of(scenario, model, traffic, buckets.size());
+  if (shards)
+    compute.source += "; in units: " + shards->units;
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),
           .model = std::move(model),

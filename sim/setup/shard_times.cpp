@@ -16,18 +16,28 @@ class ShardClock {
                                  setup.compute.solo_s.begin())),
         arrived_s_(setup.buckets.size()) {}
 
+  // Of the second iteration, into which gathers may reach from the first one.
   double seconds() {
+    iteration();
+    const double first_s = now_s_;
+    iteration();
+    return now_s_ - first_s;
+  }
+
+ private:
+  void iteration() {
     const int units = static_cast<int>(setup_.buckets.size());
     std::vector<int> backward;
     for (int unit = 0; unit < units; ++unit)
       backward.push_back(unit);
     const std::vector<int> forward(backward.rbegin(), backward.rend());
     const ComputeTimes& compute = setup_.compute;
-    const auto flop = [&](int unit) { return setup_.buckets[index(unit)].forward_flop; };
     for (int left = compute.micro_steps - 1; left >= 0; --left) {
-      pass(forward, 0, [&](int unit) { now_s_ += compute.forward_s(worker_, flop(unit)); });
+      pass(forward, 0, [&](int unit) {
+        now_s_ += compute.forward_s(worker_, setup_.buckets[index(unit)].forward_flop);
+      });
       pass(backward, 1, [&](int unit) {
-        now_s_ += compute.backward_s(worker_, flop(unit));
+        now_s_ += compute.backward_s(worker_, setup_.buckets[index(unit)]);
         if (left == 0 || !how_.adds_whole)
           scatter(unit);
       });
@@ -35,14 +45,13 @@ class ShardClock {
     wait_for(std::max(scattered_s_, averaged_s_));
     now_s_ += compute.launch_s + compute.step_s[index(worker_)];
     if (how_.parameters)
-      return now_s_;
+      return;
     for (const int unit : forward)
       gather(unit);
-    wait_for(free_s_);
-    return now_s_;
+    if (how_.prefetch == 0)
+      wait_for(free_s_);
   }
 
- private:
   template <class Compute>
   void pass(const std::vector<int>& units, int present, Compute compute) {
     const int count = static_cast<int>(units.size());
@@ -89,11 +98,11 @@ class ShardClock {
   std::vector<double> arrived_s_;  // by unit
 };
 
-ExchangeTime times(const ExchangeTime& one, double count) {
+ExchangeTime repeated(const ExchangeTime& one, double count) {
   return {.fixed_s = count * one.fixed_s, .bytes_s = count * one.bytes_s, .about = one.about};
 }
 
-void add(const ExchangeTime& more, ExchangeTime& sum) {
+void add_to(const ExchangeTime& more, ExchangeTime& sum) {
   sum.fixed_s += more.fixed_s;
   sum.bytes_s += more.bytes_s;
   sum.about = sum.about || more.about;
@@ -113,11 +122,11 @@ ShardSums sums_of(const Setup& setup, const ShardTimes& of_units) {
   const int micro_steps = setup.compute.micro_steps;
   ShardSums sums;
   for (std::size_t unit = 0; unit < setup.buckets.size(); ++unit) {
-    add(times(of_units.gather[unit], how.gathers(micro_steps, unit == 0)), sums.gather);
-    add(times(of_units.reduce_scatter[unit], how.reduce_scatters(micro_steps)),
-        sums.reduce_scatter);
+    add_to(repeated(of_units.gather[unit], how.gathers(micro_steps, unit == 0)), sums.gather);
+    add_to(repeated(of_units.reduce_scatter[unit], how.reduce_scatters(micro_steps)),
+           sums.reduce_scatter);
     if (!of_units.across.empty())
-      add(times(of_units.across[unit], how.reduce_scatters(micro_steps)), sums.across);
+      add_to(repeated(of_units.across[unit], how.reduce_scatters(micro_steps)), sums.across);
   }
   return sums;
 }

@@ -54,7 +54,7 @@ Options fsdp(const std::string& platform, const std::vector<std::uint64_t>& tens
 const std::vector<std::uint64_t> unequal{700'001, 3, 900'000, 100'007};
 
 // Bytes of iteration 3 that workers send in rows of this verb.
-std::uint64_t sent(const Simulated& run, const std::string& verb) {
+std::uint64_t sent_in_one(const Simulated& run, const std::string& verb) {
   std::uint64_t bytes = 0;
   for (const Row& row : run.rows(verb))
     bytes += row.iteration == 3 ? row.bytes_sent : 0;
@@ -100,12 +100,13 @@ TEST(Shards, SendWhatThePaperCountsToTheByte) {
             const Simulated run = simulated(options);
             const std::string name = one.name + " zero " + zero + " no-sync " + no_sync + " k " +
                                      std::to_string(k) + " units " + units;
-            EXPECT_EQ(sent(run, "all-gather"),
+            EXPECT_EQ(sent_in_one(run, "all-gather"),
                       others * (*zero == '3' ? times * (2 * all - last) : all))
                 << name;
-            EXPECT_EQ(sent(run, "reduce-scatter"), others * (scatters_once ? 1 : times) * all)
+            EXPECT_EQ(sent_in_one(run, "reduce-scatter"),
+                      others * (scatters_once ? 1 : times) * all)
                 << name;
-            EXPECT_EQ(sent(run, "all-reduce"), 0u) << name;
+            EXPECT_EQ(sent_in_one(run, "all-reduce"), 0u) << name;
             EXPECT_FALSE(run.below_its_bound()) << name;
             EXPECT_NEAR(run.figures.throughput_samples_per_s * run.iteration_s(),
                         10.0 * k * one.workers, 1e-6)
@@ -119,9 +120,9 @@ TEST(Shards, SendWhatThePaperCountsToTheByte) {
 // In half precision half of that.
 TEST(Shards, HaveTheBytesOfThePrecision) {
   Options options = fsdp(star_platform({.nodes = 3}), unequal, {});
-  const std::uint64_t full = sent(simulated(options), "all-gather");
+  const std::uint64_t full = sent_in_one(simulated(options), "all-gather");
   options["precision"] = "fp16";
-  EXPECT_EQ(2 * sent(simulated(options), "all-gather"), full);
+  EXPECT_EQ(2 * sent_in_one(simulated(options), "all-gather"), full);
 }
 
 // Links carry what `explain` says that they do, in the node and between nodes.
@@ -162,17 +163,20 @@ TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
   // Nothing is gathered ahead: forward of a unit waits for its own gather, and so does backward of
   // the first unit, behind the reduce-scatter of the second one. All is exposed.
   const double none_ahead = 0.1 + 5 * moves;
-  // Whole parameters: reduce-scatters hide behind backward, gathers follow the step.
-  const double whole = 2 * forward + backward + 2 * moves + 2 * moves;
+  // Whole parameters: reduce-scatters hide behind backward, gathers follow the step. What follows
+  // the step hides behind forward of the unit before, or behind nothing.
+  const double waits = 2 * forward + backward + 2 * moves + 2 * moves;
+  const double whole = waits - forward;
   struct Case {
     const char* zero;
     const char* prefetch;
     const char* overlap;
     double seconds;
   };
-  for (const Case& one : {Case{"3", "1", "on", ahead}, Case{"3", "7", "on", ahead},
-                          Case{"3", "0", "on", none_ahead}, Case{"3", "1", "off", 0.1 + 5 * moves},
-                          Case{"2", "1", "on", whole}, Case{"1", "1", "off", 0.1 + 4 * moves}})
+  for (const Case& one :
+       {Case{"3", "1", "on", ahead}, Case{"3", "7", "on", ahead}, Case{"3", "0", "on", none_ahead},
+        Case{"3", "1", "off", 0.1 + 5 * moves}, Case{"2", "1", "on", whole},
+        Case{"1", "0", "on", waits}, Case{"1", "1", "off", 0.1 + 4 * moves}})
     for (const char* fidelity : {"step", "flow"}) {
       const Options options =
           fsdp(star_platform({.nic_Bps = 5e8, .nic_latency_s = 0}), {10'000'000, 10'000'000},
@@ -242,7 +246,8 @@ TEST(Shards, WithOneUnitOfZero2AreBspWithARing) {
     EXPECT_NEAR(shards.iteration_s(), bsp.iteration_s(), 1e-6) << steps;
     EXPECT_NEAR(shards.figures.exposed_communication_s, bsp.figures.exposed_communication_s, 1e-6)
         << steps;
-    EXPECT_EQ(sent(shards, "all-gather") + sent(shards, "reduce-scatter"), sent(bsp, "all-reduce"))
+    EXPECT_EQ(sent_in_one(shards, "all-gather") + sent_in_one(shards, "reduce-scatter"),
+              sent_in_one(bsp, "all-reduce"))
         << steps;
   }
 }
@@ -276,9 +281,9 @@ TEST(Shards, OfANodeAreAveragedBetweenNodes) {
       simulated(fsdp(star_platform({.nodes = 3, .workers_per_node = 4, .nic_Bps = 2e8}), unequal,
                      {{"shard", "node"}}));
   const std::uint64_t all = 4 * (700'001 + 3 + 900'000 + 100'007);
-  EXPECT_EQ(sent(run, "all-gather"), 3 * 3 * (2 * all - 4 * 100'007));
-  EXPECT_EQ(sent(run, "reduce-scatter"), 3 * 3 * all);
-  EXPECT_EQ(sent(run, "all-reduce"), 2 * 2 * all);  // of N - 1 others, twice
+  EXPECT_EQ(sent_in_one(run, "all-gather"), 3 * 3 * (2 * all - 4 * 100'007));
+  EXPECT_EQ(sent_in_one(run, "reduce-scatter"), 3 * 3 * all);
+  EXPECT_EQ(sent_in_one(run, "all-reduce"), 2 * 2 * all);  // of N - 1 others, twice
   EXPECT_NEAR(run.figures.bytes_sent_off_node * 12, 2.0 * 2 * all, 1);
   // Fast buses, slow cards: less leaves the node than if all held one whole.
   Options options = fsdp(star_platform({.nodes = 3, .workers_per_node = 4, .nic_Bps = 5e7}),

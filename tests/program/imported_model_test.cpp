@@ -193,7 +193,8 @@ TEST(ImportedModel, TakesItsOwnTimesOnTheFastestHostWhateverTheBatch) {
     EXPECT_DOUBLE_EQ(times.solo_s.at(1), 2 * 4750e-6);
     EXPECT_DOUBLE_EQ(times.forward_s(0), 1500e-6);
     EXPECT_DOUBLE_EQ(times.backward_s(0), 3000e-6);
-    EXPECT_DOUBLE_EQ(times.backward_s(1, model.layers[0].forward_flop), 2 * 2000e-6);
+    EXPECT_DOUBLE_EQ(times.backward_s(1, {.forward_flop = model.layers[0].forward_flop}),
+                     2 * 2000e-6);
     EXPECT_DOUBLE_EQ(times.step_s.at(1), 2 * 250e-6);
     expect_mentions(times.source, {"times of the model's file", "Chakra"});
   }

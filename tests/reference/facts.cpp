@@ -49,7 +49,7 @@ Facts facts_of(const Setup& setup) {
     facts.forward_s.push_back(setup.compute.forward_s(worker));
     facts.backward_s.emplace_back();
     for (const Bucket& bucket : setup.buckets)
-      facts.backward_s.back().push_back(setup.compute.backward_s(worker, bucket.forward_flop));
+      facts.backward_s.back().push_back(setup.compute.backward_s(worker, bucket));
     facts.step_s.push_back(setup.compute.step_s[index(worker)] + setup.compute.launch_s);
   }
   for (const Bucket& bucket : setup.buckets) {
