@@ -116,6 +116,12 @@ struct Framework {
 
 // resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
 // `compressor` may be null.
+// Of links whose names fit the pattern, in which * stands for any characters.
+struct LinkFactor {
+  std::string pattern;
+  double factor = 1;
+};
+
 struct Scenario {
   std::string platform;                 // path of a SimGrid XML file
   std::optional<int> workers;           // none: every worker host of the platform
@@ -171,6 +177,7 @@ struct Scenario {
   const Network* network = nullptr;
   std::optional<double> bandwidth_factor;  // instead of the network model's own
   std::optional<double> latency_factor;
+  std::vector<LinkFactor> link_bandwidths, link_latencies;  // times these, besides
   double step_overhead_s = 0;
   Fidelity fidelity = Fidelity::automatic;
   double jitter = 0;  // coefficient of variation of compute time

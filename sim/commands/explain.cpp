@@ -82,15 +82,19 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
   double busiest_s = 0;
   for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes, setup.buckets))
     if (const PlatformLink& l = routes.links()[static_cast<std::size_t>(link)];
-        !l.fatpipe && bytes / l.bandwidth.mean_Bps() > busiest_s) {
+        !l.fatpipe && (l.is_named || setup.scenario.link_bandwidths.empty()) &&
+        bytes / l.bandwidth.mean_Bps() > busiest_s) {
       busiest = &l;
       busiest_s = bytes / l.bandwidth.mean_Bps();
     }
   const Exchange& own = *setup.traffic.exchange;
   const Exchange& rival = *even.rival.exchange;
-  std::string text = "\nbreak-even bandwidth against bsp, " + rival.name +
-                     (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
-                     " and no compressor, with the same buckets and overlap\n";
+  std::string text =
+      "\nbreak-even bandwidth against bsp, " + rival.name +
+      (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
+      " and no compressor, with the same buckets and overlap" +
+      (setup.scenario.link_bandwidths.empty() ? "" : ", of the links that bandwidth-factor names") +
+      "\n";
   text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
   if (even.known) {
     text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";

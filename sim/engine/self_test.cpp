@@ -1,11 +1,11 @@
 #include "sim/engine/self_test.h"
 
 #include <cmath>
-#include <cstdio>
 #include <fmt/format.h>
 #include <stdexcept>
 
 #include "sim/engine/run.h"
+#include "sim/setup/temporary_file.h"
 
 namespace syncline {
 namespace {
@@ -50,10 +50,8 @@ Setup hosts_alone(const Network& network, const std::string& platform_path) {
 }  // namespace
 
 std::string self_test(const Network& network) {
-  std::FILE* file = std::tmpfile();  // SimGrid reads platforms from files only
-  if (file == nullptr || std::fputs(platform, file) < 0 || std::fflush(file) != 0)
-    throw std::runtime_error("cannot write a temporary file");
-  const Setup setup = hosts_alone(network, "/proc/self/fd/" + std::to_string(fileno(file)));
+  const TemporaryFile file(platform);
+  const Setup setup = hosts_alone(network, file.path());
 
   std::vector<KnownTransfer> transfers{
       {"400 kB over 100 MB/s and 100 ms", 0, 1, 400'000, 4e5},

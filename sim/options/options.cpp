@@ -64,6 +64,38 @@ Option precision(Option option) {
   return option;
 }
 
+// A number for all links, PATTERN:NUMBER for some, or both, with ; between.
+Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
+                std::vector<LinkFactor> Scenario::*some) {
+  OwnOption factor = numbers;
+  factor.name = option.name;
+  option.set = [=](Scenario& s, const std::string& text) {
+    (s.*every).reset();
+    (s.*some).clear();
+    for (const std::string& part : split(text, ';')) {
+      const std::size_t colon = part.rfind(':');
+      const double value = checked_number(
+          factor, colon == std::string::npos ? part : trimmed(part.substr(colon + 1)));
+      const std::string pattern = trimmed(part.substr(0, colon));
+      const auto stands_twice = [&](const LinkFactor& other) { return other.pattern == pattern; };
+      if (colon == std::string::npos
+              ? (s.*every).has_value()
+              : pattern.empty() || std::ranges::any_of(s.*some, stands_twice))
+        throw std::invalid_argument(option.name + " = " + brief(text) +
+                                    ": allowed are one number and, with ; between, "
+                                    "PATTERN:NUMBER with different patterns");
+      if (colon == std::string::npos)
+        s.*every = value;
+      else
+        (s.*some).push_back({pattern, value});
+    }
+  };
+  option.number = true;
+  option.allowed =
+      allowed_values(factor) + ", PATTERN:NUMBER for links whose names fit, or several with ;";
+  return option;
+}
+
 // Its values are one list, which is no sweep.
 Option as_list(Option option) {
   option.is_list = true;
@@ -244,12 +276,18 @@ std::vector<Option> fixed_options() {
           "It says how latency, bandwidth and flows that meet become seconds; bandwidth-factor and "
           "latency-factor replace its own.",
           "exact,lv08"),
-      row("bandwidth-factor", &Scenario::bandwidth_factor, numbers(1e-6, 1e3), "", Role::question,
-          "times every bandwidth, instead of the network model's",
-          "With 2 every link is twice as fast: a what-if in one word.", "0.5,1,2"),
-      row("latency-factor", &Scenario::latency_factor, numbers(0, 1e6), "", Role::question,
-          "times every latency, instead of the network model's",
-          "With 0.5 every latency is half of the platform's.", "0.5"),
+      of_links(row("bandwidth-factor", nullptr, "", Role::question,
+                   "times every bandwidth, instead of the network model's; PATTERN:X, some links'",
+                   "With 2 every link is twice as fast, with *-nic*:2 the cards: that counts "
+                   "besides, and where several patterns fit, all count.",
+                   "*-nic*:0.5,*-nic*:2"),
+               numbers(1e-6, 1e3), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
+      of_links(row("latency-factor", nullptr, "", Role::question,
+                   "times every latency, instead of the network model's; PATTERN:X, some links'",
+                   "With 0.5 every latency is half of the platform's; patterns count as those of "
+                   "bandwidth-factor.",
+                   "0.5"),
+               numbers(0, 1e6), &Scenario::latency_factor, &Scenario::link_latencies),
       row("step-overhead", &Scenario::step_overhead_s, numbers(0, 1e3), "0", Role::question,
           "seconds of software per step of an exchange",
           "Launching a step of a collective costs some microseconds of software.", "5e-6"),

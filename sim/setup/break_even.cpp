@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 namespace syncline {
@@ -147,13 +148,14 @@ namespace {
 
 constexpr double lowest = 1e-9;  // looked at, as multiples of the scenario's bandwidth
 constexpr double highest = 1e9;
-constexpr int looks = 1800;  // a hundred per decade: both limits of a range are found
+constexpr int many_looks = 1800;  // a hundred per decade: both limits of a range are found
+constexpr int few_looks = 72;     // where each is of all exchanges anew
 
 // `extra_s`: compressed minus dense seconds at a multiple of the bandwidth, negative in the ranges.
 template <class ExtraSeconds>
-std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s) {
+std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, double nearness) {
   const auto crossing = [&](double low, double high, bool pays_low) {
-    while (high / low > 1 + 1e-9) {
+    while (high / low > 1 + nearness) {
       const double middle = std::sqrt(low * high);
       ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
     }
@@ -222,13 +224,45 @@ double alone_s(const std::vector<ExchangeTime>& buckets) {
   return seconds;
 }
 
-}  // namespace
+// Of one scenario and its rival, exchanges as long as they are at these bandwidths.
+class BothTimes {
+ public:
+  BothTimes(const Setup& setup, Routes& routes, const Traffic& rival)
+      : setup_(setup), routes_(routes), rival_(rival) {}
 
-BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
-  BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
-  result.compressed = std::move(times);
-  result.dense = bucket_times(result.rival, routes, setup.buckets);
+  // Only those of links that bandwidth-factor names are multiplied, if it names any.
+  bool of_named() const { return !setup_.scenario.link_bandwidths.empty(); }
 
+  using Times = std::pair<std::vector<ExchangeTime>, std::vector<ExchangeTime>>;
+  const Times& at(double bandwidth) {
+    const auto [known, added] = known_.try_emplace(bandwidth);
+    if (!added)
+      return known->second;
+    if (of_named())
+      routes_.scale_named(bandwidth);
+    const double of_all = of_named() ? 1 : bandwidth;
+    known->second = {bucket_times(setup_.traffic, routes_, setup_.buckets, of_all),
+                     bucket_times(rival_, routes_, setup_.buckets, of_all)};
+    if (of_named())
+      routes_.scale_named(1);
+    return known->second;
+  }
+
+  template <class SecondsOf>
+  double extra_s(double bandwidth, SecondsOf seconds_of) {
+    const Times& both = at(bandwidth);
+    return seconds_of(both.first) - seconds_of(both.second);
+  }
+
+ private:
+  const Setup& setup_;
+  Routes& routes_;
+  const Traffic& rival_;
+  std::map<double, Times> known_;
+};
+
+// By what exchanges take at the scenario's own bandwidths, split into bytes and the rest.
+void find_ranges(const Setup& setup, BreakEven& result) {
   double saved_s = 0;
   double spent_s = 0;
   for (std::size_t i = 0; i < result.dense.size(); ++i) {
@@ -241,33 +275,51 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
     result.without_overlap = {{.to = spent_s > 0 ? saved_s / spent_s : 0}};
   else if (spent_s < 0)
     result.without_overlap = {{.from = saved_s / spent_s}};
-  result.with_overlap = ranges_below_zero([&](double bandwidth) {
+  const auto extra_s = [&](double bandwidth) {
     return iteration_seconds(setup, result.compressed, bandwidth) -
            iteration_seconds(setup, result.dense, bandwidth);
-  });
+  };
+  result.with_overlap = ranges_below_zero(extra_s, many_looks, 1e-9);
+}
+
+}  // namespace
+
+BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
+  BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
+  BothTimes both(setup, routes, result.rival);
+  result.compressed = std::move(times);
+  result.dense = bucket_times(result.rival, routes, setup.buckets);
+  const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
+    return iteration_seconds(setup, buckets, 1);
+  };
+  const auto find = [&](auto seconds_of) {
+    return ranges_below_zero([&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); },
+                             few_looks, 1e-4);
+  };
   const auto look_again = [&](std::vector<BandwidthRange>& ranges, auto seconds_of) {
-    const auto extra_s = [&](double bandwidth) {
-      return seconds_of(bucket_times(setup.traffic, routes, setup.buckets, bandwidth)) -
-             seconds_of(bucket_times(result.rival, routes, setup.buckets, bandwidth));
-    };
     for (BandwidthRange& range : ranges)
       for (double* limit : {&range.from, &range.to})
         if (*limit > 0) {
-          *limit = limit_near(*limit, extra_s);
+          *limit = limit_near(
+              *limit, [&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); });
           result.known = result.known && *limit > 0;
         }
   };
   result.known = !drift_apart(result.compressed) && !setup.within;
+  if (both.of_named() && result.known) {
+    result.without_overlap = find(alone_s);
+    result.with_overlap = find(overlapped_s);
+  } else {
+    find_ranges(setup, result);
+  }
   if (!result.known)
     return result;
-  look_again(result.without_overlap, alone_s);
-  const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
-    return iteration_seconds(setup, buckets, 1);
-  };
-  look_again(result.with_overlap, overlapped_s);
+  if (!both.of_named()) {
+    look_again(result.without_overlap, alone_s);
+    look_again(result.with_overlap, overlapped_s);
+  }
   const auto pays = [&](double bandwidth, bool expected) {
-    const auto compressed = bucket_times(setup.traffic, routes, setup.buckets, bandwidth);
-    const auto dense = bucket_times(result.rival, routes, setup.buckets, bandwidth);
+    const auto& [compressed, dense] = both.at(bandwidth);
     return expected ? overlapped_s(compressed) < least_seconds(setup, dense)
                     : least_seconds(setup, compressed) > overlapped_s(dense);
   };

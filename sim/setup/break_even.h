@@ -17,7 +17,8 @@ namespace syncline {
 double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth, const std::vector<ExchangeTime>& within = {});
 
-// Bandwidths, as multiples of the scenario's own. 0: no limit on that side.
+// Bandwidths, as multiples of the scenario's own: of all links, or of those alone that
+// bandwidth-factor names by patterns. 0: no limit on that side.
 struct BandwidthRange {
   double from = 0;
   double to = 0;

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <map>
-#include <memory>
 #include <set>
 #include <simgrid/kernel/routing/NetPoint.hpp>
 #include <simgrid/s4u.hpp>
@@ -16,10 +15,13 @@
 #include <utility>
 #include <xbt/config.hpp>
 
+#include "sim/setup/in_folder_of.h"
+#include "sim/setup/link_factors.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform_text.h"
 #include "sim/setup/platform_words.h"
 #include "sim/setup/refuse.h"
+#include "sim/setup/temporary_file.h"
 
 namespace syncline {
 namespace sg = simgrid::s4u;
@@ -46,6 +48,7 @@ std::string loaded_path;                    // for messages
 double latency_factor = 1;                  // of every route
 std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
 std::map<std::string, double> windows;      // links with a TCP window: bytes on their way
+std::vector<LinkFactor> named;              // links that bandwidth-factor names
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -150,26 +153,6 @@ bool reaches_its_node(const sg::Host* port) {
   return true;
 }
 
-// While it exists, relative paths count from the platform's folder: SimGrid looks for profiles in
-// the working folder first, where a file of the same name is another one.
-class InFolderOf {
- public:
-  explicit InFolderOf(const std::string& path) : before_(std::filesystem::current_path()) {
-    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-    if (!folder.empty())
-      std::filesystem::current_path(folder);
-  }
-  ~InFolderOf() {
-    std::error_code ignored;
-    std::filesystem::current_path(before_, ignored);
-  }
-  InFolderOf(const InFolderOf&) = delete;
-  InFolderOf& operator=(const InFolderOf&) = delete;
-
- private:
-  std::filesystem::path before_;
-};
-
 // A host that goes off ends its actors, and those who wait for them would wait for ever. An
 // exception would end in SimGrid, which finds locks in use: so the process ends, and its parent
 // says why.
@@ -208,19 +191,10 @@ std::vector<std::string> network_settings(const Scenario& scenario) {
   return settings;
 }
 
-// SimGrid reads platforms from files only.
-void load_words(const std::string& words) {
-  const std::string text = platform_text(platform_plan(words));
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
-  if (file == nullptr || std::fputs(text.c_str(), file.get()) < 0 || std::fflush(file.get()) != 0)
-    throw std::runtime_error("cannot write a temporary file");
-  engine().load_platform("/proc/self/fd/" + std::to_string(fileno(file.get())));
-}
-
 void load_file(const std::string& path) {
   loaded_path = path;
   if (is_platform_words(path))
-    return load_words(path);
+    return engine().load_platform(TemporaryFile(platform_text(platform_plan(path))).path());
   const InFolderOf folder(path);
   const std::filesystem::path file(path);
   engine().load_platform(file.is_absolute() ? path : file.filename().string());
@@ -260,6 +234,22 @@ void note_windows(const Profiles& profiles) {
       windows[name + direction] = bytes;
 }
 
+void scale_links(const Scenario& scenario, const Profiles& profiles) {
+  named = scenario.link_bandwidths;
+  if (named.empty() && scenario.link_latencies.empty())
+    return;
+  std::vector<sg::Link*> links = engine().get_all_links();
+  std::erase_if(links, [](auto* link) { return link->get_name().starts_with("__loopback"); });
+  std::vector<std::string> names;
+  std::ranges::transform(links, std::back_inserter(names), &sg::Link::get_name);
+  check_link_factors(scenario, profiles, names);
+  for (sg::Link* link : links) {
+    link->set_bandwidth(link->get_bandwidth() * factor_of_link(named, link->get_name()));
+    link->set_latency(link->get_latency() *
+                      factor_of_link(scenario.link_latencies, link->get_name()));
+  }
+}
+
 HostFacts facts_of(const sg::Host* host) {
   return {.name = host->get_name(),
           .node = word(host->get_property("node")),
@@ -296,6 +286,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& p
     sg::Engine::set_config("contexts/guard-size:0");
     sg::Engine::set_config(stack_size(scenario, 32));
   }
+  scale_links(scenario, profiles);
   check_rates(hosts);
   note_changing_links(profiles);
   note_windows(profiles);
@@ -339,8 +330,11 @@ Route Routes::between(int from, int to) {
       const auto changes = changing.find(link->get_name());
       const Bandwidth bandwidth =
           changes == changing.end() ? Bandwidth(link->get_bandwidth()) : changes->second;
+      const bool is_named = names_link(named, link->get_name());
+      const double times = factor("network/bandwidth-factor") * (is_named ? scale_ : 1);
       links_.push_back({.name = link->get_name(),
-                        .bandwidth = bandwidth.times(factor("network/bandwidth-factor")),
+                        .bandwidth = bandwidth.times(times),
+                        .is_named = is_named,
                         .fatpipe = link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE});
     }
     const PlatformLink& known = links_[index(entry->second)];
@@ -353,6 +347,13 @@ Route Routes::between(int from, int to) {
     route.flow_Bps = std::min(route.flow_Bps, route.window_Bps);
   }
   return route;
+}
+
+void Routes::scale_named(double times) {
+  for (PlatformLink& link : links_)
+    if (link.is_named)
+      link.bandwidth = link.bandwidth.times(times / scale_);
+  scale_ = times;
 }
 
 bool Routes::have_windows() {

@@ -31,8 +31,9 @@ struct Route {
 
 struct PlatformLink {
   std::string name;
-  Bandwidth bandwidth;   // with the network model's factor
-  bool fatpipe = false;  // it limits each flow by itself
+  Bandwidth bandwidth;    // with the network model's factor
+  bool is_named = false;  // by a pattern of bandwidth-factor
+  bool fatpipe = false;   // it limits each flow by itself
 };
 
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
@@ -55,6 +56,8 @@ class Routes {
   const std::vector<PlatformLink>& links() const { return links_; }
   const PlatformLink& link(int i) const { return links_[index(i)]; }
   int cores(int rank) const;  // of its host
+  // From now on the links that bandwidth-factor names have so many times their bandwidth.
+  void scale_named(double times);
   static bool have_windows();
 
  private:
@@ -66,6 +69,7 @@ class Routes {
   std::vector<std::string> rank_hosts_;
   std::unordered_map<std::uint64_t, Latency> latencies_;  // by from * ranks + to
   std::vector<PlatformLink> links_;
+  double scale_ = 1;                            // of links that are named
   std::unordered_map<const void*, int> index_;  // of SimGrid's links in links_
 };
 

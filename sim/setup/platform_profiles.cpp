@@ -182,6 +182,8 @@ void PlatformProfiles::use(const XmlElement& element, const Profile& profile,
     speed.period_s = profile.times.period_s;
     found_.profiles.mean_speeds[of] = speed.mean_Bps();
   }
+  if (kind == "latency")
+    found_.profiles.latencies.insert(of);
   if (kind != "bandwidth")
     return;
   Bandwidth& bandwidth = found_.profiles.bandwidths[of];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "sim/bandwidth.h"
@@ -20,6 +21,7 @@ struct Profiles {
   // The links' are by the name that the platform gives them. Before its first change a link carries
   // what it says itself.
   std::map<std::string, Bandwidth> bandwidths = {};
+  std::set<std::string> latencies = {};  // links whose latency changes
   // By link: bytes that one transfer may have on their way, properties tcp-window times streams.
   std::map<std::string, double> windows = {};
 };

@@ -131,6 +131,45 @@ TEST(PlatformInWords, HasFiguresOfItsFile) {
   EXPECT_EQ(figures(words), figures("ours.xml"));
 }
 
+TEST(LinkFactors, AreRefusedInOneLine) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> wrong{
+      {"*-nix*:2", {"*-nix*", "no link is called so", "node0-nic0"}},
+      {"x", {"= x", "numbers from"}},
+      {"1;2", {"1;2", "one number"}},
+      {"*:1;*:2", {"*:1;*:2", "different patterns"}},
+      {":3", {":3", "PATTERN:NUMBER"}},
+      {"*-nic*:nan", {"nan", "numbers from"}},
+      {"*-nic*:-1", {"-1", "numbers from"}},
+      {"*-nic*:", {"numbers from"}},
+      {"*-nic*:1e999", {"1e999", "numbers from"}}};
+  for (const auto& [factor, mentions] : wrong)
+    for (const std::string option : {"bandwidth-factor", "latency-factor"}) {
+      std::vector<std::string> arguments = explaining("dgx:nodes=2");
+      arguments.insert(arguments.end(), {"--" + option, factor});
+      const Ended ended = run_program(arguments);
+      EXPECT_EQ(ended.code, 2) << factor;
+      EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+      expect_mentions(ended.err, mentions);
+      expect_mentions(ended.err, {option, "allowed are"});
+    }
+}
+
+TEST(LinkFactors, AreRefusedWhereALinkFollowsAProfile) {
+  const TemporaryFolder folder;
+  folder.write("rows.txt", "0 1e9\n1 2e9\n");
+  folder.write("p.xml",
+               "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM "
+               "\"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\"><zone id=\"z\" "
+               "routing=\"Full\"><host id=\"a\" speed=\"1Tf\"/><host id=\"b\" speed=\"1Tf\"/>"
+               "<link id=\"l\" bandwidth=\"1GBps\" latency=\"0\" bandwidth_file=\"rows.txt\"/>"
+               "<route src=\"a\" dst=\"b\"><link_ctn id=\"l\"/></route></zone></platform>\n");
+  std::vector<std::string> arguments = explaining("p.xml");
+  arguments.insert(arguments.end(), {"--bandwidth-factor", "l:2"});
+  const Ended ended = run_program(arguments, folder.path());
+  EXPECT_EQ(ended.code, 2);
+  expect_mentions(ended.err, {"bandwidth-factor = l:...", "link l follows a profile", "allowed"});
+}
+
 TEST(PlatformInWords, IsPrintedWithTheSourceOfEachNumber) {
   const Ended ended = run_program({"platform", "dgx:nodes=20:cards=8x200Gbps"});
   EXPECT_EQ(ended.code, 0) << ended.err;
