@@ -115,7 +115,7 @@ void tuned_options(Scenario& s, const std::string& text) {
 
 std::vector<Option> fixed_options() {
   std::vector<Option> options{
-      row("platform", &Scenario::platform, "", Role::question,
+      row("platform", &Scenario::platform, "", Role::purchase,
           "path of a SimGrid XML file, a name in platforms/, or words such as dgx:nodes=20",
           "A file describes hosts, links and routes; `syncline platform WORDS` prints what words "
           "say.",

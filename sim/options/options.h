@@ -18,6 +18,8 @@ namespace syncline {
 enum class Role {
   choice,    // they compete: one may take either
   question,  // each has its own contest and charts, unless nothing else differs: then they compete
+  purchase,  // each has its own contest, and the best of each value competes; drawn together,
+             // unless that is more than a chart can show
   subject,   // they never compete, and have charts of their own: other work, or another network
              // model
   lesson,    // the same, since they learn from other samples: nor do they with names

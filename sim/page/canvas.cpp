@@ -60,7 +60,8 @@ std::string Canvas::whole(const std::string& title, const std::string& subject) 
              "\n"
              R"(<rect width="100%" height="100%" fill="#ffffff"/>)"
              "\n{3}</svg>\n",
-             canvas_width, height, in_xml(title), body);
+             canvas_width, height, in_xml(subject.empty() ? title : title + " Of " + subject),
+             body);
 }
 
 double width_of(const std::string& text) {

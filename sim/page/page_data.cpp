@@ -143,8 +143,9 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
     const auto drawn = drawn_timeline(cell.result->timeline);
     if (!drawn)
       continue;
-    Json timeline{
-        {"name", cell.name}, {"case", cell.in_case}, {"subject", subject_of({cell.result})}};
+    Json timeline{{"name", cell.name},
+                  {"case", cell.in_case},
+                  {"subject", subject_of({cell.result}, *study.results)}};
     timeline.update(to_json(*drawn));
     const std::size_t own = as_script_data(timeline).size();
     if (own > bytes)

@@ -137,7 +137,7 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
     if (!drawn)
       continue;
     drawn->sentence = cell.name + ": " + drawn->sentence;
-    const std::string subject = subject_of({cell.result});
+    const std::string subject = subject_of({cell.result}, *study.results);
     figures.push_back({file_name(fmt::format("timeline-{}-", ++timelines), subject),
                        svg_of(*drawn, cell.name + ": " + subject)});
   }

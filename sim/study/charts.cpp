@@ -15,8 +15,7 @@ namespace {
 
 using Cells = std::vector<const StudyCell*>;
 
-constexpr std::size_t most_series = 12;  // that a reader can tell apart in a chart
-constexpr std::size_t most_bars = 16;    // the page's table has all
+constexpr std::size_t most_bars = 16;  // the page's table has all
 constexpr std::size_t most_variants = 16;
 constexpr double full_link = 0.95;
 
@@ -64,7 +63,8 @@ std::vector<Series> lines_of(const std::vector<Group>& curves, const std::string
   return all;
 }
 
-// The series of what workers would do alone: the mean of all cells with so many workers.
+// The series of what workers would do alone: the mean of all cells with so many workers. Empty
+// where platforms differ in it.
 Series ideal_of(const Cells& cells) {
   std::map<double, std::pair<double, int>> sums;
   for (const StudyCell* cell : cells)
@@ -72,6 +72,14 @@ Series ideal_of(const Cells& cells) {
       sums[cell->x].first += cell->throughput() / cell->efficiency();
       ++sums[cell->x].second;
     }
+  const auto differs = [&](const StudyCell* cell) {
+    const auto& [sum, count] = sums[cell->x];
+    const double alone = cell->efficiency() > 0 ? cell->throughput() / cell->efficiency() : 0;
+    return cell->result->option("platform") != cells.front()->result->option("platform") &&
+           alone > 0 && std::abs(alone / (sum / count) - 1) > smallest_lead;
+  };
+  if (std::ranges::any_of(cells, differs))
+    return {};
   Series ideal{.name = "ideal"};
   for (const auto& [x, sum] : sums) {
     ideal.x.push_back(x);
@@ -111,7 +119,8 @@ Chart throughput_chart(const Study& study, const Cells& cells, const std::vector
               .y = {"samples/s", "samples/s", Scale::log10},
               .series = lines_of(curves, "throughput_samples_per_s")};
   if (study.x_option == "workers")
-    chart.series.push_back(ideal_of(cells));
+    if (Series ideal = ideal_of(cells); !ideal.x.empty())
+      chart.series.push_back(std::move(ideal));
   return chart;
 }
 

@@ -24,7 +24,8 @@ bool makes_contests(const std::string& option) {
 
 // Not even where nothing else differs does it compete.
 bool never_competes(const std::string& option) {
-  return makes_contests(option) && role_of(option) != Role::question;
+  return makes_contests(option) && role_of(option) != Role::question &&
+         role_of(option) != Role::purchase;
 }
 
 // A second program comes within half a percent of a run: a lead below that is none, however well
@@ -203,6 +204,10 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
     return ranking;
 
   ranking.sentences = sentences_of(results, ranking.contests, settings, differing);
+  if (const auto purchase = std::ranges::find(settings, Role::purchase, role_of);
+      purchase != settings.end() && std::ranges::none_of(settings, never_competes))
+    ranking.sentences.insert(ranking.sentences.begin(),
+                             each_by_its_best(ranking.contests, *purchase));
   if (const std::string epoch = epoch_sentence(results, ranking); one_model && !epoch.empty())
     ranking.sentences.push_back(epoch);
   return ranking;

@@ -46,7 +46,7 @@ struct Ranking {
   // The cells of all contests, the fastest first; where there is a target of learning, who reached
   // it first. Cells that diverged come last, and are in no contest.
   std::vector<RankedCell> cells;
-  std::vector<std::string> sentences;  // at most three; none where there is nothing to compare
+  std::vector<std::string> sentences;  // at most four; none where there is nothing to compare
 };
 
 Ranking rank(const std::vector<Result>& results);

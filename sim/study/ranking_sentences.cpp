@@ -212,6 +212,48 @@ Words sentences_of(const Results& results, const std::vector<CompetingCells>& co
                                       : wins(results, contests, settings);
 }
 
+std::string each_by_its_best(const std::vector<CompetingCells>& contests,
+                             const std::string& option) {
+  struct Best {
+    std::string value;
+    RankedCell cell;
+    std::string of;  // what else it is
+  };
+  std::vector<Best> bests;
+  for (const CompetingCells& contest : contests) {
+    if (contest.candidates() == 0)
+      continue;
+    const RankedCell& cell = contest.cells.front();
+    Words others;
+    std::string value;
+    for (const auto& setting : contest.setting)
+      if (setting.first == option)
+        value = setting.second;
+      else
+        others.push_back(setting_shown(setting));
+    if (!cell.choice.empty())
+      others.push_back(cell.choice);
+    Best& best = found_or_added(bests, value, &Best::value);
+    if (cell.samples_per_s > best.cell.samples_per_s)
+      best = {value, cell, fmt::format("{}", fmt::join(others, ", "))};
+  }
+  std::ranges::stable_sort(bests, std::greater(),
+                           [](const Best& best) { return best.cell.samples_per_s; });
+  const auto shown = [&](const Best& best) {
+    return count_shown(best.cell.samples_per_s) + " samples/s" + in_brackets(best.of);
+  };
+  if (bests.size() < 2)
+    return fmt::format("No two values of {} are steady.", option);
+  const Best &first = bests[0], &next = bests[1];
+  if (ties(next.cell, first.cell))
+    return fmt::format("Each by its best, {} {} and {} tie: {} and {}.", option, first.value,
+                       next.value, shown(first), shown(next));
+  return fmt::format("Each by its best, {} {} is the fastest: {}, {} the next, {}: {}.", option,
+                     first.value, shown(first),
+                     times(first.cell.samples_per_s / next.cell.samples_per_s), next.value,
+                     shown(next));
+}
+
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   const RankedCell& fastest = ranking.cells.front();
   const auto sized = number_of(results[fastest.result].option("epoch-samples"));

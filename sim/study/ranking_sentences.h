@@ -25,6 +25,11 @@ Ranking with_learning(const Results& results, RankPlaces by_throughput);
 Words sentences_of(const Results& results, const std::vector<CompetingCells>& contests,
                    const Words& settings, const Words& differing);
 
+// Says which value of this option, which tells contests apart, has the fastest cell, each by its
+// best.
+std::string each_by_its_best(const std::vector<CompetingCells>& contests,
+                             const std::string& option);
+
 // Says what an epoch takes where it is fastest and costs where it is cheapest; empty without a
 // price and a size.
 std::string epoch_sentence(const Results& results, const Ranking& ranking);

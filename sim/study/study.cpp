@@ -24,7 +24,27 @@ constexpr int dashes = 4;
 // Whether cells that differ in it have charts of their own.
 bool makes_cases(const std::string& option) {
   const Role role = role_of(option);
-  return role == Role::question || role == Role::subject || role == Role::lesson;
+  return role == Role::question || role == Role::purchase || role == Role::subject ||
+         role == Role::lesson;
+}
+
+bool never_compares(const std::string& option) {
+  const Role role = role_of(option);
+  return role == Role::subject || role == Role::lesson;
+}
+
+// What one buys is drawn together.
+bool makes_cases_of_one_purchase(const std::string& option) {
+  return makes_cases(option) && role_of(option) != Role::purchase;
+}
+
+// Values of an option by what they are called: paths may end in the same name.
+std::map<std::string, std::set<std::string>> values_by_name(const Results& results,
+                                                            const std::string& option) {
+  std::map<std::string, std::set<std::string>> values;
+  for (const Result& result : results)
+    values[said(option, result.setting(option))].insert(result.setting(option));
+  return values;
 }
 
 std::vector<std::string> all_options(const Results& results) {
@@ -132,15 +152,24 @@ std::string said(const std::string& option, const std::string& value) {
                                       : std::string::npos);
 }
 
+std::string said_among(const Results& results, const std::string& option,
+                       const std::string& value) {
+  const std::string name = said(option, value);
+  return name == value || values_by_name(results, option)[name].size() < 2 ? name : value;
+}
+
 std::vector<std::string> names_of(const Results& results, const std::vector<std::string>& options,
                                   const char* between) {
   std::vector<std::string> names(results.size());
   Alike alike(results);
   for (const std::string& option : options) {
     const std::vector<bool> tells = alike.told_apart_by(option);
+    auto values = values_by_name(results, option);
     for (std::size_t i = 0; i < results.size(); ++i)
-      if (const std::string value = results[i].setting(option); tells[i] && !value.empty())
-        names[i] += (names[i].empty() ? "" : between) + said(option, value);
+      if (const std::string value = results[i].setting(option); tells[i] && !value.empty()) {
+        const std::string name = said(option, value);
+        names[i] += (names[i].empty() ? "" : between) + (values[name].size() < 2 ? name : value);
+      }
   }
   return names;
 }
@@ -173,10 +202,14 @@ Study study_of(const Results& results) {
     cases = names_of(results, case_options, ", ");
   };
   split(makes_cases);
-  if (study.series_options.empty())  // nothing is chosen: then what is asked about is compared
-    split([](const std::string& option) {
-      return makes_cases(option) && role_of(option) != Role::question;
-    });
+  if (study.series_options.empty()) {  // nothing is chosen: then what is asked about is compared
+    split(never_compares);
+  } else {
+    split(makes_cases_of_one_purchase);
+    const auto together = names_of(results, study.series_options, " ");
+    if (std::set<std::string>(together.begin(), together.end()).size() > most_series)
+      split(makes_cases);
+  }
   const auto series = names_of(results, study.series_options, " ");
   const std::string colour_option = colour_option_of(study.series_options);
   std::set<std::string> of_option;

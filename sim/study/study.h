@@ -12,6 +12,8 @@
 
 namespace syncline {
 
+constexpr std::size_t most_series = 12;  // that a reader can tell apart in a chart
+
 struct StudyCell {
   const Result* result = nullptr;
   double x = 0;             // value of Study::x_option; 0 where there is none
@@ -55,6 +57,9 @@ std::set<double> numbers_of(const std::vector<Result>& results, const std::strin
 
 // "32 workers", "density 0.01", "asp": a value as people say it.
 std::string said(const std::string& option, const std::string& value);
+// The same, unless another value in these results would be called the same: then all of it.
+std::string said_among(const std::vector<Result>& results, const std::string& option,
+                       const std::string& value);
 
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
 std::string cell_name(const std::map<std::string, std::string>& written,

@@ -23,19 +23,19 @@ std::string subject_of_those(const Study& study, const auto& belongs) {
   for (const StudyCell& cell : study.cells)
     if (belongs(cell))
       results.push_back(cell.result);
-  return subject_of(results);
+  return subject_of(results, *study.results);
 }
 
 }  // namespace
 
-std::string subject_of(const std::vector<const Result*>& results) {
+std::string subject_of(const std::vector<const Result*>& results, const std::vector<Result>& all) {
   constexpr std::size_t most_values = 3;
   std::string subject;
   for (const SubjectOption& option : subject_options) {
     std::vector<std::string> values;
     for (const Result* result : results)
       if (const std::string value = result->setting(option.name); !value.empty())
-        found_or_added(values, said(option.name, value));
+        found_or_added(values, said_among(all, option.name, value));
     if (values.empty())
       continue;
     subject += subject.empty() ? "" : ", ";

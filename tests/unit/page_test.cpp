@@ -303,7 +303,7 @@ TEST(Subject, IsInEveryFigureAndSaysSeveralByTheirNumber) {
   EXPECT_EQ(subject_of(study), "4 models, batch 32, two-hosts and dgx");
   for (std::size_t i = 0; i < study.cases.size(); ++i)
     EXPECT_NE(subject_of(study, i), subject_of(study)) << study.cases[i];
-  EXPECT_EQ(subject_of({&results[4]}), "mine, batch 32, two-hosts");
+  EXPECT_EQ(subject_of({&results[4]}, results), "mine, batch 32, two-hosts");
   EXPECT_NE(summary_of(findings_of(results)).find("\nOf 4 models, batch 32, two-hosts and dgx.\n"),
             std::string::npos);
 }

@@ -2,10 +2,12 @@
 // the same.
 #include <gtest/gtest.h>
 #include <set>
+#include <tuple>
 
 #include "sim/options/options.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
+#include "sim/study/subject.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
@@ -32,19 +34,21 @@ TEST(Roles, DecideWhetherCellsCompeteAndShareCharts) {
     seen.insert(option.role);
     const std::vector<Result> results = crossed(option.name);
     EXPECT_EQ(rank(results).contests.size(), option.role == Role::choice ? 1U : 2U) << option.name;
-    const bool share = option.role == Role::choice || option.role == Role::run;
+    const bool share =
+        option.role == Role::choice || option.role == Role::run || option.role == Role::purchase;
     const Study study = study_of(results);
     if (study.x_option != option.name) {  // curves are drawn against it
       EXPECT_EQ(study.cases.size(), share ? 1U : 2U) << option.name;
     }
   }
-  EXPECT_EQ(seen.size(), 5U);
+  EXPECT_EQ(seen.size(), 6U);
 }
 
 TEST(Roles, LetWhatIsAskedAboutCompeteWhereNothingElseDiffers) {
   for (const Option& option : scenario_options()) {
     const std::vector<Result> results = alone(option.name);
-    const bool competes = option.role == Role::choice || option.role == Role::question;
+    const bool competes = option.role == Role::choice || option.role == Role::question ||
+                          option.role == Role::purchase;
     EXPECT_EQ(rank(results).contests.size(), competes ? 1U : 2U) << option.name;
     EXPECT_EQ(rank(results).sentences.empty(), !competes) << option.name;
     const bool share = competes || option.role == Role::run;
@@ -62,11 +66,42 @@ TEST(Roles, AreOfNoMatterToNamedCells) {
   }
 }
 
+TEST(Roles, LetPlatformsCompeteEachByItsBest) {
+  std::vector<Result> results;
+  for (const auto& [platform, exchange, samples_per_s] : {std::tuple("dgx:nodes=2", "ring", 100.0),
+                                                          {"dgx:nodes=2", "tree", 150.0},
+                                                          {"dgx:nodes=4", "ring", 300.0},
+                                                          {"dgx:nodes=4", "tree", 200.0}})
+    results.push_back(made_result({{"platform", platform}, {"exchange", exchange}}, samples_per_s));
+  const Ranking ranking = rank(results);
+  EXPECT_EQ(ranking.contests.size(), 2U);
+  EXPECT_EQ(ranking.sentences.front(),
+            "Each by its best, platform dgx:nodes=4 is the fastest: 300 samples/s (ring), 2 x the "
+            "next, dgx:nodes=2: 150 samples/s (tree).");
+  const Study study = study_of(results);
+  EXPECT_EQ(study.cases.size(), 1U);
+  EXPECT_EQ(study.cells[3].series, "dgx:nodes=4 tree");
+  results.push_back(made_result({{"platform", "dgx:nodes=4"}, {"model", "vgg16"}}, 900));
+  EXPECT_FALSE(rank(results).sentences.front().starts_with("Each")) << "of another model";
+}
+
+TEST(Roles, OfPlatformsOfOneStemHaveWholeNames) {
+  const std::vector<Result> results{made_result({{"platform", "a/p.xml"}}, 100),
+                                    made_result({{"platform", "b/p.xml"}}, 200),
+                                    made_result({{"platform", "b/q.xml"}}, 300)};
+  const Study study = study_of(results);
+  EXPECT_EQ(study.cells[0].series, "a/p.xml");
+  EXPECT_EQ(study.cells[1].series, "b/p.xml");
+  EXPECT_EQ(study.cells[2].series, "q");
+  EXPECT_NE(subject_of({&results[0]}, results), subject_of({&results[1]}, results));
+}
+
 TEST(Roles, OfBatchIsAChoiceAndOfTheNetworkModelIsNot) {
   EXPECT_EQ(role_of("batch"), Role::choice);
   EXPECT_EQ(role_of("precision"), Role::choice);
   EXPECT_EQ(role_of("servers"), Role::choice);
   EXPECT_EQ(role_of("network"), Role::subject);
+  EXPECT_EQ(role_of("platform"), Role::purchase);
   EXPECT_EQ(role_of("jitter"), Role::question);
   EXPECT_EQ(role_of("skew"), Role::question);
   EXPECT_EQ(role_of("hidden"), Role::lesson) << "a parameter of a problem";
