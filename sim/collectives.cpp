@@ -109,6 +109,25 @@ RingPlace place_among_all(int workers, int rank) {
           .previous = (rank + workers - 1) % workers};
 }
 
+RingPlace place_in(const Topology& topology, int channel, int rank) {
+  if (topology.channels.empty())
+    return place_among_all(topology.workers(), rank);
+  const Channel& own = topology.channels[index(channel)];
+  return place_in(own.ring, own.place_of[index(rank)]);
+}
+
+Plan in_channels(const Topology& topology, int rank,
+                 const std::function<Phase(const RingPlace&, const ChannelShare&)>& phase) {
+  Plan plan;
+  const int channels = topology.channel_count();
+  for (int channel = 0; channel < channels; ++channel) {
+    Phase one = phase(place_in(topology, channel, rank), {channel, channels});
+    one.stage.channel = channel;
+    plan.emplace_back(std::move(one));
+  }
+  return plan;
+}
+
 GridPlace place_in_grid(const Topology& topology, int rank, const std::string& exchange) {
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& local = topology.node_with(rank);

@@ -53,6 +53,9 @@ RingPlace place_in(const std::vector<int>& ring, int position);
 // This is a place in the ring of all workers, in node order.
 RingPlace place_among_all(int workers, int rank);
 
+// This is the place in a channel's ring.
+RingPlace place_in(const Topology& topology, int channel, int rank);
+
 // A worker's two rings: in its node, and with the workers of the same position in other nodes.
 struct GridPlace {
   RingPlace inside;
@@ -81,6 +84,17 @@ std::vector<std::uint64_t> shares_of_messages(const Topology& topology, const Pa
 Phase all_gather_of_sums(const Payload& payload, int workers, int rank);
 // Reduce-scatter and all-gather have the same partners: together one phase, so one flow.
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group);
+
+// A channel's share of what is sent.
+struct ChannelShare {
+  int channel = 0;
+  int channels = 1;
+  std::uint64_t of(std::uint64_t bytes) const { return share(bytes, channels, channel); }
+};
+
+// The same phase of every channel, each with its place and its share.
+Plan in_channels(const Topology& topology, int rank,
+                 const std::function<Phase(const RingPlace&, const ChannelShare&)>& phase);
 
 // All-to-all: in round s each worker sends to rank + s and receives from rank - s (modulo n). So no
 // two send to the same worker at once, and a round has n flows. All n(n-1) flows at once would move

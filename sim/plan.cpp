@@ -8,12 +8,23 @@ namespace syncline {
 namespace {
 
 // Small tensors take a ring all-reduce of their own, before the last decode.
-void append_small_tensors(Plan& plan, int workers, std::uint64_t bytes, int rank) {
+void append_small_tensors(Plan& plan, const Topology& topology, const Exchange& exchange,
+                          std::uint64_t bytes, int rank) {
   constexpr int group_of_small_tensors = -2;
-  if (bytes == 0 || workers == 1)
+  if (bytes == 0 || topology.workers() == 1)
     return;
-  plan.insert(plan.end() - (last_work(plan) != nullptr ? 1 : 0),
-              ring_all_reduce(place_among_all(workers, rank), bytes, group_of_small_tensors));
+  Plan rings;
+  if (exchange.has_channels)
+    rings = in_channels(topology, rank, [&](const RingPlace& place, const ChannelShare& part) {
+      return ring_all_reduce(place, part.of(bytes), group_of_small_tensors);
+    });
+  else
+    rings = {
+        ring_all_reduce(place_among_all(topology.workers(), rank), bytes, group_of_small_tensors)};
+  if (topology.channel_count() > 1 && exchange.has_channels)
+    for (auto& action : rings)
+      std::get<Phase>(action).stage.pass = 1;
+  plan.insert(plan.end() - (last_work(plan) != nullptr ? 1 : 0), rings.begin(), rings.end());
 }
 
 // The plan is complete, but has every round of an all-to-all.
@@ -24,14 +35,15 @@ Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Set
   if (exchange.carries != Exchange::Carries::sums) {
     if (payload.bytes > 0 || payload.small_bytes == 0)
       plan = make(topology, settings, payload, rank);
-    append_small_tensors(plan, topology.workers(), payload.small_bytes, rank);
+    append_small_tensors(plan, topology, exchange, payload.small_bytes, rank);
     return plan;
   }
   for (int round = 0; round < payload.all_reduces; ++round) {
     Payload one = payload;
     one.bytes = share(payload.bytes + payload.small_bytes, payload.all_reduces, round);
     for (auto& action : make(topology, settings, one, rank)) {
-      if (Phase* phase = std::get_if<Phase>(&action); phase != nullptr && phase->stage.stages > 1)
+      if (Phase* phase = std::get_if<Phase>(&action);
+          phase != nullptr && (phase->stage.stages > 1 || topology.channel_count() > 1))
         phase->stage.pass = round;
       plan.push_back(std::move(action));
     }
@@ -106,6 +118,16 @@ std::vector<int> Topology::members(Among group, int worker) const {
 Topology Topology::only(const std::vector<int>& members) const {
   std::vector<int> sizes;
   int last = -1;
+  std::vector<int> place_of(index(workers()), -1);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    place_of[index(members[i])] = static_cast<int>(i);
+  std::vector<std::vector<int>> rings;
+  for (const Channel& channel : channels) {
+    rings.emplace_back();
+    for (const int worker : channel.ring)
+      if (place_of[index(worker)] >= 0)
+        rings.back().push_back(place_of[index(worker)]);
+  }
   for (const int worker : members) {
     if (const int node = node_of[index(worker)]; node != last) {
       sizes.push_back(0);
@@ -113,7 +135,22 @@ Topology Topology::only(const std::vector<int>& members) const {
     }
     ++sizes.back();
   }
-  return make_topology(sizes, 0);
+  Topology some = make_topology(sizes, 0);
+  // Else nobody leaves the node, or each leaves by the only way that it has.
+  if (sizes.size() > 1 && members.size() > sizes.size())
+    some.channels = channels_of(std::move(rings));
+  return some;
+}
+
+std::vector<Channel> channels_of(std::vector<std::vector<int>> rings) {
+  std::vector<Channel> channels;
+  for (std::vector<int>& ring : rings) {
+    std::vector<int> place_of(ring.size());
+    for (std::size_t place = 0; place < ring.size(); ++place)
+      place_of[index(ring[place])] = static_cast<int>(place);
+    channels.push_back({.ring = std::move(ring), .place_of = std::move(place_of)});
+  }
+  return channels;
 }
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers) {

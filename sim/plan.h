@@ -93,14 +93,16 @@ struct Transfer {
 // communication stream of its own, first in, first out, so that a stage works on the next bucket,
 // and on the next partition of this one, while later stages are busy with what it has finished.
 struct Stage {
-  int place = 0;        // 0 .. stages - 1
-  int stages = 1;       // 1: no pipeline, the phase is in the only stream
-  int partitions = 1;   // partition p begins when partition p of the phase before it has ended
-  int pass = 0;         // of all_reduces: begins when the one before has ended; has its own streams
-  int in_flight = 0;    // buckets between the first and the last stage at a time; 0: no limit
+  int place = 0;       // 0 .. stages - 1
+  int stages = 1;      // 1: no pipeline, the phase is in the only stream
+  int partitions = 1;  // partition p begins when partition p of the phase before it has ended
+  int pass = 0;        // of all_reduces: begins when the one before has ended on all channels; in a
+                       // pipeline it has its own streams
+  int in_flight = 0;   // buckets between the first and the last stage at a time; 0: no limit
   int fine_pieces = 0;  // `fidelity = flow` has at least so many pieces, if so many partitions
+  int channel = 0;      // no pipeline: its ring or tree, whose phases follow each other in a stream
 
-  int stream() const { return pass * stages + place; }
+  int stream() const { return stages > 1 ? pass * stages + place : channel; }
 };
 
 // Transfers that run side by side. With several `steps`, step s moves share s of each transfer, and
@@ -157,13 +159,23 @@ enum class Among { all, node, site, place };
 // An exchange averages; some can do each half of it alone.
 enum class CollectiveKind { all_reduce, reduce_scatter, all_gather };
 
+// A channel (NCCL's word) is a way through all workers, node by node. Each has a share of every
+// message, and goes through the workers of a node in an order of its own, so that it leaves the
+// node by another network card.
+struct Channel {
+  std::vector<int> ring;      // ranks
+  std::vector<int> place_of;  // of each worker in it
+};
+
 // These take part: ranks 0, 1, ... are the workers, node by node; then come the servers.
 struct Topology {
   std::vector<std::vector<int>> nodes;  // the workers of each node
   std::vector<int> node_of;             // of each worker
   int servers = 0;
-  std::vector<int> site_of = {};  // of each worker; empty: some host has no site
+  std::vector<int> site_of = {};       // of each worker; empty: some host has no site
+  std::vector<Channel> channels = {};  // empty: one, in the order of ranks
 
+  int channel_count() const { return channels.empty() ? 1 : static_cast<int>(channels.size()); }
   int workers() const { return static_cast<int>(node_of.size()); }
   int ranks() const { return workers() + servers; }
   const std::vector<int>& node_with(int worker) const {
@@ -181,6 +193,9 @@ struct Topology {
 
 Topology make_topology(const std::vector<int>& workers_in_node, int servers);
 
+// Of one or more channels, each in the order of its ring.
+std::vector<Channel> channels_of(std::vector<std::vector<int>> rings);
+
 struct Pushing {
   double partition_bytes = 0;  // that are pushed at a time, over all servers
   int in_flight = 0;           // buckets that a worker has under way; 0: all
@@ -193,6 +208,7 @@ struct Exchange {
   Help help = {};
   std::vector<OwnOption> options = {};
   bool uses_servers = false;
+  bool has_channels = false;  // it cuts what it sends over the topology's channels
   // It accepts these messages. `sums`: those that can be added, because it adds them on the way, as
   // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.
   // `sparse`: lists of (index, value), which it merges on the way.

@@ -35,6 +35,15 @@ bool is_pipeline(const Plan& plan) {
                              [](const Phase* phase) { return phase->stage.stages > 1; });
 }
 
+// So many streams do all that the plan can ask for, with so many all-reduces one after the other.
+int streams_of(const Plan& plan, int passes) {
+  int streams = 1;
+  for (const Phase* phase : phases_of(plan))
+    streams = std::max(
+        streams, phase->stage.stages > 1 ? phase->stage.stages * passes : phase->stage.channel + 1);
+  return streams;
+}
+
 }  // namespace
 
 Stages::Stages(Run& run, int rank) : run(run), rank(rank) {
@@ -54,19 +63,12 @@ void Stages::make_streams() {
   const std::shared_ptr<const Plan> over_all = plan_of(first);
   for (const Phase* phase : phases_of(*over_all))
     make_until(phase->stage.stream() + 1);
+  // These streams have the same numbers on every rank, whatever its part in the averages is.
+  of_all = streams_of(*over_all, first.all_reduces);
   if (run.setup.shards && run.setup.shards->across)
     make_until(of_all + 1);
-  if (!run.setup.within)
-    return;
-  // These streams have the same numbers on every rank, whatever its part in the averages is.
-  const auto stages_of = [](const Plan& plan) {
-    int stages = 1;
-    for (const Phase* phase : phases_of(plan))
-      stages = std::max(stages, phase->stage.stages);
-    return stages;
-  };
-  of_all = stages_of(*over_all) * first.all_reduces;
-  make_until(of_all + stages_of(*plan(*run.setup.within, run.setup.buckets.front())));
+  if (run.setup.within)
+    make_until(of_all + streams_of(*plan(*run.setup.within, run.setup.buckets.front()), 1));
 }
 
 void Stages::start(const std::string& name) {
@@ -115,8 +117,12 @@ void Stages::execute(const std::shared_ptr<const Plan>& plan, int first, const B
                      int iteration, const std::function<void()>& done) {
   const int number = started++;
   if (!is_pipeline(*plan)) {
-    stream(first).jobs.add([this, first, plan, &bucket, iteration, done] {
-      stream(first).average(*plan, bucket, iteration, done);
+    const bool channels = streams_of(*plan, 1) > 1;
+    stream(first).jobs.add([this, first, plan, &bucket, iteration, done, channels] {
+      if (!channels)
+        return stream(first).average(*plan, bucket, iteration, done);
+      in_channels(*plan, first, bucket, iteration);
+      done();
     });
     return;
   }
@@ -135,6 +141,34 @@ void Stages::execute(const std::shared_ptr<const Plan>& plan, int first, const B
         pass(*in_pipeline, i);
       });
   wake();
+}
+
+void Stages::in_channels(const Plan& plan, int first, const Bucket& bucket, int iteration) {
+  std::map<int, std::map<int, std::vector<const Phase*>>> passes;  // by pass, then by channel
+  for (const Phase* phase : phases_of(plan))
+    passes[phase->stage.pass][phase->stage.channel].push_back(phase);
+  StreamState& own = stream(first);
+  for (const auto& pass : passes) {
+    int under_way = 0;
+    for (const auto& channel : pass.second) {
+      const std::vector<const Phase*>& phases = channel.second;
+      StreamState& other = stream(first + channel.first);
+      if (&other == &own)
+        continue;
+      ++under_way;
+      other.jobs.add([&own, &other, &phases, &bucket, iteration, &under_way] {
+        for (const Phase* phase : phases)
+          other.phase(*phase, bucket, iteration, nullptr);
+        if (--under_way == 0)
+          own.upstream.wake();
+      });
+    }
+    if (const auto channel = pass.second.find(0); channel != pass.second.end())
+      for (const Phase* phase : channel->second)
+        own.phase(*phase, bucket, iteration, nullptr);
+    while (under_way > 0)
+      own.upstream.wait();
+  }
 }
 
 void Stages::pass(PipelinedBucket& in_pipeline, std::size_t i) {

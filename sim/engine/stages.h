@@ -1,4 +1,5 @@
-// The communication streams of one rank: one, or one per stage where an exchange is a pipeline.
+// The communication streams of one rank: one, or one per stage where an exchange is a pipeline, or
+// one per channel where it has several.
 //
 // A bucket passes the streams of its plan's stages in order, piece by piece, and each stream takes
 // buckets first in, first out. So ranks agree on the order of messages in every stream.
@@ -54,6 +55,9 @@ struct Stages {
 
  private:
   std::shared_ptr<const Plan> plan_of(const Payload& payload);
+  // Executes the phases of all channels side by side, each in its stream from `first` on, pass
+  // after pass; returns when the last has ended.
+  void in_channels(const Plan& plan, int first, const Bucket& bucket, int iteration);
   struct PipelinedBucket;
   // Executes all pieces of one phase.
   void pass(PipelinedBucket& in_pipeline, std::size_t phase);

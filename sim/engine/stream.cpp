@@ -24,6 +24,8 @@ std::vector<RingHop> hops_of(const std::unordered_map<int, Barrier::RingFlow>& r
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const Barrier::RingFlow& flow = ring.at(rank);
     hops.push_back({.latency_s = flow.latency_s, .part_s = flow.seconds / steps});
+    if (flow.alone_s)
+      hops.back().alone_s = std::min(*flow.alone_s, flow.seconds) / steps;
     rank = flow.to;
   }
   return hops;
@@ -180,8 +182,8 @@ void StreamState::end_together(Barrier& barrier, const Phase& phase, double bega
   }
   barrier.finished = 0;
   if (!barrier.ring.empty()) {
-    const double seconds = ring_seconds(hops_of(std::exchange(barrier.ring, {}), phase.steps),
-                                        phase.steps, run.setup.scenario.step_overhead_s);
+    const double seconds = channel_seconds(hops_of(std::exchange(barrier.ring, {}), phase.steps),
+                                           phase.steps, run.setup.scenario.step_overhead_s);
     sg::this_actor::sleep_until(began_s + seconds);
   }
   run.end_row(row);

@@ -104,7 +104,8 @@ struct Barrier {
   struct RingFlow {
     int to = 0;
     double latency_s = 0;
-    double seconds = 0;  // without the latency
+    double seconds = 0;             // without the latency
+    std::optional<double> alone_s;  // the same if no other channel sent, where there are several
   };
   int arrived = 0;
   int finished = 0;

@@ -62,10 +62,13 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
   run.wire.message_arrived(*message,
                            sg::Engine::get_clock() + run.wire.latency_after_flow_s(previous, rank));
   received.push_back(*message);
-  barrier.ring[previous] = {
+  Barrier::RingFlow& flow = barrier.ring[previous] = {
       .to = rank,
       .latency_s = latency_s,
       .seconds = std::max(0.0, sg::Engine::get_clock() - began_s - carried_s)};
+  if (run.setup.traffic.cluster.topology.channel_count() > 1)
+    flow.alone_s =
+        static_cast<double>(phase.receives[0].bytes) / run.wire.routes.width_Bps(previous, rank);
   sending->wait();
 }
 

@@ -14,8 +14,17 @@
 namespace syncline {
 namespace {
 
-Plan around_the_ring(int n, const std::vector<std::uint64_t>& messages, int rank) {
-  return {ring_all_gather(place_among_all(n, rank), messages, 0)};
+Plan around_the_rings(const Topology& topology, const std::vector<std::uint64_t>& messages,
+                      int rank) {
+  return in_channels(topology, rank, [&](const RingPlace& place, const ChannelShare& part) {
+    std::vector<std::uint64_t> shares;  // by place in the ring
+    for (std::size_t i = 0; i < messages.size(); ++i)
+      shares.push_back(
+          part.of(messages[topology.channels.empty()
+                               ? i
+                               : index(topology.channels[index(part.channel)].ring[i])]));
+    return ring_all_gather(place, shares, 0);
+  });
 }
 
 Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
@@ -64,7 +73,7 @@ Plan allgather(const Topology& topology, const Settings& settings, const Payload
   std::vector<std::uint64_t> messages;
   for (int worker = 0; worker < n; ++worker)
     messages.push_back(payload.message_of(worker));
-  Plan plan = settings.word("algorithm") == "ring" ? around_the_ring(n, messages, rank)
+  Plan plan = settings.word("algorithm") == "ring" ? around_the_rings(topology, messages, rank)
                                                    : doubling(n, messages, rank);
   if (payload.elements > 0) {
     plan.insert(plan.begin(), encode(payload.elements));
@@ -86,6 +95,7 @@ const Registered<Exchange> entry{{
     .options = {choice("algorithm", "ring: n-1 steps; recursive-doubling: log2 n rounds", "ring",
                        {"ring", "recursive-doubling"})},
     .uses_servers = false,
+    .has_channels = true,
     .carries = Exchange::Carries::any,
     .plan = allgather,
     .combine = sum_of_all,

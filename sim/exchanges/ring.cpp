@@ -1,32 +1,35 @@
 // Ring all-reduce (Patarasuk and Yuan 2009; NCCL's ring): reduce-scatter, then all-gather, 2(n-1)
 // steps that each move one n-th of the buffer to the next rank. Optimal in bytes, 2(n-1)/n of the
 // buffer out of every rank, but its latency grows with n. Ranks follow node order,
-// so only one flow leaves each node and one enters it.
+// so only one flow leaves each node and one enters it: with several channels, one of each, by a
+// network card of its own.
 #include "sim/collectives.h"
 
 namespace syncline {
 namespace {
 
 Plan ring(const Topology& topology, const Settings&, const Payload& payload, int rank) {
-  const std::uint64_t bytes = payload.bytes;
-  const int n = topology.workers();
-  if (n == 1)
+  if (topology.workers() == 1)
     return {};
-  return {ring_all_reduce(place_among_all(n, rank), bytes, 0)};
+  return in_channels(topology, rank, [&](const RingPlace& place, const ChannelShare& part) {
+    return ring_all_reduce(place, part.of(payload.bytes), 0);
+  });
 }
 
 Plan scatter(const Topology& topology, const Settings&, const Payload& payload, int rank) {
-  const int n = topology.workers();
-  if (n == 1)
+  if (topology.workers() == 1)
     return {};
-  return {ring_reduce_scatter(place_among_all(n, rank), payload.bytes, 0)};
+  return in_channels(topology, rank, [&](const RingPlace& place, const ChannelShare& part) {
+    return ring_reduce_scatter(place, part.of(payload.bytes), 0);
+  });
 }
 
 Plan gather(const Topology& topology, const Settings&, const Payload& payload, int rank) {
-  const int n = topology.workers();
-  if (n == 1)
+  if (topology.workers() == 1)
     return {};
-  return {ring_all_gather(place_among_all(n, rank), payload.bytes, 0)};
+  return in_channels(topology, rank, [&](const RingPlace& place, const ChannelShare& part) {
+    return ring_all_gather(place, part.of(payload.bytes), 0);
+  });
 }
 
 const Registered<Exchange> entry{{
@@ -36,6 +39,7 @@ const Registered<Exchange> entry{{
                      "number of steps grows with n.",
              .paper = "Patarasuk and Yuan, JPDC 2009; NCCL"},
     .uses_servers = false,
+    .has_channels = true,
     .plan = ring,
     .reduce_scatter = scatter,
     .all_gather = gather,

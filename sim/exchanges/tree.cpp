@@ -77,13 +77,14 @@ struct Timed {
 // tree, so that one edge leads up out of a node, as NCCL lays them out. `label` and `node_of` turn
 // a node into its place in the tree and back; `first` says at which end of a node the chain begins.
 template <class Label, class NodeOf>
-void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bool first,
-                 std::uint64_t bytes, Label label, NodeOf node_of) {
+void append_tree(std::vector<Timed>& all, const Topology& topology, int channel, int rank,
+                 bool first, std::uint64_t bytes, Label label, NodeOf node_of) {
   const Tree tree{static_cast<int>(topology.nodes.size())};
   const int longest = longest_chain(topology);
   const auto at = [&](int node, int j) {  // the rank at this place of a node's chain
     const std::vector<int>& chain = topology.nodes[index(node)];
-    return first ? chain[index(j)] : chain[chain.size() - 1 - static_cast<std::size_t>(j)];
+    const int place = chain.front() + (first ? j : static_cast<int>(chain.size()) - 1 - j);
+    return topology.channels.empty() ? place : topology.channels[index(channel)].ring[index(place)];
   };
   // The first worker of a chain is above all chains; in a chain levels fall along it.
   const auto level = [&](int node, int j) {
@@ -98,7 +99,8 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int rank, bo
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& local = topology.node_with(rank);
   const auto m = static_cast<int>(local.size());
-  const int j = first ? rank - local.front() : local.back() - rank;
+  const int place = place_in(topology, channel, rank).position;
+  const int j = first ? place - local.front() : local.back() - place;
   if (j > 0)
     append(at(node, j - 1), level(node, j), true);
   if (j + 1 < m)
@@ -151,31 +153,43 @@ Plan pipelined(const std::vector<Timed>& all, int chunks, int fill, int members)
   return plan;
 }
 
-Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const Topology& topology,
-             const Settings& settings, const Payload& payload, int rank) {
-  const std::uint64_t bytes = payload.bytes;
-  const int n = topology.workers();
-  if (n == 1)
-    return {};
+// Both trees of a channel, for its share of the buffer.
+std::vector<Timed> trees(const Topology& topology, int channel, std::uint64_t bytes, int rank) {
   const auto nodes = static_cast<int>(topology.nodes.size());
   std::vector<Timed> all;
   append_tree(
-      all, topology, rank, true, share(bytes, 2, 0), [](int node) { return node + 1; },
+      all, topology, channel, rank, true, share(bytes, 2, 0), [](int node) { return node + 1; },
       [](int label) { return label - 1; });
   // The second tree is mirrored if that swaps odd and even labels, else shifted by one.
   if (nodes % 2 == 0)
     append_tree(
-        all, topology, rank, false, share(bytes, 2, 1), [nodes](int node) { return nodes - node; },
-        [nodes](int label) { return nodes - label; });
+        all, topology, channel, rank, false, share(bytes, 2, 1),
+        [nodes](int node) { return nodes - node; }, [nodes](int label) { return nodes - label; });
   else
     append_tree(
-        all, topology, rank, false, share(bytes, 2, 1),
+        all, topology, channel, rank, false, share(bytes, 2, 1),
         [nodes](int node) { return (node + 1) % nodes + 1; },
         [nodes](int label) { return (label + nodes - 2) % nodes; });
+  return all;
+}
 
+Plan plan_by(Plan (*in_rounds)(const std::vector<Timed>&, int, int, int), const Topology& topology,
+             const Settings& settings, const Payload& payload, int rank) {
+  const int n = topology.workers();
+  if (n == 1)
+    return {};
+  const auto nodes = static_cast<int>(topology.nodes.size());
   const int fill = 2 * (longest_chain(topology) - 1 + Tree::level(Tree{nodes}.root())) - 1;
-  const int chunks = partitions(bytes / 2, settings.number("chunk-bytes"));
-  return in_rounds(all, chunks, fill, n);
+  Plan plan;
+  for (int channel = 0; channel < topology.channel_count(); ++channel) {
+    const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), channel);
+    const int chunks = partitions(bytes / 2, settings.number("chunk-bytes"));
+    for (auto& action : in_rounds(trees(topology, channel, bytes, rank), chunks, fill, n)) {
+      std::get<Phase>(action).stage.channel = channel;
+      plan.push_back(std::move(action));
+    }
+  }
+  return plan;
 }
 
 Plan tree(const Topology& topology, const Settings& settings, const Payload& payload, int rank) {
@@ -184,7 +198,8 @@ Plan tree(const Topology& topology, const Settings& settings, const Payload& pay
 
 Plan tree_as_flows(const Topology& topology, const Settings& settings, const Payload& payload,
                    int rank) {
-  const int chunks = partitions(share(payload.bytes, 2, 1), settings.number("chunk-bytes"));
+  const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), 0);
+  const int chunks = partitions(share(bytes, 2, 1), settings.number("chunk-bytes"));
   const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
   return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
 }
@@ -198,6 +213,7 @@ const Registered<Exchange> entry{{
              .paper = "Sanders, Speck and Träff, Parallel Computing 2009; NCCL"},
     .options = {number("chunk-bytes", "bytes that move up or down a tree at a time", "524288", 1)},
     .uses_servers = false,
+    .has_channels = true,
     .plan = tree,
     .flow_plan = tree_as_flows,
 }};

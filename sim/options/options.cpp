@@ -235,6 +235,12 @@ std::vector<Option> fixed_options() {
           row("exchange", nullptr, "", Role::choice, "how gradients meet (default: the schedule's)",
               "Which one is fastest depends on message size, workers and the network in nodes.",
               "ring,tree,hierarchical")),
+      row("channels", &Scenario::channels, whole(1, 64, "auto"), "auto", Role::choice,
+          "rings, or pairs of trees, that each carry a share; auto: one per card of a node",
+          "As in NCCL each channel leaves a node by another network card. More than there are "
+          "cards "
+          "share them.",
+          "1,auto"),
       row("overlap", &Scenario::overlap, on_or_off, "on", Role::choice,
           "communicate while backward goes on",
           "Without it communication begins when backward has ended, as in simple implementations.",

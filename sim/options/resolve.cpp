@@ -138,6 +138,13 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          : given.contains("exchange") ? "exchange"
                                                       : "schedule",
                          why});
+  if (scenario.channels && (!exchange.has_channels || schedule.server != nullptr))
+    conflicts.push_back(
+        {"channels",
+         fmt::format(
+             "channels = {} means nothing to {}; allowed are exchanges {}", *scenario.channels,
+             schedule.server != nullptr ? "schedule " + schedule.name : "exchange " + exchange.name,
+             those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "

@@ -143,14 +143,28 @@ struct RingMember {
   Route route;
 };
 
-// A phase's name, and whether its ranks begin together.
-using Kind = std::pair<std::string_view, bool>;
+// A phase's name, whether its ranks begin together, and its pass.
+using Kind = std::tuple<std::string_view, bool, int>;
+
+Kind kind_of(const Phase& phase) {
+  return {phase.name, phase.group_size > 0, phase.stage.pass};
+}
+
+// Counts phases of a kind in a plan. Those of channels run side by side, so each counts its own.
+class Occurrences {
+ public:
+  int next(const Phase& phase) { return counts_[{kind_of(phase), phase.stage.channel}]++; }
+
+ private:
+  std::map<std::pair<Kind, int>, int> counts_;
+};
 
 // A phase of all ranks that have it.
 struct CommonPhase {
   int steps = 1;
   Flows flows;
-  std::map<int, std::unordered_map<int, RingMember>> rings;  // by group, then by rank
+  // By channel and group, then by rank.
+  std::map<std::pair<int, int>, std::unordered_map<int, RingMember>> rings;
 };
 
 // A flow takes as long as the busiest link on its way.
@@ -162,12 +176,17 @@ double slowest_ring_s(const Traffic& traffic, const Routes& routes, const Common
     for (std::size_t i = 0; i < ring.size(); ++i) {
       const RingMember& member = ring.at(rank);
       double flow_s = member.bytes / member.route.flow_Bps;
-      for (const int link : member.route.links)
+      double alone_s = flow_s;
+      for (const int link : member.route.links) {
         flow_s = std::max(flow_s, seconds_of(routes, link, phase.flows.link_bytes.at(link)));
+        alone_s = std::max(alone_s, seconds_of(routes, link, member.bytes));
+      }
       hops.push_back({.latency_s = member.route.latency_s, .part_s = flow_s / phase.steps});
+      if (traffic.cluster.topology.channel_count() > 1)
+        hops.back().alone_s = alone_s / phase.steps;
       rank = member.next;
     }
-    seconds = std::max(seconds, ring_seconds(hops, phase.steps, traffic.step_overhead_s));
+    seconds = std::max(seconds, channel_seconds(hops, phase.steps, traffic.step_overhead_s));
   }
   return seconds;
 }
@@ -185,7 +204,7 @@ ExchangeTime own_time(const Traffic& traffic, Routes& routes, const Plan& plan, 
       continue;
     }
     const Phase& phase = std::get<Phase>(plan[i]);
-    if (is_ring(phase) || phase.stage.stages > 1)
+    if (is_ring(phase) || phase.stage.stages > 1 || phase.stage.channel > 0)
       continue;
     double latency_s = 0;
     for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
@@ -201,12 +220,12 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
                                          const std::map<std::pair<Kind, int>, double>& phase_s,
                                          double between_s) {
   std::vector<ExchangeTime::Work> works;
-  std::map<Kind, int> occurrences;
+  Occurrences occurrences;
   double moved_s = 0;
   for (std::size_t i = 0; i < plan.size(); ++i)
     if (const Phase* phase = std::get_if<Phase>(&plan[i])) {
-      const Kind kind(phase->name, phase->group_size > 0);
-      if (const auto known = phase_s.find({kind, occurrences[kind]++}); known != phase_s.end())
+      const auto known = phase_s.find({kind_of(*phase), occurrences.next(*phase)});
+      if (known != phase_s.end() && phase->stage.channel == 0)
         moved_s += known->second;
     } else if (i > 0 && i + 1 < plan.size()) {
       works.push_back(
@@ -226,14 +245,15 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
 std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& routes,
                                              const Payload& payload, double bandwidth) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
-  // agree: a tree's ranks are in different rounds, but all start its long phase together.
+  // agree, whatever their channels: these move side by side, and meet on links. A tree's ranks are
+  // in different rounds, but all start its long phase together.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
   ExchangeTime slowest;
   bool rings_only = true;
   PipelineTime pipeline(traffic, routes, payload, bandwidth);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
-    std::map<Kind, int> occurrences;
+    Occurrences occurrences;
     for (const auto& action : plan) {
       const Phase* phase = std::get_if<Phase>(&action);
       if (phase == nullptr)
@@ -244,15 +264,15 @@ std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& rou
         pipeline.add(rank, *phase);
         continue;
       }
-      const Kind kind(phase->name, phase->group_size > 0);
-      CommonPhase& common = phases[{kind, occurrences[kind]++}];
+      CommonPhase& common = phases[{kind_of(*phase), occurrences.next(*phase)}];
       common.steps = phase->steps;
       for (const Transfer& send : phase->sends) {
         Route route = routes.between(rank, send.peer);
         const auto bytes = static_cast<double>(send.bytes) / bandwidth;
         common.flows.add(route, bytes);
         if (is_ring(*phase))
-          common.rings[phase->group][rank] = {send.peer, bytes, std::move(route)};
+          common.rings[{phase->stage.channel, phase->group}][rank] = {send.peer, bytes,
+                                                                      std::move(route)};
       }
     }
     const ExchangeTime own = own_time(traffic, routes, plan, rank);

@@ -92,14 +92,28 @@ class Follower {
     const std::size_t begin = first_work(plan) != nullptr ? 1 : 0;
     const std::size_t end = plan.size() - (last_work(plan) != nullptr ? 1 : 0);
     const Phase* before = nullptr;
+    // Channels begin a bucket, and a pass of it, when the one before has ended on all of them.
+    int pass = 0;
+    std::pair<int, int> earlier(0, 0);  // jobs of the rank that this pass follows
+    if (const auto last = jobs_of_.find(rank); last != jobs_of_.end())
+      earlier = last->second;
+    std::pair<int, int> own(static_cast<int>(jobs_.size()), 0);
     for (std::size_t i = begin; i < end; ++i) {
       const Phase* phase = std::get_if<Phase>(&plan[i]);
       Job job{.phase = phase};
       const bool staged = phase != nullptr && phase->stage.stages > 1;
       if (phase == nullptr)
         job.work_s = traffic_.compression.seconds(rank, std::get<Work>(plan[i]), -1);
-      const int stream = stream_of(rank, staged ? phase->stage.stream() : 0);
+      const int stream = stream_of(rank, phase != nullptr ? phase->stage.stream() : 0);
       const auto number = static_cast<int>(jobs_.size());
+      if (phase != nullptr && !staged) {
+        if (phase->stage.pass != pass) {
+          pass = phase->stage.pass;
+          earlier = {own.first, number};
+          own.first = number;
+        }
+        job.after = earlier;
+      }
       if (staged) {
         job.partitions = std::min(phase->stage.partitions, what_.partitions);
         if (before != nullptr) {
@@ -112,6 +126,7 @@ class Follower {
       streams_[index(stream)].jobs.push_back(number);
       jobs_.push_back(job);
     }
+    jobs_of_[rank] = {own.first, static_cast<int>(jobs_.size())};
   }
 
   int mailbox_of(int from, int to, int stage) {
@@ -153,7 +168,8 @@ class Follower {
         case State::next:
           if (job.phase == nullptr)
             return wakes_at(now_s_ + job.work_s, number, State::added);
-          if (!partition_is_there(job) || !all_are_there(number, *job.phase))
+          if (!partition_is_there(job) || !earlier_have_ended(job, number) ||
+              !all_are_there(number, *job.phase))
             return;
           break;
         case State::together:
@@ -188,8 +204,11 @@ class Follower {
           stream.state = State::next;
           if (job.next >= 0)
             runnable_.push_back(job.next);
-          if (++job.passed == job.partitions)
+          if (++job.passed == job.partitions) {
             ++stream.at;
+            for (const int other : std::exchange(follow_[stream.rank], {}))
+              runnable_.push_back(other);
+          }
           break;
       }
     }
@@ -201,6 +220,17 @@ class Follower {
       return true;
     const Job& before = jobs_[index(job.before)];
     return before.passed >= (job.whole ? before.partitions : job.passed + 1);
+  }
+
+  // Whether all jobs have ended that this one of a channel follows; else it is looked at again when
+  // one of them has.
+  bool earlier_have_ended(const Job& job, int stream) {
+    for (int i = job.after.first; i < job.after.second; ++i)
+      if (jobs_[index(i)].passed < jobs_[index(i)].partitions) {
+        follow_[streams_[index(stream)].rank].push_back(stream);
+        return false;
+      }
+    return true;
   }
 
   // In a pipeline only a group's phase has steps; others are cut into partitions.
@@ -228,7 +258,7 @@ class Follower {
 
   void inject(int number, const Phase& phase) {
     const int rank = streams_[index(number)].rank;
-    const int stage = phase.stage.stages > 1 ? phase.stage.stream() : 0;
+    const int stage = phase.stage.stream();
     const double parts = static_cast<double>(steps_of(phase)) * phase.stage.partitions;
     // The parts of rings and pipelines set out whether the other has asked for them or not.
     const bool at_once = is_ring(phase) || phase.stage.stages > 1;
@@ -317,6 +347,9 @@ class Follower {
   std::map<std::pair<int, int>, std::size_t> stream_at_;
   std::map<std::tuple<int, int, int>, std::size_t> mailbox_at_;
   std::map<std::pair<int, int>, Route> known_;
+  std::map<int, std::pair<int, int>>
+      jobs_of_;                             // by rank: those of its last pass, first .. last - 1
+  std::map<int, std::vector<int>> follow_;  // by rank: streams that wait for these to end
   std::map<std::pair<int, int>, std::vector<int>> waiting_;     // by stream and group
   std::map<std::string, double> memory_free_s_, cores_free_s_;  // by host
   std::vector<int> runnable_;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <utility>
 #include <vector>
 
 #include "sim/plan.h"
@@ -15,10 +16,11 @@ struct Job {
   const Phase* phase = nullptr;
   double work_s = 0;  // of an action that is no phase
   int partitions = 1;
-  int passed = 0;      // of these
-  int before = -1;     // index of the job whose partitions this one's follow
-  bool whole = false;  // they follow all of its partitions
-  int next = -1;       // stream of the job that follows this one's partitions
+  int passed = 0;                      // of these
+  int before = -1;                     // index of the job whose partitions this one's follow
+  bool whole = false;                  // they follow all of its partitions
+  int next = -1;                       // stream of the job that follows this one's partitions
+  std::pair<int, int> after = {0, 0};  // no pipeline: it follows all jobs first .. last - 1
 };
 
 struct FollowedStream {

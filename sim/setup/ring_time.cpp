@@ -1,9 +1,9 @@
 // A critical path goes on to the next hop or stays for a step. If it stays, then where injecting
 // takes longest on its way. So it visits an arc of the ring, at most `steps` hops, and takes
-//   sum over the arc of (latency_s + part_s) + (steps - hops of the arc) * max part_s of the arc.
-// For each part_s this is the largest sum of (latency_s + part_s - that part_s) over arcs that have
-// it, which a sliding minimum of prefix sums finds in one pass. An arc that has a longer part_s too
-// is only counted for too little.
+//   sum over the arc of (latency_s + alone_s) + (steps - hops of the arc) * max part_s of the arc.
+// For each part_s this is the largest sum of (latency_s + alone_s - that part_s) over arcs that
+// have it, which a sliding minimum of prefix sums finds in one pass. An arc that has a longer
+// part_s too is only counted for too little.
 #include "sim/setup/ring_time.h"
 
 #include <algorithm>
@@ -53,7 +53,7 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
     std::size_t next_start = 0;
     for (std::size_t end = 1; end <= hops.size() + longest; ++end) {
       const RingHop& last = hops[(end - 1) % hops.size()];
-      before.push_back(before.back() + last.latency_s + last.part_s - stay_s);
+      before.push_back(before.back() + last.moving_s() - stay_s);
       if (stays_here(last.part_s))
         for (; next_start < end; ++next_start) {
           while (!starts.empty() && before[starts.back()] >= before[next_start])
@@ -67,6 +67,16 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
     }
   }
   return seconds + steps * step_overhead_s;
+}
+
+double channel_seconds(std::vector<RingHop> hops, int steps, double step_overhead_s) {
+  const double seconds = ring_seconds(hops, steps, step_overhead_s);
+  for (RingHop& hop : hops)
+    if (hop.alone_s && *hop.alone_s < hop.part_s) {
+      const double busy = std::min(1.0, (hop.part_s - *hop.alone_s) * steps / seconds);
+      hop.alone_s = busy < 1 ? std::min(hop.part_s, *hop.alone_s / (1 - busy)) : hop.part_s;
+    }
+  return std::max(seconds, ring_seconds(hops, steps, step_overhead_s));
 }
 
 }  // namespace syncline

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/setup/channels.h"
 #include "sim/setup/data.h"
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/platform.h"
@@ -19,7 +20,12 @@ namespace {
 
 Cluster load_cluster(const Scenario& scenario, const Profiles& profiles) {
   try {
-    return choose_cluster(load_platform(scenario, profiles), scenario);
+    Cluster cluster = choose_cluster(load_platform(scenario, profiles), scenario);
+    Routes routes(cluster.rank_hosts);
+    if (scenario.exchange->has_channels &&
+        scenario.schedule->partners() == Schedule::Partners::each_other)
+      cluster.topology.channels = channels_over(cluster.topology, routes, scenario.channels);
+    return cluster;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
