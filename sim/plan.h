@@ -236,6 +236,12 @@ struct Exchange {
   std::function<Values(const Topology&, const Settings&, const Contributions&)> combine = {};
 };
 
+// One of several that the cheapest is chosen from.
+struct CandidateExchange {
+  const Exchange* exchange = nullptr;
+  Settings settings;
+};
+
 // The complete plan, of every step or with fewer transfers. Exchanges that carry sums get one
 // encode before and one decode after, and run `all_reduces` times on equal shares of the payload.
 // With other exchanges, small tensors follow uncompressed in a ring all-reduce.

@@ -160,6 +160,7 @@ struct Scenario {
   Settings schedule_settings;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
+  std::vector<CandidateExchange> candidates;  // `exchange = auto`: the cheapest for each bucket
   std::optional<int> channels;  // of an exchange that has them; none: as many as ways out of nodes
   const Exchange* dense_exchange = nullptr;  // what the user would run without compression
   bool overlap = true;

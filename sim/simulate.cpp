@@ -86,6 +86,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                                .compression = setup.traffic.compression.provenance(),
                                .adding = setup.adding,
                                .framework = scenario.framework.described(),
+                               .exchange = exchange_taken(setup),
                                .network = scenario.network->sentence,
                                .fidelity = fidelity_word(setup)},
                 .figures = figures_of(trace, scenario.samples()),

@@ -65,6 +65,10 @@ void Stages::make_streams() {
     make_until(phase->stage.stream() + 1);
   // These streams have the same numbers on every rank, whatever its part in the averages is.
   of_all = streams_of(*over_all, first.all_reduces);
+  if (!run.setup.traffic.picked.empty())  // buckets of other sizes may need more
+    for (const Bucket& bucket : run.setup.buckets)
+      of_all = std::max(of_all, streams_of(*plan_of(run.setup.traffic.payload_of(bucket, -1)), 1));
+  make_until(of_all);
   if (run.setup.shards && run.setup.shards->across)
     make_until(of_all + 1);
   if (run.setup.within)

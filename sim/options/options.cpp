@@ -231,10 +231,12 @@ std::vector<Option> fixed_options() {
                     "All average together (bsp, topk-sgd), or servers apply gradients as they come "
                     "(asp, ssp, inhad).",
                     "bsp,asp")),
-      selecting(
-          row("exchange", nullptr, "", Role::choice, "how gradients meet (default: the schedule's)",
-              "Which one is fastest depends on message size, workers and the network in nodes.",
-              "ring,tree,hierarchical")),
+      selecting(row(
+          "exchange", nullptr, "", Role::choice, "how gradients meet (default: the schedule's)",
+          "Which one is fastest depends on message size, workers and the network in nodes. auto "
+          "takes the cheapest for each bucket by closed form, of those that add dense gradients "
+          "without servers.",
+          "auto,ring,tree,hierarchical")),
       row("channels", &Scenario::channels, whole(1, 64, "auto"), "auto", Role::choice,
           "rings, or pairs of trees, that each carry a share; auto: one per card of a node",
           "As in NCCL each channel leaves a node by another network card. More than there are "

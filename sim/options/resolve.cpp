@@ -8,8 +8,8 @@
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
 #include "sim/options/batches.h"
+#include "sim/options/conflicts.h"
 #include "sim/options/learning.h"
-#include "sim/options/misfits.h"
 #include "sim/options/options.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
@@ -22,7 +22,10 @@
 namespace syncline {
 namespace {
 
-const std::string no_compressor = "none";
+const std::string cheapest_exchange = "auto";
+// It takes the cheapest of these; each adds what is sent, on the way and without servers.
+const std::vector<std::string> candidate_exchanges{"ring", "tree", "halving-doubling",
+                                                   "hierarchical"};
 const std::string dense_exchange = "ring";  // that compression is compared with, if not the user's
 const std::string default_for_messages = "allgather";  // default for messages that cannot be added
 
@@ -48,123 +51,6 @@ Settings settings_of(const std::vector<OwnOption>& parameters, const GivenOption
   for (const OwnOption& parameter : parameters)
     at(given, parameter.name, [&] { Settings({parameter}, values(given)); });
   return Settings(parameters, values(given));
-}
-
-// Whether the exchange can move what the compressor makes.
-bool carries(const Exchange& exchange, const Compressor& compressor) {
-  using Carries = Exchange::Carries;
-  return exchange.carries == Carries::any ||
-         (exchange.carries == Carries::sums ? compressor.reducible : compressor.sparse);
-}
-
-// Sends only some values: with indices, or the same random ones on all workers.
-bool is_sparsifier(const Compressor& compressor) {
-  return compressor.sparse || has_density(compressor);
-}
-
-// Why this schedule or exchange cannot work with the compressor; empty when it can.
-std::string why_incompatible(const Schedule& schedule, const Exchange& exchange,
-                             const Compressor& compressor) {
-  const std::string pair = "compressor = " + compressor.name + ": ";
-  if (schedule.sparsifiers_only && !is_sparsifier(compressor))
-    return pair + "schedule " + schedule.name + " sends some of the values only; allowed are " +
-           those_that<Compressor>(is_sparsifier);
-  if (schedule.server != nullptr || carries(exchange, compressor))
-    return {};
-  const std::string why =
-      exchange.carries == Exchange::Carries::sums
-          ? " adds messages on the way, and " + compressor.name + "'s cannot be added"
-          : " merges lists of index and value, and " + compressor.name + " makes none";
-  return pair + "exchange " + exchange.name + why + "; allowed are exchanges " +
-         those_that<Exchange>([&](const Exchange& other) { return carries(other, compressor); }) +
-         ", or compressors " + those_that<Compressor>([&](const Compressor& other) {
-           return carries(exchange, other) && (!schedule.sparsifiers_only || is_sparsifier(other));
-         });
-}
-
-// An interval is only met where it decides when a run ends.
-void find_misfits_of_length(const Learning& learning, const GivenOptions& given,
-                            std::vector<Conflict>& conflicts) {
-  const auto is_flag = [&](const char* key) { return given.at(key).where.starts_with("--"); };
-  for (const char* key : {"interval", "max-iterations"}) {
-    if (!given.contains(key))
-      continue;
-    const std::string nothing = std::string(key) + " means nothing with ";
-    if (given.contains("iterations") && given.at("iterations").value != "auto" &&
-        (is_flag(key) || !is_flag("iterations")))  // a flag may fix what a file leaves open
-      conflicts.push_back(
-          {key, nothing + "iterations = " + given.at("iterations").value + "; allowed is auto"});
-    if (learning.problem != nullptr)
-      conflicts.push_back({key, nothing + "learn, whose runs end with iterations or until"});
-  }
-}
-
-// Given parameters that nothing declares of what was chosen.
-void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& given,
-                              std::vector<Conflict>& conflicts) {
-  const Learning& learning = scenario.learning;
-  std::vector<const std::vector<OwnOption>*> declared{
-      &scenario.schedule->options, &scenario.exchange->options, &scenario.compressor->options};
-  std::string to =
-      fmt::format("schedule {}, exchange {}", scenario.schedule->name, scenario.exchange->name);
-  if (learning.problem == nullptr) {
-    to += " and compressor " + scenario.compressor->name;
-  } else {
-    to += fmt::format(", compressor {}, problem {} and data {}", scenario.compressor->name,
-                      learning.problem->name, brief(learning.data));
-    declared.push_back(&learning.problem->options);
-    if (learning.data == "generated")
-      declared.push_back(&generated_options());
-  }
-  for (const auto& own : own_options())
-    if (const std::string& name = own.first;
-        given.contains(name) && !is_learning_option(name) &&
-        std::ranges::none_of(declared, [&](const auto* some) { return declares(*some, name); }))
-      conflicts.push_back({name, name + " means nothing to " + to});
-}
-
-// Finds given options that do not fit schedule, exchange and compressor, or mean nothing to them.
-void find_conflicts(const Scenario& scenario, const GivenOptions& given,
-                    std::vector<Conflict>& conflicts) {
-  const Schedule& schedule = *scenario.schedule;
-  const Exchange& exchange = *scenario.exchange;
-  find_misfits_of_shards(scenario, given, conflicts);
-  if (!schedule.any_exchange && exchange.name != schedule.exchange)
-    conflicts.push_back({"exchange", "exchange = " + exchange.name + ": schedule " + schedule.name +
-                                         " allows only " + schedule.exchange});
-  if (const std::string why = why_incompatible(schedule, exchange, *scenario.compressor);
-      !why.empty())
-    conflicts.push_back({given.contains("compressor") ? "compressor"
-                         : given.contains("exchange") ? "exchange"
-                                                      : "schedule",
-                         why});
-  if (scenario.channels && (!exchange.has_channels || schedule.server != nullptr))
-    conflicts.push_back(
-        {"channels",
-         fmt::format(
-             "channels = {} means nothing to {}; allowed are exchanges {}", *scenario.channels,
-             schedule.server != nullptr ? "schedule " + schedule.name : "exchange " + exchange.name,
-             those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
-  if (scenario.throughput_is_of_schedule && !scenario.throughput)
-    conflicts.push_back({"throughput-of",
-                         "throughput-of = schedule: give throughput, the rate of one worker with "
-                         "its servers"});
-  if (scenario.throughput_servers && !scenario.throughput_is_of_schedule)
-    conflicts.push_back({"throughput-servers",
-                         "throughput-servers means nothing without throughput-of = schedule"});
-  if (scenario.servers_hold_tensors &&
-      (scenario.compressor->name != no_compressor || scenario.learns()))
-    conflicts.push_back({"server-placement",
-                         "server-placement = tensors: what compresses or learns has servers that "
-                         "each hold a share of every tensor; allowed is cut"});
-  find_misfits_of_buckets(scenario, given, conflicts);
-  find_misfits_of_precision(scenario, conflicts);
-  find_misfits_of_length(scenario.learning, given, conflicts);
-  if (given.contains("best-of-seeds") && !given.contains("best-of"))
-    conflicts.push_back({"best-of-seeds",
-                         "best-of-seeds means nothing without best-of: give best-of, the options "
-                         "whose best value is compared"});
-  find_misfits_of_settings(scenario, given, conflicts);
 }
 
 // Refuses what a network cannot do. Also in sweeps: leaving the option out, as for a conflict,
@@ -337,7 +223,19 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
         carries(Registered<Exchange>::find(schedule.exchange), *scenario.compressor);
     name = carried ? schedule.exchange : default_for_messages;
   }
-  at(given, "exchange", [&] { scenario.exchange = &Registered<Exchange>::find(name); });
+  if (name == cheapest_exchange) {
+    for (const std::string& candidate : candidate_exchanges)
+      scenario.candidates.push_back({.exchange = &Registered<Exchange>::find(candidate)});
+    scenario.exchange = scenario.candidates.front().exchange;
+  } else {
+    at(given, "exchange", [&] {
+      try {
+        scenario.exchange = &Registered<Exchange>::find(name);
+      } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument(std::string(error.what()) + "; or auto, the cheapest");
+      }
+    });
+  }
   // Sparse exchanges carry no dense gradients, and gathering them all is nobody's choice.
   const bool adds_dense = scenario.exchange->carries != Exchange::Carries::sparse &&
                           scenario.exchange->name != default_for_messages;
@@ -354,6 +252,8 @@ void keep_settings(const GivenOptions& given, Scenario& scenario) {
           given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
   };
   keep(scenario.schedule->options, scenario.schedule_settings);
+  for (CandidateExchange& candidate : scenario.candidates)
+    keep(candidate.exchange->options, candidate.settings);
   keep(scenario.exchange->options, scenario.exchange_settings);
   keep(scenario.compressor->options, scenario.compressor_settings);
   if (!scenario.learns())

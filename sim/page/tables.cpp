@@ -146,6 +146,7 @@ std::string full_report(const Result& result) {
   line("compression cost", result.provenance.compression);
   line("adding on servers", result.provenance.adding);
   line("framework", result.provenance.framework);
+  line("exchange", result.provenance.exchange);
   line("network", result.option("network") + ": " + result.provenance.network);
   for (const std::string& warning : figures.warnings)
     line("warning", warning);

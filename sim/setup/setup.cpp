@@ -306,6 +306,15 @@ std::vector<PushedPieces> Setup::cuts() const {
   return cuts;
 }
 
+std::string exchange_taken(const Setup& setup) {
+  std::string words = described(setup.choices);
+  if (const int channels = setup.traffic.cluster.topology.channel_count();
+      channels > 1 && !setup.scenario.channels)
+    words += fmt::format("{}{} channels, one for each network card of a node",
+                         words.empty() ? "" : "; ", channels);
+  return words;
+}
+
 Setup prepare(const Scenario& scenario) {
   return prepare(scenario, read_platform(scenario.platform));
 }
@@ -331,6 +340,11 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
   place(buckets);
+  std::vector<ExchangeChoice> choices;
+  if (!scenario.candidates.empty()) {
+    Routes routes(traffic.cluster.rank_hosts);
+    choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
+  }
   const std::optional<int> iterations =
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
@@ -359,6 +373,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .traffic = std::move(traffic),
           .within = std::move(within),
           .shards = std::move(shards),
+          .choices = std::move(choices),
           .buckets = std::move(buckets),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),

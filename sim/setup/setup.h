@@ -12,6 +12,7 @@
 #include "sim/problem.h"
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
+#include "sim/setup/exchange_choice.h"
 #include "sim/setup/memory.h"
 #include "sim/setup/model.h"
 #include "sim/setup/platform_check.h"
@@ -52,6 +53,7 @@ struct Setup {
   Traffic traffic;
   std::optional<Traffic> within;         // of averages in a group, in every iteration of a round
   std::optional<Shards> shards;          // `traffic` then only knows the cluster
+  std::vector<ExchangeChoice> choices;   // `exchange = auto`: what was chosen from
   std::vector<Bucket> buckets;           // where workers hold shards: units
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;     // for the result
@@ -88,5 +90,9 @@ struct Setup {
 // that a user can correct, also if the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario, const PlatformFile& platform);
 Setup prepare(const Scenario& scenario);  // reads it too
+
+// What was chosen of the exchange for the user, in words: channels, and the cheapest of several.
+// Empty: nothing was.
+std::string exchange_taken(const Setup& setup);
 
 }  // namespace syncline

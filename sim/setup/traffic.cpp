@@ -10,6 +10,14 @@
 #include "sim/setup/refuse.h"
 
 namespace syncline {
+namespace {
+
+// A plan numbers fewer groups than this.
+int most_groups(const Topology& topology) {
+  return 2 * topology.workers() + 8;
+}
+
+}  // namespace
 
 std::uint64_t Traffic::bytes_of(const Bucket& bucket) const {
   return bucket.parameters * value_bytes(precision);
@@ -77,7 +85,15 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
     case CollectiveKind::all_reduce:
       break;
   }
-  return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
+  const auto other = picked.find(payload.bytes);
+  if (other == picked.end())
+    return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
+  const auto& [chosen, settings] = candidates[other->second];
+  Plan plan = syncline::plan_of(*chosen, topology, settings, payload, rank, every_step);
+  for (auto& action : plan)  // groups of another candidate are others
+    if (Phase* phase = std::get_if<Phase>(&action))
+      phase->group += static_cast<int>(other->second) * most_groups(topology);
+  return plan;
 }
 
 Plan Traffic::plan_of(const Payload& whole, int rank, bool every_step) const {
@@ -96,8 +112,8 @@ Plan Traffic::plan_of(const Payload& whole, int rank, bool every_step) const {
       for (std::vector<Transfer>* transfers : {&phase->sends, &phase->receives})
         for (Transfer& transfer : *transfers)
           transfer.peer = members[index(transfer.peer)];
-      // Its groups are other ones than those of other members: a plan numbers fewer than this.
-      phase->group += topology.group_of(over, rank) * (2 * topology.workers() + 8);
+      // Its groups are other ones than those of other members.
+      phase->group += topology.group_of(over, rank) * most_groups(topology);
     }
   return plan;
 }

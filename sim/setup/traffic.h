@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 #include "sim/collectives.h"
@@ -51,7 +52,10 @@ struct Traffic {
   Schedule::Partners partners = Schedule::Partners::each_other;
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
-  Pushing pushing;  // to servers that answer each push
+  // `exchange = auto`: payloads of so many bytes take another one than `exchange`.
+  std::vector<CandidateExchange> candidates;
+  std::map<std::uint64_t, std::size_t> picked;  // index of a candidate, by bytes
+  Pushing pushing;                              // to servers that answer each push
   Compression compression;
   Precision precision = Precision::fp32;
   bool compressed_pulls = false;

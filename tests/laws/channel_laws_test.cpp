@@ -5,62 +5,11 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "tests/laws/rails.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
 namespace {
-
-// Nodes of GPUs on a switch of their own. GPU g leaves node n by card g * cards / gpus.
-struct Rails {
-  std::vector<int> gpus{8, 8, 8, 8};
-  int cards = 8;
-  double card_Bps = 5e10;
-  double card_latency_s = 2e-6;  // of one; a route between nodes crosses two
-  double inside_Bps = 4.5e11;
-  double inside_latency_s = 5e-7;  // from a GPU to the switch
-
-  int workers() const {
-    int all = 0;
-    for (const int some : gpus)
-      all += some;
-    return all;
-  }
-};
-
-std::string written(const Rails& rails) {
-  std::string text =
-      R"(<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">)"
-      R"(<platform version="4.1"><zone id="all" routing="Floyd">)"
-      R"(<zone id="core" routing="Floyd"><router id="middle"/></zone>)";
-  for (std::size_t n = 0; n < rails.gpus.size(); ++n) {
-    text += fmt::format(R"(<zone id="z{}" routing="Floyd">)", n);
-    for (int g = 0; g < rails.gpus[n]; ++g)
-      text += fmt::format(
-          R"(<host id="n{0}g{1}" speed="1Tf"><prop id="node" value="n{0}"/></host>)", n, g);
-    text += fmt::format(R"(<router id="in{0}"/><router id="out{0}"/>)", n);
-    for (int g = 0; g < rails.gpus[n]; ++g)
-      text += fmt::format(
-          R"(<link id="l{}-{}" bandwidth="{}Bps" latency="{}s" sharing_policy="SPLITDUPLEX"/>)", n,
-          g, rails.inside_Bps, rails.inside_latency_s);
-    for (int c = 0; c < rails.cards; ++c)
-      text += fmt::format(
-          R"(<link id="c{}-{}" bandwidth="{}Bps" latency="{}s" sharing_policy="SPLITDUPLEX"/>)", n,
-          c, rails.card_Bps, rails.card_latency_s);
-    for (int g = 0; g < rails.gpus[n]; ++g)
-      text += fmt::format(
-          R"(<route src="n{0}g{1}" dst="in{0}"><link_ctn id="l{0}-{1}" direction="UP"/></route>)"
-          R"(<route src="n{0}g{1}" dst="out{0}"><link_ctn id="c{0}-{2}" direction="UP"/></route>)",
-          n, g, g * rails.cards / rails.gpus[n]);
-    text += "</zone>";
-  }
-  for (std::size_t n = 0; n < rails.gpus.size(); ++n)
-    text += fmt::format(R"(<link id="t{}" bandwidth="1e14Bps" latency="0s"/>)", n);
-  for (std::size_t n = 0; n < rails.gpus.size(); ++n)
-    text += fmt::format(R"(<zoneRoute src="z{0}" dst="core" gw_src="out{0}" gw_dst="middle">)"
-                        R"(<link_ctn id="t{0}"/></zoneRoute>)",
-                        n);
-  return written_platform(text + "</zone></platform>");
-}
 
 const std::vector<Rails> several_cards{
     {},
@@ -80,8 +29,12 @@ constexpr std::uint64_t values = 384'000'000;
 constexpr double bytes = 4.0 * values;
 
 Options one_bucket(const Rails& rails) {
-  return {{"platform", written(rails)}, {"model", model_of({values})}, {"overlap", "off"},
-          {"bucket-bytes", "all"},      {"iterations", "2"},           {"warmup", "0"}};
+  return {{"platform", rails_platform(rails)},
+          {"model", model_of({values})},
+          {"overlap", "off"},
+          {"bucket-bytes", "all"},
+          {"iterations", "2"},
+          {"warmup", "0"}};
 }
 
 std::string name_of(const Rails& rails) {
@@ -89,8 +42,16 @@ std::string name_of(const Rails& rails) {
                      rails.cards);
 }
 
+// From the first that begins to the last that ends, in the first iteration.
 double exchange_s(const Simulated& run) {
-  return run.iteration_s() - 0.1;
+  double from_s = run.trace.end_s;
+  double to_s = 0;
+  for (const Row& row : run.rows("all-reduce"))
+    if (row.iteration == 0) {
+      from_s = std::min(from_s, row.start_s);
+      to_s = std::max(to_s, row.end_s);
+    }
+  return to_s - from_s;
 }
 
 // A node sends 2 (n - 1) / n of the bytes, over all of its cards at once.
@@ -161,7 +122,9 @@ TEST(Law29, FusedFlowsTakeAsLongAsSteps) {
       options["fidelity"] = "flow";
       const Simulated flow = simulated(options);
       EXPECT_LT(flow.trace.flows, step.trace.flows / 50);
-      EXPECT_NEAR(exchange_s(flow), exchange_s(step), 0.03 * exchange_s(step))
+      const bool crowded_inside = 7 * card_Bps > rails.inside_Bps;
+      EXPECT_NEAR(exchange_s(flow), exchange_s(step),
+                  (crowded_inside ? 0.05 : 0.03) * exchange_s(step))
           << some << ", " << card_Bps;
     }
 }
@@ -224,7 +187,7 @@ TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
     for (const Rails& rails :
          {Rails{.gpus = {4, 4, 4}, .cards = 4, .card_Bps = 1e9, .inside_Bps = 1e11},
           Rails{.gpus = {4, 6}, .cards = 2, .card_Bps = 1e9}}) {
-      Options options{{"platform", written(rails)},
+      Options options{{"platform", rails_platform(rails)},
                       {"model", model_of({900, 600'000, 12'000'000, 5'000'000, 300'000})},
                       {"bucket-bytes", "4e6"},
                       {"iterations", "4"},
@@ -236,15 +199,17 @@ TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
       const std::string name = kind.at("exchange") + ", " + name_of(rails);
       EXPECT_NEAR(several.figures.bytes_sent, one.figures.bytes_sent, 1e-4 * one.figures.bytes_sent)
           << name;
-      EXPECT_LT(several.iteration_s(), one.iteration_s()) << name;
+      EXPECT_LE(several.iteration_s(), one.iteration_s() * (1 + precise)) << name;
+      faster += several.iteration_s() < 0.99 * one.iteration_s() ? 1 : 0;
       EXPECT_FALSE(several.below_its_bound()) << name;
     }
+  EXPECT_GE(faster, 8);  // others hide all of it behind computation
 }
 
 TEST(Law29, WhatIsLearnedDoesNotDependOnChannels) {
   for (const char* exchange : {"ring", "tree"}) {
     Options options = small_data();
-    options["platform"] = written({.gpus = {4, 4}, .cards = 4});
+    options["platform"] = rails_platform({.gpus = {4, 4}, .cards = 4});
     options["learn"] = "softmax";
     options["exchange"] = exchange;
     options["iterations"] = "20";
