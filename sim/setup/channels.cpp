@@ -9,7 +9,7 @@
 namespace syncline {
 namespace {
 
-constexpr double rounding = 1e-6;
+constexpr double almost = 1e-6;
 
 // The workers of a node, by the card that they leave it by: each card's in order.
 using Cards = std::vector<std::vector<int>>;
@@ -55,10 +55,10 @@ Cards cards_of(const Topology& topology, Routes& routes, const std::vector<int>&
     std::size_t card = cards.size();
     for (const int link : route.links) {
       const double all_Bps = routes.link(link).bandwidth.mean_Bps();
-      if (all_Bps <= own_Bps * (1 + rounding) && inside.contains(link))
+      if (all_Bps <= own_Bps * (1 + almost) && inside.contains(link))
         return {node};
       const double room_Bps = left_Bps.try_emplace(link, all_Bps).first->second;
-      if (room_Bps < own_Bps * (1 - rounding))
+      if (room_Bps < own_Bps * (1 - almost))
         card = std::min(card, card_on.at(link));
     }
     if (card == cards.size()) {

@@ -19,21 +19,8 @@
 namespace syncline {
 namespace {
 
-using followed::Job, followed::Mailbox, followed::Message, followed::FollowedStream,
-    followed::Timer;
-
-constexpr double rounding = 1e-12;
-constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
-constexpr int most_ranks = 256;        // whose plans are made
-constexpr int most_partitions = 64;    // that are followed
-constexpr double most_messages = 2e5;  // in memory at a time
-
-// So much of the plans is followed.
-struct Followed {
-  int buckets = 1;      // one after the other, as early as each can be
-  int partitions = 1;   // of each pipeline, at most
-  double per_byte = 1;  // that a byte of the plans counts; 0: latencies, overheads and work only
-};
+using followed::Followed, followed::Job, followed::Mailbox, followed::Message,
+    followed::FollowedStream, followed::Timer;
 
 class Follower {
  public:
@@ -55,7 +42,7 @@ class Follower {
         runnable_.pop_back();
         go_on(stream);
       }
-      if (shares_.updates() > most_updates)
+      if (shares_.updates() > followed::most_updates)
         return std::nullopt;
       const double flow_s = now_s_ + shares_.next_end_s();
       const double timer_s = timers_.empty() ? flow_s : timers_.top().at_s;
@@ -67,7 +54,7 @@ class Follower {
         injected(stream);
       }
       now_s_ = next_s;
-      while (!timers_.empty() && timers_.top().at_s <= now_s_ * (1 + rounding)) {
+      while (!timers_.empty() && timers_.top().at_s <= now_s_ * (1 + followed::rounding)) {
         const Timer timer = timers_.top();
         timers_.pop();
         if (timer.arrival)
@@ -161,7 +148,7 @@ class Follower {
   void go_on(int number) {
     for (;;) {
       FollowedStream& stream = streams_[index(number)];
-      if (stream.at == stream.jobs.size() || stream.ready_s > now_s_ * (1 + rounding))
+      if (stream.at == stream.jobs.size() || stream.ready_s > now_s_ * (1 + followed::rounding))
         return;
       Job& job = jobs_[index(stream.jobs[stream.at])];
       switch (stream.state) {
@@ -361,7 +348,7 @@ class Follower {
 
 std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const Payload& payload,
                                   double bandwidth) {
-  if (traffic.averaging_ranks() > most_ranks)
+  if (traffic.averaging_ranks() > followed::most_ranks)
     return std::nullopt;
   std::vector<Plan> plans;
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank)
@@ -374,10 +361,10 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
       if (const Phase* phase = std::get_if<Phase>(&action)) {
         first = first == nullptr ? phase : first;
         messages += static_cast<double>(phase->sends.size()) * phase->steps *
-                    std::min(phase->stage.partitions, most_partitions);
+                    std::min(phase->stage.partitions, followed::most_partitions);
         partitions = std::max(partitions, phase->stage.partitions);
       }
-  if (messages > most_messages)
+  if (messages > followed::most_messages)
     return std::nullopt;
   bool known = true;
   const auto followed = [&](int buckets, int parts, bool bytes) {
@@ -390,7 +377,7 @@ std::optional<PlanTime> plan_time(const Traffic& traffic, Routes& routes, const 
   };
   // The rest of the partitions follow at the pace of those that are followed.
   const auto all = [&](int buckets, bool bytes) {
-    const int parts = std::min(partitions, most_partitions);
+    const int parts = std::min(partitions, followed::most_partitions);
     const double seconds = followed(buckets, parts, bytes);
     if (parts == partitions)
       return seconds;

@@ -11,6 +11,19 @@
 
 namespace syncline::followed {
 
+inline constexpr double rounding = 1e-12;
+inline constexpr double most_updates = 2e7;   // of flows and links: about 0.1 s
+inline constexpr int most_ranks = 256;        // whose plans are made
+inline constexpr int most_partitions = 64;    // that are followed
+inline constexpr double most_messages = 2e5;  // in memory at a time
+
+// So much of the plans is followed.
+struct Followed {
+  int buckets = 1;      // one after the other, as early as each can be
+  int partitions = 1;   // of each pipeline, at most
+  double per_byte = 1;  // that a byte of the plans counts; 0: latencies, overheads and work only
+};
+
 // A stream does this for one action of a plan.
 struct Job {
   const Phase* phase = nullptr;
