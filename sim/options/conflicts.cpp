@@ -133,7 +133,7 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
                          : given.contains("exchange") ? "exchange"
                                                       : "schedule",
                          why});
-  if (scenario.channels && (!exchange.has_channels || schedule.server != nullptr))
+  if (scenario.channels.value_or(1) > 1 && (!exchange.has_channels || schedule.server != nullptr))
     conflicts.push_back(
         {"channels",
          fmt::format(

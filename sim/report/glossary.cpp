@@ -13,7 +13,7 @@ const std::vector<GlossaryWord>& glossary() {
   static const std::vector<GlossaryWord> words{
       {"worker", "an accelerator that computes gradients: one SimGrid host",
        "How many there are, node by node, says the option `workers`", explained + " --workers 8"},
-      {"node", "the workers that share a network card",
+      {"node", "the workers of one machine, which share its network cards",
        "A platform says it with the host property `node`, or the option `workers-per-node` does",
        explained + " --exchange hierarchical"},
       {"server", "a machine or process that holds a shard of the model",
@@ -22,6 +22,12 @@ const std::vector<GlossaryWord>& glossary() {
        "a network of its own for the k-th card of every node, where nodes have several cards",
        "What goes from one rail to another crosses the node first; `hierarchical` keeps to rails",
        explained + " --exchange hierarchical"},
+      {"channel",
+       "a ring, or a pair of trees, that carries a share of every message and leaves a node by a "
+       "card "
+       "of its own",
+       "NCCL's word; the option `channels` says how many, by default one for each card",
+       explained + " --channels 1"},
       {"straggler", "a worker that is slower than the others, always or for a while",
        "Platforms say it with a slower host or a SimGrid speed profile; the option `jitter` draws "
        "it",
@@ -79,7 +85,7 @@ const std::vector<GlossaryWord>& portions() {
       {"bucket", "the gradients of one or more tensors, fused into one transfer, in backward order",
        "The option `bucket-bytes` says how large it may be",
        explained + " --bucket-bytes 26214400"},
-      {"share", "an equal part of a buffer: one for each rank, server, step or pass",
+      {"share", "an equal part of a buffer: one for each rank, server, step, pass or channel",
        "A ring of n cuts a bucket into n shares", explained + " --exchange ring"},
       {"shard",
        "what one server holds: its part of the model, and so of every bucket; with `fsdp`, what "

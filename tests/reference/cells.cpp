@@ -24,6 +24,7 @@ Scenario scenario_of(const Cell& cell, const std::string& fidelity) {
   for (const auto& [name, value] : cell.options)
     given[name] = {value, cell.what};
   given["fidelity"] = {fidelity, cell.what};
+  given["channels"] = {"1", cell.what};  // law 29 is about several
   return resolve(given);
 }
 
