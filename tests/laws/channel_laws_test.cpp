@@ -172,6 +172,7 @@ TEST(Law29, ChannelsStayOnTheirRail) {
 // Buckets follow each other, with compression, error feedback and accumulation, and hide behind
 // backward: as many bytes as over one card, sooner.
 TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
+  int faster = 0;
   const std::vector<Options> kinds{
       {{"exchange", "ring"}},
       {{"exchange", "tree"}},
