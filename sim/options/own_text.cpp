@@ -1,0 +1,90 @@
+#include "sim/options/own_text.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/io/text.h"
+
+namespace syncline {
+namespace {
+
+void set_fusion(const OwnOption& parameter, const std::string& text, Fusion& fusion) {
+  fusion.kind = text == "all"      ? Fusion::Kind::all
+                : text == "merged" ? Fusion::Kind::merged
+                                   : Fusion::Kind::bytes;
+  if (fusion.kind != Fusion::Kind::bytes)
+    return;
+  try {
+    fusion.bytes = checked_number(parameter, text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string(error.what()) + ", all or merged");
+  }
+}
+
+}  // namespace
+
+Option fusion(Option option) {
+  const OwnOption bytes = number(option.name, "", "", 0, 1e15);
+  option.set = [=](Scenario& s, const std::string& text) { set_fusion(bytes, text, s.fusion); };
+  option.number = true;
+  option.allowed = allowed_values(bytes) + ", all or merged";
+  return selecting(option);
+}
+
+Option optimizer(Option option) {
+  const OwnOption names = choice(option.name, "", "", {"in-throughput", "sgd", "momentum", "adam"});
+  option.set = [=](Scenario& s, const std::string& text) {
+    const std::string& name = checked_word(names, text);
+    // Read parameter and gradient, write parameter; each state is read and written.
+    s.optimizer_values = name == "sgd" ? 3 : name == "momentum" ? 5 : name == "adam" ? 7 : 0;
+    s.optimizer_adapts = name == "adam";
+  };
+  option.allowed = allowed_values(names);
+  return selecting(option);
+}
+
+Option precision(Option option) {
+  OwnOption names{.name = option.name};
+  for (const Arithmetic arithmetic : every_arithmetic)
+    names.choices.push_back(name_of(arithmetic));
+  option.set = [=](Scenario& s, const std::string& text) {
+    const std::string& name = checked_word(names, text);
+    s.arithmetic = *std::ranges::find(every_arithmetic, name, name_of);
+    s.precision = kept_in(s.arithmetic);
+  };
+  option.allowed = allowed_values(names);
+  return option;
+}
+
+Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
+                std::vector<LinkFactor> Scenario::*some) {
+  OwnOption factor = numbers;
+  factor.name = option.name;
+  option.set = [=](Scenario& s, const std::string& text) {
+    (s.*every).reset();
+    (s.*some).clear();
+    for (const std::string& part : split(text, ';')) {
+      const std::size_t colon = part.rfind(':');
+      const double value = checked_number(
+          factor, colon == std::string::npos ? part : trimmed(part.substr(colon + 1)));
+      const std::string pattern = trimmed(part.substr(0, colon));
+      const auto stands_twice = [&](const LinkFactor& other) { return other.pattern == pattern; };
+      if (colon == std::string::npos
+              ? (s.*every).has_value()
+              : pattern.empty() || std::ranges::any_of(s.*some, stands_twice))
+        throw std::invalid_argument(option.name + " = " + brief(text) +
+                                    ": allowed are one number and, with ; between, "
+                                    "PATTERN:NUMBER with different patterns");
+      if (colon == std::string::npos)
+        s.*every = value;
+      else
+        (s.*some).push_back({pattern, value});
+    }
+  };
+  option.number = true;
+  option.allowed =
+      allowed_values(factor) + ", PATTERN:NUMBER for links whose names fit, or several with ;";
+  return option;
+}
+
+}  // namespace syncline

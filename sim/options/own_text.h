@@ -1,0 +1,21 @@
+// Options whose text is neither a number nor one of some words.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sim/options/rows.h"
+
+namespace syncline {
+
+// Bytes, `all` or `merged`.
+Option fusion(Option option);
+// Whose step moves so many values of each parameter.
+Option optimizer(Option option);
+// Of computing; gradients are kept in it, unless wire-precision says otherwise.
+Option precision(Option option);
+// A number for all links, PATTERN:NUMBER for some, or both, with ; between.
+Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
+                std::vector<LinkFactor> Scenario::*some);
+
+}  // namespace syncline
