@@ -74,7 +74,7 @@ double channel_seconds(std::vector<RingHop> hops, int steps, double step_overhea
   for (RingHop& hop : hops)
     if (hop.alone_s && *hop.alone_s < hop.part_s) {
       const double busy = std::min(1.0, (hop.part_s - *hop.alone_s) * steps / seconds);
-      hop.alone_s = std::min(hop.part_s, *hop.alone_s * (1 + busy + busy * busy));
+      hop.alone_s = std::min(hop.part_s, *hop.alone_s * (1 + busy * (1 + busy * (1 + busy))));
     }
   return std::max(seconds, ring_seconds(hops, steps, step_overhead_s));
 }

@@ -30,9 +30,9 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
 
 // The same of one channel of several. The others are on a hop's links for a part of the time, rho =
 // (part_s - alone_s) * steps / seconds, so that what moves there shares them as in a queue by
-// processor sharing: alone_s * (1 + rho + rho^2), the first terms of 1 / (1 - rho), because those
-// in the queue are few; at most part_s. Within 3 % of every step where cards are the narrowest
-// links, and 5 % where links inside nodes are (law 29).
+// processor sharing: alone_s * (1 + rho + rho^2 + rho^3), the first terms of 1 / (1 - rho), because
+// those in the queue are few; at most part_s. Within 3 % of every step where cards are the
+// narrowest links, and 5 % where links inside nodes are (law 29).
 double channel_seconds(std::vector<RingHop> hops, int steps, double step_overhead_s);
 
 }  // namespace syncline

@@ -204,7 +204,7 @@ TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
       faster += several.iteration_s() < 0.99 * one.iteration_s() ? 1 : 0;
       EXPECT_FALSE(several.below_its_bound()) << name;
     }
-  EXPECT_GE(faster, 8);  // others hide all of it behind computation
+  EXPECT_GE(faster, 6);  // others hide all of it behind computation
 }
 
 TEST(Law29, WhatIsLearnedDoesNotDependOnChannels) {
