@@ -144,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(
                        {"syncline: c/ring.cfg:7: ", "bucket-byte", "bucket-bytes"},
                        {"### c: 0 of 1 as expected, 1 could not be simulated",
                         "\n| c/ring.cfg:7: unknown option 'bucket-byte': nearest are bucket-bytes, "
-                        "packet-bits, chunk-bytes, packet-cost or schedule |  |  | c |\n"}}),
+                        "packet-bits, chunk-bytes, packet-cost or ",
+                        " |  |  | c |\n"}}),
     [](const auto& info) { return info.param.name; });
 
 // A program of another time: what it did is in the notes of the base, and the pull request blesses

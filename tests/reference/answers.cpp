@@ -172,6 +172,8 @@ double serving_s(const Facts& facts, int iterations) {
 }
 
 double seconds_of(const Facts& facts, int iterations) {
+  if (facts.shards)
+    return sharding_s(facts, iterations);
   return facts.answers_each ? serving_s(facts, iterations) : averaging_s(facts, iterations);
 }
 

@@ -48,8 +48,11 @@ Facts facts_of(const Setup& setup) {
   for (int worker = 0; worker < facts.workers(); ++worker) {
     facts.forward_s.push_back(setup.compute.forward_s(worker));
     facts.backward_s.emplace_back();
-    for (const Bucket& bucket : setup.buckets)
+    facts.unit_forward_s.emplace_back();
+    for (const Bucket& bucket : setup.buckets) {
       facts.backward_s.back().push_back(setup.compute.backward_s(worker, bucket));
+      facts.unit_forward_s.back().push_back(setup.compute.forward_s(worker, bucket.forward_flop));
+    }
     facts.step_s.push_back(setup.compute.step_s[index(worker)] + setup.compute.launch_s);
   }
   for (const Bucket& bucket : setup.buckets) {
@@ -81,6 +84,15 @@ Facts facts_of(const Setup& setup) {
     facts.balances = is_on(settings, "balance", "on");
   if (scenario.schedule->name == "local-sgd")
     facts.local_steps = static_cast<int>(scenario.schedule_settings.number("local-steps"));
+  if (scenario.schedule->name == "fsdp") {
+    const Settings& own = scenario.schedule_settings;
+    facts.shards = true;
+    facts.shards_parameters = own.number("zero") == 3;
+    facts.scatters_once = own.number("zero") == 1 || is_on(own, "no-sync", "on");
+    facts.shards_in_nodes = is_on(own, "shard", "node");
+    facts.prefetch = static_cast<int>(own.number("prefetch"));
+    facts.micro_steps = scenario.accumulation;
+  }
   facts.answers_each = scenario.schedule->partners() == Schedule::Partners::servers;
   if (scenario.optimizer_values > 0)
     facts.update_bytes = scenario.optimizer_values;

@@ -29,9 +29,10 @@ struct Facts {
   std::vector<std::vector<Way>> ways;   // from one rank to another
   std::vector<double> link_Bps;
 
-  std::vector<double> forward_s;                // of each worker
-  std::vector<std::vector<double>> backward_s;  // of each worker, by bucket
-  std::vector<double> step_s;                   // of each worker
+  std::vector<double> forward_s;                    // of each worker
+  std::vector<std::vector<double>> unit_forward_s;  // the same, by bucket
+  std::vector<std::vector<double>> backward_s;      // of each worker, by bucket
+  std::vector<double> step_s;                       // of each worker
   std::vector<Message> buckets;
   // Of a worker: making a message of so many values, or reading one.
   std::function<double(int worker, std::uint64_t values)> encode_s;
@@ -46,7 +47,13 @@ struct Facts {
   bool aggregate = true;
   bool gathers_by_doubling = false;
   bool balances = false;
-  int local_steps = 1;              // iterations of which the last communicates
+  int local_steps = 1;             // iterations of which the last communicates
+  bool shards = false;             // `fsdp`, of which these are:
+  bool shards_parameters = false;  // zero = 3
+  bool scatters_once = false;      // in an iteration
+  bool shards_in_nodes = false;    // and averages each shard between nodes
+  int prefetch = 0;
+  int micro_steps = 1;
   bool answers_each = false;        // servers: `asp` and `ssp`
   bool starts_together = false;     // else spread over an iteration
   std::function<double()> nudge_s;  // how much later the next push comes. Empty: none does.

@@ -12,6 +12,10 @@ double averaging_s(const Facts& facts, int iterations);
 // The same with servers that answer each push: `asp` (Dean et al. 2012) and `ssp` (Ho et al. 2013).
 double serving_s(const Facts& facts, int iterations);
 
+// The same with shards: stages 1 to 3 of ZeRO (Rajbhandari et al. 2020), gathered and scattered as
+// by PyTorch FSDP (Zhao et al. 2023).
+double sharding_s(const Facts& facts, int iterations);
+
 // Whichever of these the facts are about.
 double seconds_of(const Facts& facts, int iterations);
 

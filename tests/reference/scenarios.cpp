@@ -34,6 +34,11 @@ std::vector<Choice> choices(int servers) {
   local["exchange"] = "ring";
   local.erase("servers");
   all.push_back({"local-sgd, ring", local});
+  const Words shards = {{"schedule", "fsdp"}, {"units", "100000"}};
+  all.push_back({"fsdp", shards});
+  Words whole = shards;
+  whole.insert({{"zero", "2"}, {"shard", "node"}, {"accumulation", "2"}});
+  all.push_back({"fsdp, zero 2, in nodes", whole});
   for (const auto& [what, where] : {std::pair("on nodes", 0), {"on machines", servers}}) {
     Words answered = {{"schedule", "asp"}, {"servers", std::to_string(where)}};
     all.push_back({std::string("asp ") + what, answered});
@@ -48,8 +53,10 @@ std::vector<Choice> choices(int servers) {
 
 // Who waits for nobody starts when it likes, and is itself after some iterations.
 std::string iterations_of(const Choice& choice) {
-  return choice.options.contains("schedule") && choice.options.at("schedule") != "local-sgd" ? "8"
-                                                                                             : "2";
+  const bool averages = !choice.options.contains("schedule") ||
+                        choice.options.at("schedule") == "local-sgd" ||
+                        choice.options.at("schedule") == "fsdp";
+  return averages ? "2" : "8";
 }
 
 // Costs that are small beside what moves.
@@ -93,8 +100,9 @@ std::vector<Cell> drawn_cells(const Drawn& drawn) {
                       {"model", size.model},
                       {"batch", "1"},
                       {"throughput", size.throughput},
-                      {"warmup", "0"},
-                      {"bucket-bytes", size.bucket_bytes}});
+                      {"warmup", "0"}});
+      if (!options.contains("units"))
+        options.emplace("bucket-bytes", size.bucket_bytes);
       if (sparse)
         options["device"] = table;
       cells.push_back({choice.what, drawn.kind, drawn.name, size.name, options});

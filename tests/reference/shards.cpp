@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "tests/reference/iterations.h"
+#include "tests/reference/rounds.h"
+
+namespace syncline::reference {
+namespace {
+
+using Id = Happenings::Id;
+
+// What one worker does, in its order: collectives follow each other on a stream, those between
+// nodes on another.
+class Sharer {
+ public:
+  Sharer(Happenings& happenings, Player& player, const Facts& facts, int worker)
+      : happenings_(happenings),
+        player_(player),
+        facts_(facts),
+        worker_(worker),
+        units_(static_cast<int>(facts.buckets.size())),
+        now_(happenings.when_all()),
+        inside_(now_),
+        between_(now_),
+        here_(facts.buckets.size(), now_) {
+    const std::vector<int>& node = facts.nodes[at(facts.node_of[at(worker)])];
+    if (facts.shards_in_nodes) {
+      group_ = node;
+      const auto place = std::ranges::find(node, worker) - node.begin();
+      for (const std::vector<int>& other : facts.nodes)
+        peers_.push_back(other[static_cast<std::size_t>(place)]);
+    } else {
+      for (int other = 0; other < facts.workers(); ++other)
+        group_.push_back(other);
+    }
+  }
+
+  void iterate() {
+    for (int step = 1; step <= facts_.micro_steps; ++step) {
+      compute(0, [&](int i) {  // the last bucket is of the first layers
+        const int unit = units_ - 1 - i;
+        return std::pair(unit, facts_.unit_forward_s[at(worker_)][at(unit)]);
+      });
+      const bool scatters = step == facts_.micro_steps || !facts_.scatters_once;
+      compute(
+          1, [&](int i) { return std::pair(i, facts_.backward_s[at(worker_)][at(i)]); }, scatters);
+    }
+    now_ = happenings_.when_all({now_, inside_, between_});
+    now_ = happenings_.delay(now_, facts_.step_s[at(worker_)]);
+    if (facts_.shards_parameters)
+      return;
+    for (int unit = units_ - 1; unit >= 0; --unit)
+      gather(unit);
+    if (facts_.prefetch == 0)
+      now_ = happenings_.when_all({now_, inside_});
+  }
+  Id end() { return happenings_.when_all({now_, inside_, between_}); }
+
+ private:
+  static std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  template <class Unit>
+  void compute(int there, Unit unit_of, bool scatters = false) {
+    int asked = facts_.shards_parameters ? there : units_;
+    for (int i = 0; i < units_; ++i) {
+      for (; asked < units_ && asked <= i + facts_.prefetch; ++asked)
+        gather(unit_of(asked).first);
+      const auto of_unit = unit_of(i);
+      now_ =
+          happenings_.delay(happenings_.when_all({now_, here_[at(of_unit.first)]}), of_unit.second);
+      if (scatters)
+        scatter(of_unit.first);
+    }
+  }
+
+  Id ring(const std::vector<int>& ranks, int rounds, double bytes, int channel, Id begin) {
+    Parts parts;
+    const int n = static_cast<int>(ranks.size());
+    if (n > 1)
+      append_ring(parts, ranks, worker_, rounds * (n - 1), bytes / n);
+    return player_.play(parts, worker_, channel, begin);
+  }
+
+  void gather(int unit) {
+    inside_ =
+        ring(group_, 1, facts_.buckets[at(unit)].bytes, -1, happenings_.when_all({now_, inside_}));
+    here_[at(unit)] = inside_;
+    if (!facts_.overlap)
+      now_ = inside_;
+  }
+
+  void scatter(int unit) {
+    const double bytes = facts_.buckets[at(unit)].bytes;
+    inside_ = ring(group_, 1, bytes, -1, happenings_.when_all({now_, inside_}));
+    if (!peers_.empty())
+      between_ = ring(peers_, 2, bytes / static_cast<double>(group_.size()), -2,
+                      happenings_.when_all({between_, inside_}));
+    if (!facts_.overlap)
+      now_ = happenings_.when_all({now_, inside_, between_});
+  }
+
+  Happenings& happenings_;
+  Player& player_;
+  const Facts& facts_;
+  int worker_;
+  int units_;
+  std::vector<int> group_;
+  std::vector<int> peers_;
+  Id now_;                // it has computed
+  Id inside_, between_;   // the streams are free
+  std::vector<Id> here_;  // by unit: its parameters have come
+};
+
+}  // namespace
+
+double sharding_s(const Facts& facts, int iterations) {
+  Happenings happenings(facts.link_Bps);
+  Player player(happenings, facts);
+  std::vector<Id> ends;
+  for (int worker = 0; worker < facts.workers(); ++worker) {
+    Sharer sharer(happenings, player, facts, worker);
+    for (int iteration = 0; iteration < iterations; ++iteration)
+      sharer.iterate();
+    ends.push_back(sharer.end());
+  }
+  happenings.run();
+  double end_s = 0;
+  for (const Id id : ends)
+    end_s = std::max(end_s, happenings.at(id));
+  return end_s;
+}
+
+}  // namespace syncline::reference
