@@ -314,6 +314,19 @@ TEST(MergedBuckets, OneBucketWhenStartupIsExpensive) {
   EXPECT_EQ(buckets.size(), 1U);
 }
 
+TEST(ReadModel, KnowsAttentionWhereTheFileHasAColumnOfIt) {
+  const TemporaryFolder folder;
+  const std::string with = "layer,parameters,forward_flop,attention_flop\n";
+  const Model model = read_model(folder.write("net.csv", with + "a,10,5,0\nb,20,8,3\n"));
+  EXPECT_DOUBLE_EQ(model.attention_flop(), 3);
+  EXPECT_DOUBLE_EQ(model.again_flop(), 0);
+  EXPECT_EQ(error_message(with + "a,10,5,6\n"),
+            "net.csv:2: attention_flop = 6: allowed are numbers from 0 to 5");
+  // 12 blocks of 4 s^2 h: s tokens, h features.
+  EXPECT_DOUBLE_EQ(read_model(data_root() + "/models/gpt2.csv").attention_flop(),
+                   12.0 * 4 * 1024 * 1024 * 768);
+}
+
 Model model_with(const std::vector<std::pair<std::string, std::uint64_t>>& tensors) {
   Model model;
   for (const auto& [name, parameters] : tensors)
