@@ -219,7 +219,7 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
   std::string& name = scenario.written.at("exchange");
   if (name.empty()) {
     const bool carried =
-        schedule.server != nullptr ||
+        schedule.server != nullptr || schedule.sharding != nullptr ||
         carries(Registered<Exchange>::find(schedule.exchange), *scenario.compressor);
     name = carried ? schedule.exchange : default_for_messages;
   }
