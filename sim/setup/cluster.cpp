@@ -114,9 +114,10 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   std::vector<HostFacts> workers;
   std::vector<HostFacts> servers;
   for (const HostFacts& host : hosts) {
-    if (!host.role.empty() && host.role != "worker" && host.role != "server" && host.role != "host")
-      refuse("host {}: role = {}: allowed are worker, server or host", host.name, host.role);
-    if (host.role != "host")
+    if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
+        host.role != "host" && host.role != "none")
+      refuse("host {}: role = {}: allowed are worker, server, host or none", host.name, host.role);
+    if (host.role != "host" && host.role != "none")
       (host.role == "server" ? servers : workers).push_back(host);
   }
   const std::map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);

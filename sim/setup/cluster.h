@@ -14,7 +14,7 @@ struct HostFacts {
   std::string name;
   std::string node;        // property `node`; empty: none
   std::string device;      // property `device`; empty: none
-  std::string role;        // property `role`; empty: worker; `host`: its node's own, not a device
+  std::string role;        // property `role`; empty: worker; `host`: its node's own; `none`
   double speed_flops = 0;  // flop/s
   int cores = 1;           // with a second core, compression does not delay computation
   std::string site = {};   // property `site`; empty: none

@@ -18,8 +18,6 @@
 #include "sim/setup/in_folder_of.h"
 #include "sim/setup/link_factors.h"
 #include "sim/setup/network.h"
-#include "sim/setup/platform_text.h"
-#include "sim/setup/platform_words.h"
 #include "sim/setup/refuse.h"
 #include "sim/setup/temporary_file.h"
 
@@ -191,11 +189,11 @@ std::vector<std::string> network_settings(const Scenario& scenario) {
   return settings;
 }
 
-void load_file(const std::string& path) {
+void load_file(const std::string& path, const std::string& text) {
   loaded_path = path;
-  if (is_platform_words(path))
-    return engine().load_platform(TemporaryFile(platform_text(platform_plan(path))).path());
   const InFolderOf folder(path);
+  if (!text.empty())
+    return engine().load_platform(TemporaryFile(text).path());
   const std::filesystem::path file(path);
   engine().load_platform(file.is_absolute() ? path : file.filename().string());
 }
@@ -262,7 +260,8 @@ HostFacts facts_of(const sg::Host* host) {
 
 }  // namespace
 
-std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles) {
+std::vector<HostFacts> load_platform(const Scenario& scenario, const PlatformFile& platform) {
+  const Profiles& profiles = platform.profiles;
   engine();  // before any setting
   const std::vector<std::string> settings = network_settings(scenario);
   for (const std::string& setting : settings)
@@ -270,7 +269,7 @@ std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& p
   // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
   sg::Engine::set_config(stack_size(scenario, 64));
-  load_file(scenario.platform);
+  load_file(scenario.platform, platform.text);
   name_hosts_that_go_off();
   std::vector<sg::Host*> ports;
   if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384

@@ -10,7 +10,7 @@
 #include "sim/bandwidth.h"
 #include "sim/scenario.h"
 #include "sim/setup/cluster.h"
-#include "sim/setup/profiles.h"
+#include "sim/setup/platform_check.h"
 
 namespace simgrid::s4u {
 class Link;
@@ -39,7 +39,7 @@ struct PlatformLink {
 // Starts the engine with the scenario's network model and loads its platform. Call it once per
 // process. SimGrid answers a bad file with an abort and a message on stderr: call it in a child
 // process (sim/sweep/process.h), which turns that into one line.
-std::vector<HostFacts> load_platform(const Scenario& scenario, const Profiles& profiles);
+std::vector<HostFacts> load_platform(const Scenario& scenario, const PlatformFile& platform);
 
 std::string simgrid_version();
 

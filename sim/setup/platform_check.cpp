@@ -40,11 +40,15 @@ class Check {
     const auto begun = [this](const XmlElement& element) { see(element, &Check::begin); };
     const auto ended = [this](const XmlElement& element) { see(element, &Check::end); };
     if (is_platform_words(path_)) {
-      read_xml_text(path_, platform_text(platform_plan(path_)), begun, ended);
+      found_.text = platform_text(platform_plan(path_));
+      read_xml_text(path_, found_.text, begun, ended);
     } else {
       found_.files.push_back(path_);
-      read_xml(path_, begun, ended);
+      const std::string text = read_xml(path_, begun, ended);
+      if (!ignored_.empty())
+        found_.text = without_ignored(text);
     }
+    warn_of_ignored();
     if (hosts_ == 0)
       refuse_file(path_, "0 hosts, so 0 worker hosts: allowed are 1 to {}", most_hosts);
     if (slow_links_ > most_slow_links_named)
@@ -55,6 +59,53 @@ class Check {
   }
 
  private:
+  // With blanks in its place, so that lines stay.
+  std::string without_ignored(std::string text) {
+    for (const auto& [from, to] : ignored_)
+      for (std::size_t i = from; i < to; ++i)
+        if (text[i] != '\n')
+          text[i] = ' ';
+    return text;
+  }
+
+  void warn_of_ignored() {
+    constexpr std::size_t most_named = 8;
+    std::vector<std::string> words;
+    for (const auto& [what, times] : ignored_what_)
+      words.push_back(times == 1 ? what : fmt::format("{} ({} times)", what, times));
+    const std::size_t more = words.size() - std::min(words.size(), most_named);
+    words.resize(words.size() - more);
+    if (!words.empty())
+      found_.warnings.push_back(
+          fmt::format("platform: it has what takes no part in training, and is ignored: {}{}",
+                      fmt::join(words, ", "), more > 0 ? fmt::format(" and {} more", more) : ""));
+  }
+
+  // Whether it, or what it is in, is ignored.
+  bool begins_ignored(const XmlElement& element) {
+    if (element.parent == "config") {
+      const std::string setting = element.attribute("id");
+      if (element.name != "prop")
+        refuse("it cannot stand in <config>: allowed here is prop");
+      if (!changes_nothing(setting))
+        refuse("{}: {}", brief(setting), why_not("config"));
+      ++ignored_what_["config " + brief(setting)];
+    }
+    if (ignoring_ == 0 && element.name != "config" && !takes_no_part(element))
+      return false;
+    if (ignoring_++ == 0 && element.name != "config")
+      ++ignored_what_[element.name == "prop" ? "remote_disk" : element.name];
+    return true;
+  }
+
+  bool ends_ignored(const XmlElement& element) {
+    if (ignoring_ == 0)
+      return false;
+    if (--ignoring_ == 0)
+      ignored_.emplace_back(element.from, element.to);
+    return true;
+  }
+
   // Says of what is refused where it stands.
   void see(const XmlElement& element, void (Check::*act)(const XmlElement&)) {
     try {
@@ -68,10 +119,8 @@ class Check {
   }
 
   void begin(const XmlElement& element) {
-    if (element.parent == "config")
-      refuse("{}: {}", brief(element.attribute("id")), why_not("config"));
-    if (element.name == "config")
-      return;  // its first property is what is refused, by name
+    if (begins_ignored(element))
+      return;
     const auto rule = platform_rules().find(element.name);
     if (rule == platform_rules().end()) {
       const std::string reason = why_not(element.name);
@@ -84,8 +133,9 @@ class Check {
     count_hosts(element);  // before each of their names is kept
     names_.begin(element);
     order_.begin(element);
-    if (element.name == "prop" && element.attribute("id") == "remote_disk")
-      refuse("remote_disk: a disk takes no part in training; allowed is none");
+    if (element.name == "prop" && element.parent == "host" && element.attribute("id") == "role" &&
+        element.attribute("value") == "none")
+      ++ignored_what_["host with role = none"];
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
       if (element.name == of_cluster && names_.routing() != "cluster")
         refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
@@ -100,8 +150,8 @@ class Check {
   }
 
   void end(const XmlElement& element) {
-    if (element.name == "config")
-      refuse(why_not("config"));
+    if (ends_ignored(element))
+      return;
     order_.end();
     names_.end(element);
     if (element.name == "link" && streams_ > 0 && window_bytes_ == 0)
@@ -221,7 +271,7 @@ class Check {
   }
 
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
-    if (bandwidth_Bps >= slow_Bps || element.name == "disk")
+    if (bandwidth_Bps >= slow_Bps)
       return;
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
@@ -275,6 +325,9 @@ class Check {
   std::vector<int> members_;               // of the zones that are open
   double window_bytes_ = 0, streams_ = 0;  // of the link that is read; 0: none
   std::size_t slow_links_ = 0;
+  int ignoring_ = 0;                                          // elements that are open
+  std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // where in the text
+  std::map<std::string, int> ignored_what_;                   // how often
 };
 
 }  // namespace

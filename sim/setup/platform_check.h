@@ -12,6 +12,9 @@ namespace syncline {
 struct PlatformFile {
   std::vector<std::string> files;  // itself, and those that it names; none: it is in words
   Profiles profiles;
+  // What SimGrid is to read, where that is no file as it is: words, or a file without what is
+  // ignored. Empty: the file.
+  std::string text;
   long long hosts = 0;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
   // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.

@@ -1,6 +1,7 @@
 #include "sim/setup/platform_rules.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
@@ -72,8 +73,7 @@ const std::map<std::string, std::vector<Step>> steps{
     {"AS hosts", {{hosts, "AS hosts"}, {links, "AS hosts"}, {traces, "end"}, {routes, "routes"}}},
     {"routes", {{routes, "routes"}, {traces, "routes"}}},
     {"end", {{traces, "end"}}},
-    {"host", {{{"prop", "disk"}, "host"}}},
-    {"disk", {{{"prop"}, "disk"}}},
+    {"host", {{{"prop"}, "host"}}},
     {"cluster", {{{"prop"}, "cluster"}}},
     {"link", {{{"prop"}, "link"}}},
     {"route", {{{"link_ctn"}, "route"}}},
@@ -92,7 +92,6 @@ const std::map<std::string, ElementRule>& platform_rules() {
       {"zone", rule_of(zone)},
       {"prop", rule_of("id=name! value=text!")},
       {"host", rule_of("id=name! speed=speed! core=cores pstate=number" + host_profiles)},
-      {"disk", rule_of("id=text read_bw=bandwidth! write_bw=bandwidth!")},
       {"peer", rule_of("id=name! speed=speed! bw_in=bandwidth! bw_out=bandwidth! lat=time" +
                        host_profiles)},
       {"cluster",
@@ -121,6 +120,26 @@ const std::map<std::string, ElementRule>& platform_rules() {
   return rules;
 }
 
+bool takes_no_part(const XmlElement& element) {
+  static const Names names{"disk", "storage", "storage_type", "mount", "model_prop"};
+  return std::ranges::count(names, element.name) > 0 ||
+         (element.name == "prop" && element.parent == "host" &&
+          element.attribute("id") == "remote_disk");
+}
+
+bool changes_nothing(const std::string& setting) {
+  static const Names groups{"contexts/", "debug/",      "disk/",       "exception/",
+                            "log",       "model-check", "plugin",      "storage/",
+                            "tracing",   "vm/",         "clean-atexit"};
+  static const Names smpi{"display-timing", "keep-temps",    "list-leaks",          "pedantic",
+                          "privatization",  "shared-malloc", "simulate-computation"};
+  constexpr std::string_view of_smpi = "smpi/";
+  return setting.starts_with(of_smpi) ? std::ranges::count(smpi, setting.substr(of_smpi.size())) > 0
+                                      : std::ranges::any_of(groups, [&](const std::string& group) {
+                                          return setting.starts_with(group);
+                                        });
+}
+
 std::string why_not(const std::string& element) {
   static const std::map<std::string, std::string> reasons{
       {"config",
@@ -131,10 +150,6 @@ std::string why_not(const std::string& element) {
       {"argument", "a platform starts no programs"},
       {"include", "a platform is one file: allowed is the text of the other in its place"},
       {"random", "SimGrid ignores it"},
-      {"storage", "SimGrid has none any more"},
-      {"storage_type", "SimGrid has none any more"},
-      {"mount", "SimGrid has none any more"},
-      {"model_prop", "SimGrid has none any more"},
   };
   const auto reason = reasons.find(element);
   return reason == reasons.end() ? "" : reason->second;

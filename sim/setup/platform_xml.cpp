@@ -34,6 +34,7 @@ struct Reading {
   std::exception_ptr problem;
 
   int line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser)); }
+  std::size_t at() const { return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser)); }
   [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
 
@@ -53,7 +54,7 @@ void guarded(void* data, Act act) {
 
 void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
   guarded(data, [&](Reading& reading) {
-    XmlElement element{.name = name, .line = reading.line()};
+    XmlElement element{.name = name, .line = reading.line(), .from = reading.at()};
     if (!reading.has_doctype)
       reading.fail("no <!DOCTYPE> before <" + brief(name) + ">: " + allowed_doctype);
     if (!reading.open.empty())
@@ -80,6 +81,8 @@ void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
 
 void end(void* data, const XML_Char*) {
   guarded(data, [](Reading& reading) {
+    reading.open.back().to =
+        reading.at() + static_cast<std::size_t>(XML_GetCurrentByteCount(reading.parser));
     reading.ended(reading.open.back());
     reading.open.pop_back();
   });
@@ -148,9 +151,11 @@ std::string XmlElement::attribute(const std::string& wanted) const {
   return "";
 }
 
-void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
-              const std::function<void(const XmlElement&)>& ended) {
-  read_xml_text(path, text_of_file(path, most_file_bytes), begun, ended);
+std::string read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
+                     const std::function<void(const XmlElement&)>& ended) {
+  std::string text = text_of_file(path, most_file_bytes);
+  read_xml_text(path, text, begun, ended);
+  return text;
 }
 
 void read_xml_text(const std::string& name, const std::string& text,

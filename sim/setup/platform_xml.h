@@ -16,6 +16,8 @@ struct XmlElement {
   std::string parent;  // the name of the element that it is in; empty for the first
   std::vector<Attribute> attributes;
   std::string text;  // of itself, once it has ended
+  // Where it begins in the text, and where it is over, once it has ended.
+  std::size_t from = 0, to = 0;
 
   // Empty if there is none.
   std::string attribute(const std::string& wanted) const;
@@ -24,8 +26,9 @@ struct XmlElement {
 // Calls `begun` and `ended` for each element, in the file's order. Throws std::runtime_error of one
 // line, which begins with path and line, where the file is no XML of the kind that SimGrid reads;
 // what the two throw comes through.
-void read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
-              const std::function<void(const XmlElement&)>& ended);
+// Returns the text.
+std::string read_xml(const std::string& path, const std::function<void(const XmlElement&)>& begun,
+                     const std::function<void(const XmlElement&)>& ended);
 // The same of this text; `name` is for messages.
 void read_xml_text(const std::string& name, const std::string& text,
                    const std::function<void(const XmlElement&)>& begun,

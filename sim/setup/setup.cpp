@@ -18,9 +18,9 @@
 namespace syncline {
 namespace {
 
-Cluster load_cluster(const Scenario& scenario, const Profiles& profiles) {
+Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
   try {
-    Cluster cluster = choose_cluster(load_platform(scenario, profiles), scenario);
+    Cluster cluster = choose_cluster(load_platform(scenario, platform), scenario);
     Routes routes(cluster.rank_hosts);
     if (scenario.exchange->has_channels &&
         scenario.schedule->partners() == Schedule::Partners::each_other)
@@ -327,7 +327,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
-  Cluster cluster = load_cluster(scenario, platform.profiles);
+  Cluster cluster = load_cluster(scenario, platform);
   const auto place = [&, servers = cluster.topology.servers](std::vector<Bucket>& buckets) {
     if (scenario.servers_hold_tensors)
       deal_tensors(model, servers, buckets);

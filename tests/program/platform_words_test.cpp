@@ -126,7 +126,7 @@ TEST(PlatformInWords, HasFiguresOfItsFile) {
                                      "--iterations", "3", "--platform", platform},
                                     folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err;
-    return Json::parse(ended.out)["results"][0]["figures"].dump();
+    return Json::parse(ended.out).at("cells").at(0).at("result").at("figures").dump();
   };
   EXPECT_EQ(figures(words), figures("ours.xml"));
 }

@@ -21,12 +21,13 @@ std::string setting(const std::string& key, const std::string& value) {
 }
 
 const std::vector<Case> effects{
-    {"ATraceFile", setting("tracing/filename", "precious.txt"), {"p.xml:4", "tracing/filename"}},
-    {"ALogFile", setting("log", "root.app:file:precious.txt"), {"p.xml:4", "log"}},
     {"ANetworkOfItsOwn",
      setting("network/bandwidth-factor", "2"),
      {"p.xml:4", "network/bandwidth-factor", "options of the scenario"}},
-    {"AnEmptySetting", platform({.before = "<config/>\n"}), {"p.xml:4", "<config>", "options"}},
+    {"ACalibrationOfMpi",
+     setting("smpi/bw-factor", "65472:0.9"),
+     {"p.xml:4", "smpi/bw-factor", "options of the scenario"}},
+    {"ASpeedOfHosts", setting("cpu/model", "Cas01"), {"p.xml:4", "cpu/model"}},
     {"AProgram",
      platform({.after = "<actor host=\"a\" function=\"f\"/>\n"}),
      {"p.xml:10", "<actor>", "starts no programs"}},
@@ -232,7 +233,7 @@ const std::vector<Case> orders{
      {"p.xml:5", "<host> a", "after <trace>"}},
     {"LinkInAHost",
      platform({.host = "speed=\"1Tf\"><link id=\"m\" " + whole_link + "/></host><router id=\"r\""}),
-     {"p.xml:5", "<link> m", "in <host>", "prop or disk"}},
+     {"p.xml:5", "<link> m", "in <host>", "prop"}},
     {"PropertyOfARouter",
      platform({.host = "speed=\"1Tf\"/><router id=\"r\"><prop id=\"a\" value=\"b\"/></router><host "
                        "id=\"c\" speed=\"1f\""}),
@@ -272,6 +273,39 @@ TEST(PlatformWarnings, SayWhichLinkIsSlow) {
 TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
   EXPECT_TRUE(mentioned(warnings_of(with_file("bandwidth_file", "rows.txt"), "0 1e9\n1 10\n"),
                         "bandwidth of link l follows a profile, from 10 to 1000000000"));
+}
+
+TEST(PlatformWarnings, SayOnceWhatIsIgnored) {
+  const std::string plain = platform({});
+  const std::string full = platform(
+      {.before = "<config id=\"c\"><prop id=\"tracing/filename\" value=\"precious.txt\"/>"
+                 "<prop id=\"smpi/privatization\" value=\"1\"/></config>\n"
+                 "<storage_type id=\"ssd\" size=\"1GB\"><model_prop id=\"r\" value=\"1\"/>"
+                 "</storage_type>\n",
+       .host = "speed=\"1Tf\"><disk id=\"d\" read_bw=\"1kBps\" write_bw=\"1kBps\"><prop "
+               "id=\"size\" value=\"1\"/></disk><prop id=\"remote_disk\" value=\"/x:d:b\"/>"
+               "<mount storageId=\"x\" name=\"/\"/></host><host id=\"login\" "
+               "speed=\"1Tf\"><prop id=\"role\" value=\"none\"/></host><host id=\"c\" "
+               "speed=\"1Tf\"><prop id=\"role\" value=\"none\"/></host><router id=\"r\""});
+  const auto warnings = warnings_of(full);
+  ASSERT_EQ(warnings.size(), warnings_of(plain).size() + 1);
+  EXPECT_TRUE(mentioned(warnings,
+                        "ignored: config smpi/privatization, config tracing/filename, disk, "
+                        "host with role = none (2 times), mount, remote_disk, storage_type"));
+  const auto figures = [](const std::string& xml) {
+    const TemporaryFolder folder;
+    folder.write("precious.txt", "mine");
+    folder.write("p.xml", xml);
+    const Ended ended = run_program({"run", "--json", "--model", "resnet50", "--throughput", "10",
+                                     "--iterations", "3", "--platform", "p.xml"},
+                                    folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(text_of(folder.path("precious.txt")), "mine");
+    auto all = nlohmann::json::parse(ended.out).at("cells").at(0).at("result").at("figures");
+    all.erase("warnings");
+    return all.dump();
+  };
+  EXPECT_EQ(figures(full), figures(plain));
 }
 
 TEST(PlatformProfiles, BesideThePlatformCountNotThoseWhereTheProgramStarts) {
