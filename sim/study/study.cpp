@@ -8,6 +8,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "kernels/io/text.h"
 #include "sim/options/options.h"
 #include "sim/study/lists.h"
 
@@ -38,13 +39,22 @@ bool makes_cases_of_one_purchase(const std::string& option) {
   return makes_cases(option) && role_of(option) != Role::purchase;
 }
 
-// Values of an option by what they are called: paths may end in the same name.
-std::map<std::string, std::set<std::string>> values_by_name(const Results& results,
-                                                            const std::string& option) {
-  std::map<std::string, std::set<std::string>> values;
-  for (const Result& result : results)
-    values[said(option, result.setting(option))].insert(result.setting(option));
-  return values;
+// Of platforms in words what tells them apart: "cards=8x400Gbps" where all are of family dgx.
+std::string without_common_words(const std::string& value, const std::set<std::string>& values) {
+  const std::vector<std::string> words = split(value, ':');
+  std::vector<std::string> own;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto has = [&](const std::string& other) {
+      const std::vector<std::string> theirs = split(other, ':');
+      return i == 0 ? theirs.front() == words.front() : is_among(words[i], theirs);
+    };
+    const bool all_have = std::ranges::all_of(values, has);
+    if (i == 0 && !all_have)
+      return value;
+    if (!all_have)
+      own.push_back(words[i]);
+  }
+  return own.empty() ? words.front() : fmt::format("{}", fmt::join(own, ":"));
 }
 
 std::vector<std::string> all_options(const Results& results) {
@@ -152,10 +162,23 @@ std::string said(const std::string& option, const std::string& value) {
                                       : std::string::npos);
 }
 
-std::string said_among(const Results& results, const std::string& option,
-                       const std::string& value) {
-  const std::string name = said(option, value);
-  return name == value || values_by_name(results, option)[name].size() < 2 ? name : value;
+std::map<std::string, std::string> names_of_values(const Results& results,
+                                                   const std::string& option, bool shortest) {
+  std::set<std::string> values;
+  for (const Result& result : results)
+    values.insert(result.setting(option));
+  std::map<std::string, std::string> names;
+  std::map<std::string, int> called;
+  for (const std::string& value : values) {
+    names[value] = shortest && option == "platform" && values.size() > 1
+                       ? said(option, without_common_words(value, values))
+                       : said(option, value);
+    ++called[names[value]];
+  }
+  for (auto& [value, name] : names)
+    if (called[name] > 1)
+      name = value;
+  return names;
 }
 
 std::vector<std::string> names_of(const Results& results, const std::vector<std::string>& options,
@@ -164,12 +187,10 @@ std::vector<std::string> names_of(const Results& results, const std::vector<std:
   Alike alike(results);
   for (const std::string& option : options) {
     const std::vector<bool> tells = alike.told_apart_by(option);
-    auto values = values_by_name(results, option);
+    const auto values = names_of_values(results, option, true);
     for (std::size_t i = 0; i < results.size(); ++i)
-      if (const std::string value = results[i].setting(option); tells[i] && !value.empty()) {
-        const std::string name = said(option, value);
-        names[i] += (names[i].empty() ? "" : between) + (values[name].size() < 2 ? name : value);
-      }
+      if (const std::string value = results[i].setting(option); tells[i] && !value.empty())
+        names[i] += (names[i].empty() ? "" : between) + values.at(value);
   }
   return names;
 }

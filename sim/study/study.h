@@ -57,9 +57,10 @@ std::set<double> numbers_of(const std::vector<Result>& results, const std::strin
 
 // "32 workers", "density 0.01", "asp": a value as people say it.
 std::string said(const std::string& option, const std::string& value);
-// The same, unless another value in these results would be called the same: then all of it.
-std::string said_among(const std::vector<Result>& results, const std::string& option,
-                       const std::string& value);
+// What the values that an option has in these results are said to be, by value, and no two alike.
+// The shortest names of platforms in words are of what tells them apart.
+std::map<std::string, std::string> names_of_values(const std::vector<Result>& results,
+                                                   const std::string& option, bool shortest);
 
 // "workers-8_schedule-bsp" from the swept options of a cell; "result" without any.
 std::string cell_name(const std::map<std::string, std::string>& written,

@@ -33,9 +33,10 @@ std::string subject_of(const std::vector<const Result*>& results, const std::vec
   std::string subject;
   for (const SubjectOption& option : subject_options) {
     std::vector<std::string> values;
+    const auto names = names_of_values(all, option.name, false);
     for (const Result* result : results)
       if (const std::string value = result->setting(option.name); !value.empty())
-        found_or_added(values, said_among(all, option.name, value));
+        found_or_added(values, names.at(value));
     if (values.empty())
       continue;
     subject += subject.empty() ? "" : ", ";

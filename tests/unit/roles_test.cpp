@@ -80,7 +80,7 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
             "next, dgx:nodes=2: 150 samples/s (tree).");
   const Study study = study_of(results);
   EXPECT_EQ(study.cases.size(), 1U);
-  EXPECT_EQ(study.cells[3].series, "dgx:nodes=4 tree");
+  EXPECT_EQ(study.cells[3].series, "nodes=4 tree") << "all are dgx";
   results.push_back(made_result({{"platform", "dgx:nodes=4"}, {"model", "vgg16"}}, 900));
   EXPECT_FALSE(rank(results).sentences.front().starts_with("Each")) << "of another model";
 }
