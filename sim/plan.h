@@ -50,6 +50,7 @@ struct Bucket {
   std::string first;  // names of its first and last layer, in backward order
   std::string last;
   ServerParts parts;
+  double waits_s = 0;  // after its last gradient is there, for the end of a cycle
 
   // So many tensors are in a server's part of its messages.
   int tensors_of(int server) const { return syncline::tensors_of(parts, tensors, server); }

@@ -27,6 +27,7 @@ struct Provenance {
   std::string adding;             // memory rate of servers and nodes; empty: there are none
   std::string framework;          // whose defaults count, and which; empty: nobody's
   std::string exchange;           // what was chosen of it for the user; empty: nothing
+  std::string price;              // of devices, with seller and date; empty: the user's, or none
   std::string network;            // the model's sentence
   std::string fidelity = "step";  // what it came to: step or flow
 };

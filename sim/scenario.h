@@ -44,6 +44,7 @@ struct Fusion {
   } kind = Kind::bytes;
   double bytes = 26214400;    // of kind `bytes`; 0: a bucket per tensor
   bool closes_after = false;  // it has reached them, as PyTorch DDP's; else before it has more
+  double cycle_s = 0;  // what is there when one ends goes together, as Horovod's; 0: no cycles
   std::optional<double> first_bytes;  // of the first bucket instead
 };
 
@@ -196,6 +197,7 @@ struct Scenario {
   Learning learning;
 
   std::optional<double> price;          // of a worker for an hour, in any currency
+  bool price_of_devices = false;        // the mean of what workers' devices cost
   std::optional<double> epoch_samples;  // none: what is priced is a million samples
 
   // The text of every option, given or default: only for results and their names.

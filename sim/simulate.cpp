@@ -87,6 +87,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                                .adding = setup.adding,
                                .framework = scenario.framework.described(),
                                .exchange = exchange_taken(setup),
+                               .price = setup.price,
                                .network = scenario.network->sentence,
                                .fidelity = fidelity_word(setup)},
                 .figures = figures_of(trace, scenario.samples()),

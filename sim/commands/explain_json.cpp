@@ -145,6 +145,7 @@ Json explained(const Setup& setup, Routes& routes) {
            {{"compute", setup.compute.source},
             {"compression", setup.traffic.compression.provenance()},
             {"framework", setup.scenario.framework.described()},
+            {"price", setup.price},
             {"network", setup.scenario.network->sentence}}},
           {"buckets", buckets_json(setup)},
           {"links", links_json(routes, loads)},

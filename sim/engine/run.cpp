@@ -89,6 +89,7 @@ void Run::actor_ended(int rank) {
   for (const auto& worker : workers) {
     worker->stages.wake();
     worker->compressing.wakeup.wake();
+    worker->cycling.wakeup.wake();
   }
   for (const auto& server : server_stages)
     server->wake();

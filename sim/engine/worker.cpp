@@ -52,6 +52,19 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
     job();
 }
 
+// Starts an average when the cycle of its bucket ends, if there are cycles; else now. A queue keeps
+// the order of those that go together.
+void at_end_of_cycle(WorkerState& state, const Bucket& bucket, const std::function<void()>& start) {
+  if (!state.setup().waits_for_cycles()) {
+    start();
+    return;
+  }
+  state.cycling.add([start, at_s = sg::Engine::get_clock() + bucket.waits_s] {
+    sg::this_actor::sleep_until(at_s);
+    start();
+  });
+}
+
 // The average of this bucket has arrived. Decompressing it waits until the compute stream is free,
 // unless there is a second core or nothing to decompress.
 void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
@@ -232,10 +245,12 @@ void Worker::start_average(const Bucket& bucket, Among group) {
           const auto done = [=, &outstanding, &state, &bucket] {
             decompress_arrived(state, plan, bucket, iteration, outstanding);
           };
-          if (over_all)
-            state.stages.average(plan, bucket, iteration, done);
-          else
-            state.stages.average_within(plan, bucket, iteration, done);
+          at_end_of_cycle(state, bucket, [=, &state, &bucket] {
+            if (over_all)
+              state.stages.average(plan, bucket, iteration, done);
+            else
+              state.stages.average_within(plan, bucket, iteration, done);
+          });
         });
       });
 }

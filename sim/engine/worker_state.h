@@ -34,6 +34,7 @@ struct WorkerState {
   Stages stages;
   StreamState& stream = *stages.streams.front();  // of everything that is no pipeline
   JobQueue compressing{run};                      // where the host has a second core
+  JobQueue cycling{run};                          // where averages begin when a cycle ends
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward

@@ -86,13 +86,24 @@ void find_misfits_of_settings(const Scenario& scenario, const GivenOptions& give
 // Rules of buckets of bytes, where there are none.
 void find_misfits_of_buckets(const Scenario& scenario, const GivenOptions& given,
                              std::vector<Conflict>& conflicts) {
-  if (scenario.fusion.kind == Fusion::Kind::bytes)
-    return;
-  for (const char* key : {"bucket-closes", "first-bucket-bytes"})
-    if (given.contains(key))
-      conflicts.push_back({key, std::string(key) + " means nothing with bucket-bytes = " +
-                                    scenario.written.at("bucket-bytes") +
-                                    "; allowed with it is a number of bytes"});
+  const auto refuse_with = [&](const std::string& with, const std::string& allowed,
+                               const std::vector<std::string>& keys) {
+    for (const std::string& key : keys)
+      if (given.contains(key))
+        conflicts.push_back({key, key + " means nothing " + with + "; allowed " + allowed});
+  };
+  const Schedule& schedule = *scenario.schedule;
+  if (scenario.fusion.kind != Fusion::Kind::bytes)
+    refuse_with("with bucket-bytes = " + scenario.written.at("bucket-bytes"),
+                "with it is a number of bytes",
+                {"bucket-closes", "first-bucket-bytes", "fusion-cycle"});
+  else if (schedule.round != nullptr || schedule.partners() != Schedule::Partners::each_other)
+    refuse_with("to schedule " + schedule.name,
+                "are schedules that average gradients in every iteration, as bsp",
+                {"fusion-cycle"});
+  else if (scenario.fusion.cycle_s > 0 && given.contains("fusion-cycle"))
+    refuse_with("with fusion-cycle, which has buckets of at most bucket-bytes",
+                "with these is fusion-cycle = 0", {"bucket-closes", "first-bucket-bytes"});
 }
 
 // What is learned is sent in formats that it is rounded to.

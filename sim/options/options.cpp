@@ -186,6 +186,10 @@ std::vector<Option> fixed_options() {
           "fusion size of the bucket that backward fills first (default: bucket-bytes)",
           "A small first bucket lets communication begin early; PyTorch DDP's has 1 MiB.",
           "1048576"),
+      row("fusion-cycle", &Fusion::cycle_s, numbers(0, 10), "0", Role::choice,
+          "seconds after which what backward has made is sent, in buckets of at most bucket-bytes",
+          "Horovod fuses what it finds once in a cycle; the last gradients wait for its end.",
+          "1e-3"),
       row(
           "framework", [](Scenario& s, const std::string& v) { s.framework = framework_called(v); },
           "none", Role::choice,
@@ -267,11 +271,11 @@ std::vector<Option> fixed_options() {
           "how many of the seeds listed, the first ones, choose for best-of [1]",
           "A single seed chooses, and is reported too: more seeds say how good the choice is.",
           "2 --best-of batch --batch 32,64 --seed 1,2,3"),
-      row("price", &Scenario::price, numbers(tiny, 1e9), "", Role::run,
-          "of one worker for an hour, in any currency: what an epoch costs",
-          "A cell's cost is its workers times their hours; without a price only its seconds are "
-          "known.",
-          "2.48 --epoch-samples 1281167"),
+      price(row("price", nullptr, "", Role::run,
+                "of one worker for an hour, in any currency, or `devices`: what an epoch costs",
+                "A cell's cost is its workers times their hours; devices takes the prices in "
+                "platforms/devices.csv, each with its date and seller.",
+                "2.48 --epoch-samples 1281167")),
       row("epoch-samples", &Scenario::epoch_samples, whole(1, 1e15), "", Role::run,
           "of an epoch, for its seconds and its cost [1000000]",
           "Cells are ranked by what an epoch takes; without it that is a million samples.",

@@ -56,6 +56,18 @@ Option precision(Option option) {
   return option;
 }
 
+Option price(Option option) {
+  OwnOption values = numbers(tiny, 1e9, "devices");
+  values.name = option.name;
+  option.set = [=](Scenario& s, const std::string& text) {
+    read(values, text, s.price);
+    s.price_of_devices = !s.price;
+  };
+  option.number = true;
+  option.allowed = allowed_values(values);
+  return option;
+}
+
 Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
                 std::vector<LinkFactor> Scenario::*some) {
   OwnOption factor = numbers;

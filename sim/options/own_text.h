@@ -14,6 +14,8 @@ Option fusion(Option option);
 Option optimizer(Option option);
 // Of computing; gradients are kept in it, unless wire-precision says otherwise.
 Option precision(Option option);
+// Of a worker for an hour, or `devices`.
+Option price(Option option);
 // A number for all links, PATTERN:NUMBER for some, or both, with ; between.
 Option of_links(Option option, const OwnOption& numbers, std::optional<double> Scenario::*every,
                 std::vector<LinkFactor> Scenario::*some);

@@ -99,6 +99,7 @@ Json provenance_of(const std::vector<Result>& results) {
   add_source("adding", &Provenance::adding);
   add_source("framework's defaults", &Provenance::framework);
   add_source("exchange", &Provenance::exchange);
+  add_source("prices", &Provenance::price);
   add_source("network", &Provenance::network);
   add_source("fidelity", &Provenance::fidelity);
   std::map<std::string, Values> options;

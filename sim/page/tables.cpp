@@ -147,6 +147,7 @@ std::string full_report(const Result& result) {
   line("adding on servers", result.provenance.adding);
   line("framework", result.provenance.framework);
   line("exchange", result.provenance.exchange);
+  line("price", result.provenance.price);
   line("network", result.option("network") + ": " + result.provenance.network);
   for (const std::string& warning : figures.warnings)
     line("warning", warning);

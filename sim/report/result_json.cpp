@@ -86,8 +86,8 @@ const std::vector<Text<Result>> of_result{{"tool", &Result::tool},
 const std::vector<Text<Provenance>> of_provenance{
     {"compute", &Provenance::compute},   {"compression", &Provenance::compression},
     {"adding", &Provenance::adding},     {"framework", &Provenance::framework},
-    {"exchange", &Provenance::exchange}, {"network", &Provenance::network},
-    {"fidelity", &Provenance::fidelity}};
+    {"exchange", &Provenance::exchange}, {"price", &Provenance::price},
+    {"network", &Provenance::network},   {"fidelity", &Provenance::fidelity}};
 const std::vector<Text<Track>> of_track{
     {"name", &Track::name}, {"kind", &Track::kind}, {"stream", &Track::stream}};
 
@@ -326,9 +326,9 @@ std::vector<WrittenOption> options_in(const Json& json) {
 Provenance provenance_in(Json json) {
   if (json.is_object() && !json.contains("fidelity"))
     json["fidelity"] = "flow";  // results of before were all of flows
-  for (const char* newer : {"framework", "exchange"})
-    if (json.is_object() && !json.contains(newer))
-      json[newer] = "";
+  for (const char* later : {"framework", "exchange", "price"})
+    if (json.is_object() && !json.contains(later))
+      json[later] = "";
   Provenance provenance;
   read(json, of_provenance, provenance);
   return provenance;

@@ -13,8 +13,9 @@ namespace {
 // The compute stream does these, in their order.
 struct Task {
   double seconds = 0;
-  int makes = -1;  // the bucket whose message is ready then
-  int reads = -1;  // the bucket that has to be exchanged before
+  int makes = -1;      // the bucket whose message is ready then
+  int reads = -1;      // the bucket that has to be exchanged before
+  double waits_s = 0;  // what it makes, for the end of a cycle
 };
 
 // A part of an exchange.
@@ -43,6 +44,7 @@ double one_core_seconds(const std::vector<Task>& tasks, const std::vector<Exchan
                         double bandwidth) {
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> over_s(buckets.size(), never);
+  std::vector<double> begins_s(buckets.size(), 0);  // not before its cycle ends
   int made = 0;
   std::size_t task = 0;
   std::size_t bucket = 0;
@@ -57,16 +59,25 @@ double one_core_seconds(const std::vector<Task>& tasks, const std::vector<Exchan
     const int reads = tasks[task].reads;
     const double task_from_s = reads < 0 ? 0 : over_s[index(reads)];
     const bool computes = task_from_s <= now_s;
-    const bool exchanges = static_cast<int>(bucket) < made;
+    const bool is_made = static_cast<int>(bucket) < made;
+    const bool exchanges = is_made && begins_s[bucket] <= now_s;
     const double rate = computes && exchanges && legs[leg].works ? 0.5 : 1;
     const double task_s = computes ? task_left_s / rate : task_from_s - now_s;
     const double leg_s = exchanges ? leg_left_s / (legs[leg].works ? rate : 1) : never;
+    if (const double begins_in_s = is_made && !exchanges ? begins_s[bucket] - now_s : never;
+        begins_in_s < task_s) {
+      task_left_s -= computes ? begins_in_s * rate : 0;
+      now_s = begins_s[bucket];
+      continue;
+    }
     const double seconds = std::min(task_s, leg_s);
     now_s = !computes && task_s <= leg_s ? task_from_s : now_s + seconds;
     task_left_s -= computes ? seconds * rate : 0;
     leg_left_s -= exchanges ? seconds * (legs[leg].works ? rate : 1) : 0;
     if (computes && task_s <= leg_s) {
       made = std::max(made, tasks[task].makes + 1);
+      if (const int makes = tasks[task].makes; makes >= 0)
+        begins_s[index(makes)] = now_s + tasks[task].waits_s;
       if (++task < tasks.size())
         task_left_s = tasks[task].seconds;
     }
@@ -97,8 +108,9 @@ double averaging_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   if (!second_core) {
     std::vector<Task> tasks{{.seconds = before_s}};
     for (std::size_t i = 0; i < buckets.size(); ++i)
-      tasks.push_back(
-          {.seconds = backward_s(i) + buckets[i].compress_s, .makes = static_cast<int>(i)});
+      tasks.push_back({.seconds = backward_s(i) + buckets[i].compress_s,
+                       .makes = static_cast<int>(i),
+                       .waits_s = setup.buckets[i].waits_s});
     for (std::size_t i = 0; i < buckets.size(); ++i)
       tasks.push_back({.seconds = buckets[i].decompress_s, .reads = static_cast<int>(i)});
     tasks.push_back({.seconds = after_s});
@@ -112,8 +124,8 @@ double averaging_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
     const ExchangeTime& bucket = buckets[i];
     computed_s += backward_s(i);
     compressed_s = std::max(compressed_s, computed_s) + bucket.compress_s;
-    const double end_s = std::max(free_s, compressed_s) + bucket.fixed_s + bucket.between_s +
-                         bucket.bytes_s / bandwidth;
+    const double end_s = std::max(free_s, compressed_s + setup.buckets[i].waits_s) +
+                         bucket.fixed_s + bucket.between_s + bucket.bytes_s / bandwidth;
     free_s = end_s - bucket.shared_fixed_s - bucket.shared_bytes_s / bandwidth;
     read_s = std::max(read_s, end_s) + bucket.decompress_s;
   }

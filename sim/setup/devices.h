@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/scenario.h"
+#include "sim/setup/cluster.h"
 
 namespace syncline {
 
@@ -31,5 +32,13 @@ std::vector<Device> read_devices(const std::string& path);
 const std::vector<Device>& known_devices();
 // The row of a device, or of a cost table's; null: there is none.
 const Device* known_device(const std::string& name);
+
+// Of a worker for an hour, in the mean, with sellers and dates: "a100 1.99 USD/h (...)". Throws
+// std::runtime_error for a device without a price.
+struct DevicePrice {
+  double of_worker = 0;
+  std::string source;
+};
+DevicePrice price_of_devices(const Scenario& scenario, const Cluster& cluster);
 
 }  // namespace syncline

@@ -248,6 +248,31 @@ std::string describe_units(const Model& model, std::optional<int> parts) {
                              : "of up to 100 million parameters, as names show no blocks";
 }
 
+std::vector<Bucket> cycled_buckets(const Model& model, const Fusion& fusion, int value_bytes,
+                                   const std::vector<double>& ready_s) {
+  const std::vector<Layer> backward = in_backward_order(model);
+  const auto end_of_cycle = [&](std::size_t i) {  // what is ready at an end is in time for it
+    constexpr double rounding = 1e-9;
+    return std::max(1.0, std::ceil(ready_s[i] / fusion.cycle_s - rounding)) * fusion.cycle_s;
+  };
+  std::vector<bool> joins(backward.size(), false);
+  double filled = 0;
+  for (std::size_t i = 0; i + 1 < backward.size(); ++i) {
+    filled += static_cast<double>(backward[i].parameters) * value_bytes;
+    const double next = static_cast<double>(backward[i + 1].parameters) * value_bytes;
+    joins[i] = end_of_cycle(i) == end_of_cycle(i + 1) && filled + next <= fusion.bytes;
+    if (!joins[i])
+      filled = 0;
+  }
+  std::vector<Bucket> buckets = bucketed(backward, joins);
+  std::size_t last = 0;
+  for (Bucket& bucket : buckets) {
+    last += static_cast<std::size_t>(bucket.tensors);
+    bucket.waits_s = std::max(0.0, end_of_cycle(last - 1) - ready_s[last - 1]);
+  }
+  return buckets;
+}
+
 std::vector<Bucket> merged_buckets(const Model& model, int value_bytes, double backward_s,
                                    double startup_s, double seconds_per_byte,
                                    double compress_seconds_per_byte) {

@@ -60,6 +60,11 @@ std::vector<Bucket> fused_buckets(const Model& model, const Fusion& fusion, int 
 std::vector<Bucket> unit_buckets(const Model& model, std::optional<int> parts);
 // Says which of these they are.
 std::string describe_units(const Model& model, std::optional<int> parts);
+// Horovod's: gradients that are there when a cycle ends, and were not when the one before did, go
+// together, in buckets of at most so many bytes, unless one tensor alone is larger. Cycles begin
+// with backward; `ready_s` are seconds from there, of gradients in backward order.
+std::vector<Bucket> cycled_buckets(const Model& model, const Fusion& fusion, int value_bytes,
+                                   const std::vector<double>& ready_s);
 
 // Merges neighbours so that the last exchange ends earliest, if exchanging b bytes takes
 // `startup_s`

@@ -11,6 +11,7 @@
 
 #include "sim/setup/channels.h"
 #include "sim/setup/data.h"
+#include "sim/setup/devices.h"
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/refuse.h"
@@ -107,6 +108,29 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
+// Of gradients that are averaged in each iteration, when they are there on the slowest worker.
+std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
+                           const ComputeTimes& compute) {
+  const auto slowest =
+      static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
+  std::vector<double> ready_s;
+  double flop = 0;
+  for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
+    flop += layer->forward_flop;
+    ready_s.push_back(scenario.overlap ? compute.backward_s(slowest, flop)
+                                       : compute.backward_s(slowest));
+  }
+  std::vector<Bucket> buckets = cycled_buckets(
+      model, scenario.fusion, static_cast<int>(value_bytes(scenario.precision)), ready_s);
+  count_small_tensors(model, scenario.dense_below, buckets);
+  return buckets;
+}
+
+bool has_cycles(const Scenario& scenario) {
+  return scenario.fusion.cycle_s > 0 && scenario.schedule->round == nullptr &&
+         scenario.schedule->partners() == Schedule::Partners::each_other;
+}
+
 // Also checks that the tables have all costs of what is sent.
 std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
                                const ComputeTimes& compute, const Traffic& traffic,
@@ -121,7 +145,8 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       buckets = {model_bucket};
       break;
     case Fusion::Kind::bytes:
-      buckets = fused(model, scenario, scenario.fusion);
+      buckets = has_cycles(scenario) ? cycled(scenario, model, compute)
+                                     : fused(model, scenario, scenario.fusion);
       break;
     case Fusion::Kind::merged:
       // Merging depends on costs. If the tables have those of all tensors together and of each
@@ -275,6 +300,10 @@ double Setup::alone_per_s() const {
   return rate;
 }
 
+bool Setup::waits_for_cycles() const {
+  return std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; });
+}
+
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
@@ -358,6 +387,11 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   std::optional<MemoryNeed> memory = memory_need(scenario, model, traffic.cluster);
   if (memory && !memory->fits())
     warnings.push_back("does not fit into memory: " + memory->arithmetic);
+  DevicePrice price;
+  if (scenario.price_of_devices) {
+    price = price_of_devices(scenario, traffic.cluster);
+    scenario.price = price.of_worker;
+  }
   scenario.warmup = in_rounds(scenario.warmup, traffic.round);
   std::optional<Traffic> within;
   if (const auto replica = scenario.schedule->replica; replica != nullptr)
@@ -381,6 +415,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .lesson = std::move(lesson),
           .iterations = iterations,
           .memory = std::move(memory),
+          .price = std::move(price.source),
           .adding = adding};
 }
 

@@ -61,6 +61,7 @@ struct Setup {
   std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
   std::optional<int> iterations;         // of every worker after `warmup`; none: until it is known
   std::optional<MemoryNeed> memory;      // none: its devices are not known
+  std::string price;                     // whose, for the result; empty: the user's, or none
   std::string adding;  // what adding on servers and nodes costs, for the result; empty: no servers
 
   bool keep_messages = false;  // in the trace, one by one
@@ -73,6 +74,8 @@ struct Setup {
   void reseed(std::uint64_t seed);
   // Whether the seed decides how long anything takes: compute times or sizes are drawn.
   bool has_chance() const;
+  // Whether averages begin when a cycle ends.
+  bool waits_for_cycles() const;
   // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
   // All that workers send each other, or servers that average.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
@@ -254,6 +255,15 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
                      shown(next));
 }
 
+// Sellers and dates of the devices' prices; empty where they are the user's.
+std::string prices_of(const Results& results, const Ranking& ranking) {
+  std::set<std::string> prices;
+  for (const RankedCell& cell : ranking.cells)
+    if (const std::string& price = results[cell.result].provenance.price; !price.empty())
+      prices.insert(price);
+  return prices.empty() ? "" : fmt::format(" Prices: {}.", fmt::join(prices, "; "));
+}
+
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   const RankedCell& fastest = ranking.cells.front();
   const auto sized = number_of(results[fastest.result].option("epoch-samples"));
@@ -278,9 +288,9 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
   const double least = priced(cheapest) * (1 + cheapest.half_width / cheapest.samples_per_s);
   if (*fastest.epoch_cost * (1 - fastest.half_width / fastest.samples_per_s) <= least)
-    return text + ", and nothing is cheaper.";
+    return text + ", and nothing is cheaper." + prices_of(results, ranking);
   return text + "; the cheapest is " + whom(cheapest) + ": " + cost_shown(priced(cheapest)) +
-         " in " + duration_shown(cheapest.epoch_s) + ".";
+         " in " + duration_shown(cheapest.epoch_s) + "." + prices_of(results, ranking);
 }
 
 std::string in_brackets(const std::string& text) {

@@ -29,6 +29,9 @@ TEST(BadDevices, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--efficiency", "0.4", "--precision", "tf32", "--device", "abacus"},
        {"precision = tf32", "device abacus", "a100"}},
       {{"--precision", "bf16"}, {"no compute cost", "bf16"}},
+      {{"--throughput", "9", "--price", "device"}, {"price = device", "or devices"}},
+      {{"--throughput", "9", "--price", "devices", "--device", "t4"},
+       {"price = devices", "device t4", "h100"}},
       {{"--throughput", "9", "--precision", "bf16", "--learn", "digits"},
        {"--precision", "bf16 with learn", "wire-precision"}},
       {{"--throughput", "9", "--wire-precision", "bf16", "--learn", "digits"},
@@ -64,6 +67,23 @@ TEST(Devices, ThatAreTooSmallAreAWarningWithItsArithmetic) {
       run_program({"explain", "--platform", "two-regions-2x4x8", "--workers", "2", "--model",
                    "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200"});
   expect_mentions(explained.out, {"memory at least " + fits + "<= 141 GB of h200"});
+}
+
+// Two A100 at 1.99 dollars for an hour, which learn from 100 samples a second.
+TEST(Devices, HavePricesWithSellerAndDate) {
+  const TemporaryFolder folder;
+  const Ended ended = run_device(
+      {"--model", "resnet20", "--throughput", "50", "--price", "devices"}, folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"a100 1.99 USD/h (lambda.ai", "2026-09-20"});
+  const auto result = nlohmann::json::parse(text_of(folder.path("out/result.json")));
+  const double per_s = result["figures"]["throughput_samples_per_s"];
+  EXPECT_NEAR(result["figures"]["epoch_cost"].get<double>(), 1e6 / per_s / 3600 * 2 * 1.99, 1e-6);
+  EXPECT_EQ(result["scenario"]["price"], "devices");
+  const Ended sweep = run_device(
+      {"--model", "resnet20", "--throughput", "50", "--price", "devices", "--device", "a100,h100"},
+      TemporaryFolder().path());
+  expect_mentions(sweep.out, {"Prices: a100 1.99 USD/h", "h100 3.99 USD/h"});
 }
 
 TEST(Devices, AreListed) {

@@ -129,6 +129,74 @@ TEST(PytorchDdp, HasFewBucketsWhereTensorsAreLarge) {
   EXPECT_EQ(buckets_with({}, model, 2).size(), 123U);
 }
 
+// Horovod, as its documentation of tensor fusion: in each cycle it selects the first few of what is
+// ready that fit into the threshold, again and again. These go out when the cycle ends.
+struct Group {
+  std::uint64_t bytes = 0;
+  double sent_s = 0;
+  bool operator==(const Group&) const = default;
+};
+std::vector<Group> horovod_groups(const Sizes& tensors, const std::vector<double>& ready_s,
+                                  double cycle_s, std::uint64_t threshold) {
+  std::vector<Group> sent;
+  std::size_t next = 0;
+  for (int cycle = 1; next < tensors.size(); ++cycle) {
+    const double now_s = cycle * cycle_s;
+    while (next < tensors.size() && ready_s[next] <= now_s) {
+      Group group{tensors[next++], now_s};
+      while (next < tensors.size() && ready_s[next] <= now_s &&
+             group.bytes + tensors[next] <= threshold)
+        group.bytes += tensors[next++];
+      sent.push_back(group);
+    }
+  }
+  return sent;
+}
+
+// When each gradient is there, where backward takes so long.
+std::vector<double> ready_times(const Model& model, double backward_s) {
+  std::vector<double> ready_s;
+  double flop = 0;
+  for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
+    flop += layer->forward_flop;
+    ready_s.push_back(backward_s * flop / model.forward_flop());
+  }
+  return ready_s;
+}
+
+TEST(Horovod, HasItsOwnGroupsForGivenTimes) {
+  for (const std::string name : {"resnet50", "bert-base", "vgg16"})
+    for (const auto& [version, cycle_s, threshold] : {std::tuple("horovod-0.15", 5e-3, 64U << 20),
+                                                      {"horovod-0.20.3", 5e-3, 64U << 20},
+                                                      {"horovod-0.21", 1e-3, 128U << 20},
+                                                      {"horovod", 1e-3, 128U << 20}})
+      for (const double backward_s : {0.0007, 0.03, 0.1187}) {
+        const Model model = model_named(name);
+        const std::vector<double> ready_s = ready_times(model, backward_s);
+        const Fusion fusion = resolve(given({{"framework", version}})).fusion;
+        EXPECT_EQ(fusion.cycle_s, cycle_s);
+        const std::vector<Bucket> buckets = cycled_buckets(model, fusion, 4, ready_s);
+        const std::vector<Group> groups =
+            horovod_groups(tensors_of(model, 4), ready_s, cycle_s, threshold);
+        ASSERT_EQ(buckets.size(), groups.size()) << name << version;
+        std::size_t last = 0;
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+          last += static_cast<std::size_t>(buckets[i].tensors);
+          EXPECT_EQ(4 * buckets[i].parameters, groups[i].bytes) << name << version;
+          EXPECT_NEAR(ready_s[last - 1] + buckets[i].waits_s, groups[i].sent_s, 1e-9);
+        }
+      }
+  // In 0.12 s of backward a new version sends what an old one would in five cycles.
+  const Model model = model_named("resnet50");
+  const auto groups_of = [&](const char* version) {
+    return cycled_buckets(model, resolve(given({{"framework", version}})).fusion, 4,
+                          ready_times(model, 0.1187))
+        .size();
+  };
+  EXPECT_EQ(groups_of("horovod-0.20"), 24U);
+  EXPECT_EQ(groups_of("horovod"), 54U);
+}
+
 TEST(Frameworks, AreNamedWithOrWithoutAVersion) {
   EXPECT_TRUE(framework_called("none").defaults.empty());
   for (const char* text :
