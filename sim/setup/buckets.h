@@ -1,0 +1,26 @@
+// Which tensors are sent together.
+#pragma once
+
+#include <vector>
+
+#include "sim/scenario.h"
+#include "sim/setup/compute.h"
+#include "sim/setup/model.h"
+#include "sim/setup/traffic.h"
+
+namespace syncline {
+
+// By bytes alone.
+std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fusion& fusion);
+
+// Each of these is one transfer of an iteration.
+std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
+                         std::vector<Bucket> buckets);
+
+// As the scenario says. Throws std::invalid_argument if the cost tables lack a price of what is
+// sent.
+std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
+                               const ComputeTimes& compute, const Traffic& traffic,
+                               const Bucket& model_bucket);
+
+}  // namespace syncline
