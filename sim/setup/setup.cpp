@@ -227,10 +227,27 @@ std::vector<PushedPieces> Setup::cuts() const {
   return cuts;
 }
 
+namespace {
+
+// Some exchanges do so with one of their settings only, and shards inside nodes leave none.
+bool sends_in_channels(const Setup& setup) {
+  if (setup.shards && setup.shards->across)
+    return false;
+  return std::ranges::any_of(setup.buckets, [&](const Bucket& bucket) {
+    const Plan plan = setup.traffic.plan_of(setup.traffic.payload_of(bucket, -1), 0);
+    return std::ranges::any_of(plan, [](const auto& action) {
+      const Phase* phase = std::get_if<Phase>(&action);
+      return phase != nullptr && phase->stage.channel > 0;
+    });
+  });
+}
+
+}  // namespace
+
 std::string exchange_taken(const Setup& setup) {
   std::string words = described(setup.choices);
   if (const int channels = setup.traffic.cluster.topology.channel_count();
-      channels > 1 && !setup.scenario.channels)
+      channels > 1 && !setup.scenario.channels && sends_in_channels(setup))
     words += fmt::format("{}{} channels, one for each network card of a node",
                          words.empty() ? "" : "; ", channels);
   return words;

@@ -182,8 +182,8 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
       {"partition-bytes", "sim/exchanges/ps.cpp"},
       {"density", "kernels/compressor.h"},
       {"momentum",
-       "kernels/compressors/dgc.*|sim/options/(options|learning).cpp|sim/problems/[a-z-]+.cpp"},
-      {"adam", "sim/options/options.cpp"},
+       "kernels/compressors/dgc.*|sim/options/(own_text|learning).cpp|sim/problems/[a-z-]+.cpp"},
+      {"adam", "sim/options/own_text.cpp"},
       {"in-node", "sim/exchanges/hierarchical.cpp"},
       {"pull", "sim/schedule.h|sim/exchanges/ps.cpp|sim/engine/pushes.cpp"},  // also a verb
       {"warm-up-densities", "sim/schedules/topk-sgd.cpp"}};
