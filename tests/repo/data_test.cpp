@@ -118,8 +118,9 @@ TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {
         std::system(("python3 " + (root / folder / "generate.py").string() + " --check").c_str()),
         0);
   for (const fs::directory_entry& folder : fs::directory_iterator(root / "experiments/validation"))
-    if (const fs::path script = folder.path() / "platforms.py"; fs::exists(script))
+    if (const fs::path script = folder.path() / "platforms.py"; fs::exists(script)) {
       EXPECT_EQ(std::system(("python3 " + script.string() + " --check").c_str()), 0) << script;
+    }
 }
 
 // sim/problems/README.md has a row for each problem of ours.

@@ -44,8 +44,9 @@ TEST(Devices, HaveTheOrdersOfMagnitudeOfDevices) {
     EXPECT_LT(device.memory_bytes, 300e9) << device.name;
     EXPECT_GT(device.memory_Bps, 0.2e12) << device.name;
     EXPECT_LT(device.memory_Bps, 10e12) << device.name;
-    if (device.stream_Bps)
+    if (device.stream_Bps) {
       EXPECT_GT(*device.stream_Bps, 0.7 * device.memory_Bps) << device.name;
+    }
     EXPECT_GT(device.power_w.value_or(100), 50) << device.name;
     EXPECT_LT(device.power_w.value_or(100), 1500) << device.name;
     EXPECT_LT(device.price.value_or(1), 20) << device.name;
