@@ -81,7 +81,8 @@ std::vector<int> order_of(const Cards& cards, int card, bool backwards) {
       order.push_back(worker);
   const std::size_t sharing = cards[index(card)].size();
   if (sharing > 1)  // begins at the last of those who share the card, so that another one is last
-    std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(sharing) - 1);
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(sharing) - 1,
+                order.end());
   else if (backwards)
     std::ranges::reverse(order);
   return order;
