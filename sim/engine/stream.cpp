@@ -120,7 +120,7 @@ void StreamState::count_bytes(const Phase& phase, bool as_flow, Row& row) {
   for (const Transfer& transfer : phase.sends) {
     row.bytes_sent += run.wire.count(rank, transfer.peer, transfer.bytes);
     if (!as_flow && run.wire.joins(rank, transfer.peer))
-      run.trace.flows += phase.steps - 1;
+      run.trace.flows += static_cast<std::uint64_t>(phase.steps) - 1;
   }
   for (const Transfer& transfer : phase.receives)
     row.bytes_received += run.wire.joins(transfer.peer, rank) ? transfer.bytes : 0;

@@ -142,7 +142,7 @@ void add_section(const Section& section, bool one_of_many, Expansion& all) {
         all.note_once(given.at(conflict.key).where + ": " + conflict.why);
       } else if (choices_swept || one_of_many) {
         // A parameter of another choice is ignored here; an impossible choice drops the cell.
-        if (find_option(conflict.key)->selects) {
+        if (find_option(conflict.key)->selects && !conflict.is_no_choice) {
           possible = false;
           if (impossible.empty())
             impossible = section.name.value.empty() ? refusal(given, conflict) : conflict.why;

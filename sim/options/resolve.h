@@ -15,6 +15,7 @@ namespace syncline {
 struct Conflict {
   std::string key;
   std::string why;
+  bool is_no_choice = false;  // without the option it is the same cell, though others depend on it
 };
 
 // All three throw std::invalid_argument that says where the value was given and what is allowed.

@@ -63,14 +63,16 @@ void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
   const Schedule& schedule = *scenario.schedule;
   if (schedule.sharding == nullptr)
     return;
-  const auto refuse = [&](const char* key, const std::string& why) {
-    conflicts.push_back({key, fmt::format("{} = {}: schedule {} {}", key, scenario.written.at(key),
-                                          schedule.name, why)});
+  const auto refuse = [&](const char* key, const std::string& why, bool is_no_choice) {
+    conflicts.push_back(
+        {key,
+         fmt::format("{} = {}: schedule {} {}", key, scenario.written.at(key), schedule.name, why),
+         is_no_choice});
   };
   if (given.contains("bucket-bytes"))
-    refuse("bucket-bytes", "moves units of layers, not buckets; allowed is units");
+    refuse("bucket-bytes", "moves units of layers, not buckets; allowed is units", true);
   if (scenario.compressor->name != "none")
-    refuse("compressor", "sends parameters and gradients as they are; allowed is none");
+    refuse("compressor", "sends parameters and gradients as they are; allowed is none", false);
 }
 
 }  // namespace syncline
