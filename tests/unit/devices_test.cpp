@@ -82,8 +82,8 @@ TEST(Devices, AreRefusedWithTheLine) {
       {"a,1e12,,,,16e9,9e11,,,,,,\n", {"source"}},
       {"a,1e12,,,,16e9,9e11,,,,,,s\na,1e12,,,,16e9,9e11,,,,,,s\n", {"devices.csv:3", "second"}},
       {"a,fast,,,,16e9,9e11,,,,,,s\n", {"fp32 = fast"}}};
-  for (const auto& [rows, mentions] : all)
-    expect_mentions(error_of([&] { devices_in(rows); }), mentions);
+  for (const auto& one : all)
+    expect_mentions(error_of([&] { devices_in(one.first); }), one.second);
 }
 
 Cluster workers_on(const std::vector<std::string>& devices) {
