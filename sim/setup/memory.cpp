@@ -89,6 +89,13 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   }
   need.arithmetic += fmt::format(" = {:.4g} GB {} {:.4g} GB of {}", need.bytes / 1e9,
                                  need.fits() ? "<=" : ">", need.has_bytes / 1e9, device->name);
+  std::string lacks = scenario.optimizer_values == 0 && scenario.schedule->server == nullptr
+                          ? "an optimizer's states"
+                          : "";
+  if (scenario.activation_bytes == 0)
+    lacks += lacks.empty() ? "activations" : " and activations";
+  if (!lacks.empty())
+    need.arithmetic += ", without " + lacks;
   return need;
 }
 

@@ -150,6 +150,7 @@ std::optional<Shards> shards_of(const Scenario& scenario, const Model& model,
       .units = fmt::format("{} {}", units, describe_units(model, how.parts)),
       .gather = traffic_of_shards(traffic, how.group, CollectiveKind::all_gather),
       .reduce_scatter = traffic_of_shards(traffic, how.group, CollectiveKind::reduce_scatter)};
+  shards.gather.precision = kept_in(scenario.arithmetic);  // wire-precision is of gradients
   if (how.group != Among::all && traffic.cluster.topology.nodes.size() > 1)
     shards.across = traffic_of_shards(traffic, Among::place, CollectiveKind::all_reduce);
   return shards;

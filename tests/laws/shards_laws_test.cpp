@@ -117,12 +117,18 @@ TEST(Shards, SendWhatThePaperCountsToTheByte) {
           }
 }
 
-// In half precision half of that.
+// In half precision half of that; gradients have a precision of their own.
 TEST(Shards, HaveTheBytesOfThePrecision) {
   Options options = fsdp(star_platform({.nodes = 3}), unequal, {});
   const std::uint64_t full = sent_in_one(simulated(options), "all-gather");
   options["precision"] = "fp16";
   EXPECT_EQ(2 * sent_in_one(simulated(options), "all-gather"), full);
+  // PyTorch's reduce_dtype: gradients in full, parameters in half.
+  options["wire-precision"] = "fp32";
+  const Simulated run = simulated(options);
+  EXPECT_EQ(2 * sent_in_one(run, "all-gather"), full);
+  options["precision"] = "fp32";
+  EXPECT_EQ(sent_in_one(run, "reduce-scatter"), sent_in_one(simulated(options), "reduce-scatter"));
 }
 
 // Links carry what `explain` says that they do, in the node and between nodes.

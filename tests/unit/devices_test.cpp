@@ -122,12 +122,12 @@ TEST(Memory, ShowsItsArithmetic) {
   EXPECT_FALSE(need->fits());
   EXPECT_EQ(need->arithmetic,
             "13 B parameters x (2 parameters + 2 gradients + 4 fp32 copy + 8 adam) bytes = 208 GB "
-            "> 80 GB of h100");
+            "> 80 GB of h100, without activations");
   const auto fits = need_of({{"activation-bytes", "2e9"}, {"batch", "16"}}, 1e9, {"h100"});
   EXPECT_TRUE(fits->fits());
   EXPECT_EQ(fits->arithmetic,
             "1 B parameters x (4 parameters + 4 gradients) bytes + 16 samples x 2 GB of "
-            "activations = 40 GB <= 80 GB of h100");
+            "activations = 40 GB <= 80 GB of h100, without an optimizer's states");
 }
 
 TEST(Memory, IsThatOfTheSmallestDeviceThatIsKnown) {
