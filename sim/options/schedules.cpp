@@ -4,6 +4,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "sim/options/conflicts.h"
+
 namespace syncline {
 namespace {
 
@@ -71,7 +73,7 @@ void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
   };
   if (given.contains("bucket-bytes"))
     refuse("bucket-bytes", "moves units of layers, not buckets; allowed is units", true);
-  if (scenario.compressor->name != "none")
+  if (scenario.compressor->name != no_compressor)
     refuse("compressor", "sends parameters and gradients as they are; allowed is none", false);
 }
 
