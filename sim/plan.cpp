@@ -43,7 +43,8 @@ Plan whole_plan_of(const Exchange& exchange, const Topology& topology, const Set
     one.bytes = share(payload.bytes + payload.small_bytes, payload.all_reduces, round);
     for (auto& action : make(topology, settings, one, rank)) {
       if (Phase* phase = std::get_if<Phase>(&action);
-          phase != nullptr && (phase->stage.stages > 1 || topology.channel_count() > 1))
+          phase != nullptr &&
+          (phase->stage.stages > 1 || (exchange.has_channels && topology.channel_count() > 1)))
         phase->stage.pass = round;
       plan.push_back(std::move(action));
     }

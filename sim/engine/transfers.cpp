@@ -66,7 +66,7 @@ void StreamState::as_ring_flow(const Phase& phase, Barrier& barrier) {
       .to = rank,
       .latency_s = latency_s,
       .seconds = std::max(0.0, sg::Engine::get_clock() - began_s - carried_s)};
-  if (run.setup.traffic.cluster.topology.channel_count() > 1)
+  if (run.setup.traffic.has_channels())
     flow.alone_s =
         static_cast<double>(phase.receives[0].bytes) / run.wire.routes.width_Bps(previous, rank);
   sending->wait();

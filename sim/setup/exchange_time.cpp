@@ -182,7 +182,7 @@ double slowest_ring_s(const Traffic& traffic, const Routes& routes, const Common
         alone_s = std::max(alone_s, seconds_of(routes, link, member.bytes));
       }
       hops.push_back({.latency_s = member.route.latency_s, .part_s = flow_s / phase.steps});
-      if (traffic.cluster.topology.channel_count() > 1)
+      if (traffic.has_channels())
         hops.back().alone_s = alone_s / phase.steps;
       rank = member.next;
     }

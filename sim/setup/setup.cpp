@@ -24,8 +24,8 @@ Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
   try {
     Cluster cluster = choose_cluster(load_platform(scenario, platform), scenario);
     Routes routes(cluster.rank_hosts);
-    if (scenario.exchange->has_channels &&
-        scenario.schedule->partners() == Schedule::Partners::each_other)
+    if (scenario.schedule->partners() ==
+        Schedule::Partners::each_other)  // rivals go over them, too
       cluster.topology.channels = channels_over(cluster.topology, routes, scenario.channels);
     return cluster;
   } catch (const std::bad_alloc&) {

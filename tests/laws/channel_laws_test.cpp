@@ -207,6 +207,17 @@ TEST(Law29, BucketsAndMessagesAreTheSameInAnyChannels) {
   EXPECT_GE(faster, 6);  // others hide all of it behind computation
 }
 
+// The dense rival of a compressed scenario is a ring over all cards, whatever sends the messages.
+TEST(Law29, TheRivalOfWhatHasNoChannelsGoesOverAllCards) {
+  const auto rival_s = [](const char* exchange) {
+    Options options = one_bucket(several_cards[0]);
+    options["compressor"] = "topk";
+    options["exchange"] = exchange;
+    return predicted(options).rival_s;
+  };
+  EXPECT_NEAR(rival_s("gtopk"), rival_s("allgather"), 1e-9);
+}
+
 TEST(Law29, WhatIsLearnedDoesNotDependOnChannels) {
   for (const char* exchange : {"ring", "tree"}) {
     Options options = small_data();
