@@ -2,6 +2,8 @@
 // schema/protobuf/et_def.proto, src/jsonizer): objects one after the other, first GlobalMetadata,
 // then the nodes of one rank, in proto3's JSON, where 64-bit numbers are text and defaults are
 // absent. Read is one data-parallel iteration: computation of one stream, and all-reduces.
+// Operators of the host, which a trace of PyTorch has, take no time; what waits for them waits for
+// what they wait for.
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
@@ -39,6 +41,7 @@ struct Node {
   std::string name;
   int line = 0;
   bool communicates = false;
+  bool of_host = false;
   double ns = 0;
   double bytes = 0;
   std::vector<double> needs;  // ids
@@ -148,8 +151,6 @@ std::string type_of(const Json& node) {
 
 double nanoseconds_of(const Json& node) {
   const double ns = 1000 * member(node, "durationMicros", most_microseconds);
-  if (ns > 0 && attribute(node, "is_cpu_op", 1, 0) > 0)
-    refuse("is_cpu_op: operators of the host are not simulated; allowed are those of one stream");
   if (ns == 0 && attribute(node, "num_ops", most_id, 0) > 0)
     refuse("num_ops without durationMicros: allowed are times, not numbers of operations");
   return ns;
@@ -184,6 +185,9 @@ bool read_node(const Json& json, Node& node) {
   const std::string type = type_of(json);
   if (type == "METADATA_NODE")
     return false;
+  node.of_host = attribute(json, "is_cpu_op", 1, 0) > 0;
+  if (node.of_host)
+    return true;
   node.communicates = type == "COMM_COLL_NODE";
   if (type != "COMP_NODE" && !node.communicates)
     refuse("{} is not simulated: allowed are COMP_NODE, COMM_COLL_NODE and METADATA_NODE", type);
@@ -271,6 +275,9 @@ class Order {
   // The place where forward ends changes no time: backward follows without a pause.
   ImportedIteration finished() {
     iteration_.read_as = "Chakra trace, times in us";
+    if (const auto hosts = std::ranges::count(nodes_, true, &Node::of_host); hosts > 0)
+      iteration_.read_as +=
+          fmt::format(", {} of {} nodes are operators of the host, left out", hosts, nodes_.size());
     if (iteration_.forward_ns == 0 && !iteration_.gradients.empty()) {
       double all = iteration_.rest_ns;
       for (const auto& gradient : iteration_.gradients)

@@ -24,10 +24,15 @@ struct ImportedIteration {
   std::string read_as;              // the format, and what was assumed; for results
 };
 
-// `text` is that of the file. Both throw std::runtime_error of one line with file and line number,
+// `text` is that of the file. They throw std::runtime_error of one line with file and line number,
 // also for what a data-parallel iteration does not have.
 bool is_astra_workload(std::string_view text);
+bool is_recorded_chakra(std::string_view bytes);  // .et, as PyTorch's and Chakra's tools write it
 ImportedIteration read_astra_workload(const std::string& path);
 ImportedIteration read_chakra(const std::string& path, const std::string& text);
+
+// The JSON of a recorded trace, its message i in line i; std::runtime_error as above, with numbers
+// of messages for those of lines.
+std::string json_of_recorded_chakra(const std::string& path, std::string_view bytes);
 
 }  // namespace syncline

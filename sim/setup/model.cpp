@@ -190,8 +190,10 @@ double Model::again_flop() const {
 }
 
 Model read_model(const std::string& path, int value_bytes) {
-  constexpr std::size_t most_file_bytes = 10'000'000;
+  constexpr std::size_t most_file_bytes = 64'000'000;
   std::string text = text_of_file(path, most_file_bytes);
+  if (is_recorded_chakra(text))
+    text = json_of_recorded_chakra(path, text);
   if (text.starts_with("\xEF\xBB\xBF"))
     text.erase(0, 3);
   const std::size_t first = text.find_first_not_of(" \t\r\n");

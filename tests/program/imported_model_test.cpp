@@ -137,9 +137,29 @@ TEST(ChakraTrace, NamesTheLineAndTheNodeOfWhatIsBroken) {
   expect_mentions(error("\"id\": \"1\"", "\"id\" \"1\""), {"net:18: ", "no JSON"});
   expect_mentions(error("}{", "},{"), {"net:8: ',' between objects"});
   expect_mentions(error("\"durationMicros\": \"250\"\n}", ""), {"does not end"});
-  expect_mentions(error("\"boolVal\": false", "\"boolVal\": true"), {"net:8: ", "is_cpu_op"});
   expect_mentions(error("\"attr\"", "\"workload_graph\""), {"net:1: workload_graph"});
   EXPECT_EQ(error("\"stringVal\"", std::string(40, '[') + "\"a\"").substr(0, 6), "net:5:");
+}
+
+// An operator of the host before forward, and one that starts fc's all-reduce, as PyTorch's traces
+// have them: neither takes time, and all else is as without them.
+TEST(ChakraTrace, LeavesOutOperatorsOfTheHostAndCountsThem) {
+  const auto of_host = [](int id, const std::string& type, const std::string& needs) {
+    return "{\"id\": \"" + std::to_string(id) + "\", \"name\": \"aten::add\", \"type\": \"" + type +
+           "\", \"dataDeps\": [" + needs +
+           "], \"durationMicros\": \"70000\", \"attr\": [{\"name\": \"is_cpu_op\", \"boolVal\": "
+           "true}]}";
+  };
+  const TemporaryFolder folder;
+  const std::string text = text_of(fixtures + "iteration.json") + of_host(10, "COMP_NODE", "") +
+                           of_host(11, "COMM_COLL_NODE", "\"1\", \"10\"");
+  const Model model = read_model(folder.write(
+      "t.json", with_text(text, "\"id\": \"2\",", "\"id\": \"2\", \"ctrlDeps\": [\"11\"],")));
+  const Model without = read_model(fixtures + "iteration.json");
+  EXPECT_EQ(model.times->forward_s, without.times->forward_s);
+  EXPECT_EQ(model.times->backward_s, without.times->backward_s);
+  EXPECT_EQ(model.times->step_s, without.times->step_s);
+  expect_mentions(model.read_as, {"2 of 8 nodes are operators of the host"});
 }
 
 TEST(ChakraTrace, OfTwoIterationsIsRefused) {
