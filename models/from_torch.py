@@ -9,13 +9,22 @@ The module runs forward once. Operations are two for each multiply-add of convol
 attention; normalisation, embedding and what works element by element count 0, as in this folder's models. Products
 outside such layers (torch.matmul, bmm, baddbmm, scaled_dot_product_attention) count on the next tensor; those of two
 computed values are attention_flop. What it does not know is said on stderr.
+
+    from_torch.py FILE.py:FUNCTION --input 3x224x224 --measure 32 > mine.json
+
+trains with 32 samples instead, on the first GPU where there is one, and writes the seconds of forward and those from
+gradient to gradient of backward: a Chakra trace of one iteration, which is a model too. The loss is the sum of the
+outputs; the optimizer's step is not measured.
 """
 
 import importlib
 import importlib.util
+import json
 import sys
+import time
 from math import prod
 from pathlib import Path
+from statistics import median
 
 
 def refuse(what):
@@ -201,6 +210,87 @@ def sample_of(torch, word):
     return torch.zeros(sizes, dtype=torch.long) if kind else torch.zeros(sizes)
 
 
+WARM_UP, REPEATS = 3, 11
+
+
+class Clock:
+    """Stamps on the processor that computes; seconds between them are known once it has finished."""
+
+    def __init__(self, torch):
+        self.torch = torch
+        self.device = "cuda" if torch.cuda.is_available() else "cpu"
+
+    def stamp(self):
+        if self.device == "cpu":
+            return time.perf_counter()
+        event = self.torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def seconds(self, begin, end):
+        if self.device == "cpu":
+            return end - begin
+        end.synchronize()
+        return begin.elapsed_time(end) / 1e3
+
+
+def sum_of(torch, output):
+    """Of all floating-point values in it, whatever it is made of."""
+    if isinstance(output, torch.Tensor):
+        return output.float().sum() if output.is_floating_point() else 0
+    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (list, tuple)) else []
+    return sum(sum_of(torch, part) for part in parts)
+
+
+def iterations(torch, model, sample, clock):
+    """Of each, seconds of forward, and of backward until each gradient, by name in the order in which they come."""
+    stamps = []
+    for name, tensor in model.named_parameters():
+        if tensor.requires_grad:
+            tensor.register_hook(lambda gradient, name=name: stamps.append((name, clock.stamp())))
+    for _ in range(WARM_UP + REPEATS):
+        stamps.clear()
+        model.zero_grad()
+        begin = clock.stamp()
+        loss = sum_of(torch, model(sample))
+        forward = clock.stamp()
+        loss.backward()
+        yield clock.seconds(begin, forward), {name: clock.seconds(forward, at) for name, at in stamps}
+
+
+def measure(torch, model, sample, samples):
+    clock = Clock(torch)
+    model.train()
+    model.to(clock.device)
+    batch = sample.expand(samples, *sample.shape[1:]).contiguous().to(clock.device)
+    try:
+        measured = list(iterations(torch, model, batch, clock))[WARM_UP:]
+    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError) as error:
+        refuse(f"training fails with {samples} samples of this input: {str(error).splitlines()[0]}")
+    until = {name: median(gradients[name] for _, gradients in measured) for name in measured[0][1]}
+    if not until:
+        refuse("no gradient in its backward pass")
+    return clock.device, median(forward for forward, _ in measured), dict(sorted(until.items(), key=lambda at: at[1]))
+
+
+def trace(torch, model, spec, shape, samples, device, forward, until):
+    """JSON of Chakra: forward, and for each gradient what is computed before it, and its all-reduce."""
+    bytes_of = {name: tensor.numel() * tensor.element_size() for name, tensor in model.named_parameters()}
+    about = f"{spec}; {samples} samples of {shape} on {device}; PyTorch {torch.__version__}; from_torch.py"
+    nodes = [{"attr": [{"name": "source", "stringVal": about}]},
+             {"id": "0", "name": "forward", "type": "COMP_NODE", "durationMicros": str(round(forward * 1e6))}]
+    done = 0
+    for name, seconds in until.items():
+        computes, sends, micros = len(nodes) - 1, len(nodes), round(seconds * 1e6)
+        nodes += [{"id": str(computes), "name": f"backward {len(nodes) // 2}", "type": "COMP_NODE",
+                   "dataDeps": [str(max(computes - 2, 0))], "durationMicros": str(micros - done)},
+                  {"id": str(sends), "name": name, "type": "COMM_COLL_NODE", "dataDeps": [str(computes)],
+                   "attr": [{"name": "comm_type", "int64Val": "0"},
+                            {"name": "comm_size", "int64Val": str(bytes_of[name])}]}]
+        done = micros
+    return "\n".join(json.dumps(node) for node in nodes)
+
+
 def csv(torch, spec, shape, counter):
     rows = [(counter.names[key].replace(",", ";"), counter.tensors[key].numel(), *work)
             for key, work in counter.rows.items()]
@@ -213,15 +303,24 @@ def csv(torch, spec, shape, counter):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[1] != "--input":
+    samples = arguments[4] if len(arguments) == 5 and arguments[3] == "--measure" else None
+    if len(arguments) != (3 if samples is None else 5) or arguments[1] != "--input":
         print(__doc__, file=sys.stderr)
         return 2
+    if samples is not None and not (samples.isdigit() and int(samples) > 0):
+        refuse(f"--measure '{samples}': allowed are whole numbers of samples from 1")
     try:
         import torch
     except ImportError as error:
         refuse(f"PyTorch is missing ({error}): apt-get install python3-torch")
     sys.path.insert(0, ".")
     model = load(torch, arguments[0])
+    if samples is not None:
+        device, forward, until = measure(torch, model, sample_of(torch, arguments[2]), int(samples))
+        print(trace(torch, model, arguments[0], arguments[2], samples, device, forward, until))
+        print(f"measured on {device}, medians of {REPEATS}: forward {forward:.4g} s, backward "
+              f"{max(until.values()):.4g} s; simulate it with --batch {samples}", file=sys.stderr)
+        return 0
     counter = count(torch, model, sample_of(torch, arguments[2]))
     print(csv(torch, arguments[0], arguments[2], counter))
     for kind, parameters in counter.unknown.items():

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/setup/model.h"
 #include "tests/repo/commands.h"
 #include "tests/unit/folder.h"
 
@@ -60,10 +61,27 @@ TEST_F(FromTorch, AttentionIsCountedWrittenOutAndAsPyTorchsModule) {
   }
 }
 
+// Six tensors, in the order in which backward comes to them: a trace that is a model.
+TEST_F(FromTorch, WhatItMeasuresIsAModel) {
+  const TemporaryFolder folder;
+  succeeds("(" + from_torch + ":written_out --input 16:int --measure 4 > " +
+           folder.path("mine.json") + " 2> " + folder.path("said.txt") + ")");
+  EXPECT_EQ(lines_of(folder.path("said.txt")).size(), 1u);
+  EXPECT_TRUE(lines_of(folder.path("said.txt"))[0].ends_with("simulate it with --batch 4"));
+  const Model model = read_model(folder.path("mine.json"));
+  ASSERT_EQ(model.layers.size(), 6u);
+  EXPECT_EQ(model.layers.back().name, "out.bias");
+  EXPECT_EQ(model.parameters(), 512u + 3200 + 3072 + 96 + 1024 + 32);
+  EXPECT_GT(model.times->forward_s, 0);
+  EXPECT_GT(model.times->backward_s, 0);
+}
+
 TEST_F(FromTorch, WhatIsWrongIsOneLine) {
   for (const std::string& wrong :
        {std::string(":ResNet50 --input 4x224x224"), std::string(":ResNet50 --input 3x"),
-        std::string(":Nothing --input 3"), std::string(":not_a_module --input 3")}) {
+        std::string(":Nothing --input 3"), std::string(":not_a_module --input 3"),
+        std::string(":ResNet50 --input 4x32x32 --measure 2"),
+        std::string(":ResNet50 --input 3x32x32 --measure 0")}) {
     int status = 0;
     const std::string said = output_of(from_torch + wrong, status);
     EXPECT_EQ(WEXITSTATUS(status), 2) << wrong << "\n" << said;
