@@ -49,6 +49,9 @@ struct WorkerFigures {
   double waiting_s = 0;
 };
 
+// How the warning begins of what needs more memory than its device has.
+constexpr const char* too_large_for_memory = "does not fit into memory: ";
+
 // Each is named as in JSON; sim/report/figures.cpp has a row for each, which says what it means.
 // They are of the window of measurement, unless the row says that they are of the whole run.
 struct Figures {
@@ -67,6 +70,8 @@ struct Figures {
   std::optional<double> target_s;
   double epoch_s = 0;
   std::optional<double> epoch_cost;
+  std::optional<double> memory_bytes;  // this and the next: none where no device is known
+  std::optional<double> device_memory_bytes;
   double iteration_mean_s = 0;
   double iteration_p50_s = 0;
   double iteration_p99_s = 0;
@@ -96,6 +101,7 @@ struct Figures {
   std::vector<std::string> warnings;
 
   double standing_still_s() const { return exposed_communication_s + waiting_s; }
+  bool fits_memory() const { return memory_bytes <= device_memory_bytes; }
   double fullest_link() const {
     return busiest_links.empty() ? 0 : busiest_links.front().utilisation;
   }

@@ -96,6 +96,10 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   Figures& figures = result.figures;
   take_means(figures, other_runs);
   add_epoch(scenario, figures);
+  if (setup.memory) {
+    figures.memory_bytes = setup.memory->bytes;
+    figures.device_memory_bytes = setup.memory->has_bytes;
+  }
   if (doubts_flows(setup, figures.fullest_link()))
     figures.warnings.emplace_back(doubt_of_flows);
   if (are_too_few(setup, static_cast<int>(figures.runs)))

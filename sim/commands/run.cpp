@@ -200,18 +200,12 @@ Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) 
   return outcomes;
 }
 
-void print_comparison(const Outcomes& outcomes, const Pool& pool,
-                      const std::vector<std::string>& swept) {
+void print_comparison(const Pool& pool, const std::vector<std::string>& swept) {
   std::fputs(comparison_table(pool.results, swept).c_str(), stdout);
   for (const std::string& note : pool.notes)
     std::puts(note.c_str());
-  std::set<std::string> warned;
-  const auto places = places_of(pool.results, outcomes.results);
-  for (std::size_t i = 0; i < pool.results.size(); ++i)
-    for (const std::string& warning : pool.results[i].figures.warnings)
-      if (warned.insert(warning).second)
-        std::printf("warning (%s): %s\n", outcomes.names[places[i].front()].c_str(),
-                    warning.c_str());
+  for (const auto& [cells, text] : warnings_of(study_of(pool.results)))
+    std::printf("warning (%s): %s\n", cells.c_str(), text.c_str());
   for (const std::string& sentence : rank(pool.results).sentences)
     std::puts(sentence.c_str());
 }
@@ -242,7 +236,7 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
   if (sweep.swept.empty())
     std::fputs(full_report(outcomes.results.front()).c_str(), stdout);
   else
-    print_comparison(outcomes, pool, sweep.swept);
+    print_comparison(pool, sweep.swept);
   std::fputs(write_report(files, findings).c_str(), stdout);
   return code;
 }

@@ -132,8 +132,8 @@ Json made_of(const Findings& findings) {
 
 Json warnings_of(const Findings& findings, const Study& study) {
   Json warnings = findings.missing;
-  for (const std::string& warning : warnings_of(study))
-    warnings.push_back(warning);
+  for (const auto& [cells, text] : warnings_of(study))
+    warnings.push_back(cells + ": " + text);
   return warnings;
 }
 
@@ -170,7 +170,8 @@ std::size_t ties_with(const Ranking& ranking, std::size_t first) {
 Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_case) {
   for (const RankedCell& ranked : ranking.cells) {
     const StudyCell& best = study.cells[ranked.result];
-    if (best.in_case == in_case && (study.cells.size() == 1 || !best.result->diverged()))
+    if (best.in_case == in_case &&
+        (study.cells.size() == 1 || (ranked.fits && !best.result->diverged())))
       return {{"name", best.name},
               {"in_case", best.series + (study.x_option.empty()
                                              ? ""

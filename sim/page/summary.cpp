@@ -100,8 +100,8 @@ std::string summary_of(const Findings& findings) {
   std::string warnings;
   for (const std::string& line : findings.missing)
     warnings += "- " + plain(line) + "\n";
-  for (const std::string& warning : warnings_of(study))
-    warnings += "- " + plain(warning) + "\n";
+  for (const auto& [cells, text] : warnings_of(study))
+    warnings += "- " + plain(cells + ": " + text) + "\n";
   if (!warnings.empty())
     text += "\nWarnings:\n\n" + warnings;
   return text;

@@ -34,6 +34,18 @@ bool has_epoch(const Result& result) {
   return is_sized(result) || has_price(result);
 }
 
+bool is_too_large(const Result& result) {
+  return !result.figures.fits_memory();
+}
+
+// "96.2 GB of 80 GB"; "-" where no device is known.
+std::string memory_shown(const Result& result) {
+  const Figures& figures = result.figures;
+  return figures.memory_bytes ? bytes_shown(*figures.memory_bytes) + " of " +
+                                    bytes_shown(*figures.device_memory_bytes)
+                              : "-";
+}
+
 bool sends_in_node(const Result& result) {
   return result.figures.bytes_sent_in_node > 0;
 }
@@ -125,6 +137,17 @@ const std::vector<Figure> all_rows{
         "what an epoch costs: its hours times the workers times the price",
         "It is null without the option price.",
         {.titles = {"cost"}, .allowed = any_count.or_null(), .matters = has_price}),
+    row("memory_bytes", &Figures::memory_bytes, Unit::bytes, column,
+        "bytes that training keeps in a worker's memory at least, on the device that has the least",
+        "What takes more than the device has is no candidate, and has a warning with the "
+        "arithmetic; it is null where no device is known.",
+        {.titles = {"memory"},
+         .allowed = any_count.or_null(),
+         .shown = memory_shown,
+         .matters = is_too_large}),
+    row("device_memory_bytes", &Figures::device_memory_bytes, Unit::bytes, none,
+        "bytes of memory that this device has", "It is null where no device is known.",
+        {.allowed = any_count.or_null()}),
     row("iteration_mean_s", &Figures::iteration_mean_s, Unit::seconds,
         column | summary | mean | explains,
         "workers times batch (times accumulation) over throughput: seconds that a worker has for "

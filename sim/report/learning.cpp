@@ -139,8 +139,8 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Result& re
 bool learned_before(const Result& a, const Result& b) {
   const auto place = [](const Result& result) {
     constexpr double never = std::numeric_limits<double>::infinity();
-    return std::tuple(result.diverged(), result.figures.target_s.value_or(never),
-                      result.figures.loss.value_or(never));
+    return std::tuple(!result.figures.fits_memory(), result.diverged(),
+                      result.figures.target_s.value_or(never), result.figures.loss.value_or(never));
   };
   return place(a) < place(b);
 }

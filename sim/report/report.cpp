@@ -249,6 +249,10 @@ bool is_unsteady(const Figures& figures) {
   return std::abs(figures.halves_differ) > steady_halves;
 }
 
+bool can_win(const Figures& figures) {
+  return !is_unsteady(figures) && figures.fits_memory();
+}
+
 Figures figures_of(const Trace& trace, int batch) {
   Figures figures{.worker_count = trace.workers};
   const std::vector<Progress> progress = progress_of(trace);

@@ -10,6 +10,8 @@ namespace syncline {
 
 // Whether the halves of the window differ by more than 3 %, as a warning then says.
 bool is_unsteady(const Figures& figures);
+// Whether it may be the best of several: it is known how fast it is, and it fits into memory.
+bool can_win(const Figures& figures);
 
 // Throughput of flows is so near that of steps; where this warning is, so near (law 26).
 constexpr double error_of_flows = 0.03;

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/result.h"
 #include "sim/setup/buckets.h"
 #include "sim/setup/channels.h"
 #include "sim/setup/data.h"
@@ -296,7 +297,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
                     *scenario.iterations, traffic.round, *iterations));
   std::optional<MemoryNeed> memory = memory_need(scenario, model, traffic.cluster);
   if (memory && !memory->fits())
-    warnings.push_back("does not fit into memory: " + memory->arithmetic);
+    warnings.push_back(too_large_for_memory + memory->arithmetic);
   DevicePrice price;
   if (scenario.price_of_devices) {
     price = price_of_devices(scenario, traffic.cluster);

@@ -136,7 +136,7 @@ bool is_better(const Result& a, const Result& b) {
   if (a.learns() && b.learns())
     return learned_before(a, b);
   const auto place = [](const Result& result) {
-    return std::tuple(is_unsteady(result.figures), -result.figures.throughput_samples_per_s);
+    return std::tuple(!can_win(result.figures), -result.figures.throughput_samples_per_s);
   };
   return place(a) < place(b);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <iterator>
 #include <map>
 
@@ -312,6 +313,21 @@ Chart staleness_chart(const Group& variant) {
   return chart;
 }
 
+// Leaves out what does not fit into memory, unless nothing does, and says so.
+std::string leave_out_too_large(Cells& cells) {
+  const auto fits = [](const StudyCell* cell) { return cell->result->figures.fits_memory(); };
+  const auto fitting = std::ranges::count_if(cells, fits);
+  const auto too_large = std::ssize(cells) - fitting;
+  if (too_large == 0 || cells.size() == 1)
+    return "";
+  if (fitting == 0)
+    return " Nothing here fits into memory.";
+  std::erase_if(cells, std::not_fn(fits));
+  return fmt::format(" {} not fit into memory and {} not drawn.",
+                     too_large == 1 ? "One does" : fmt::format("{} do", too_large),
+                     too_large == 1 ? "is" : "are");
+}
+
 }  // namespace
 
 std::string of_more(std::size_t all, std::size_t most) {
@@ -325,6 +341,7 @@ std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
   for (const StudyCell& cell : study.cells)
     if (cell.in_case == in_case)
       cells.push_back(&cell);
+  const std::string left_out = leave_out_too_large(cells);
   std::vector<Chart> charts;
   const std::vector<Group> curves = curves_of(cells);
   if (!study.x_option.empty() &&
@@ -338,6 +355,8 @@ std::vector<Chart> charts_of(const Study& study, std::size_t in_case) {
     for (const Group& variant : variants)
       if (Chart chart = chart_of(variant); !chart.sentence.empty())
         charts.push_back(std::move(chart));
+  if (!charts.empty())
+    charts.front().sentence += left_out;
   return charts;
 }
 

@@ -56,7 +56,7 @@ struct Outcome {
 Outcome outcome_of(const Results& results, const CompetingCells& contest) {
   Outcome outcome;
   for (const RankedCell& cell : contest.cells)
-    if (results[cell.result].learns())
+    if (results[cell.result].learns() && results[cell.result].figures.fits_memory())
       outcome.order.push_back(&cell);
   const auto before = [&](const RankedCell* a, const RankedCell* b) {
     return learned_before(results[a->result], results[b->result]);

@@ -195,8 +195,12 @@ std::vector<Map> maps_of(const Study& study, const Ranking& ranking) {
   if (std::set<std::string>(choice.begin(), choice.end()).size() < 2)
     return {};
   std::map<std::string, std::vector<std::size_t>> by_name;  // places of cells
+  bool all_fit = true;
   for (std::size_t i = 0; i < study.cells.size(); ++i)
-    by_name[shared[i]].push_back(i);
+    if (study.cells[i].result->figures.fits_memory())
+      by_name[shared[i]].push_back(i);
+    else
+      all_fit = false;
   const auto number = [&](std::size_t cell, const std::string& axis) {
     return *number_of(study.cells[cell].result->setting(axis));
   };
@@ -220,6 +224,8 @@ std::vector<Map> maps_of(const Study& study, const Ranking& ranking) {
       grid.at[{place(grid.xs, number(cell, axes[0])), place(grid.ys, number(cell, axes[1]))}]
              [choice[cell]] = {&study.cells[cell], ranked[cell]};
     maps.push_back(map_of(name, grid, axes));
+    if (!all_fit)
+      maps.back().sentence += " What does not fit into memory is left out.";
   }
   return maps;
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sim/options/options.h"
 #include "sim/report/report.h"
@@ -130,12 +131,14 @@ bool is_share_of_global_batch(const Results& results, const Places& places,
 }
 
 bool ranks_before(const RankedCell& a, const RankedCell& b) {
-  return std::pair(!a.is_candidate, -a.samples_per_s) <
-         std::pair(!b.is_candidate, -b.samples_per_s);
+  return std::tuple(!a.is_candidate, !a.fits, -a.samples_per_s) <
+         std::tuple(!b.is_candidate, !b.fits, -b.samples_per_s);
 }
 
 std::size_t tied_in(const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
+  if (contest.cells.size() == 1)
+    return first.fits ? 1 : 0;
   const auto behind = std::ranges::find_if(contest.cells, [&](const RankedCell& cell) {
     return !cell.is_candidate || !ties(cell, first);
   });
@@ -158,12 +161,13 @@ std::vector<CompetingCells> contests_of(const Results& results, const Places& pl
                              .half_width = half_width_of(figures),
                              .epoch_s = figures.epoch_s,
                              .epoch_cost = figures.epoch_cost,
-                             .is_candidate = !is_unsteady(figures)});
+                             .fits = figures.fits_memory(),
+                             .is_candidate = can_win(figures)});
   }
   for (CompetingCells& contest : contests) {
     std::ranges::stable_sort(contest.cells, ranks_before);
     widen_flows(results, contest);
-    contest.tied = contest.cells.size() == 1 ? 1 : tied_in(contest);
+    contest.tied = tied_in(contest);
   }
   return contests;
 }

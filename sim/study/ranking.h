@@ -22,7 +22,8 @@ struct RankedCell {
   double half_width = 0;             // of the 95 % interval of that, in samples/s
   double epoch_s = 0;                // of epoch-samples, or of a million samples
   std::optional<double> epoch_cost;  // where there is a price
-  // Whether it can win: its throughput is steady, so that it is known which it is.
+  bool fits = true;                  // into memory, as far as that is known
+  // Whether it can win: it fits, and its throughput is steady, so that it is known which it is.
   bool is_candidate = true;
 };
 

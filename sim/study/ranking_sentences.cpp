@@ -54,21 +54,71 @@ std::string basis_note(const Results& results, const CompetingCells& contest) {
       basis_of(candidates_in(results, contest), "throughput_samples_per_s", is_faster));
 }
 
-// "asp is no candidate: the halves of its window differ by 12 %"; empty where all are candidates.
-std::string unsteady_note(const Results& results, const CompetingCells& contest) {
+// Why not all of these can win.
+struct Hindrances {
+  bool unsteady = false;
+  bool too_large = false;
+
+  bool any() const { return unsteady || too_large; }
+  // What the others do: "are steady and fit into memory".
+  std::string words(bool plural = true) const {
+    return fmt::format("{}{}{}",
+                       !unsteady ? ""
+                       : plural  ? "are steady"
+                                 : "is steady",
+                       unsteady && too_large ? " and " : "",
+                       !too_large ? ""
+                       : plural   ? "fit into memory"
+                                  : "fits into memory");
+  }
+};
+
+void add_hindrances(const CompetingCells& contest, Hindrances& all) {
+  for (const RankedCell& cell : contest.cells) {
+    all.too_large = all.too_large || !cell.fits;
+    all.unsteady = all.unsteady || (!cell.is_candidate && cell.fits);
+  }
+}
+
+// "batch 64 does not fit into memory (96.2 GB of 80 GB): not a candidate"; of several, what the
+// least of them takes. Empty where all fit.
+std::string memory_note(const Results& results, const CompetingCells& contest) {
   Words words;
-  double most = 0;
+  const Figures* least = nullptr;
   for (const RankedCell& cell : contest.cells)
-    if (!cell.is_candidate) {
+    if (const Figures& figures = results[cell.result].figures; !figures.fits_memory()) {
       words.push_back(cell.choice);
-      most = std::max(most, std::abs(results[cell.result].figures.halves_differ));
+      if (least == nullptr || *figures.memory_bytes < *least->memory_bytes)
+        least = &figures;
     }
   if (words.empty())
     return "";
+  const std::string bytes =
+      bytes_shown(*least->memory_bytes) + " of " + bytes_shown(*least->device_memory_bytes);
+  if (words.size() == contest.cells.size() && words.size() > 1)
+    return fmt::format("nothing fits into memory (at least {})", bytes);
   const bool one = words.size() == 1;
-  return fmt::format("{}: the halves of {} differ by {}{}",
+  return fmt::format("{} {} not fit into memory ({}{}): {}", few(words), one ? "does" : "do",
+                     one ? "" : "at least ", bytes, one ? "not a candidate" : "no candidates");
+}
+
+// "asp is no candidate: the halves of its window differ by 12 %"; empty where all are candidates.
+std::string left_out_note(const Results& results, const CompetingCells& contest) {
+  Words words;
+  double most = 0;
+  for (const RankedCell& cell : contest.cells)
+    if (!cell.is_candidate && cell.fits) {
+      words.push_back(cell.choice);
+      most = std::max(most, std::abs(results[cell.result].figures.halves_differ));
+    }
+  const std::string memory = memory_note(results, contest);
+  if (words.empty())
+    return memory;
+  const bool one = words.size() == 1;
+  return fmt::format("{}: the halves of {} differ by {}{}{}{}",
                      few(words) + (one ? " is no candidate" : " are no candidates"),
-                     one ? "its window" : "their windows", one ? "" : "up to ", percent(most));
+                     one ? "its window" : "their windows", one ? "" : "up to ", percent(most),
+                     memory.empty() ? "" : "; ", memory);
 }
 
 // The range of those that tie: "1,007 to 998.9".
@@ -81,11 +131,11 @@ std::string range_shown(const CompetingCells& contest) {
 // "bsp over ring is the fastest: 1,234 samples/s, 1.8 x the next, asp over ps"
 std::string won(const Results& results, const CompetingCells& contest) {
   const RankedCell& first = contest.cells.front();
-  if (contest.cells.size() == 1)
+  const std::string left_out = left_out_note(results, contest);
+  if (contest.cells.size() == 1 && contest.tied == 1)
     return first.choice + " is alone: " + count_shown(first.samples_per_s) + " samples/s";
-  const std::string unsteady = unsteady_note(results, contest);
   if (contest.tied == 0)
-    return "none is known to be the fastest: " + unsteady;
+    return first.fits ? "none is known to be the fastest: " + left_out : left_out;
   std::string text;
   if (contest.tied == 1)
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
@@ -106,7 +156,7 @@ std::string won(const Results& results, const CompetingCells& contest) {
             " (" + count_shown(next.samples_per_s) + ")" +
             (may_be_as_fast(next, first) ? ", but their intervals overlap" : "");
   }
-  return text + (unsteady.empty() ? "" : "; " + unsteady);
+  return text + (left_out.empty() ? "" : "; " + left_out);
 }
 
 std::string settings_shown(const CompetingCells& contest) {
@@ -134,12 +184,14 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
   Words winners;
   int ties = 0;
-  std::size_t unsteady = 0;
+  std::size_t hindered = 0;
+  Hindrances hindrances;
   const CompetingCells* clearest = nullptr;
   double lead = 0;
   for (const CompetingCells& contest : contests) {
     const std::vector<RankedCell>& cells = contest.cells;
-    unsteady += contest.candidates() < cells.size() ? 1 : 0;
+    hindered += contest.candidates() < cells.size() ? 1 : 0;
+    add_hindrances(contest, hindrances);
     ties += contest.tied > 1 ? 1 : 0;
     if (contest.tied != 1)
       continue;
@@ -154,12 +206,12 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
   const std::string first =
       fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings)) +
       (!winners.empty() ? "the fastest is " + few(counted(winners))
-       : unsteady == 0  ? "none has a winner, all are ties"
+       : hindered == 0  ? "none has a winner, all are ties"
                         : "none has a winner") +
-      ((winners.empty() && unsteady == 0) || ties == 0
+      ((winners.empty() && hindered == 0) || ties == 0
            ? ""
            : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +
-      (unsteady == 0 ? "" : fmt::format("; in {} not all are steady", unsteady)) +
+      (hindered == 0 ? "" : fmt::format("; in {} not all {}", hindered, hindrances.words())) +
       repeated_note(results, contests) + ".";
   if (clearest == nullptr)
     return {first};
@@ -178,10 +230,11 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   std::vector<std::pair<std::string, Words>> at;  // winners, and where
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
-    const bool all_steady = (*contest)->candidates() == (*contest)->cells.size();
+    Hindrances hindrances;
+    add_hindrances(**contest, hindrances);
     const std::string who =
         (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
-        (all_steady ? "" : " of what is steady");
+        (hindrances.any() ? " of what " + hindrances.words(false) : "");
     found_or_added(at, who, &std::pair<std::string, Words>::first)
         .second.push_back(std::to_string((*contest)->workers));
   }
@@ -194,12 +247,18 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
 
 // Says how a choice scales, if only the number of workers differs.
 std::string scaled(const Results& results, const CompetingCells& contest) {
+  const std::string left_out = left_out_note(results, contest);
+  if (contest.candidates() == 0)
+    return won(results, contest) + ".";
   const RankedCell& first = contest.cells.front();
-  const RankedCell& last = contest.cells.back();
+  const RankedCell& last = contest.cells[contest.candidates() - 1];
   const double efficiency = results[first.result].figures.scaling_efficiency;
-  return first.choice + ": " + count_shown(first.samples_per_s) + " samples/s, " +
-         times(first.samples_per_s / last.samples_per_s) + " " + last.choice +
-         fmt::format(", at a scaling efficiency of {:.0f} %.", 100 * efficiency);
+  return first.choice + ": " + count_shown(first.samples_per_s) + " samples/s" +
+         (contest.candidates() == 1
+              ? ""
+              : ", " + times(first.samples_per_s / last.samples_per_s) + " " + last.choice) +
+         fmt::format(", at a scaling efficiency of {:.0f} %{}{}.", 100 * efficiency,
+                     left_out.empty() ? "" : "; ", left_out);
 }
 
 }  // namespace
@@ -221,9 +280,10 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
     std::string of;  // what else it is
   };
   std::vector<Best> bests;
+  Words without;  // those of which none can win
+  Hindrances hindrances;
   for (const CompetingCells& contest : contests) {
-    if (contest.candidates() == 0)
-      continue;
+    add_hindrances(contest, hindrances);
     const RankedCell& cell = contest.cells.front();
     Words others;
     std::string value;
@@ -232,27 +292,38 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
         value = setting.second;
       else
         others.push_back(setting_shown(setting));
+    if (!cell.is_candidate) {
+      found_or_added(without, value);
+      continue;
+    }
     if (!cell.choice.empty())
       others.push_back(cell.choice);
     Best& best = found_or_added(bests, value, &Best::value);
     if (cell.samples_per_s > best.cell.samples_per_s)
       best = {value, cell, fmt::format("{}", fmt::join(others, ", "))};
   }
+  std::erase_if(without, [&](const std::string& value) {
+    return std::ranges::count(bests, value, &Best::value) > 0;
+  });
   std::ranges::stable_sort(bests, std::greater(),
                            [](const Best& best) { return best.cell.samples_per_s; });
   const auto shown = [&](const Best& best) {
     return count_shown(best.cell.samples_per_s) + " samples/s" + in_brackets(best.of);
   };
   if (bests.size() < 2)
-    return fmt::format("No two values of {} are steady.", option);
+    return fmt::format("No two values of {} {}.", option, hindrances.words());
+  const std::string left_out =
+      without.empty()
+          ? ""
+          : fmt::format("; nothing {} with {} {}", hindrances.words(false), option, few(without));
   const Best &first = bests[0], &next = bests[1];
   if (ties(next.cell, first.cell))
-    return fmt::format("Each by its best, {} {} and {} tie: {} and {}.", option, first.value,
-                       next.value, shown(first), shown(next));
-  return fmt::format("Each by its best, {} {} is the fastest: {}, {} the next, {}: {}.", option,
+    return fmt::format("Each by its best, {} {} and {} tie: {} and {}{}.", option, first.value,
+                       next.value, shown(first), shown(next), left_out);
+  return fmt::format("Each by its best, {} {} is the fastest: {}, {} the next, {}: {}{}.", option,
                      first.value, shown(first),
                      times(first.cell.samples_per_s / next.cell.samples_per_s), next.value,
-                     shown(next));
+                     shown(next), left_out);
 }
 
 // Sellers and dates of the devices' prices; empty where they are the user's.
@@ -265,7 +336,9 @@ std::string prices_of(const Results& results, const Ranking& ranking) {
 }
 
 std::string epoch_sentence(const Results& results, const Ranking& ranking) {
-  const RankedCell& fastest = ranking.cells.front();
+  const RankedCell& fastest = ranking.cells.front();  // of what fits, if anything does
+  if (!fastest.fits)
+    return {};
   const auto sized = number_of(results[fastest.result].option("epoch-samples"));
   if (!sized && !fastest.epoch_cost)
     return {};
@@ -284,7 +357,9 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
   if (!fastest.epoch_cost)
     return text + ".";
   text += (!sized ? " and cost " : " and costs ") + cost_shown(*fastest.epoch_cost);
-  const auto priced = [](const RankedCell& cell) { return cell.epoch_cost.value_or(HUGE_VAL); };
+  const auto priced = [](const RankedCell& cell) {
+    return cell.fits ? cell.epoch_cost.value_or(HUGE_VAL) : HUGE_VAL;
+  };
   const RankedCell& cheapest = *std::ranges::min_element(ranking.cells, {}, priced);
   const double least = priced(cheapest) * (1 + cheapest.half_width / cheapest.samples_per_s);
   if (*fastest.epoch_cost * (1 - fastest.half_width / fastest.samples_per_s) <= least)

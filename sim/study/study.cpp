@@ -21,6 +21,8 @@ using Results = std::vector<Result>;
 const std::vector<std::string> first_options{"name",     "model",      "platform", "workers",
                                              "schedule", "compressor", "exchange"};
 constexpr int dashes = 4;
+constexpr std::size_t most_warned = 3;  // cells that a warning names
+constexpr const char* of_the_first = " (of the first)";
 
 // Whether cells that differ in it have charts of their own.
 bool makes_cases(const std::string& option) {
@@ -260,13 +262,32 @@ Study study_of(const Results& results) {
   return study;
 }
 
-std::vector<std::string> warnings_of(const Study& study) {
-  std::set<std::string> warned;
-  std::vector<std::string> warnings;
+std::vector<StudyWarning> warnings_of(const Study& study) {
+  struct Warned {
+    std::string key;
+    std::string text;
+    std::vector<std::string> names;
+  };
+  std::vector<Warned> all;
   for (const StudyCell& cell : study.cells)
-    for (const std::string& warning : cell.result->figures.warnings)
-      if (warned.insert(warning).second)
-        warnings.push_back(cell.name + ": " + warning);
+    for (const std::string& warning : cell.result->figures.warnings) {
+      const bool is_of_memory = warning.starts_with(too_large_for_memory);
+      Warned& one =
+          found_or_added(all, is_of_memory ? too_large_for_memory : warning, &Warned::key);
+      if (one.text.empty())
+        one.text = warning;
+      else if (is_of_memory && warning != one.text && !one.text.ends_with(of_the_first))
+        one.text += of_the_first;
+      found_or_added(one.names, cell.name);
+    }
+  std::vector<StudyWarning> warnings;
+  for (Warned& one : all) {  // names have commas
+    if (const std::size_t more = one.names.size(); more > most_warned + 1) {
+      one.names.resize(most_warned);
+      one.names.push_back(fmt::format("{} more", more - most_warned));
+    }
+    warnings.push_back({fmt::format("{}", fmt::join(one.names, "; ")), one.text});
+  }
   return warnings;
 }
 

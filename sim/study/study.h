@@ -66,8 +66,13 @@ std::map<std::string, std::string> names_of_values(const std::vector<Result>& re
 std::string cell_name(const std::map<std::string, std::string>& written,
                       const std::vector<std::string>& swept);
 
-// The warnings of its cells, each once, after the name of the first cell that has it.
-std::vector<std::string> warnings_of(const Study& study);
+// "bsp, 8 workers; bsp, 16 workers; 2 more": what its cells are warned of, and the names of those
+// that are. Those that do not fit into memory are together, with the arithmetic of the first.
+struct StudyWarning {
+  std::string cells;
+  std::string text;
+};
+std::vector<StudyWarning> warnings_of(const Study& study);
 
 // The places of all results: 0, 1 and so on.
 std::vector<std::size_t> all_places(const std::vector<Result>& results);

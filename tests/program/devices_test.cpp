@@ -69,6 +69,18 @@ TEST(Devices, ThatAreTooSmallAreAWarningWithItsArithmetic) {
   expect_mentions(explained.out, {"memory at least " + fits + "<= 141 GB of h200"});
 }
 
+TEST(Devices, ThatAreTooSmallForACellOfASweepLeaveItOutOfTheVerdict) {
+  const Ended ended = run_device({"--model", "bert-large", "--precision", "bf16", "--efficiency",
+                                  "0.4", "--batch", "8,32", "--activation-bytes", "2e9"},
+                                 TemporaryFolder().path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out,
+                  {"memory", "18.69 GB of 40 GB", "66.69 GB of 40 GB",
+                   "warning (batch 32): does not fit into memory: ", "batch 8 is the fastest: ",
+                   "batch 32 does not fit into memory (66.69 GB of 40 GB): not a "
+                   "candidate"});
+}
+
 // Two A100 at 1.99 dollars for an hour, which learn from 100 samples a second.
 TEST(Devices, HavePricesWithSellerAndDate) {
   const TemporaryFolder folder;

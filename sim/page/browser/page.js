@@ -17,7 +17,7 @@ function casesSection(cases) {
   const most = Math.max(...cases.map((one) => one.best?.samples_per_s ?? 0));
   const bar = (one, i) => {
     const best = one.best, part = best ? best.samples_per_s / most : 0;
-    const button = element("button", { type: "button", class: "casebar" }, element("span", { class: "of" }, one.name), element("span", { class: "winner" }, best ? best.in_case + (best.ties_with ? `, a tie with ${best.ties_with} more` : "") : "none finished"),
+    const button = element("button", { type: "button", class: "casebar" }, element("span", { class: "of" }, one.name), element("span", { class: "winner" }, best ? best.in_case + (best.ties_with ? `, a tie with ${best.ties_with} more` : "") : "no candidate"),
       element("span", { class: "track" }, element("span", { class: "fill", style: `width:${Math.max(0.4, 100 * part)}%` })), element("span", { class: "number" }, best ? shown(best.samples_per_s, "samples/s") : ""));
     showsCase(button, i);
     button.addEventListener("click", () => chooseCase(i));
