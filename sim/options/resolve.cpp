@@ -202,7 +202,9 @@ void take_framework(const GivenOptions& given, Scenario& scenario) {
 // Only those that were taken are told: the schedule's own come after the framework's.
 void keep_what_was_taken(const GivenOptions& given, Scenario& scenario) {
   std::erase_if(scenario.framework.defaults, [&](const Framework::Default& one) {
-    return given.contains(one.option) || scenario.written.at(one.option) != one.value;
+    const auto written = scenario.written.find(one.option);
+    return given.contains(one.option) || written == scenario.written.end() ||
+           written->second != one.value;
   });
 }
 
@@ -244,7 +246,10 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
 }
 
 // The settings of everything that was chosen.
-void keep_settings(const GivenOptions& given, Scenario& scenario) {
+void keep_settings(const GivenOptions& by_user, Scenario& scenario) {
+  GivenOptions given = by_user;
+  for (const auto& [name, value, source] : scenario.framework.defaults)
+    given.emplace(name, Given{value, "platforms/frameworks.csv"});
   const auto keep = [&](const std::vector<OwnOption>& parameters, Settings& settings) {
     settings = settings_of(parameters, given);
     for (const OwnOption& parameter : parameters)
@@ -279,7 +284,6 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   take_framework(given, scenario);
   find_files(given, scenario);
   find_schedule(given, scenario);
-  keep_what_was_taken(given, scenario);
   at(given, "learn", [&] { find_problem(given, scenario); });
   at(given, "compressor", [&] {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
@@ -294,6 +298,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
     scenario.written.erase("bucket-bytes");  // it has units
   resolve_batches(given, scenario, conflicts);
   keep_settings(given, scenario);
+  keep_what_was_taken(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
     if (const std::string why = misfit(scenario.schedule_settings, *scenario.exchange);
         !why.empty())

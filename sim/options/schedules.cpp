@@ -1,5 +1,6 @@
 #include "sim/options/schedules.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <map>
 #include <stdexcept>
@@ -51,6 +52,23 @@ const std::map<std::string, std::string> other_words{
     {"hsdp", "schedule = fsdp with shard = node"},
 };
 
+// A framework that shards is its schedule, and the others do not shard.
+void find_misfits_of_framework(const Scenario& scenario, std::vector<Conflict>& conflicts) {
+  const Framework& framework = scenario.framework;
+  const Schedule& schedule = *scenario.schedule;
+  const auto own = std::ranges::find(framework.defaults, "schedule", &Framework::Default::option);
+  if (own != framework.defaults.end() && own->value != schedule.name)
+    conflicts.push_back(
+        {"schedule", fmt::format("schedule = {}: framework {} is schedule {}; allowed are that, or "
+                                 "another framework",
+                                 schedule.name, framework.name, own->value)});
+  if (own == framework.defaults.end() && !framework.name.empty() && schedule.sharding != nullptr)
+    conflicts.push_back(
+        {"schedule", fmt::format("schedule = {}: framework {} holds whole parameters on every "
+                                 "worker; allowed with it are framework = pytorch-fsdp and none",
+                                 schedule.name, framework.name)});
+}
+
 }  // namespace
 
 const Schedule& schedule_called(const std::string& name) {
@@ -62,6 +80,7 @@ const Schedule& schedule_called(const std::string& name) {
 
 void find_misfits_of_shards(const Scenario& scenario, const GivenOptions& given,
                             std::vector<Conflict>& conflicts) {
+  find_misfits_of_framework(scenario, conflicts);
   const Schedule& schedule = *scenario.schedule;
   if (schedule.sharding == nullptr)
     return;

@@ -1,9 +1,11 @@
 // framework and the rules of buckets: what a user may get wrong, and what a result says was taken.
+#include <filesystem>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "sim/setup/files.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
@@ -74,6 +76,47 @@ TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
   const Ended ended =
       run_framework({"--bucket-bytes", "1e6,all", "--bucket-closes", "after"}, folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
+}
+
+// Another table beside another program: defaults reach a schedule's own settings, too.
+TEST(Framework, GivesAScheduleAndItsSettings) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const fs::path root = fs::path(folder.path()) / "share/syncline";
+  for (const char* path :
+       {"models/throughput.csv", "models/resnet50.csv", "platforms/two-hosts.xml",
+        "platforms/devices.csv", "platforms/frameworks.csv"}) {
+    fs::create_directories((root / path).parent_path());
+    fs::copy_file(fs::path(data_root()) / path, root / path);
+  }
+  fs::create_directory(folder.path("bin"));
+  fs::copy_file(SYNCLINE_PROGRAM, folder.path("bin/syncline"));
+  folder.write("share/syncline/platforms/frameworks.csv",
+               "framework,from,option,value,source\n"
+               "pytorch-fsdp,2.1,schedule,fsdp,one\n"
+               "pytorch-fsdp,2.1,zero,2,two\n"
+               "pytorch-fsdp,2.1,prefetch,0,three\n");
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{
+        "run",          "--model", "resnet50",    "--platform",   "two-hosts", "--throughput", "9",
+        "--iterations", "1",       "--framework", "pytorch-fsdp", "--out",     "out"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = Program(
+                            arguments, folder.path(), [] {}, folder.path("bin/syncline"))
+                            .wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return nlohmann::json::parse(text_of(folder.path("out/result.json")));
+  };
+  const auto result = run({});
+  EXPECT_EQ(result["scenario"]["schedule"], "fsdp");
+  EXPECT_EQ(result["scenario"]["zero"], 2);
+  EXPECT_EQ(result["scenario"]["prefetch"], 0);
+  EXPECT_EQ(result["provenance"]["framework"],
+            "pytorch-fsdp from 2.1: schedule = fsdp (one); zero = 2 (two); prefetch = 0 (three)");
+  const auto given = run({"--zero", "1"});
+  EXPECT_EQ(given["scenario"]["zero"], 1);
+  EXPECT_EQ(given["provenance"]["framework"],
+            "pytorch-fsdp from 2.1: schedule = fsdp (one); prefetch = 0 (three)");
 }
 
 }  // namespace

@@ -237,5 +237,22 @@ TEST(Frameworks, GiveDefaultsThatOptionsReplace) {
   EXPECT_EQ(resolve(given({})).framework.described(), "");
 }
 
+TEST(Frameworks, GiveAScheduleAndItsSettings) {
+  const Scenario taken = resolve(given({{"framework", "pytorch-fsdp"}}));
+  EXPECT_EQ(taken.schedule->name, "fsdp");
+  EXPECT_EQ(taken.written.at("schedule"), "fsdp");
+  for (const auto& [setting, value] : std::map<std::string, std::string>{
+           {"zero", "3"}, {"prefetch", "1"}, {"shard", "all"}, {"no-sync", "off"}}) {
+    EXPECT_EQ(taken.written.at(setting), value);
+    expect_mentions(taken.framework.described(), {setting + " = " + value + " ("});
+  }
+  expect_mentions(taken.framework.described(), {"BACKWARD_PRE", "limit_all_gathers"});
+  const Scenario replaced =
+      resolve(given({{"framework", "pytorch-fsdp"}, {"zero", "2"}, {"schedule", "fsdp"}}));
+  EXPECT_EQ(replaced.schedule_settings.number("zero"), 2);
+  EXPECT_EQ(replaced.framework.described().find("zero = "), std::string::npos);
+  EXPECT_EQ(replaced.framework.described().find("schedule = "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace syncline
