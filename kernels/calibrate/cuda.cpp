@@ -70,7 +70,8 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
     const Timing timing =
         timed_samples(run.runtime.sampler(device, cell.settings, gradient, start, decode),
                       patience_seconds, small_spread);
-    const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
+    const double moved =
+        bytes_of(decode ? decode_operations(cell, elements) : encode_operations(cell, elements));
     run.add(device.name, written_settings(*cell.compressor, cell.settings),
             decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }

@@ -216,7 +216,7 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
-    .traffic = {.encode = {16.4, 4}, .published = {80, 9, 1}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {16.4, 4}, .published = {80, 9, 1}, .sum_bytes_per_selected = 64},
     .network_cost = {.options = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
                      .settings = priced_by_network,
                      .of_part = of_part},

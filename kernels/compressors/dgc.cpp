@@ -172,7 +172,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.8, 5}, .published = {98, 20, 4}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {12.8, 5}, .published = {98, 20, 4}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
     .own_warm_up = "warm-up",
 }};

@@ -68,7 +68,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {16.4, 4}, .published = {57, 14, 5}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {16.4, 4}, .published = {57, 14, 5}, .sum_bytes_per_selected = 64},
     .warm_up_densities = {0.015625, 0.004},
 }};
 

@@ -51,7 +51,7 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode = {8, 1}, .published = {8, 1, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.floor = {8, 1}, .published = {8, 1, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -211,7 +211,7 @@ const Registered<Compressor> entry{{
     .first_half = make_p<fast>,
     .second_half = make_q<fast>,
     .remember = remember,
-    .traffic = {.encode = {24, 5}, .published = {40, 9, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.floor = {24, 5}, .published = {40, 9, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -313,7 +313,7 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode = {4.51, 1}, .published = {25, 5, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.floor = {4.51, 1}, .published = {25, 5, 0}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

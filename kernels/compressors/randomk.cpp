@@ -84,7 +84,7 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode = {12.7, 2}, .published = {60, 12, 0}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {12.7, 2}, .published = {60, 12, 0}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -176,7 +176,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {16.4, 4}, .published = {80, 10, 4}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {16.4, 4}, .published = {80, 10, 4}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

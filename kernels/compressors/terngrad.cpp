@@ -118,7 +118,7 @@ const Registered<Compressor> entry{{
     .wire_bytes = bytes,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode = {8.25, 3}, .published = {30, 8, 2}, .sum_bytes_per_element = 8},
+    .traffic = {.floor = {8.25, 3}, .published = {30, 8, 2}, .sum_bytes_per_element = 8},
 }};
 
 }  // namespace

@@ -45,7 +45,7 @@ const Registered<Compressor> entry{{
     .promise = promise_of_sent,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.1, 1}, .published = {45, 7, 1}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {12.1, 1}, .published = {45, 7, 1}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

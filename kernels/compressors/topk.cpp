@@ -34,7 +34,7 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.5, 6}, .published = {49, 8, 0}, .sum_bytes_per_selected = 64},
+    .traffic = {.floor = {12.5, 6}, .published = {49, 8, 0}, .sum_bytes_per_selected = 64},
 }};
 
 }  // namespace

@@ -218,7 +218,7 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
           },
           .reference = codec<encode_plainly, decode_plainly>(format),
           .cpu = codec<encode, decode>(format),
-          .traffic = {.encode = {12.13, 1}, .published = published, .sum_bytes_per_element = 8}};
+          .traffic = {.floor = {12.13, 1}, .published = published, .sum_bytes_per_element = 8}};
 }
 
 }  // namespace syncline
