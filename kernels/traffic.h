@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace syncline {
@@ -19,7 +20,10 @@ namespace syncline {
 struct Amount {
   double mean = 0, spread = 0;
 
-  constexpr Amount(double known = 0) : mean(known) {}
+  constexpr Amount() = default;
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  constexpr Amount(Number known) : mean(static_cast<double>(known)) {}
   constexpr Amount(double of_mean, double of_spread) : mean(of_mean), spread(of_spread) {}
 };
 
@@ -30,15 +34,16 @@ constexpr Amount operator*(double factor, const Amount& amount) {
   return {factor * amount.mean, factor * amount.spread};
 }
 
+constexpr Amount between(double low, double high) {
+  return {(low + high) / 2, (high - low) / 2};
+}
+
 inline constexpr double sector_bytes = 32;
 
 // Neighbouring bytes, from the start of a sector.
 inline Amount sectors(const Amount& bytes) {
   return {sector_bytes * std::ceil(bytes.mean / sector_bytes),
           bytes.spread > 0 ? bytes.spread + sector_bytes : 0};
-}
-inline Amount sectors(std::size_t bytes) {
-  return sectors(Amount(static_cast<double>(bytes)));
 }
 
 // `count` of `among` 4-byte words, wherever they are: with many in a sector it moves once.
