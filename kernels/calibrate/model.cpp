@@ -1,31 +1,13 @@
-// Tables for devices that are not at hand: traffic floors over bandwidth, plus launch costs. The
-// formula stands in the header of every table, and the provenance says `modelled`.
+// Tables for devices that are not at hand: bytes over rates that others measured, plus launches.
+// The formula stands in the header of every table, and the provenance says `modelled`.
 #include <algorithm>
 
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/calibrate/calibrate.h"
+#include "kernels/calibrate/rates.h"
 
 namespace syncline {
 namespace {
-
-struct ModelledDevice {
-  std::string name, sentence;
-  double bytes_per_second = 0;  // what a copy reaches, some 88 % of nominal (README.md)
-};
-
-const ModelledDevice& device_named(const std::string& name) {
-  static const std::vector<ModelledDevice> devices = {
-      {"h100", "NVIDIA H100 SXM, 80 GB HBM3", 3.0e12},
-      {"a100", "NVIDIA A100 SXM, 80 GB HBM2e", 1.75e12},
-      {"v100", "NVIDIA V100 SXM2, HBM2", 0.80e12}};
-  for (const ModelledDevice& device : devices)
-    if (device.name == name)
-      return device;
-  throw std::invalid_argument("no modelled device '" + name + "': allowed are h100, a100 or v100");
-}
-
-constexpr double launch_seconds = 3e-6;  // one kernel
-constexpr double sync_seconds = 15e-6;   // one host synchronisation of a published code
 
 double wire_bytes(const Compressor& compressor, const Settings& settings, std::size_t elements) {
   return compressor.wire_bytes(settings, elements, Precision::fp32).bytes;
@@ -62,33 +44,35 @@ double decode_bytes(const Cell& cell, std::size_t elements) {
 }
 
 CostTable modelled(const CalibrateOptions& options) {
-  const ModelledDevice& device = device_named(options.model);
+  const DeviceRates& device = rated_device(options.model);
   CostTable table;
-  char bandwidth[64];
-  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s assumed", device.bytes_per_second);
   // No date and no commit: the same program writes the same file, which a test checks.
   table.header = {
-      {"device", device.sentence},
+      {"device", device.description},
       {"driver", "none"},
       {"toolkit", "none"},
-      {"copy bandwidth", bandwidth},
       {"provenance", "modelled"},
       {"model", device.name},
       {"command", options.command + " --out FILE"},
       {"formula",
-       "seconds = kernels x 3e-6 + syncs x 15e-6 + bytes / copy bandwidth; kernels, syncs and "
-       "bytes from kernels/compressors/<compressor>.cpp (traffic)"},
-      {"encode",
-       "kernels of ours at their traffic floor: bytes = elements x bytes per element, which is at "
-       "density 0.01 and the other settings' defaults, + what the message is longer than at those"},
-      {"decode",
-       "one kernel, adds into a sum that is there, so zeroing it is not part: sparse: bytes = 72 "
-       "per selected element (8 message + a 32-byte sector read and written; randomk, which sends "
-       "no indices: 68), where indices ascend (all but randomk) no more than the message + 8 per "
-       "element; dense: bytes = 8 per element + message"},
-      {"encode-as-published",
-       "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
-       "the settings"}};
+       "seconds = launches x launch + syncs x synchronisation + bytes / stream; launches, syncs "
+       "and bytes from kernels/compressors/<compressor>.cpp (traffic)"}};
+  for (const auto& line : device.header())
+    table.header.push_back(line);
+  table.header.insert(
+      table.header.end(),
+      {{"encode",
+        "kernels of ours at their traffic floor: bytes = elements x bytes per element, which is at "
+        "density 0.01 and the other settings' defaults, + what the message is longer than at "
+        "those"},
+       {"decode",
+        "one kernel, adds into a sum that is there, so zeroing it is not part: sparse: bytes = 72 "
+        "per selected element (8 message + a 32-byte sector read and written; randomk, which sends "
+        "no indices: 68), where indices ascend (all but randomk) no more than the message + 8 per "
+        "element; dense: bytes = 8 per element + message"},
+       {"encode-as-published",
+        "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
+        "the settings"}});
   for (const Cell& cell : cells_of(options)) {
     const Compressor& compressor = *cell.compressor;
     const MemoryTraffic& traffic = compressor.traffic;
@@ -96,11 +80,10 @@ CostTable modelled(const CalibrateOptions& options) {
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);
       const double wire = wire_bytes(compressor, cell.settings, elements);
-      const auto add = [&](const std::string& operation, int kernels, int syncs, double bytes) {
-        const double seconds =
-            kernels * launch_seconds + syncs * sync_seconds + bytes / device.bytes_per_second;
-        table.rows.push_back(
-            {compressor.name, settings, operation, n, seconds, seconds, seconds, wire, "gauss"});
+      const auto add = [&](const std::string& operation, int launches, int syncs, double bytes) {
+        const LowToHigh seconds = device.seconds(launches, bytes, syncs);
+        table.rows.push_back({compressor.name, settings, operation, n, seconds.typical, seconds.low,
+                              seconds.high, wire, "gauss"});
       };
       add("encode", traffic.encode.kernels, 0, encode_bytes(cell, elements));
       add("decode", 1, 0, decode_bytes(cell, elements));
