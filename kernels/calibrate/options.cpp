@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "kernels/calibrate/calibrate.h"
+#include "kernels/calibrate/rates.h"
 #include "kernels/io/text.h"
 
 namespace syncline {
@@ -65,7 +66,7 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   } else if (option == "--append") {
     options.append = value;
   } else if (option == "--model") {
-    options.model = name_in(option, value, {"h100", "a100", "v100"});
+    options.model = name_in(option, value, rated_names());
   } else if (option == "--compressors") {
     options.compressors = names_in(option, value, Registered<Compressor>::names());
   } else if (option == "--densities") {
@@ -164,8 +165,11 @@ std::string usage() {
          "  --out FILE              the cost table to write (needed, unless --append)\n"
          "  --append FILE           add the rows to this table instead\n"
          "  --device cpu|cuda       default cpu\n"
-         "  --model h100|a100|v100  write a modelled table instead of measuring; sizes, densities\n"
-         "                          and settings are then by default those of kernels/profiles\n"
+         "  --model NAME            write a modelled table instead of measuring, of " +
+         listed(rated_names()) +
+         ";\n"
+         "                          sizes, densities and settings are then by default those of\n"
+         "                          kernels/profiles\n"
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"
