@@ -21,6 +21,7 @@
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 
@@ -339,6 +340,38 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
   return {.values = static_cast<double>(chunks_of(settings, elements).sent())};
 }
 
+// What chunk-topk.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const Chunks chunks = chunks_of(settings, elements);
+  const double c = chunks.sent() > 0 ? static_cast<double>(chunks.count()) : 0;
+  const double passes = with_feedback(settings) ? 1 : 0;  // over the residual
+  const Amount tensor = sectors(4 * elements), list = sectors(4 * chunks.sent()),
+               sums = sizeof(LevelSums) * c,
+               groups = sizeof(LevelSums) * std::ceil(c / group_tiles);
+  StreamOperations operations{
+      {"select_kernel", (1 + passes) * tensor + list, passes * tensor + 2 * list + sums},
+      {"group_kernel", sums, groups},
+      {"high_key_kernel", groups, sector_bytes},
+      {"levels_kernel", list + sector_bytes, sums},
+      {"group_kernel", sums, groups},
+      {"scale_kernel", groups, sector_bytes},
+      {"write_kernel", 2 * list + 2 * sector_bytes,
+       sectors(chunks.bytes()) + passes * scattered(chunks.sent(), static_cast<double>(elements))}};
+  // Two kernels say that nothing is sent.
+  std::erase_if(operations, [&](const StreamOperation& operation) {
+    return c == 0 && operation.name != "high_key_kernel" && operation.name != "scale_kernel" &&
+           (elements == 0 || operation.name != "select_kernel");
+  });
+  return operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const Chunks chunks = chunks_of(settings, elements);
+  return sparse_sum(
+      static_cast<double>(chunks.sent()), elements,
+      static_cast<double>(chunks.bytes()) / std::max(static_cast<double>(chunks.sent()), 1.0));
+}
+
 const Registered<Compressor> entry{{
     .name = "chunk-topk",
     .sentence = "the largest of each chunk of 4096 elements, in two bits each, with error feedback",
@@ -357,7 +390,10 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode = {13.5, 7}, .published = {40, 9, 0}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = 13.5,
+                .published = {40, 9, 0}},
 }};
 
 }  // namespace
