@@ -144,7 +144,7 @@ LowToHigh DeviceRates::seconds(double launches, double bytes, double synchronisa
   const auto all_s = [&](double launch, double synchronisation, double rate_Bps) {
     return six_digits(launches * launch + synchronisations * synchronisation + bytes / rate_Bps);
   };
-  const double fastest_Bps = bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
+  const double fastest_Bps = cache_bytes > 0 && bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
   return {all_s(launch_s.low, synchronisation_s.low, fastest_Bps),
           all_s(launch_s.typical, synchronisation_s.typical, stream_Bps.typical),
           all_s(launch_s.high, synchronisation_s.high, stream_Bps.low)};
