@@ -7,6 +7,7 @@
 
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
+#include "sim/study/hindrances.h"
 #include "sim/study/lists.h"
 #include "sim/study/pooled.h"
 #include "sim/study/study.h"
@@ -52,73 +53,6 @@ std::string basis_note(const Results& results, const CompetingCells& contest) {
     return " (the mean of " + runs_shown(first.figures.runs) + ")";
   return in_brackets(
       basis_of(candidates_in(results, contest), "throughput_samples_per_s", is_faster));
-}
-
-// Why not all of these can win.
-struct Hindrances {
-  bool unsteady = false;
-  bool too_large = false;
-
-  bool any() const { return unsteady || too_large; }
-  // What the others do: "are steady and fit into memory".
-  std::string words(bool plural = true) const {
-    return fmt::format("{}{}{}",
-                       !unsteady ? ""
-                       : plural  ? "are steady"
-                                 : "is steady",
-                       unsteady && too_large ? " and " : "",
-                       !too_large ? ""
-                       : plural   ? "fit into memory"
-                                  : "fits into memory");
-  }
-};
-
-void add_hindrances(const CompetingCells& contest, Hindrances& all) {
-  for (const RankedCell& cell : contest.cells) {
-    all.too_large = all.too_large || !cell.fits;
-    all.unsteady = all.unsteady || (!cell.is_candidate && cell.fits);
-  }
-}
-
-// "batch 64 does not fit into memory (96.2 GB of 80 GB): not a candidate"; of several, what the
-// least of them takes. Empty where all fit.
-std::string memory_note(const Results& results, const CompetingCells& contest) {
-  Words words;
-  const Figures* least = nullptr;
-  for (const RankedCell& cell : contest.cells)
-    if (const Figures& figures = results[cell.result].figures; !figures.fits_memory()) {
-      words.push_back(cell.choice);
-      if (least == nullptr || *figures.memory_bytes < *least->memory_bytes)
-        least = &figures;
-    }
-  if (words.empty())
-    return "";
-  const std::string bytes =
-      bytes_shown(*least->memory_bytes) + " of " + bytes_shown(*least->device_memory_bytes);
-  if (words.size() == contest.cells.size() && words.size() > 1)
-    return fmt::format("nothing fits into memory (at least {})", bytes);
-  const bool one = words.size() == 1;
-  return fmt::format("{} {} not fit into memory ({}{}): {}", few(words), one ? "does" : "do",
-                     one ? "" : "at least ", bytes, one ? "not a candidate" : "no candidates");
-}
-
-// "asp is no candidate: the halves of its window differ by 12 %"; empty where all are candidates.
-std::string left_out_note(const Results& results, const CompetingCells& contest) {
-  Words words;
-  double most = 0;
-  for (const RankedCell& cell : contest.cells)
-    if (!cell.is_candidate && cell.fits) {
-      words.push_back(cell.choice);
-      most = std::max(most, std::abs(results[cell.result].figures.halves_differ));
-    }
-  const std::string memory = memory_note(results, contest);
-  if (words.empty())
-    return memory;
-  const bool one = words.size() == 1;
-  return fmt::format("{}: the halves of {} differ by {}{}{}{}",
-                     few(words) + (one ? " is no candidate" : " are no candidates"),
-                     one ? "its window" : "their windows", one ? "" : "up to ", percent(most),
-                     memory.empty() ? "" : "; ", memory);
 }
 
 // The range of those that tie: "1,007 to 998.9".
@@ -191,7 +125,7 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
   for (const CompetingCells& contest : contests) {
     const std::vector<RankedCell>& cells = contest.cells;
     hindered += contest.candidates() < cells.size() ? 1 : 0;
-    add_hindrances(contest, hindrances);
+    hindrances.add(contest);
     ties += contest.tied > 1 ? 1 : 0;
     if (contest.tied != 1)
       continue;
@@ -231,7 +165,7 @@ Words wins_by_workers(const Results& results, const std::vector<CompetingCells>&
   for (auto contest = order.begin() + 1; contest != order.end(); ++contest) {
     const Words tied = choices_of(**contest, (*contest)->tied);
     Hindrances hindrances;
-    add_hindrances(**contest, hindrances);
+    hindrances.add(**contest);
     const std::string who =
         (tied.empty() ? "none" : (tied.size() > 1 ? "a tie of " : "") + few(tied)) +
         (hindrances.any() ? " of what " + hindrances.words(false) : "");
@@ -283,7 +217,7 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
   Words without;  // those of which none can win
   Hindrances hindrances;
   for (const CompetingCells& contest : contests) {
-    add_hindrances(contest, hindrances);
+    hindrances.add(contest);
     const RankedCell& cell = contest.cells.front();
     Words others;
     std::string value;
