@@ -12,6 +12,9 @@ for a vector. Features come last in all three, so one definition of a layer serv
 FLOPs are those of one forward pass over one sample, two for each multiply-add of a convolution, matrix product or
 attention. Elementwise work (bias, normalisation, activation, pooling) counts zero, so that a total is exactly twice
 the multiply-adds that the literature quotes.
+
+Transformers also say which bytes forward keeps for backward, by layers without work: `saved` before what needs its
+input again, `dropped` where dropout leaves a mask. They are those of Korthikanti et al. 2022 (README.md).
 """
 
 import sys
@@ -20,7 +23,7 @@ from functools import partial
 from math import ceil, floor, prod
 from pathlib import Path
 
-Row = namedtuple("Row", "tensor parameters flop attention", defaults=[0])
+Row = namedtuple("Row", "tensor parameters flop attention kept squares", defaults=[0, 0, 0])
 Network = namedtuple("Network", "name shape layers parameters paper implementation note", defaults=[""])
 
 
@@ -78,13 +81,34 @@ def pool(kernel, stride, padding=0, rounding=floor):
     return reshape(lambda shape: (*(rounding((n + 2 * padding - kernel) / stride) + 1 for n in shape[:-1]), shape[-1]))
 
 
-def attention(shape, width=0):
-    """Query, key and value lie side by side in the features. Scores and weighted sum: two products, tokens squared.
-    `width` is the query's, where keys and values are narrower because several heads share them."""
+def saved(shape):
+    """What the next layer reads is kept for its backward, in 16 bits."""
+    return shape, [Row("saved", 0, 0, kept=2 * prod(shape))]
+
+
+def dropped(layer):
+    """Dropout after a layer keeps a mask of a byte for each value."""
+    def masked(shape):
+        shape, rows = layer(shape)
+        return shape, [*rows[:-1], rows[-1]._replace(kept=rows[-1].kept + prod(shape))]
+    return masked
+
+
+def attention(shape, heads=0, width=0, dropout=False):
+    """Query, key and value lie side by side in the features, and are kept. Scores and weighted sum: two products,
+    tokens squared. `width` is the query's, where keys and values are narrower because several heads share them.
+    Each of the heads keeps what softmax gave, and dropout's mask and result; without `heads` scores are never stored
+    (FlashAttention)."""
     tokens, features = shape
     width = width or features // 3
     flop = 2 * (2 * tokens * tokens * width)
-    return (tokens, width), [Row("attention", 0, flop, attention=flop)]
+    squares = (5 if dropout else 2) * heads * tokens * tokens
+    return (tokens, width), [Row("attention", 0, flop, flop, 2 * tokens * features + squares, squares)]
+
+
+def feed_forward(into, out):
+    """Two products with a GELU between, which keeps what it reads."""
+    return chain(saved, into, saved, saved, out)
 
 
 # Layers with parameters --------------------------------------------------------------------------------------------
@@ -401,87 +425,103 @@ def yolov3(classes):
 
 
 def bert_encoder(blocks, width):
+    attend_by_heads = partial(attention, heads=width // 64, dropout=True)
+
     def block(index):
         qkv = within("attention.self", fork(linear("query", width), linear("key", width), linear("value", width)))
-        attend = chain(qkv, attention, linear("attention.output.dense", width))
-        feed_forward = chain(linear("intermediate.dense", 4 * width), linear("output.dense", width))
-        return within(f"encoder.layer.{index}", add(identity, attend), norm("attention.output.LayerNorm"),
-                      add(identity, feed_forward), norm("output.LayerNorm"))
+        attend = chain(saved, qkv, attend_by_heads, saved, dropped(linear("attention.output.dense", width)))
+        mlp = feed_forward(linear("intermediate.dense", 4 * width), dropped(linear("output.dense", width)))
+        return within(f"encoder.layer.{index}", add(identity, attend), saved, norm("attention.output.LayerNorm"),
+                      add(identity, mlp), saved, norm("output.LayerNorm"))
     embeddings = add(embedding("word_embeddings", 30_522, width), embedding("position_embeddings", 512, width),
                      embedding("token_type_embeddings", 2, width))
-    return chain(within("embeddings", embeddings, norm("LayerNorm")), *map(block, range(blocks)))
+    return chain(within("embeddings", embeddings, saved, dropped(norm("LayerNorm"))), *map(block, range(blocks)))
 
 
 def bert(blocks, width, predictions=None):
     """Masked tokens are predicted from all positions, or from those that were masked only."""
     def tied_decoder(shape):
         """A product with the word embedding, whose gradient backward completes at the very end; the bias is its own."""
-        return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522)]
+        return (*shape[:-1], 30_522), [Row("bias", 30_522, 2 * prod(shape) * 30_522, kept=logits(shape, 30_522))]
 
     def heads(shape):
         pooled, pooler = chain(first_token, linear("pooler.dense", width))(shape)
         masked = (predictions or shape[0], width)
-        _, prediction = within("cls.predictions", linear("transform.dense", width), norm("transform.LayerNorm"),
-                               tied_decoder)(masked)
+        _, prediction = within("cls.predictions", saved, linear("transform.dense", width), saved, saved,
+                               norm("transform.LayerNorm"), saved, tied_decoder)(masked)
         answer, relationship = linear("cls.seq_relationship", 2)(pooled)
         return answer, pooler + prediction + relationship
     return chain(bert_encoder(blocks, width), heads)
 
 
-def gpt2(blocks, width, vocabulary, positions=1024):
+def logits(shape, vocabulary):
+    """Bytes that cross-entropy keeps, in fp32."""
+    return 4 * prod(shape[:-1]) * vocabulary
+
+
+def tied_head(vocabulary):
+    """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
+    return lambda shape: ((*shape[:-1], vocabulary), [
+        Row("head", 0, 2 * prod(shape) * vocabulary, kept=2 * prod(shape) + logits(shape, vocabulary))])
+
+
+def gpt2(blocks, width, vocabulary, heads, positions=1024):
+    attend_by_heads = partial(attention, heads=heads, dropout=True)
+
     def block(index):
-        attend = chain(norm("ln_1"), linear("attn.c_attn", 3 * width), attention, linear("attn.c_proj", width))
-        feed_forward = chain(norm("ln_2"), linear("mlp.c_fc", 4 * width), linear("mlp.c_proj", width))
-        return within(f"h.{index}", add(identity, attend), add(identity, feed_forward))
-
-    def tied_head(shape):
-        """A product with the word embedding, whose parameters are counted where the forward pass first uses them."""
-        return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
-    return chain(add(embedding("wte", vocabulary, width), embedding("wpe", positions, width)),
-                 *map(block, range(blocks)), norm("ln_f"), tied_head)
+        attend = chain(saved, norm("ln_1"), saved, linear("attn.c_attn", 3 * width), attend_by_heads,
+                       saved, dropped(linear("attn.c_proj", width)))
+        mlp = chain(saved, norm("ln_2"),
+                    feed_forward(linear("mlp.c_fc", 4 * width), dropped(linear("mlp.c_proj", width))))
+        return within(f"h.{index}", add(identity, attend), add(identity, mlp))
+    embeddings = add(embedding("wte", vocabulary, width), dropped(embedding("wpe", positions, width)))
+    return chain(embeddings, *map(block, range(blocks)), saved, norm("ln_f"), tied_head(vocabulary))
 
 
-def gpt_neo(blocks, width, vocabulary):
-    """As GPT-2, but query, key and value apart and without bias; every second block looks back 256 tokens only."""
+def gpt_neo(blocks, width, vocabulary, heads):
+    """As GPT-2, but query, key and value apart and without bias, and without dropout; every second block looks back 256
+    tokens only."""
     def block(index):
         project = partial(conv, kernel=1)
         qkv = fork(*(project(f"{name}_proj", width) for name in "kvq"))
-        attend = within("attn.attention", qkv, attention, linear("out_proj", width))
-        feed_forward = chain(norm("ln_2"), within("mlp", linear("c_fc", 4 * width), linear("c_proj", width)))
-        return within(f"h.{index}", add(identity, chain(norm("ln_1"), attend)), add(identity, feed_forward))
-
-    def tied_head(shape):
-        return (*shape[:-1], vocabulary), [Row("head", 0, 2 * prod(shape) * vocabulary)]
+        attend = within("attn.attention", saved, qkv, partial(attention, heads=heads), saved, linear("out_proj", width))
+        mlp = chain(saved, norm("ln_2"),
+                    within("mlp", feed_forward(linear("c_fc", 4 * width), linear("c_proj", width))))
+        return within(f"h.{index}", add(identity, chain(saved, norm("ln_1"), attend)), add(identity, mlp))
     return chain(add(embedding("wte", vocabulary, width), embedding("wpe", 2048, width)),
-                 *map(block, range(blocks)), norm("ln_f"), tied_head)
+                 *map(block, range(blocks)), saved, norm("ln_f"), tied_head(vocabulary))
 
 
 def mpt(blocks, width):
-    """As GPT-2, with the names of llm-foundry and a vocabulary rounded up."""
+    """As GPT-2, with the names of llm-foundry, a vocabulary rounded up, FlashAttention and no dropout."""
     def block(index):
-        attend = chain(norm("norm_1"), within("attn", linear("Wqkv", 3 * width), attention, linear("out_proj", width)))
-        feed_forward = chain(norm("norm_2"), within("ffn", linear("up_proj", 4 * width), linear("down_proj", width)))
-        return within(f"blocks.{index}", add(identity, attend), add(identity, feed_forward))
-
-    def tied_head(shape):
-        return (*shape[:-1], 50_368), [Row("head", 0, 2 * prod(shape) * 50_368)]
+        attend = chain(saved, norm("norm_1"), within("attn", saved, linear("Wqkv", 3 * width), attention, saved,
+                                                     linear("out_proj", width)))
+        mlp = chain(saved, norm("norm_2"),
+                    within("ffn", feed_forward(linear("up_proj", 4 * width), linear("down_proj", width))))
+        return within(f"blocks.{index}", add(identity, attend), add(identity, mlp))
     return within("transformer", add(embedding("wte", 50_368, width), embedding("wpe", 2048, width)),
-                  *map(block, range(blocks)), norm("norm_f"), tied_head)
+                  *map(block, range(blocks)), saved, norm("norm_f"), tied_head(50_368))
 
 
 def llama(blocks, width, key_value_width, feed_forward, vocabulary):
+    """Attention is FlashAttention's, or another that stores no scores."""
     project = partial(conv, kernel=1)
 
     def block(index):
         qkv = fork(project("q_proj", width), project("k_proj", key_value_width), project("v_proj", key_value_width))
-        attend = within("self_attn", qkv, partial(attention, width=width), project("o_proj", width))
-        # Gate and up are multiplied, which has the shape of a sum.
-        mlp = within("mlp", add(project("gate_proj", feed_forward), project("up_proj", feed_forward)),
-                     project("down_proj", width))
-        return within(f"layers.{index}", add(identity, chain(rms_norm("input_layernorm"), attend)),
-                      add(identity, chain(rms_norm("post_attention_layernorm"), mlp)))
+        attend = within("self_attn", saved, qkv, partial(attention, width=width), saved, project("o_proj", width))
+        # Gate and up are multiplied, which has the shape of a sum; SiLU keeps what it reads, the product both factors.
+        mlp = within("mlp", saved, add(project("gate_proj", feed_forward), project("up_proj", feed_forward)),
+                     saved, saved, saved, saved, project("down_proj", width))
+        return within(f"layers.{index}", add(identity, chain(saved, rms_norm("input_layernorm"), attend)),
+                      add(identity, chain(saved, rms_norm("post_attention_layernorm"), mlp)))
+
+    def head(shape):
+        out, rows = project("lm_head", vocabulary)(shape)
+        return out, [rows[0]._replace(kept=2 * prod(shape) + logits(shape, vocabulary))]
     return chain(within("model", embedding("embed_tokens", vocabulary, width), *map(block, range(blocks)),
-                        rms_norm("norm")), project("lm_head", vocabulary))
+                        saved, rms_norm("norm")), head)
 
 
 # The files ---------------------------------------------------------------------------------------------------------
@@ -506,19 +546,20 @@ TIED = ("the head is tied to wte and its flop are on the last row, ln_f.bias; th
         "not halved for the causal mask, are on attn.c_proj.weight of their block")
 INTELLECT = ("the report prints 10B; the total is the sum of Llama-3's tensors with 42 blocks, whose dimensions are "
              "remembered; head not tied; the flop of the attention products, not halved for the causal mask, are on "
-             "self_attn.o_proj.weight of their block")
+             "self_attn.o_proj.weight of their block; attention keeps no scores")
 LLAMA_MODEL = "LlamaForCausalLM of Hugging Face transformers"
 LLAMA = ("head not tied; the flop of the attention products, not halved for the causal mask, are on "
-         "self_attn.o_proj.weight of their block")
+         "self_attn.o_proj.weight of their block; attention keeps no scores")
 LLAMA_2 = "Touvron et al. 2023, Llama 2 (arXiv 2307.09288)"
 LLAMA_3 = "Grattafiori et al. 2024, The Llama 3 Herd of Models (arXiv 2407.21783)"
 GPT_3 = ("Brown et al. 2020, Language Models are Few-Shot Learners, GPT-3 XL: its table prints 1.3 B, 24 layers of "
-         "2048 and 24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop)")
+         "2048 and 24 heads of 128, which are 3072: 16 are meant (heads change neither parameters nor flop, "
+         "only activations)")
 MPT = "MosaicML LLM Foundry, scripts/train/yamls/pretrain and benchmarking/README.md, which has the total"
 MPT_MODEL = "MPTForCausalLM of llm-foundry, names without model."
 MPT_TIED = ("learned positions and biases, as the benchmark's; the head is tied to wte and its flop are on the last "
             "row, transformer.norm_f.bias; the flop of the attention products, not halved for the causal mask, are on "
-            "attn.out_proj.weight of their block")
+            "attn.out_proj.weight of their block; FlashAttention keeps no scores")
 
 # The total is the one published for the implementation; `csv` refuses any other sum.
 NETWORKS = [
@@ -569,12 +610,13 @@ NETWORKS = [
             "Amodei et al. 2015, Deep Speech 2", f"SeanNaren/deepspeech.pytorch; {POLLUX}",
             "5 bidirectional GRU layers of 800, whose directions are added; no total is published: it is the sum; "
             "the sample is 4 s"),
-    Network("gpt2", (1024,), gpt2(12, 768, 50_257), 124_439_808,
+    Network("gpt2", (1024,), gpt2(12, 768, 50_257, heads=12), 124_439_808,
             "Radford et al. 2019, Language Models are Unsupervised Multitask Learners", GPT2_MODEL, TIED),
     Network("llama-10b", (8192,), llama(42, 4096, 1024, 14_336, 128_256), 10_211_381_248,
             "Jaghouar et al. 2024, INTELLECT-1 Technical Report (arXiv 2412.01152)", LLAMA_MODEL, INTELLECT),
-    Network("gpt-1.3b", (2048,), gpt2(24, 2048, 50_257, positions=2048), 1_315_723_264, GPT_3, GPT2_MODEL, TIED),
-    Network("gpt-neo-125m", (1024,), gpt_neo(12, 768, 50_257), 125_198_592,
+    Network("gpt-1.3b", (2048,), gpt2(24, 2048, 50_257, heads=16, positions=2048), 1_315_723_264, GPT_3, GPT2_MODEL,
+            TIED),
+    Network("gpt-neo-125m", (1024,), gpt_neo(12, 768, 50_257, heads=12), 125_198_592,
             "Black et al. 2021, GPT-Neo (EleutherAI/gpt-neo-125M)", "GPTNeoForCausalLM of Hugging Face transformers",
             "the head is tied to wte and its flop are on the last row, ln_f.bias; the flop of the attention products, "
             "as if no block were local, are on attn.attention.out_proj.weight of their block"),
@@ -598,15 +640,14 @@ NETWORKS = [
 
 def tensors(network):
     """One row per gradient tensor: work that owns no tensor goes to the next one, or at the very end to the last."""
-    rows, carried, attention = [], 0, 0
+    rows, carried = [], Row("", 0, 0)
     for row in network.layers(network.shape)[1]:
-        carried += row.flop
-        attention += row.attention
+        carried = Row(row.tensor, row.parameters, *map(sum, zip(carried[2:], row[2:])))
         if row.parameters:
-            rows.append(row._replace(flop=carried, attention=attention))
-            carried = attention = 0
-    assert attention == 0, f"{network.name}: no tensor behind its last attention"
-    rows[-1] = rows[-1]._replace(flop=rows[-1].flop + carried)
+            rows.append(carried)
+            carried = Row("", 0, 0)
+    assert carried.attention == 0, f"{network.name}: no tensor behind its last attention"
+    rows[-1] = Row(*rows[-1][:2], *map(sum, zip(rows[-1][2:], carried[2:])))
     return rows
 
 
@@ -622,9 +663,10 @@ def csv(network):
     header = {"model": network.name, "sample": sample, "parameters": total, "flop": sum(row.flop for row in rows),
               "source": f"{network.paper}; counted as in {network.implementation}", "note": network.note}
     attends = any(row.attention for row in rows)
-    return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value),
-                      "layer,parameters,forward_flop" + (",attention_flop" if attends else ""),
-                      *(",".join(map(str, row if attends else row[:-1])) for row in rows), ""])
+    columns = ["layer", "parameters", "forward_flop", "attention_flop", "activation_bytes", "attention_bytes"]
+    columns = columns[:3 + 3 * attends]
+    return "\n".join([*(f"# {key}: {value}" for key, value in header.items() if value), ",".join(columns),
+                      *(",".join(map(str, row[:len(columns)])) for row in rows), ""])
 
 
 def main(arguments):

@@ -141,7 +141,7 @@ struct Scenario {
   std::optional<int> global_batch;           // samples of all workers and an iteration
   Arithmetic arithmetic = Arithmetic::fp32;  // option precision
   Precision precision = Precision::fp32;     // of a gradient's values where they are sent
-  double activation_bytes = 0;               // that backward needs of a sample
+  std::optional<double> activation_bytes;    // that backward needs of a sample; none: the model's
   std::optional<double> throughput;          // samples/s of the fastest worker host alone
   // It was measured through the schedule, with so many servers (none: as many as there are): so it
   // contains a worker's exchange with them.

@@ -94,7 +94,7 @@ std::vector<Option> fixed_options() {
           "off", Role::choice,
           "activation checkpointing: what backward computes again, attention's products or all",
           "It spares memory for computation: full takes 4/3 of what throughput, efficiency or the "
-          "model's file say, which are without it.",
+          "model's file say, which are without it; `explain` shows the memory.",
           "full"),
       row("global-batch", &Scenario::global_batch, whole(1, 1e9), "", Role::question,
           "samples of all workers in an iteration: workers x batch x accumulation",
@@ -111,9 +111,11 @@ std::vector<Option> fixed_options() {
           Role::choice, "of gradient values where they are sent (default: as precision keeps them)",
           "Gradients of 16 bits may be added in fp32; torch.autocast keeps them in fp32.",
           "fp32 --precision fp16"),
-      row("activation-bytes", &Scenario::activation_bytes, numbers(0, 1e15), "0", Role::question,
-          "that backward needs of a sample: counts where a result warns that memory is too small",
-          "Parameters, gradients and the optimizer's states are counted without it.", "1.5e9"),
+      row("activation-bytes", &Scenario::activation_bytes, numbers(0, 1e15), "", Role::question,
+          "that backward needs of a sample, in the memory of a worker (default: the model's)",
+          "Files of transformers say them, and what recompute leaves of them; where a file does "
+          "not, they are not counted.",
+          "1.5e9"),
       row("throughput", &Scenario::throughput, numbers(tiny, 1e12), "", Role::question,
           "samples/s of one worker alone: the fastest host (of `device`)",
           "It is an input, what one device does alone; the throughput of a result is that of all "

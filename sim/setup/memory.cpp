@@ -1,5 +1,6 @@
 #include "sim/setup/memory.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <vector>
 
@@ -49,6 +50,40 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Topology& topology) {
   return kept;
 }
 
+// Bytes of a sample that are in memory at once, in 16 bits, by the model's file: what forward
+// keeps, and what backward computes again for one of its parts, of which attention's products are
+// one in each block, and units are all of it.
+double activations_in(const Model& model, Recompute recompute) {
+  double kept = 0;
+  double again = 0;  // the most of one part
+  if (recompute == Recompute::full) {
+    auto layer = model.layers.rbegin();
+    for (const Bucket& unit : unit_buckets(model, std::nullopt)) {
+      double all = 0;
+      for (int i = 0; i < unit.tensors; ++i)
+        all += (layer++)->activation_bytes;
+      const double input = (layer - 1)->activation_bytes;  // its first tensor's
+      kept += input;
+      again = std::max(again, all - input);
+    }
+    return kept + again;
+  }
+  for (const Layer& layer : model.layers) {
+    const double left_out = recompute == Recompute::selective ? layer.attention_bytes : 0;
+    kept += layer.activation_bytes - left_out;
+    again = std::max(again, left_out);
+  }
+  return kept + again;
+}
+
+// Of a sample; 0: it is not known.
+double activation_bytes_of(const Scenario& scenario, const Model& model) {
+  constexpr double of_16_bits = 2;
+  return scenario.activation_bytes.value_or(
+      activations_in(model, scenario.recompute) *
+      static_cast<double>(value_bytes(kept_in(scenario.arithmetic))) / of_16_bits);
+}
+
 // The device of the workers that has the least memory, of those that are known.
 const Device* smallest_device(const Scenario& scenario, const Cluster& cluster) {
   const Device* smallest = nullptr;
@@ -82,17 +117,21 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   const auto parameters = static_cast<double>(model.parameters());
   MemoryNeed need{.bytes = parameters * bytes, .has_bytes = device->memory_bytes, .arithmetic = {}};
   need.arithmetic = fmt::format("{:.4g} B parameters x ({}) bytes", parameters / 1e9, terms);
-  if (scenario.activation_bytes > 0) {
-    need.bytes += scenario.batch * scenario.activation_bytes;
-    need.arithmetic += fmt::format(" + {} samples x {:.4g} GB of activations", scenario.batch,
-                                   scenario.activation_bytes / 1e9);
+  const double activations = activation_bytes_of(scenario, model);
+  if (activations > 0) {
+    need.bytes += scenario.batch * activations;
+    need.arithmetic +=
+        fmt::format(" + {} samples x {:.4g} GB of activations{}", scenario.batch, activations / 1e9,
+                    scenario.recompute == Recompute::off || scenario.activation_bytes
+                        ? ""
+                        : ", recompute = " + scenario.written.at("recompute"));
   }
   need.arithmetic += fmt::format(" = {:.4g} GB {} {:.4g} GB of {}", need.bytes / 1e9,
                                  need.fits() ? "<=" : ">", need.has_bytes / 1e9, device->name);
   std::string lacks = scenario.optimizer_values == 0 && scenario.schedule->server == nullptr
                           ? "an optimizer's states"
                           : "";
-  if (scenario.activation_bytes == 0)
+  if (activations == 0 && !scenario.activation_bytes)
     lacks += lacks.empty() ? "activations" : " and activations";
   if (!lacks.empty())
     need.arithmetic += ", without " + lacks;

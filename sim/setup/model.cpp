@@ -20,6 +20,7 @@ namespace {
 constexpr double most_parameters = 1e12;
 constexpr double least_flop = 1e-3;
 constexpr double most_flop = 1e24;
+constexpr double most_activation_bytes = 1e15;  // of a row, as of activation-bytes
 constexpr std::size_t most_layers = 100'000;
 
 // Merges neighbours: `joins[i]` says that tensor i (in backward order) is in the bucket of i + 1.
@@ -109,9 +110,13 @@ Model read_csv_model(const std::string& path) {
   const std::size_t layer = csv.column("layer");
   const std::size_t parameters = csv.column("parameters");
   const std::size_t flop = csv.column("forward_flop");
-  std::optional<std::size_t> attention;
-  if (std::ranges::find(csv.columns, "attention_flop") != csv.columns.end())
-    attention = csv.column("attention_flop");
+  const auto column_if_any = [&](const char* name) -> std::optional<std::size_t> {
+    const auto found = std::ranges::find(csv.columns, name);
+    return found == csv.columns.end() ? std::nullopt : std::optional(csv.column(name));
+  };
+  const auto attention = column_if_any("attention_flop");
+  const auto kept = column_if_any("activation_bytes");
+  const auto of_attention = column_if_any("attention_bytes");
 
   Model model;
   model.name = std::filesystem::path(path).stem().string();
@@ -123,10 +128,17 @@ Model read_csv_model(const std::string& path) {
         row.fields[parameters]);
     const double cost = checked_number({.name = "forward_flop", .minimum = 0, .maximum = most_flop},
                                        row.fields[flop]);
-    model.layers.push_back({row.fields[layer], static_cast<std::uint64_t>(count), cost});
-    if (attention)
-      model.layers.back().attention_flop = checked_number(
-          {.name = "attention_flop", .minimum = 0, .maximum = cost}, row.fields[*attention]);
+    const auto number_if_any = [&](const char* name, const std::optional<std::size_t>& column,
+                                   double most) {
+      return column ? checked_number({.name = name, .minimum = 0, .maximum = most},
+                                     row.fields[*column])
+                    : 0;
+    };
+    Layer& one = model.layers.emplace_back(
+        Layer{row.fields[layer], static_cast<std::uint64_t>(count), cost});
+    one.attention_flop = number_if_any("attention_flop", attention, cost);
+    one.activation_bytes = number_if_any("activation_bytes", kept, most_activation_bytes);
+    one.attention_bytes = number_if_any("attention_bytes", of_attention, one.activation_bytes);
   });
   if (model.layers.empty())
     refuse_file(path, "a model needs at least one layer");

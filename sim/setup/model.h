@@ -17,6 +17,9 @@ struct Layer {
   double forward_flop = 0;    // per sample; where a model has times, ns of its backward instead
   double attention_flop = 0;  // of these: products of activations, which grow with the sequence
   double again_flop = 0;      // of these: computed once more in backward
+  // That forward keeps for backward, of a sample and in 16 bits; 0 in all layers: it is not known.
+  double activation_bytes = 0;
+  double attention_bytes = 0;  // of these: scores of pairs of tokens, and what is made of them
 };
 
 // Other tools' files have these instead of flop: seconds of an iteration of one worker alone, of

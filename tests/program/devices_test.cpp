@@ -54,18 +54,20 @@ TEST(Devices, ThatAreTooSmallAreAWarningWithItsArithmetic) {
   const std::string fits =
       "10.21 B parameters x (2 parameters + 2 gradients + 4 fp32 copy) bytes "
       "= 81.69 GB ";
-  const Ended ended = run_device(
-      {"--model", "llama-10b", "--precision", "bf16", "--efficiency", "0.4"}, folder.path());
+  const Ended ended = run_device({"--model", "llama-10b", "--precision", "bf16", "--efficiency",
+                                  "0.4", "--activation-bytes", "0"},
+                                 folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
   expect_mentions(ended.out, {"warning", "does not fit into memory: " + fits + "> 40 GB of a100",
                               "312 TFLOP/s, the bf16 peak of a100"});
-  const Ended larger = run_device(
-      {"--model", "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200"},
-      folder.path());
+  const Ended larger = run_device({"--model", "llama-10b", "--precision", "bf16", "--efficiency",
+                                   "0.4", "--device", "h200", "--activation-bytes", "0"},
+                                  folder.path());
   EXPECT_EQ(larger.out.find("memory"), std::string::npos) << larger.out;
   const Ended explained =
       run_program({"explain", "--platform", "two-regions-2x4x8", "--workers", "2", "--model",
-                   "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200"});
+                   "llama-10b", "--precision", "bf16", "--efficiency", "0.4", "--device", "h200",
+                   "--activation-bytes", "0"});
   expect_mentions(explained.out, {"memory at least " + fits + "<= 141 GB of h200"});
 }
 
@@ -79,6 +81,16 @@ TEST(Devices, ThatAreTooSmallForACellOfASweepLeaveItOutOfTheVerdict) {
                    "warning (batch 32): does not fit into memory: ", "batch 8 is the fastest: ",
                    "batch 32 does not fit into memory (66.69 GB of 40 GB): not a "
                    "candidate"});
+}
+
+// Of a transformer's shape: a fifth of it is kept where all is computed again.
+TEST(Devices, KnowWhatRecomputeSparesOfTheirMemory) {
+  const Ended ended = run_device({"--model", "gpt-1.3b", "--precision", "bf16", "--efficiency",
+                                  "0.4", "--batch", "4", "--recompute", "off,full"},
+                                 TemporaryFolder().path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  expect_mentions(ended.out, {"+ 4 samples x 11.91 GB of activations = 58.16 GB > 40 GB of a100",
+                              "recompute full is the fastest", "recompute off does not fit"});
 }
 
 // Two A100 at 1.99 dollars for an hour, which learn from 100 samples a second.

@@ -86,6 +86,13 @@ TEST(ReadModel, RefusesSumsThatNoNetworkHas) {
   expect_mentions(error_message(rows(100'001, "a,1,1\n")), {"net.csv", "100001 layers"});
 }
 
+TEST(ReadModel, RefusesActivationsThatCannotBe) {
+  const std::string more = "layer,parameters,forward_flop,activation_bytes,attention_bytes\n";
+  expect_mentions(error_message(more + "a,1,1,-1,0\n"), {"net.csv:2: activation_bytes = -1"});
+  expect_mentions(error_message(more + "a,1,1,1e16,0\n"), {"net.csv:2: activation_bytes = 1e16"});
+  expect_mentions(error_message(more + "a,1,1,2,3\n"), {"net.csv:2: attention_bytes = 3"});
+}
+
 TEST(Models, AllLoadAndDeclareTheirTotals) {
   const std::vector<std::string> names = names_in("models", ".csv");
   for (const std::string& name : names) {
