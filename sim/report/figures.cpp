@@ -111,8 +111,9 @@ const std::vector<Figure> all_rows{
         "iterations of the window, per worker", "Parts of iterations count as parts."),
     row("scaling_efficiency", &Figures::scaling_efficiency, Unit::share, column | summary | mean,
         "throughput over what the same workers would do alone, in the long run",
-        "What they would do alone is the same for all cells with these workers, platform, model "
-        "and batch. It is a result; the option efficiency is the part of a host's peak that a "
+        "Alone each has its batch and precision, takes the optimizer's whole step, computes "
+        "nothing again and sends nothing, whatever schedule, compressor and recompute do. It is a "
+        "result; the option efficiency is the part of a host's peak that a "
         "model reaches.",
         {.titles = {"scaling", "scaling efficiency"}, .allowed = any_share}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,

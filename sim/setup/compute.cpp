@@ -225,6 +225,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
           scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
+    times.alone_s.push_back(scenario.accumulation * (times.solo_s[w] - step_s) + step_s);
     times.solo_s[w] += (more - 1) * (times.solo_s[w] - step_s);
     times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
     times.step_s.push_back(servers_apply ? 0 : own_part * step_s);

@@ -15,7 +15,10 @@ namespace syncline {
 
 struct ComputeTimes {
   std::vector<double> solo_s;  // of each worker: one iteration alone, with its optimiser's step
-  int micro_steps = 1;         // of which the rest of it are so many
+  // What scaling is measured by: the same, with the step of all parameters wherever the schedule
+  // has it taken, and nothing computed again.
+  std::vector<double> alone_s;
+  int micro_steps = 1;  // of which the rest of it are so many
   // The optimiser's step is a part of it, which follows communication; 0 where servers apply the
   // gradients, or where nothing is known of it but that it is in a measured throughput.
   std::vector<double> step_s;

@@ -187,9 +187,9 @@ bool Setup::has_chance() const {
 
 double Setup::alone_per_s() const {
   double rate = 0;
-  for (std::size_t worker = 0; worker < compute.solo_s.size(); ++worker) {
+  for (std::size_t worker = 0; worker < compute.alone_s.size(); ++worker) {
     const auto mean = profiles.mean_speeds.find(traffic.cluster.workers[worker].name);
-    rate += (mean == profiles.mean_speeds.end() ? 1 : mean->second) / compute.solo_s[worker];
+    rate += (mean == profiles.mean_speeds.end() ? 1 : mean->second) / compute.alone_s[worker];
   }
   return rate;
 }

@@ -83,7 +83,7 @@ struct Setup {
   // By bucket, how it is pushed to servers that answer; empty where there are none.
   std::vector<PushedPieces> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }
-  // Iterations/s of all workers in the long run, if each only computed: at its host's speed, of
+  // Iterations/s of all workers in the long run, if each trained alone: at its host's speed, of
   // which its profile is the mean.
   double alone_per_s() const;
 };

@@ -230,6 +230,29 @@ TEST(Law27, WhatWorkersDoAloneIsOneNumberPerPlatformAndWorkers) {
     }
 }
 
+// A shard's step is shorter, servers take it, and what is computed again is no training: once each
+// had a denominator of its own.
+TEST(Law27, WhatWorkersDoAloneIsOneNumberForEverySchedule) {
+  for (const char* schedule : {"bsp", "fsdp", "asp", "inhad", "local-sgd"})
+    for (const char* recompute : {"off", "full"})
+      for (const char* accumulation : {"1", "3"}) {
+        Options options{{"platform", star_platform({.nodes = 4, .nic_Bps = 5e7})},
+                        {"model", model_of({3'000'000})},
+                        {"schedule", schedule},
+                        {"optimizer", "adam"},
+                        {"memory-bandwidth", "8e9"},
+                        {"recompute", recompute},
+                        {"accumulation", accumulation}};
+        const Figures figures = simulated(options).figures;
+        const int steps = accumulation[0] - '0';
+        const double step_s = 7 * 4 * 3e6 / 8e9;  // of the 0.1 s that 10 samples take
+        EXPECT_NEAR(figures.throughput_samples_per_s / figures.scaling_efficiency,
+                    4 * 10 * steps / (steps * (0.1 - step_s) + step_s), 1e-9)
+            << schedule << recompute << accumulation;
+        EXPECT_LT(figures.scaling_efficiency, 1) << schedule;
+      }
+}
+
 TEST(Law16, FiguresAreOfTheWindow) {
   // Twice as many iterations change neither bytes nor staleness per iteration, and no link is more
   // than full, though one node is slow and works on alone at the end.
