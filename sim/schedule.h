@@ -32,6 +32,9 @@ struct Sharding {
   bool parameters = true;    // are sharded, too: gathered before forward and again before backward
   bool adds_whole = false;   // gradients of micro-steps are added up before they are scattered
   int prefetch = 1;          // units whose parameters are gathered while another one computes
+  // In backward: then, or not before a unit has computed, before or after its gradients are queued.
+  enum class Backward { pre, post, none };
+  Backward backward = Backward::pre;
 
   // In an iteration of so many micro-steps. Backward begins with the last unit that forward ends
   // with, whose parameters are still there.

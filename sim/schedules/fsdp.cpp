@@ -4,14 +4,14 @@
 // but for the last unit, with which backward begins; its gradient is reduce-scattered after its
 // backward, and each worker steps its shard. While a unit computes, the next one is gathered
 // (`prefetch`): queued before this unit's reduce-scatter, as PyTorch's BACKWARD_PRE does, because
-// one stream runs them all. With 1 and 2 parameters are whole and are gathered after the step,
+// one stream runs them all. With `backward-prefetch` post and none backward gathers it only once
+// this one has computed. With zero = 1 and 2 parameters are whole and are gathered after the step,
 // while the next forward goes on as far as they have come (with `prefetch = 0` it waits for all).
 //
 // Micro-steps: gradients are scattered in each and added up as shards (zero = 2 and 3), or added up
 // whole and scattered in the last (zero = 1, and `no-sync = on` as in PyTorch's context no_sync).
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <vector>
 
@@ -28,6 +28,8 @@ Sharding sharding(const Settings& settings) {
                .parameters = zero == 3,
                .adds_whole = zero == 1 || settings.word("no-sync") == "on",
                .prefetch = static_cast<int>(settings.number("prefetch"))};
+  if (const std::string& word = settings.word("backward-prefetch"); word != "pre")
+    how.backward = word == "post" ? Sharding::Backward::post : Sharding::Backward::none;
   if (units < std::numeric_limits<double>::infinity())
     how.parts = static_cast<int>(units);
   return how;
@@ -35,16 +37,40 @@ Sharding sharding(const Settings& settings) {
 
 using Units = std::vector<const Bucket*>;
 
-// Computes unit after unit, each with its parameters, of which the first `present` are there.
-void pass(Worker& worker, const Sharding& how, const Units& units, std::size_t present,
-          const std::function<void(const Bucket&)>& compute) {
-  const auto ahead = static_cast<std::size_t>(how.prefetch);
-  std::size_t gathered = how.parameters ? present : units.size();
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    for (; gathered <= std::min(i + ahead, units.size() - 1); ++gathered)
+// Gathers units in this order, of which `gathered` have their parameters.
+struct Pass {
+  Worker& worker;
+  const Units& units;
+  std::size_t gathered;
+
+  void gather_to(std::size_t last) {
+    for (; gathered <= std::min(last, units.size() - 1); ++gathered)
       worker.start_gather(*units[gathered]);
+  }
+};
+
+void forward(Worker& worker, const Sharding& how, const Units& units) {
+  Pass pass{worker, units, how.parameters ? 0 : units.size()};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    pass.gather_to(i + static_cast<std::size_t>(how.prefetch));
     worker.finish_gather(*units[i]);
-    compute(*units[i]);
+    worker.forward(*units[i]);
+  }
+}
+
+void backward(Worker& worker, const Sharding& how, const Units& units, bool scatters) {
+  using Backward = Sharding::Backward;
+  const std::size_t ahead =
+      how.backward == Backward::pre ? static_cast<std::size_t>(how.prefetch) : 0;
+  Pass pass{worker, units, how.parameters ? 1 : units.size()};
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    pass.gather_to(i + ahead);
+    worker.finish_gather(*units[i]);
+    worker.backward(*units[i]);
+    if (how.backward == Backward::post)
+      pass.gather_to(i + 1);
+    if (scatters)
+      worker.start_reduce_scatter(*units[i]);
   }
 }
 
@@ -55,29 +81,25 @@ void finish_gathers(Worker& worker, const Units& units) {
 
 void worker(Worker& worker) {
   const Sharding how = sharding(worker.settings());
-  Units backward;
+  Units last_first;
   for (const Bucket& unit : worker.buckets())
-    backward.push_back(&unit);
-  const Units forward(backward.rbegin(), backward.rend());
+    last_first.push_back(&unit);
+  const Units first_first(last_first.rbegin(), last_first.rend());
   while (worker.next_iteration()) {
     for (int left = worker.micro_steps() - 1; left >= 0; --left) {
-      pass(worker, how, forward, 0, [&](const Bucket& unit) { worker.forward(unit); });
-      pass(worker, how, backward, 1, [&](const Bucket& unit) {
-        worker.backward(unit);
-        if (left == 0 || !how.adds_whole)
-          worker.start_reduce_scatter(unit);
-      });
+      forward(worker, how, first_first);
+      backward(worker, how, last_first, left == 0 || !how.adds_whole);
     }
     worker.finish_averages();
     worker.step();
     if (how.parameters)
       continue;
-    for (const Bucket* unit : forward)
+    for (const Bucket* unit : first_first)
       worker.start_gather(*unit);
     if (how.prefetch == 0)
-      finish_gathers(worker, forward);
+      finish_gathers(worker, first_first);
   }
-  finish_gathers(worker, forward);
+  finish_gathers(worker, first_first);
 }
 
 const Registered<Schedule> entry{{
@@ -101,6 +123,10 @@ const Registered<Schedule> entry{{
                       "units that are gathered ahead while one computes; 0: none, so that nothing "
                       "is gathered while forward computes",
                       "1", 0, 1e5),
+         choice("backward-prefetch",
+                "when backward gathers the next unit: before it computes one, after that, or after "
+                "it has queued that one's gradients, too",
+                "pre", {"pre", "post", "none"}),
          choice("shard",
                 "who holds a whole together: all workers, or those of each node (hybrid), "
                 "whose gradients are then all-reduced between nodes",

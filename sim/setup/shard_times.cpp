@@ -33,11 +33,14 @@ class ShardClock {
     const std::vector<int> forward(backward.rbegin(), backward.rend());
     const ComputeTimes& compute = setup_.compute;
     for (int left = compute.micro_steps - 1; left >= 0; --left) {
-      pass(forward, 0, [&](int unit) {
-        now_s_ += compute.forward_s(worker_, setup_.buckets[index(unit)].forward_flop);
+      pass(forward, 0, how_.prefetch, [&](int i, auto) {
+        now_s_ += compute.forward_s(worker_, setup_.buckets[index(forward[index(i)])].forward_flop);
       });
-      pass(backward, 1, [&](int unit) {
+      const int ahead = how_.backward == Sharding::Backward::pre ? how_.prefetch : 0;
+      pass(backward, 1, ahead, [&](int unit, auto gather_to) {
         now_s_ += compute.backward_s(worker_, setup_.buckets[index(unit)]);
+        if (how_.backward == Sharding::Backward::post)
+          gather_to(unit + 1);
         if (left == 0 || !how_.adds_whole)
           scatter(unit);
       });
@@ -52,15 +55,19 @@ class ShardClock {
       wait_for(free_s_);
   }
 
+  // `compute` is told the place in the order, and what gathers up to another one.
   template <class Compute>
-  void pass(const std::vector<int>& units, int present, Compute compute) {
+  void pass(const std::vector<int>& units, int present, int ahead, Compute compute) {
     const int count = static_cast<int>(units.size());
     int gathered = how_.parameters ? present : count;
-    for (int i = 0; i < count; ++i) {
-      for (; gathered <= std::min(i + how_.prefetch, count - 1); ++gathered)
+    const auto gather_to = [&](int last) {
+      for (; gathered <= std::min(last, count - 1); ++gathered)
         gather(units[index(gathered)]);
+    };
+    for (int i = 0; i < count; ++i) {
+      gather_to(i + ahead);
       wait_for(arrived_s_[index(units[index(i)])]);
-      compute(units[index(i)]);
+      compute(i, gather_to);
     }
   }
 

@@ -142,22 +142,27 @@ TEST(Reference, AveragingOnTwoSitesHidesAllButItsLatency) {
 
 // Two units of 4e7 bytes, of which a collective moves half in 40 ms; forward of one takes 1/60 s
 // and backward 1/30 s. With zero = 3: both gathers, forward of the second unit, a gather and both
-// reduce-scatters. With 2: forward, backward of the second unit, two of each.
+// reduce-scatters; where backward gathers late, one or both backwards more. With 2: forward,
+// backward of the second unit, two of each.
 TEST(Reference, ShardsOfTwoWorkersTakeWhatIsWorkedOutByHand) {
   const std::string platform = star(2, 5e8, 0);
-  for (const auto& [zero, seconds] : std::vector<std::pair<std::string, double>>{
-           {"3", 5 * 0.04 + 1.0 / 60}, {"2", 4 * 0.04 + 4.0 / 60}})
+  for (const auto& [zero, backward, seconds] :
+       std::vector<std::tuple<std::string, std::string, double>>{{"3", "pre", 5 * 0.04 + 1.0 / 60},
+                                                                 {"3", "post", 5 * 0.04 + 3.0 / 60},
+                                                                 {"3", "none", 5 * 0.04 + 5.0 / 60},
+                                                                 {"2", "pre", 4 * 0.04 + 4.0 / 60}})
     EXPECT_NEAR(reference_s({{"platform", platform},
                              {"model", model_file({10'000'000, 10'000'000})},
                              {"schedule", "fsdp"},
                              {"zero", zero},
+                             {"backward-prefetch", backward},
                              {"units", "100000"},
                              {"throughput", "100"},
                              {"batch", "10"},
                              {"iterations", "1"},
                              {"warmup", "0"}}),
                 seconds, 1e-6)
-        << zero;
+        << zero << backward;
 }
 
 std::string described(const Cell& cell, double error) {

@@ -169,6 +169,9 @@ TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
   // Nothing is gathered ahead: forward of a unit waits for its own gather, and so does backward of
   // the first unit, behind the reduce-scatter of the second one. All is exposed.
   const double none_ahead = 0.1 + 5 * moves;
+  // Backward gathers late: what then still hides is one reduce-scatter, or none.
+  const double after_one = second_forward_s + backward + moves + moves + moves;
+  const double after_all = second_forward_s + backward + moves + moves + backward + moves;
   // Whole parameters: reduce-scatters hide behind backward, gathers follow the step. What follows
   // the step hides behind forward of the unit before, or behind nothing.
   const double waits = 2 * forward + backward + 2 * moves + 2 * moves;
@@ -178,21 +181,25 @@ TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
     const char* prefetch;
     const char* overlap;
     double seconds;
+    const char* backward = "pre";
   };
   for (const Case& one :
        {Case{"3", "1", "on", ahead}, Case{"3", "7", "on", ahead}, Case{"3", "0", "on", none_ahead},
-        Case{"3", "1", "off", 0.1 + 5 * moves}, Case{"2", "1", "on", whole},
-        Case{"1", "0", "on", waits}, Case{"1", "1", "off", 0.1 + 4 * moves}})
+        Case{"3", "1", "on", after_one, "post"}, Case{"3", "1", "on", after_all, "none"},
+        Case{"2", "1", "on", whole, "none"}, Case{"3", "1", "off", 0.1 + 5 * moves},
+        Case{"2", "1", "on", whole}, Case{"1", "0", "on", waits},
+        Case{"1", "1", "off", 0.1 + 4 * moves}})
     for (const char* fidelity : {"step", "flow"}) {
       const Options options =
           fsdp(star_platform({.nic_Bps = 5e8, .nic_latency_s = 0}), {10'000'000, 10'000'000},
                {{"zero", one.zero},
                 {"prefetch", one.prefetch},
+                {"backward-prefetch", one.backward},
                 {"overlap", one.overlap},
                 {"fidelity", fidelity}});
       const Simulated run = simulated(options);
-      const std::string name = std::string("zero ") + one.zero + " prefetch " + one.prefetch +
-                               " overlap " + one.overlap + " " + fidelity;
+      const std::string name = std::string("zero ") + one.zero + " prefetch " + one.prefetch + " " +
+                               one.backward + " overlap " + one.overlap + " " + fidelity;
       EXPECT_NEAR(run.iteration_s(), one.seconds, 1e-6) << name;
       EXPECT_NEAR(run.figures.iteration_p50_s, one.seconds, 1e-6) << name;
       EXPECT_NEAR(run.figures.exposed_communication_s, one.seconds - 0.1, 1e-6) << name;
@@ -204,17 +211,22 @@ TEST(Shards, ExposeWhatTwoUnitsExposeByHand) {
 // The closed form of `explain` is the run where workers are alike.
 TEST(Shards, TakeWhatExplainSays) {
   for (const double nic_Bps : {2e7, 1e8, 1e9})
-    for (const char* zero : {"1", "2", "3"})
+    for (const auto& [zero, backward] : std::vector<std::pair<std::string, std::string>>{
+             {"1", "pre"}, {"2", "pre"}, {"3", "pre"}, {"3", "post"}, {"3", "none"}})
       for (const char* shard : {"all", "node"})
         for (const char* overlap : {"on", "off"})
           for (const char* steps : {"1", "3"}) {
             const Options options = fsdp(
                 star_platform({.nodes = 3, .workers_per_node = 2, .nic_Bps = nic_Bps}), unequal,
-                {{"zero", zero}, {"shard", shard}, {"overlap", overlap}, {"accumulation", steps}});
+                {{"zero", zero},
+                 {"backward-prefetch", backward},
+                 {"shard", shard},
+                 {"overlap", overlap},
+                 {"accumulation", steps}});
             const double seconds = simulated(options).iteration_s();
             EXPECT_NEAR(predicted(options).iteration_s / seconds, 1, 0.01)
-                << nic_Bps << " zero " << zero << " shard " << shard << " overlap " << overlap
-                << " k " << steps;
+                << nic_Bps << " zero " << zero << " " << backward << " shard " << shard
+                << " overlap " << overlap << " k " << steps;
           }
 }
 

@@ -28,6 +28,8 @@ TEST(BadShards, AreAnsweredInOneLineWithExitCodeTwo) {
       {{"--schedule", "fsdp", "--units", "layers"}, {"--units: units = layers", "blocks"}},
       {{"--schedule", "fsdp", "--prefetch", "-1"}, {"--prefetch: prefetch = -1"}},
       {{"--schedule", "fsdp", "--shard", "rack"}, {"--shard: shard = rack", "all or node"}},
+      {{"--schedule", "fsdp", "--backward-prefetch", "BACKWARD_PRE"},
+       {"--backward-prefetch: backward-prefetch = BACKWARD_PRE", "pre, post or none"}},
       {{"--schedule", "fsdp", "--no-sync", "1"}, {"--no-sync: no-sync = 1", "on or off"}},
       {{"--schedule", "fsdp", "--framework", "pytorch-ddp"},
        {"--schedule: schedule = fsdp: framework pytorch-ddp", "pytorch-fsdp and none"}},

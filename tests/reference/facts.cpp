@@ -91,6 +91,8 @@ Facts facts_of(const Setup& setup) {
     facts.scatters_once = own.number("zero") == 1 || is_on(own, "no-sync", "on");
     facts.shards_in_nodes = is_on(own, "shard", "node");
     facts.prefetch = static_cast<int>(own.number("prefetch"));
+    facts.gathers_late = !is_on(own, "backward-prefetch", "pre");
+    facts.scatters_first = is_on(own, "backward-prefetch", "none");
     facts.micro_steps = scenario.accumulation;
   }
   facts.answers_each = scenario.schedule->partners() == Schedule::Partners::servers;

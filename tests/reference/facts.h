@@ -53,6 +53,8 @@ struct Facts {
   bool scatters_once = false;      // in an iteration
   bool shards_in_nodes = false;    // and averages each shard between nodes
   int prefetch = 0;
+  bool gathers_late = false;    // in backward: once a unit has computed
+  bool scatters_first = false;  // and its gradients are on their way
   int micro_steps = 1;
   bool answers_each = false;        // servers: `asp` and `ssp`
   bool starts_together = false;     // else spread over an iteration

@@ -36,13 +36,8 @@ class Sharer {
 
   void iterate() {
     for (int step = 1; step <= facts_.micro_steps; ++step) {
-      compute(0, [&](int i) {  // the last bucket is of the first layers
-        const int unit = units_ - 1 - i;
-        return std::pair(unit, facts_.unit_forward_s[at(worker_)][at(unit)]);
-      });
-      const bool scatters = step == facts_.micro_steps || !facts_.scatters_once;
-      compute(
-          1, [&](int i) { return std::pair(i, facts_.backward_s[at(worker_)][at(i)]); }, scatters);
+      forward();
+      backward(step == facts_.micro_steps || !facts_.scatters_once);
     }
     now_ = happenings_.when_all({now_, inside_, between_});
     now_ = happenings_.delay(now_, facts_.step_s[at(worker_)]);
@@ -58,17 +53,30 @@ class Sharer {
  private:
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-  template <class Unit>
-  void compute(int there, Unit unit_of, bool scatters = false) {
-    int asked = facts_.shards_parameters ? there : units_;
-    for (int i = 0; i < units_; ++i) {
-      for (; asked < units_ && asked <= i + facts_.prefetch; ++asked)
-        gather(unit_of(asked).first);
-      const auto of_unit = unit_of(i);
-      now_ =
-          happenings_.delay(happenings_.when_all({now_, here_[at(of_unit.first)]}), of_unit.second);
+  void compute(int unit, double seconds) {
+    now_ = happenings_.delay(happenings_.when_all({now_, here_[at(unit)]}), seconds);
+  }
+
+  void forward() {
+    int unasked = facts_.shards_parameters ? units_ : 0;  // the last bucket is of the first layers
+    for (int unit = units_ - 1; unit >= 0; --unit) {
+      while (unasked > 0 && unasked >= unit - facts_.prefetch + 1)
+        gather(--unasked);
+      compute(unit, facts_.unit_forward_s[at(worker_)][at(unit)]);
+    }
+  }
+
+  void backward(bool scatters) {
+    int asked = facts_.shards_parameters ? 1 : units_;
+    for (int unit = 0; unit < units_; ++unit) {
+      const int ahead = facts_.gathers_late ? unit : unit + facts_.prefetch;
+      while (asked < units_ && asked <= ahead)
+        gather(asked++);
+      compute(unit, facts_.backward_s[at(worker_)][at(unit)]);
+      if (facts_.gathers_late && !facts_.scatters_first && asked == unit + 1 && asked < units_)
+        gather(asked++);
       if (scatters)
-        scatter(of_unit.first);
+        scatter(unit);
     }
   }
 

@@ -241,8 +241,12 @@ TEST(Frameworks, GiveAScheduleAndItsSettings) {
   const Scenario taken = resolve(given({{"framework", "pytorch-fsdp"}}));
   EXPECT_EQ(taken.schedule->name, "fsdp");
   EXPECT_EQ(taken.written.at("schedule"), "fsdp");
-  for (const auto& [setting, value] : std::map<std::string, std::string>{
-           {"zero", "3"}, {"prefetch", "1"}, {"shard", "all"}, {"no-sync", "off"}}) {
+  for (const auto& [setting, value] :
+       std::map<std::string, std::string>{{"zero", "3"},
+                                          {"prefetch", "1"},
+                                          {"backward-prefetch", "pre"},
+                                          {"shard", "all"},
+                                          {"no-sync", "off"}}) {
     EXPECT_EQ(taken.written.at(setting), value);
     expect_mentions(taken.framework.described(), {setting + " = " + value + " ("});
   }
