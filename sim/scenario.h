@@ -21,6 +21,10 @@ struct Network;  // sim/setup/network.h
 // Adding one byte to a sum moves so many: both are read and one is written.
 constexpr double memory_bytes_per_sum = 3;
 
+// Computation of GPT and LLaMA models on four A100, H100, MI210 or MI250 took so much longer, in
+// the mean, with collectives beside it than without (Lee et al. 2025, arXiv 2507.03114).
+constexpr double published_overlap_slowdown = 0.189;
+
 // What products are computed in: fewer and fewer bits are kept of their factors.
 enum class Arithmetic { fp32, tf32, bf16, fp16 };
 inline constexpr Arithmetic every_arithmetic[] = {Arithmetic::fp32, Arithmetic::tf32,
@@ -165,6 +169,9 @@ struct Scenario {
   std::optional<int> channels;  // of an exchange that has them; none: as many as ways out of nodes
   const Exchange* dense_exchange = nullptr;  // what the user would run without compression
   bool overlap = true;
+  // Computation takes so much longer while collectives of its worker are in flight; none: as
+  // published.
+  std::optional<double> overlap_slowdown = 0;
   Fusion fusion;
   Framework framework;  // whose defaults count where the user has said nothing
 
@@ -203,6 +210,9 @@ struct Scenario {
   // The text of every option, given or default: only for results and their names.
   std::map<std::string, std::string> written;
 
+  double slowdown_beside_collectives() const {
+    return overlap_slowdown.value_or(published_overlap_slowdown);
+  }
   int samples() const { return batch * accumulation; }  // of a worker in an iteration
   int learned_samples() const { return learning.batch.value_or(samples()); }
   bool compresses() const { return compressor != nullptr; }

@@ -54,7 +54,10 @@ void Run::make_states() {
   }
   for (int rank = 0; rank < topology.workers(); ++rank) {
     workers.push_back(std::unique_ptr<WorkerState>(
-        new WorkerState{.run = *this, .rank = rank, .stages = {*this, rank}}));
+        new WorkerState{.run = *this,
+                        .rank = rank,
+                        .stages = {*this, rank},
+                        .processor = Processor(setup.scenario.slowdown_beside_collectives())}));
     workers.back()->read_version.assign(
         shards, std::vector<std::int64_t>(std::max<std::size_t>(pieces, 1)));
     workers.back()->cache.assign(shards, std::vector<CachedPiece>(pieces));
@@ -130,6 +133,16 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
   return payload;
 }
 
+void Run::collective_begins(int rank) {
+  if (rank < trace.workers)
+    workers[index(rank)]->processor.collective_begins();
+}
+
+void Run::collective_ends(int rank) {
+  if (rank < trace.workers)
+    workers[index(rank)]->processor.collective_ends();
+}
+
 void Run::add_row(double start_s, Row row) {
   row.start_s = start_s;
   row.end_s = sg::Engine::get_clock();
@@ -148,7 +161,9 @@ void Run::work(const Work& work, Row row) {
   row.verb = work.kind == Work::Kind::encode ? "compress" : "decompress";
   const double start_s = sg::Engine::get_clock();
   const double seconds = setup.traffic.compression.seconds(row.rank, work, row.iteration);
-  if (seconds > 0 && trace.on_worker[index(row.rank)] >= 0)
+  if (seconds > 0 && row.rank < trace.workers)
+    workers[index(row.rank)]->processor.compute(seconds * hosts[index(row.rank)]->get_speed());
+  else if (seconds > 0 && trace.on_worker[index(row.rank)] >= 0)
     sg::this_actor::execute(seconds * hosts[index(row.rank)]->get_speed());
   else if (seconds > 0)
     sg::this_actor::sleep_for(seconds);

@@ -75,6 +75,9 @@ struct Run {
   // Adds bytes that came in so many partitions, of which all but the first took `coming_s` to come:
   // each is added while the next one comes.
   void sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s, Row row);
+  // On the worker's processor; no other rank computes beside collectives.
+  void collective_begins(int rank);
+  void collective_ends(int rank);
   // Starts an actor. An exception in it ends the run with an error instead of an abort.
   sg::ActorPtr start(const std::string& name, int rank, std::function<void()> body);
   void actor_ended(int rank);

@@ -123,10 +123,15 @@ void Stages::execute(const std::shared_ptr<const Plan>& plan, int first, const B
   if (!is_pipeline(*plan)) {
     const bool channels = streams_of(*plan, 1) > 1;
     stream(first).jobs.add([this, first, plan, &bucket, iteration, done, channels] {
+      run.collective_begins(rank);
+      const auto ended = [this, done] {
+        run.collective_ends(rank);
+        done();
+      };
       if (!channels)
-        return stream(first).average(*plan, bucket, iteration, done);
+        return stream(first).average(*plan, bucket, iteration, ended);
       in_channels(*plan, first, bucket, iteration);
-      done();
+      ended();
     });
     return;
   }

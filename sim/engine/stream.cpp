@@ -64,7 +64,9 @@ void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
       phase(*moves, bucket, iteration, last ? done : nullptr);
       continue;
     }
+    run.collective_ends(rank);  // while this computes instead
     run.work(std::get<Work>(plan[i]), row("", bucket.index, iteration));
+    run.collective_begins(rank);
     last_row = run.trace.rows.size() - 1;
     if (last)
       done();

@@ -9,13 +9,13 @@
 namespace syncline {
 namespace {
 
-// Computes what takes `solo_s` alone on the worker's host; sharing it, or a speed profile, can make
-// it longer.
+// Computes what takes `solo_s` alone on the worker's host; sharing it, a speed profile, or
+// collectives beside it can make it longer.
 void compute(WorkerState& state, double solo_s, const Row& row) {
   const double start_s = sg::Engine::get_clock();
   const double seconds = solo_s * state.slowdown;
   if (seconds > 0)
-    sg::this_actor::execute(seconds * state.cluster().workers[index(state.rank)].speed_flops);
+    state.processor.compute(seconds * state.cluster().workers[index(state.rank)].speed_flops);
   state.run.add_row(start_s, row);
 }
 

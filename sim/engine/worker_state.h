@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/engine/actors.h"
+#include "sim/engine/processor.h"
 #include "sim/engine/stages.h"
 #include "sim/learning/learner.h"
 #include "sim/trace.h"
@@ -35,6 +36,7 @@ struct WorkerState {
   StreamState& stream = *stages.streams.front();  // of everything that is no pipeline
   JobQueue compressing{run};                      // where the host has a second core
   JobQueue cycling{run};                          // where averages begin when a cycle ends
+  Processor processor;
   int iteration = -1;
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward

@@ -151,6 +151,16 @@ void find_conflicts(const Scenario& scenario, const GivenOptions& given,
              "channels = {} means nothing to {}; allowed are exchanges {}", *scenario.channels,
              schedule.server != nullptr ? "schedule " + schedule.name : "exchange " + exchange.name,
              those_that<Exchange>([](const Exchange& one) { return one.has_channels; }))});
+  if (scenario.slowdown_beside_collectives() > 0 &&
+      (schedule.partners() != Schedule::Partners::each_other || exchange.uses_servers))
+    conflicts.push_back(
+        {"overlap-slowdown",
+         fmt::format("overlap-slowdown = {} means nothing to {}: what goes to servers is no "
+                     "collective on the device; allowed is 0",
+                     scenario.written.at("overlap-slowdown"),
+                     schedule.partners() != Schedule::Partners::each_other
+                         ? "schedule " + schedule.name
+                         : "exchange " + exchange.name)});
   if (scenario.throughput_is_of_schedule && !scenario.throughput)
     conflicts.push_back({"throughput-of",
                          "throughput-of = schedule: give throughput, the rate of one worker with "

@@ -172,6 +172,13 @@ std::vector<Option> fixed_options() {
           "communicate while backward goes on",
           "Without it communication begins when backward has ended, as in simple implementations.",
           "off"),
+      row("overlap-slowdown", &Scenario::overlap_slowdown, numbers(0, 10, "published"), "0",
+          Role::question,
+          "share by which computation takes longer beside collectives of its worker",
+          "NCCL's kernels take multiprocessors and memory bandwidth from it. published: 0.189, the "
+          "mean on four A100, H100, MI210 or MI250 (at most 0.40; Lee et al. 2025, arXiv "
+          "2507.03114).",
+          "0,published"),
       fusion(
           row("bucket-bytes", nullptr, "26214400", Role::choice,
               "fusion size: 0 per tensor, `all` one bucket, `merged` MG-WFBP's",

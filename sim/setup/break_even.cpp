@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "sim/setup/flight_times.h"
+
 namespace syncline {
 
 namespace {
@@ -38,10 +40,11 @@ std::vector<Leg> legs_of(const ExchangeTime& bucket, double bandwidth) {
   return legs;
 }
 
-// When the tasks end on one core, of which work inside an exchange has half while a task runs. The
-// next bucket's exchange begins when this one's legs have ended; it is over `shared_s` later.
+// When the tasks end on one core, of which work inside an exchange has half while a task runs, and
+// which is slowed down while an exchange moves. The next bucket's exchange begins when this one's
+// legs have ended; it is over `shared_s` later.
 double one_core_seconds(const std::vector<Task>& tasks, const std::vector<ExchangeTime>& buckets,
-                        double bandwidth) {
+                        double bandwidth, double slowdown) {
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<double> over_s(buckets.size(), never);
   std::vector<double> begins_s(buckets.size(), 0);  // not before its cycle ends
@@ -61,7 +64,7 @@ double one_core_seconds(const std::vector<Task>& tasks, const std::vector<Exchan
     const bool computes = task_from_s <= now_s;
     const bool is_made = static_cast<int>(bucket) < made;
     const bool exchanges = is_made && begins_s[bucket] <= now_s;
-    const double rate = computes && exchanges && legs[leg].works ? 0.5 : 1;
+    const double rate = !computes || !exchanges ? 1 : legs[leg].works ? 0.5 : 1 / (1 + slowdown);
     const double task_s = computes ? task_left_s / rate : task_from_s - now_s;
     const double leg_s = exchanges ? leg_left_s / (legs[leg].works ? rate : 1) : never;
     if (const double begins_in_s = is_made && !exchanges ? begins_s[bucket] - now_s : never;
@@ -96,40 +99,51 @@ double one_core_seconds(const std::vector<Task>& tasks, const std::vector<Exchan
 }
 
 // From its first computation, which takes `before_s`, to the end of the last one. With `overlap`
-// backward comes in between, and makes buckets.
+// backward comes in between, and makes buckets. All computation takes `longer` times as long; if
+// it is 1, as long as the exchanges beside it say.
 double averaging_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
                          double bandwidth, int worker, double before_s, bool overlap,
-                         double after_s) {
+                         double after_s, double longer = 1) {
   const ComputeTimes& compute = setup.compute;
   const bool second_core = setup.traffic.cluster.workers.front().cores > 1;  // for compression
   const auto backward_s = [&](std::size_t bucket) {
-    return overlap ? compute.backward_s(worker, setup.buckets[bucket]) : 0;
+    return overlap ? longer * compute.backward_s(worker, setup.buckets[bucket]) : 0;
   };
+  const double slowdown = longer > 1 ? 0 : setup.scenario.slowdown_beside_collectives();
   if (!second_core) {
-    std::vector<Task> tasks{{.seconds = before_s}};
+    std::vector<Task> tasks{{.seconds = longer * before_s}};
     for (std::size_t i = 0; i < buckets.size(); ++i)
       tasks.push_back({.seconds = backward_s(i) + buckets[i].compress_s,
                        .makes = static_cast<int>(i),
                        .waits_s = setup.buckets[i].waits_s});
     for (std::size_t i = 0; i < buckets.size(); ++i)
       tasks.push_back({.seconds = buckets[i].decompress_s, .reads = static_cast<int>(i)});
-    tasks.push_back({.seconds = after_s});
-    return one_core_seconds(tasks, buckets, bandwidth);
+    tasks.push_back({.seconds = longer * after_s});
+    return one_core_seconds(tasks, buckets, bandwidth, slowdown);
   }
-  double computed_s = before_s;
+  FlightTimes in_flight(slowdown);
+  double computed_s = longer * before_s;
   double compressed_s = 0;
   double free_s = 0;
   double read_s = 0;
+  std::vector<double> end_s;
   for (std::size_t i = 0; i < buckets.size(); ++i) {
     const ExchangeTime& bucket = buckets[i];
-    computed_s += backward_s(i);
-    compressed_s = std::max(compressed_s, computed_s) + bucket.compress_s;
-    const double end_s = std::max(free_s, compressed_s + setup.buckets[i].waits_s) +
-                         bucket.fixed_s + bucket.between_s + bucket.bytes_s / bandwidth;
-    free_s = end_s - bucket.shared_fixed_s - bucket.shared_bytes_s / bandwidth;
-    read_s = std::max(read_s, end_s) + bucket.decompress_s;
+    computed_s = in_flight.computed_s(computed_s, backward_s(i));
+    compressed_s = in_flight.computed_s(std::max(compressed_s, computed_s), bucket.compress_s);
+    const double begin_s = std::max(free_s, compressed_s + setup.buckets[i].waits_s);
+    end_s.push_back(begin_s + bucket.fixed_s + bucket.between_s + bucket.bytes_s / bandwidth);
+    double at_s = begin_s;
+    for (const Leg& leg : legs_of(bucket, bandwidth)) {
+      if (!leg.works)
+        in_flight.add(at_s, at_s + leg.seconds);
+      at_s += leg.seconds;
+    }
+    free_s = end_s.back() - bucket.shared_fixed_s - bucket.shared_bytes_s / bandwidth;
   }
-  return std::max(read_s, computed_s) + after_s;
+  for (std::size_t i = 0; i < buckets.size(); ++i)
+    read_s = in_flight.computed_s(std::max(read_s, end_s[i]), buckets[i].decompress_s);
+  return std::max(read_s, computed_s) + longer * after_s;
 }
 
 }  // namespace
@@ -147,13 +161,21 @@ double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& bu
   if (schedule.round == nullptr)
     return averaging_seconds(setup, buckets, bandwidth, worker, before_s, overlap, stepping_s);
   // A worker that averages once in a round does so after its steps, and takes one more then.
-  const double alone_s = within.empty() ? forward_s + compute.backward_s(worker) + stepping_s
-                                        : averaging_seconds(setup, within, bandwidth, worker,
-                                                            before_s, overlap, stepping_s);
+  const auto iteration_s = [&](double longer) {
+    return within.empty() ? longer * (forward_s + compute.backward_s(worker) + stepping_s)
+                          : averaging_seconds(setup, within, bandwidth, worker, before_s, overlap,
+                                              stepping_s, longer);
+  };
+  const double alone_s = iteration_s(1);
   const double average_s = averaging_seconds(setup, buckets, bandwidth, worker, 0, false, 0);
-  const double hidden_s =
-      schedule.delay == nullptr ? 0 : schedule.delay(setup.scenario.schedule_settings) * alone_s;
-  return alone_s + (std::max(average_s - hidden_s, 0.0) + stepping_s) / setup.traffic.round;
+  const double delay =
+      schedule.delay == nullptr ? 0 : schedule.delay(setup.scenario.schedule_settings);
+  // While an average is under way iterations compute for longer.
+  const double beside_s = delay * iteration_s(1 + setup.scenario.slowdown_beside_collectives());
+  const double later_s =
+      beside_s == 0 ? 0 : (beside_s - delay * alone_s) * std::min(1.0, average_s / beside_s);
+  return alone_s +
+         (later_s + std::max(average_s - beside_s, 0.0) + stepping_s) / setup.traffic.round;
 }
 
 namespace {

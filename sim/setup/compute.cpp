@@ -244,6 +244,12 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
                                 scenario.written.at("recompute"), more);
+  if (const double slowdown = scenario.slowdown_beside_collectives(); slowdown > 0)
+    times.source += fmt::format("; takes {:.3f} times as long beside collectives{}", 1 + slowdown,
+                                scenario.overlap_slowdown
+                                    ? ""
+                                    : ", the published mean of GPT and LLaMA on four A100, H100, "
+                                      "MI210 or MI250 (Lee et al. 2025, arXiv 2507.03114)");
   if (!model.read_as.empty())
     times.source += "; model read as " + model.read_as;
   return times;

@@ -291,6 +291,11 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
   if (lesson != nullptr && scenario.optimizer_adapts)
     warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
+  if (scenario.slowdown_beside_collectives() > 0 &&
+      std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; }))
+    warnings.emplace_back(
+        "overlap-slowdown with fusion-cycle: gradients go in the cycles of a backward pass that "
+        "nothing slows down");
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back(
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/setup/flight_times.h"
+
 namespace syncline {
 namespace {
 
@@ -14,7 +16,8 @@ class ShardClock {
         times_(times),
         worker_(static_cast<int>(std::ranges::max_element(setup.compute.solo_s) -
                                  setup.compute.solo_s.begin())),
-        arrived_s_(setup.buckets.size()) {}
+        arrived_s_(setup.buckets.size()),
+        in_flight_(setup.scenario.slowdown_beside_collectives()) {}
 
   // Of the second iteration, into which gathers may reach from the first one.
   double seconds() {
@@ -34,11 +37,11 @@ class ShardClock {
     const ComputeTimes& compute = setup_.compute;
     for (int left = compute.micro_steps - 1; left >= 0; --left) {
       pass(forward, 0, how_.prefetch, [&](int i, auto) {
-        now_s_ += compute.forward_s(worker_, setup_.buckets[index(forward[index(i)])].forward_flop);
+        computes(compute.forward_s(worker_, setup_.buckets[index(forward[index(i)])].forward_flop));
       });
       const int ahead = how_.backward == Sharding::Backward::pre ? how_.prefetch : 0;
       pass(backward, 1, ahead, [&](int unit, auto gather_to) {
-        now_s_ += compute.backward_s(worker_, setup_.buckets[index(unit)]);
+        computes(compute.backward_s(worker_, setup_.buckets[index(unit)]));
         if (how_.backward == Sharding::Backward::post)
           gather_to(unit + 1);
         if (left == 0 || !how_.adds_whole)
@@ -46,7 +49,7 @@ class ShardClock {
       });
     }
     wait_for(std::max(scattered_s_, averaged_s_));
-    now_s_ += compute.launch_s + compute.step_s[index(worker_)];
+    computes(compute.launch_s + compute.step_s[index(worker_)]);
     if (how_.parameters)
       return;
     for (const int unit : forward)
@@ -71,10 +74,14 @@ class ShardClock {
     }
   }
 
+  void computes(double seconds) { now_s_ = in_flight_.computed_s(now_s_, seconds); }
+
   void wait_for(double end_s) { now_s_ = std::max(now_s_, end_s); }
 
   void queue(double seconds) {
-    free_s_ = std::max(free_s_, now_s_) + seconds;
+    const double begins_s = std::max(free_s_, now_s_);
+    free_s_ = begins_s + seconds;
+    in_flight_.add(begins_s, free_s_);
     if (!setup_.scenario.overlap)
       wait_for(free_s_);
   }
@@ -89,7 +96,9 @@ class ShardClock {
     scattered_s_ = free_s_;
     if (times_.across.empty())
       return;
-    averaged_s_ = std::max(averaged_s_, free_s_) + times_.across[index(unit)].exchange_s();
+    const double begins_s = std::max(averaged_s_, free_s_);
+    averaged_s_ = begins_s + times_.across[index(unit)].exchange_s();
+    in_flight_.add(begins_s, averaged_s_);
     if (!setup_.scenario.overlap)
       wait_for(averaged_s_);
   }
@@ -103,6 +112,7 @@ class ShardClock {
   double scattered_s_ = 0;
   double averaged_s_ = 0;          // and of that across them
   std::vector<double> arrived_s_;  // by unit
+  FlightTimes in_flight_;          // of both streams
 };
 
 ExchangeTime repeated(const ExchangeTime& one, double count) {

@@ -1,0 +1,57 @@
+#include "sim/engine/processor.h"
+
+#include <simgrid/Exception.hpp>
+
+namespace syncline {
+
+// Every call into SimGrid lets other actors run, at the same simulated moment. So each says what
+// was true for a computation that it knows, and looks again afterwards.
+
+void Processor::compute(double flop) {
+  if (slowdown_ == 0) {
+    sg::this_actor::execute(flop);
+    return;
+  }
+  const auto own = std::make_shared<Computation>(Computation{.left_flop = flop});
+  struct Listed {
+    std::vector<std::shared_ptr<Computation>>& all;
+    std::shared_ptr<Computation> one;
+    ~Listed() { std::erase(all, one); }  // also where the run ends with an error
+  };
+  const Listed listed{under_way_, own};
+  under_way_.push_back(own);
+  while (own->left_flop > 0) {
+    own->factor = factor();
+    own->activity = sg::this_actor::exec_async(own->left_flop * own->factor);
+    if (factor() != own->factor) {
+      own->activity->cancel();
+      continue;
+    }
+    try {
+      own->activity->wait();
+      own->left_flop = 0;
+    } catch (const simgrid::CancelException&) {
+      // What is left goes on at another rate.
+    }
+  }
+}
+
+void Processor::change_collectives(int more) {
+  const double before = factor();
+  collectives_ += more;
+  if (factor() == before)
+    return;
+  const auto now_under_way = under_way_;
+  for (const std::shared_ptr<Computation>& one : now_under_way) {
+    const sg::ExecPtr activity = one->activity;
+    if (activity == nullptr)
+      continue;
+    const double left_flop = activity->get_remaining();
+    if (left_flop <= 0 || one->activity != activity)  // it ends now, or begins anew
+      continue;
+    one->left_flop = left_flop / one->factor;
+    activity->cancel();
+  }
+}
+
+}  // namespace syncline
