@@ -144,32 +144,32 @@ LowToHigh DeviceRates::seconds(double launches, double bytes, double synchronisa
   const auto all_s = [&](double launch, double synchronisation, double rate_Bps) {
     return six_digits(launches * launch + synchronisations * synchronisation + bytes / rate_Bps);
   };
-  const double fastest_Bps = bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
+  const double fastest_Bps = cache_bytes > 0 && bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
   return {all_s(launch_s.low, synchronisation_s.low, fastest_Bps),
           all_s(launch_s.typical, synchronisation_s.typical, stream_Bps.typical),
           all_s(launch_s.high, synchronisation_s.high, stream_Bps.low)};
 }
 
 std::vector<std::pair<std::string, std::string>> DeviceRates::header() const {
-  char cache[96] = "no measured rate of this device's L2, so nothing comes from there";
+  char cache[96] = "its rate is not measured, so nothing comes from there";
   if (cache_bytes > 0)
     std::snprintf(cache, sizeof cache, "%.4g bytes/s for operations that move up to %.4g bytes, ",
                   cache_Bps, cache_bytes);
-  return {{"range",
-           "seconds has the typical figures below, p10 the fast and p90 the slow ends of all: no "
-           "spread "
-           "of measurements. What kernels lose beside bytes, launches and waiting (serial parts, "
-           "polling, divisions) is in none of them"},
-          {"stream", written(stream_Bps, "bytes/s") + ": " + stream_source},
-          {"launch", written(launch_s, "s") + ": " + launch_source},
-          {"synchronisation", written(synchronisation_s, "s") +
-                                  ": of the host, in published code; estimated by who read it, "
-                                  "nobody's measurement"},
-          {"cache",
-           cache + (cache_bytes > 0 ? "in p10 alone: " + cache_source +
-                                          ", reading; a bucket that backward has just made may "
-                                          "be there, one that is read cold is not"
-                                    : "")}};
+  return {
+      {"range",
+       "seconds has the typical figures below, p10 the fast and p90 the slow ends of all: no "
+       "spread of measurements. What kernels lose beside bytes, launches and waiting (serial "
+       "parts, "
+       "polling, divisions) is in none of them"},
+      {"stream", written(stream_Bps, "bytes/s") + ": " + stream_source},
+      {"launch", written(launch_s, "s") + ": " + launch_source},
+      {"synchronisation", written(synchronisation_s, "s") +
+                              ": of the host, in published code; estimated by who read it, "
+                              "nobody's measurement"},
+      {"L2", cache + (cache_bytes > 0 ? "in p10 alone: " + cache_source +
+                                            ", reading; a bucket that backward has just made may "
+                                            "be there, one that is read cold is not"
+                                      : "")}};
 }
 
 }  // namespace syncline

@@ -75,7 +75,7 @@ std::string described(const std::vector<Ranges>& ways, const PlatformLink* link)
     const auto& [from, to] = ways.front()[i];
     text += text.empty() ? "" : "; and ";
     if (from > 0 && to > 0)
-      text += "compression is faster from " + limit(i, &BandwidthRange::from) + ", to " +
+      text += "compression is faster above " + limit(i, &BandwidthRange::from) + ", and below " +
               limit(i, &BandwidthRange::to);
     else if (from > 0)
       text += limit(i, &BandwidthRange::from) + "; compression is faster above";

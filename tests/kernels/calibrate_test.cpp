@@ -182,6 +182,15 @@ TEST(Calibrate, ModelledEndsAreThoseOfTheRates) {
           << elements;
 }
 
+// Codes of one value have fewer bytes than its share of the usual message.
+TEST(Calibrate, ModelledSecondsAreNumbersWhereNoL2IsKnown) {
+  const std::string path = testing::TempDir() + "no_l2.csv";
+  ASSERT_EQ(
+      calibrate("--model v100 --compressors qsgd --sizes 1 --set coding=sparse --out " + path).code,
+      0);
+  EXPECT_GT(read_cost_table(path).rows.size(), 1u);  // which has all that makes a range
+}
+
 // By hand: decoding adds into a sum that is there, so of n elements it reads and writes the sectors
 // of eight that hold one of those that were sent, and the message; encoding is a chain.
 TEST(Calibrate, ModelledTrafficIsThatOfTheKernels) {
