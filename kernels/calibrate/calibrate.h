@@ -53,10 +53,6 @@ struct Timing {
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread);
 
-// A GPU moves at least this: the compressor's `traffic`, at the cell's settings.
-double encode_bytes(const Cell& cell, std::size_t elements);
-double decode_bytes(const Cell& cell, std::size_t elements);
-
 // Adds what every measured table says at the end of its header.
 void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,
                    const std::string& small_spread, CostTable& table);

@@ -70,7 +70,9 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
     const Timing timing =
         timed_samples(run.runtime.sampler(device, cell.settings, gradient, start, decode),
                       patience_seconds, small_spread);
-    const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
+    const MemoryTraffic& traffic = cell.compressor->traffic;
+    const auto& enqueued = decode ? traffic.decode : traffic.encode;
+    const double moved = enqueued ? bytes_of(enqueued(cell.settings, elements)) : 0.0;
     run.add(device.name, written_settings(*cell.compressor, cell.settings),
             decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }
