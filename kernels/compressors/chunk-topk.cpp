@@ -392,7 +392,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = 13.5,
+                .floor = 12.4,
                 .published = {40, 9, 0}},
 }};
 
