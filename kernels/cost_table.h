@@ -62,9 +62,14 @@ struct CostTable {
   std::string lacking(const std::vector<CostQuestion>& questions) const;
 };
 
+// The header of a table that is still being measured has a line of this key, which says how far it
+// is; the line goes when all has been measured, or as much as was wanted.
+inline const std::string unfinished_key = "unfinished";
+
 // Throws std::exception with path, line, what is wrong and what is allowed. A table must
-// say its device and provenance (measured, published or modelled), and hold at least one row.
-CostTable read_cost_table(const std::string& path);
+// say its device and provenance (measured, published or modelled), and hold at least one row. One
+// that is unfinished is refused, with the command that goes on, unless `or_unfinished`.
+CostTable read_cost_table(const std::string& path, bool or_unfinished = false);
 // Writes as write_atomically does (kernels/io/whole_file.h).
 void write_cost_table(const CostTable& table, const std::string& path);
 

@@ -86,9 +86,21 @@ CostRow parsed_row(const std::vector<std::string>& cells, const std::vector<std:
           printable(cells[8])};
 }
 
+void refuse_unfinished(const CostTable& table) {
+  using Line = std::pair<std::string, std::string>;
+  const auto found = std::ranges::find(table.header, unfinished_key, &Line::first);
+  if (found == table.header.end())
+    return;
+  const auto command = std::ranges::find(table.header, "command", &Line::first);
+  throw std::invalid_argument(
+      table.path + ": unfinished, " + found->second + ": allowed is a whole table; to go on: " +
+      (command == table.header.end() ? "syncline-calibrate" : command->second) + " --resume " +
+      table.path);
+}
+
 }  // namespace
 
-CostTable read_cost_table(const std::string& path) {
+CostTable read_cost_table(const std::string& path, bool or_unfinished) {
   CostTable table;
   table.path = path;
   std::vector<std::string> names;
@@ -122,6 +134,8 @@ CostTable read_cost_table(const std::string& path) {
   if (provenance != "measured" && provenance != "published" && provenance != "modelled")
     throw std::invalid_argument(path + ": provenance '" + brief(provenance) +
                                 "': allowed are measured, published or modelled");
+  if (!or_unfinished)
+    refuse_unfinished(table);
   return table;
 }
 

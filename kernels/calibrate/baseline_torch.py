@@ -68,13 +68,20 @@ def seconds_of(torch, device, work):
 
 
 def timed(torch, device, prepare, work):
-    """Median, p10 and p90 of up to 31 samples: until the quartiles are close or the patience ends."""
+    """Median, p10 and p90 of up to 31 samples: until the quartiles are close or the patience ends.
+    A GPU works for a second before, so that its clocks are those of work; its cache is emptied by
+    reading, which leaves nothing to be written back."""
     spread, patience_s, eviction_mib = (0.1, 0.6, 64) if device == "cpu" else (0.02, 5, 256)
     eviction = torch.empty(eviction_mib << 20, dtype=torch.uint8, device=device)
+    evict = (lambda: eviction.fill_(len(samples))) if device == "cpu" else eviction.sum
     begun, samples, done = time.monotonic(), [], False
+    while device != "cpu" and time.monotonic() - begun < 1:
+        evict()
+        torch.cuda.synchronize()
+    begun = time.monotonic()
     while not done:
         prepare()
-        eviction.fill_(len(samples))
+        evict()
         samples.append(seconds_of(torch, device, work))
         low, first, median, third, high = (sorted(samples)[int(share * (len(samples) - 1) + 0.5)]
                                            for share in (0.1, 0.25, 0.5, 0.75, 0.9))

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,18 +15,21 @@ namespace syncline {
 
 struct CalibrateOptions {
   std::string device = "cpu";
-  std::string out, append, model;
+  std::string out, append, resume;  // one of them is the table
+  std::string model;
   std::vector<std::string> compressors, densities, bits, distributions;
   std::map<std::string, std::vector<std::string>> set;  // other options, by name
   std::vector<std::size_t> sizes;
-  std::string command;  // what was asked for, but for where it goes
-  int threads = 0;      // 0: what there is
+  std::string command;  // what was asked for, but for where it goes and how long it may take
+  double budget_s = std::numeric_limits<double>::infinity();
+  int threads = 0;  // 0: what there is
   bool baselines = true;
 };
 
 // Throws std::invalid_argument on anything that is not allowed.
 CalibrateOptions parsed_options(const std::vector<std::string>& arguments);
 std::string usage();
+const std::string& table_path(const CalibrateOptions& options);
 
 // One cell of the measurement: a compressor with its settings.
 struct Cell {
@@ -57,12 +61,9 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
 double encode_bytes(const Cell& cell, std::size_t elements);
 double decode_bytes(const Cell& cell, std::size_t elements);
 
-// Adds what every measured table says at the end of its header.
-void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,
-                   const std::string& small_spread, CostTable& table);
-
-CostTable measured_on_cpu(const CalibrateOptions& options);
-CostTable measured_on_cuda(const CalibrateOptions& options);
+// These write the table while they measure it, and return the program's exit code.
+int measure_on_cpu(const CalibrateOptions& options);
+int measure_on_cuda(const CalibrateOptions& options);
 CostTable modelled(const CalibrateOptions& options);
 
 // "2026-11-21", and the commit of the sources where git can tell.

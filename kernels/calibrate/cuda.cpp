@@ -1,8 +1,10 @@
 // Measuring on a GPU: the same table, the same checks; kernels come from the device registry.
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include "kernels/arithmetic/keys.h"
-#include "kernels/calibrate/calibrate.h"
+#include "kernels/calibrate/growing_table.h"
 #include "kernels/gpu/device.h"
 
 namespace syncline {
@@ -39,40 +41,66 @@ double check(const DeviceRuntime& runtime, const DeviceCompressor& device, const
   return static_cast<double>(got.size());
 }
 
-struct Run {  // one table in the making
-  const DeviceRuntime& runtime;
-  double bandwidth = 0;
-  int noisy = 0;
-  CostTable table = {};
+constexpr double patience_seconds = 5, small_spread = 0.02, warm_seconds = 1;
 
-  void add(const std::string& name, const std::string& settings, const char* operation,
-           std::size_t elements, double bytes_moved, double wire_bytes,
-           const std::string& distribution, const Timing& timing) {
-    const double n = static_cast<double>(elements), rate = bytes_moved / timing.median;
-    noisy += timing.quiet ? 0 : 1;
-    table.rows.push_back({name, settings, operation, n, timing.median, timing.p10, timing.p90,
-                          wire_bytes, distribution});
-    std::printf("%-22s %-19s %-11s %11.0f %9.3f ms %7.1f Ge/s %7.1f GB/s %4.0f %%%s\n",
-                name.c_str(), operation, distribution.c_str(), n, timing.median * 1e3,
-                n / timing.median * 1e-9, rate * 1e-9, rate / bandwidth * 100,
-                timing.quiet ? "" : "  noisy");
+// Times on a device whose clocks are those of work: before the first timing it works for a second,
+// and before each one for as long as it was idle meanwhile, while the CPU made and checked data.
+class WarmTimer {
+ public:
+  explicit WarmTimer(const DeviceRuntime& runtime)
+      : runtime_(runtime), idle_MHz_(runtime.clock_MHz()) {
+    runtime_.work_for(warm_seconds);
   }
+
+  Timing timed(const std::function<double()>& sample) {
+    using Seconds = std::chrono::duration<double>;
+    const double idle = Seconds(std::chrono::steady_clock::now() - busy_until_).count();
+    runtime_.work_for(std::min(idle, warm_seconds));
+    const Timing timing = timed_samples(sample, patience_seconds, small_spread);
+    clocks_MHz_.push_back(runtime_.clock_MHz());
+    busy_until_ = std::chrono::steady_clock::now();
+    return timing;
+  }
+
+  HeaderLines notes() const {
+    if (clocks_MHz_.empty())
+      return {};
+    std::vector<double> sorted = clocks_MHz_;
+    std::ranges::sort(sorted);
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "%.0f to %.0f MHz after each timing, median %.0f, %zu timings; %.0f MHz before "
+                  "the device was warmed up",
+                  sorted.front(), sorted.back(), sorted[sorted.size() / 2], sorted.size(),
+                  idle_MHz_);
+    return {{clocks_key, text}};
+  }
+
+ private:
+  const DeviceRuntime& runtime_;
+  double idle_MHz_ = 0;
+  std::vector<double> clocks_MHz_ = {};
+  std::chrono::steady_clock::time_point busy_until_ = std::chrono::steady_clock::now();
 };
 
-constexpr double patience_seconds = 5, small_spread = 0.02;
+struct CudaRun {  // one table in the making
+  const DeviceRuntime& runtime;
+  WarmTimer& timer;
+  GrowingTable& table;
+};
 
-void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
+void measure(const Cell& cell, const std::string& distribution, std::size_t elements,
+             const CudaRun& run) {
   const DeviceCompressor& device = Registered<DeviceCompressor>::find(cell.compressor->name);
   const Values gradient = gradient_of(distribution, elements, 1);
   const State start = starting_state(cell, distribution, elements);
   const double bytes = check(run.runtime, device, cell, gradient, start);
   for (const bool decode : {false, true}) {
     const Timing timing =
-        timed_samples(run.runtime.sampler(device, cell.settings, gradient, start, decode),
-                      patience_seconds, small_spread);
+        run.timer.timed(run.runtime.sampler(device, cell.settings, gradient, start, decode));
     const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
-    run.add(device.name, written_settings(*cell.compressor, cell.settings),
-            decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
+    run.table.add(device.name, written_settings(*cell.compressor, cell.settings),
+                  decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }
 }
 
@@ -87,63 +115,79 @@ std::size_t size_of(const Cell& cell, std::size_t elements) {
 
 const std::string published = "published-";
 
-// The published code of this compressor, where there is a chain of its operations.
-void measure_as_published(const Cell& cell, std::size_t elements, Run& run) {
+const std::string published_operation = "encode-as-published";
+
+// The published code of a compressor: the chain of its operations.
+void measure_as_published(const Cell& cell, const DeviceBaseline& chain, std::size_t elements,
+                          const CudaRun& run) {
   const Compressor& compressor = *cell.compressor;
-  const auto found = Registered<DeviceBaseline>::all().find(published + compressor.name);
-  if (found == Registered<DeviceBaseline>::all().end())
-    return;
   const Values gradient = gradient_of("gauss", elements, 1);
-  run.add(
-      compressor.name, written_settings(compressor, cell.settings), "encode-as-published", elements,
-      static_cast<double>(elements) * found->second.bytes_per_element,
+  run.table.add(
+      compressor.name, written_settings(compressor, cell.settings), published_operation, elements,
+      static_cast<double>(elements) * chain.bytes_per_element,
       compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes, "gauss",
-      timed_samples(run.runtime.baseline_sampler(found->second, gradient, size_of(cell, elements)),
-                    patience_seconds, small_spread));
+      run.timer.timed(run.runtime.baseline_sampler(chain, gradient, size_of(cell, elements))));
 }
 
-// A user would pick these without us.
-void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
+// A user would pick one of these without us.
+void measure_baseline(const DeviceBaseline& baseline, std::size_t elements,
+                      const std::string& density, const CudaRun& run) {
   const Values gradient = gradient_of("gauss", elements, 1);
   const std::size_t k = wanted(std::stod(density), elements);
-  for (const auto& [name, baseline] : Registered<DeviceBaseline>::all()) {
-    if (name.starts_with(published))
-      continue;
-    std::fprintf(stderr, "%s, %zu elements\n", name.c_str(), elements);
-    run.add(name, "density=" + density, "encode", elements,
-            static_cast<double>(elements) * baseline.bytes_per_element, 8 * static_cast<double>(k),
-            "gauss",
-            timed_samples(run.runtime.baseline_sampler(baseline, gradient, k), patience_seconds,
-                          small_spread));
+  run.table.add(baseline.name, "density=" + density, "encode", elements,
+                static_cast<double>(elements) * baseline.bytes_per_element,
+                8 * static_cast<double>(k), "gauss",
+                run.timer.timed(run.runtime.baseline_sampler(baseline, gradient, k)));
+}
+
+std::vector<Measurement> measurements_of(const CalibrateOptions& options, const CudaRun& run) {
+  std::vector<Measurement> all;
+  const auto& baselines = Registered<DeviceBaseline>::all();
+  for (const std::size_t elements : options.sizes) {
+    const double n = static_cast<double>(elements);
+    for (const Cell& cell : cells_of(options)) {
+      const std::string& name = cell.compressor->name;
+      if (!Registered<DeviceCompressor>::all().contains(name))
+        continue;
+      for (const std::string& distribution : options.distributions)
+        all.push_back({name, distribution, elements, rows_of(cell, elements, distribution),
+                       [=, &run] { measure(cell, distribution, elements, run); }});
+      if (const auto found = baselines.find(published + name);
+          options.baselines && found != baselines.end())
+        all.push_back({found->first,
+                       "gauss",
+                       elements,
+                       {{name, written_settings(*cell.compressor, cell.settings),
+                         published_operation, n, "gauss"}},
+                       [=, &run] { measure_as_published(cell, found->second, elements, run); }});
+    }
+    const std::string& density = options.densities.back();
+    for (const auto& [name, baseline] : baselines)
+      if (const DeviceBaseline* one = &baseline; options.baselines && !name.starts_with(published))
+        all.push_back({one->name,
+                       "gauss",
+                       elements,
+                       {{one->name, "density=" + density, "encode", n, "gauss"}},
+                       [=, &run] { measure_baseline(*one, elements, density, run); }});
   }
+  return all;
 }
 
 }  // namespace
 
-CostTable measured_on_cuda(const CalibrateOptions& options) {
+int measure_on_cuda(const CalibrateOptions& options) {
   const DeviceRuntime& runtime = usable_runtime();
-  Run run{runtime, runtime.copy_bandwidth()};
-  for (const std::size_t elements : options.sizes) {
-    for (const Cell& cell : cells_of(options)) {
-      const std::string& name = cell.compressor->name;
-      if (!Registered<DeviceCompressor>::all().contains(name)) {
-        std::fprintf(stderr, "%s has no CUDA version: not measured\n", name.c_str());
-        continue;
-      }
-      for (const std::string& distribution : options.distributions) {
-        std::fprintf(stderr, "%s, %s, %zu elements\n", name.c_str(), distribution.c_str(),
-                     elements);
-        measure(cell, distribution, elements, run);
-      }
-      if (options.baselines)
-        measure_as_published(cell, elements, run);
-    }
-    if (options.baselines)
-      measure_baselines(elements, options.densities.back(), run);
-  }
-  run.table.header = runtime.about();
-  finish_header(run.bandwidth, "cache written over", run.noisy, "2 %", run.table);
-  return run.table;
+  for (const std::string& name : options.compressors)
+    if (!Registered<DeviceCompressor>::all().contains(name))
+      std::fprintf(stderr, "%s has no CUDA version: not measured\n", name.c_str());
+  GrowingTable table(options, runtime.about());
+  WarmTimer timer(runtime);
+  const CudaRun run{runtime, timer, table};
+  return table.measure(measurements_of(options, run), {.copy_bandwidth = runtime.copy_bandwidth(),
+                                                       .cold_cache = "four times the L2 read",
+                                                       .small_spread = "2 %",
+                                                       .notes = [&] { return timer.notes(); },
+                                                       .lost = runtime.absence});
 }
 
 }  // namespace syncline

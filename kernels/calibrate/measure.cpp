@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "kernels/arithmetic/keys.h"
-#include "kernels/calibrate/calibrate.h"
+#include "kernels/calibrate/growing_table.h"
 #include "kernels/cpu/tiles.h"
 
 namespace syncline {
@@ -40,26 +40,6 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
 }
 
-class Progress {  // one line on a terminal, rewritten; else a line when a compressor begins
- public:
-  explicit Progress(std::size_t steps) : steps_(steps) {}
-  void show(const std::string& what) {
-    ++done_;
-    if (isatty(STDERR_FILENO) != 0)
-      std::fprintf(stderr, "\r[%zu/%zu, %.0f s] %-60s", done_, steps_, seconds_since(start_),
-                   what.c_str());
-    else if (done_ == 1 || done_ % 20 == 0 || done_ == steps_)
-      std::fprintf(stderr, "[%zu/%zu, %.0f s] %s\n", done_, steps_, seconds_since(start_),
-                   what.c_str());
-    if (done_ == steps_ && isatty(STDERR_FILENO) != 0)
-      std::fprintf(stderr, "\n");
-  }
-
- private:
-  std::size_t steps_ = 0, done_ = 0;
-  Clock::time_point start_ = Clock::now();
-};
-
 void check(const Cell& cell, std::span<const float> gradient, const State& start) {
   State plain = start, fast = start;
   Message expected, got;
@@ -75,25 +55,6 @@ void check(const Cell& cell, std::span<const float> gradient, const State& start
         std::to_string(gradient.size()) + " elements differs from its reference: not measured");
 }
 
-struct Run {  // one table in the making
-  CostTable table;
-  double copy_bandwidth = 0;
-  int noisy = 0;
-
-  void add(const std::string& name, const std::string& settings, const char* operation,
-           std::size_t elements, double bytes_moved, double wire_bytes,
-           const std::string& distribution, const Timing& timing) {
-    const double n = static_cast<double>(elements), rate = bytes_moved / timing.median;
-    noisy += timing.quiet ? 0 : 1;
-    table.rows.push_back({name, settings, operation, n, timing.median, timing.p10, timing.p90,
-                          wire_bytes, distribution});
-    std::printf("%-22s %-9s %-11s %-38s %10.0f %9.3f ms %8.1f Me/s %6.1f GB/s %4.0f %%%s\n",
-                name.c_str(), operation, distribution.c_str(), settings.substr(0, 38).c_str(), n,
-                timing.median * 1e3, n / timing.median * 1e-6, rate * 1e-9,
-                rate / copy_bandwidth * 100, timing.quiet ? "" : "  noisy");
-  }
-};
-
 // Median seconds of `work`, after `prepare` and with cold caches, until the spread is small or the
 // patience ends.
 Timing timed(const std::function<void()>& prepare, const std::function<void()>& work) {
@@ -108,7 +69,8 @@ Timing timed(const std::function<void()>& prepare, const std::function<void()>& 
       0.6, 0.1);
 }
 
-void measure(const Cell& cell, const std::string& distribution, std::size_t elements, Run& run) {
+void measure(const Cell& cell, const std::string& distribution, std::size_t elements,
+             GrowingTable& table) {
   const Compressor& compressor = *cell.compressor;
   const Values gradient = gradient_of(distribution, elements, 1);
   const State start = starting_state(cell, distribution, elements);
@@ -123,14 +85,14 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const Timing encoding = timed([&] { state = start; }, encode);
   const double bytes = static_cast<double>(message.size()), n = static_cast<double>(elements);
   const std::string settings = written_settings(compressor, cell.settings);
-  run.add(compressor.name, settings, "encode", elements,
-          n * compressor.traffic.encode.bytes_per_element, bytes, distribution, encoding);
+  table.add(compressor.name, settings, "encode", elements,
+            n * compressor.traffic.encode.bytes_per_element, bytes, distribution, encoding);
   Values sum(elements);
   const Timing decoding = timed(
       [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });
-  run.add(compressor.name, settings, "decode", elements,
-          compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, bytes,
-          distribution, decoding);
+  table.add(compressor.name, settings, "decode", elements,
+            compressor.sparse || compressor.shared_draw ? 3 * bytes : 8 * n + bytes, bytes,
+            distribution, decoding);
 }
 
 Timing timed_copy(const Values& from, Values& to) {
@@ -146,11 +108,11 @@ Timing timed_copy(const Values& from, Values& to) {
 }
 
 // A user would pick these without us: a copy, and the k largest by the standard library.
-void measure_baselines(std::size_t elements, const std::string& density, Run& run) {
+void measure_baselines(std::size_t elements, const std::string& density, GrowingTable& table) {
   const Values g = gradient_of("gauss", elements, 1);
   Values copy(elements);
   const double n = static_cast<double>(elements);
-  run.add("baseline-memcpy", "", "encode", elements, 8 * n, 4 * n, "gauss", timed_copy(g, copy));
+  table.add("baseline-memcpy", "", "encode", elements, 8 * n, 4 * n, "gauss", timed_copy(g, copy));
   const std::size_t k = wanted(std::stod(density), elements);
   const auto larger = [&](std::uint32_t a, std::uint32_t b) {
     return magnitude_key(g[a]) > magnitude_key(g[b]);
@@ -158,14 +120,21 @@ void measure_baselines(std::size_t elements, const std::string& density, Run& ru
   std::vector<std::uint32_t> order(elements);
   const auto in_order = [&] { std::iota(order.begin(), order.end(), 0u); };
   const auto add = [&](const char* name, const std::function<void()>& work) {
-    run.add(name, "density=" + density, "encode", elements, 8 * n, 8 * static_cast<double>(k),
-            "gauss", timed(in_order, work));
+    table.add(name, "density=" + density, "encode", elements, 8 * n, 8 * static_cast<double>(k),
+              "gauss", timed(in_order, work));
   };
   add("baseline-nth-element", [&] {
     std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(k), order.end(),
                      larger);
   });
   add("baseline-sort", [&] { std::sort(order.begin(), order.end(), larger); });
+}
+
+std::vector<CostRow::Key> baseline_rows(std::size_t elements, const std::string& density) {
+  const double n = static_cast<double>(elements);
+  return {{"baseline-memcpy", "", "encode", n, "gauss"},
+          {"baseline-nth-element", "density=" + density, "encode", n, "gauss"},
+          {"baseline-sort", "density=" + density, "encode", n, "gauss"}};
 }
 
 std::string processor() {
@@ -207,6 +176,14 @@ State starting_state(const Cell& cell, const std::string& distribution, std::siz
   return state;
 }
 
+std::vector<CostRow::Key> rows_of(const Cell& cell, std::size_t elements,
+                                  const std::string& distribution) {
+  const std::string &name = cell.compressor->name,
+                    settings = written_settings(*cell.compressor, cell.settings);
+  const double n = static_cast<double>(elements);
+  return {{name, settings, "encode", n, distribution}, {name, settings, "decode", n, distribution}};
+}
+
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread) {
   constexpr std::size_t fewest = 7, most = 31;
@@ -228,50 +205,34 @@ Timing timed_samples(const std::function<double()>& sample, double patience_seco
   return timing;
 }
 
-void finish_header(double copy_bandwidth, const std::string& cold_cache, int noisy,
-                   const std::string& small_spread, CostTable& table) {
-  char bandwidth[64];
-  std::snprintf(bandwidth, sizeof bandwidth, "%.4g bytes/s read and written", copy_bandwidth);
-  table.header.insert(
-      table.header.end(),
-      {{"date", today()},
-       {"commit", commit()},
-       {"copy bandwidth", bandwidth},
-       {"provenance", "measured"},
-       {"method", "median of 3 to 31 samples; " + cold_cache + " before each; " +
-                      std::to_string(noisy) + " of " + std::to_string(table.rows.size()) +
-                      " rows stayed noisy (quartiles more than " + small_spread + " apart)"}});
-}
-
-CostTable measured_on_cpu(const CalibrateOptions& options) {
+int measure_on_cpu(const CalibrateOptions& options) {
   const std::size_t largest = *std::max_element(options.sizes.begin(), options.sizes.end());
   require_memory_for(largest);
   if (options.threads > 0)
     use_threads(options.threads);
-  Run run;
+  GrowingTable table(options,
+                     {{"device", processor() + ", " + std::to_string(threads()) + " threads"},
+                      {"driver", "none (CPU)"},
+                      {"toolkit", std::string("g++ or clang, ") + __VERSION__}});
   const std::size_t copied = std::max(largest, std::size_t{1} << 22);
   Values from(copied, 1.0f), to(copied);
-  run.copy_bandwidth = 8 * static_cast<double>(copied) / timed_copy(from, to).median;
-  const std::vector<Cell> cells = cells_of(options);
-  Progress progress(options.sizes.size() *
-                    (cells.size() * options.distributions.size() + (options.baselines ? 1 : 0)));
+  const double seconds = timed_copy(from, to).median;
+  std::vector<Measurement> all;
   for (const std::size_t elements : options.sizes) {
-    for (const Cell& cell : cells)
-      for (const std::string& distribution : options.distributions) {
-        progress.show(cell.compressor->name + ", " + distribution + ", " +
-                      std::to_string(elements) + " elements");
-        measure(cell, distribution, elements, run);
-      }
-    if (options.baselines) {
-      progress.show("baselines, " + std::to_string(elements) + " elements");
-      measure_baselines(elements, options.densities.back(), run);
-    }
+    for (const Cell& cell : cells_of(options))
+      for (const std::string& distribution : options.distributions)
+        all.push_back({cell.compressor->name, distribution, elements,
+                       rows_of(cell, elements, distribution),
+                       [=, &table] { measure(cell, distribution, elements, table); }});
+    if (options.baselines)
+      all.push_back({"baselines", "gauss", elements,
+                     baseline_rows(elements, options.densities.back()), [=, &table, &options] {
+                       measure_baselines(elements, options.densities.back(), table);
+                     }});
   }
-  run.table.header = {{"device", processor() + ", " + std::to_string(threads()) + " threads"},
-                      {"driver", "none (CPU)"},
-                      {"toolkit", std::string("g++ or clang, ") + __VERSION__}};
-  finish_header(run.copy_bandwidth, "64 MiB written", run.noisy, "10 %", run.table);
-  return run.table;
+  return table.measure(all, {.copy_bandwidth = 8 * static_cast<double>(copied) / seconds,
+                             .cold_cache = "64 MiB written",
+                             .small_spread = "10 %"});
 }
 
 }  // namespace syncline

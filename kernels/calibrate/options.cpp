@@ -64,6 +64,10 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
     options.out = value;
   } else if (option == "--append") {
     options.append = value;
+  } else if (option == "--resume") {
+    options.resume = value;
+  } else if (option == "--budget") {
+    options.budget_s = checked_number(number("--budget", "", "", 0, 1e9), value);
   } else if (option == "--model") {
     options.model = name_in(option, value, {"h100", "a100", "v100"});
   } else if (option == "--compressors") {
@@ -161,8 +165,10 @@ std::vector<std::map<std::string, std::string>> combinations(
 
 std::string usage() {
   return "syncline-calibrate measures what compressors cost on this device.\n"
-         "  --out FILE              the cost table to write (needed, unless --append)\n"
-         "  --append FILE           add the rows to this table instead\n"
+         "  --out FILE              the cost table to write, row by row; or one of these two:\n"
+         "  --append FILE           add the rows to this table\n"
+         "  --resume FILE           go on with a table of the same command that was not finished\n"
+         "  --budget SECONDS        begin nothing after them; what was not reached is named\n"
          "  --device cpu|cuda       default cpu\n"
          "  --model h100|a100|v100  write a modelled table instead of measuring; sizes, densities\n"
          "                          and settings are then by default those of kernels/profiles\n"
@@ -178,6 +184,12 @@ std::string usage() {
          "\n"
          "  --threads N             default: what the machine has\n"
          "  --baselines on|off      memcpy, std::nth_element and std::sort too; default on\n";
+}
+
+const std::string& table_path(const CalibrateOptions& options) {
+  return !options.out.empty()      ? options.out
+         : !options.append.empty() ? options.append
+                                   : options.resume;
 }
 
 CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
@@ -199,6 +211,7 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
   if (given("--set"))
     options.set.clear();
   options.command = "syncline-calibrate";
+  const std::set<std::string> about_the_table = {"--out", "--append", "--resume", "--budget"};
   std::set<std::string> seen;
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     if (i + 1 == arguments.size())
@@ -206,11 +219,15 @@ CalibrateOptions parsed_options(const std::vector<std::string>& arguments) {
     if (!seen.insert(arguments[i]).second)
       throw std::invalid_argument(brief(arguments[i]) + " is given twice");
     set(options, arguments[i], arguments[i + 1]);
-    if (arguments[i] != "--out" && arguments[i] != "--append")
+    if (!about_the_table.contains(arguments[i]))
       options.command += " " + arguments[i] + " " + arguments[i + 1];
   }
-  if (options.out.empty() == options.append.empty())
-    throw std::invalid_argument("give one of --out FILE and --append FILE");
+  if ((options.out.empty() ? 0 : 1) + (options.append.empty() ? 0 : 1) +
+          (options.resume.empty() ? 0 : 1) !=
+      1)
+    throw std::invalid_argument("give one of --out FILE, --append FILE and --resume FILE");
+  if (!options.model.empty() && !options.resume.empty())
+    throw std::invalid_argument("--resume with --model: allowed are --out and --append");
   check_set(options);
   check_values(density_name, options.densities);
   check_values("bits", options.bits);

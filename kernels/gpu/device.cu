@@ -1,4 +1,5 @@
 // The CUDA runtime, as tests and the calibrator see it.
+#include <chrono>
 #include <memory>
 
 #include "kernels/gpu/device.cuh"
@@ -11,12 +12,19 @@ void check_cuda(int error, const char* what) {
                              cudaGetErrorString(static_cast<cudaError_t>(error)));
 }
 
-unsigned persistent_blocks() {
-  int device = 0, processors = 0;
+namespace {
+
+int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
   check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-  check_cuda(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-             "cudaDeviceGetAttribute");
-  return static_cast<unsigned>(processors) * 2;
+  check_cuda(cudaDeviceGetAttribute(&value, attribute, device), "cudaDeviceGetAttribute");
+  return value;
+}
+
+}  // namespace
+
+unsigned persistent_blocks() {
+  return static_cast<unsigned>(device_attribute(cudaDevAttrMultiProcessorCount)) * 2;
 }
 
 namespace {
@@ -176,14 +184,47 @@ void decode_add(const DeviceCompressor& compressor, const Settings& settings,
   copy_bytes(sum.data(), values.as<void>(), sum.size_bytes());
 }
 
-constexpr std::size_t eviction_bytes = std::size_t{256} << 20;  // more than any second-level cache
+// Four times what the second-level cache holds.
+std::size_t eviction_bytes() {
+  return 4 * static_cast<std::size_t>(device_attribute(cudaDevAttrL2CacheSize));
+}
 
-// Seconds of `work` on the default stream, once, after the cache has been written over.
-double cold_seconds(const DeviceBytes& eviction, const std::function<void()>& work) {
+// Nothing is 2, and no compiler knows.
+__global__ void __launch_bounds__(block_threads)
+    read_kernel(const uint4* data, std::size_t count, unsigned* none) {
+  unsigned seen = 0;
+#pragma unroll 8
+  for (std::size_t i = grid_thread(); i < count; i += grid_threads()) {
+    const uint4 words = data[i];
+    seen |= words.x | words.y | words.z | words.w;
+  }
+  if (seen == 2)
+    *none = seen;
+}
+
+// Empties the second-level cache by reading something else: what would be written there is dirty,
+// and writing it to memory would be charged to whatever comes next.
+class Eviction {
+ public:
+  Eviction() : size_(eviction_bytes()), bytes_(size_) {
+    check_cuda(cudaMemset(bytes_.as<void>(), 1, size_), "cudaMemset");
+  }
+  void run() const {
+    launch(read_kernel, persistent_blocks(), block_threads, nullptr, bytes_.as<uint4>(),
+           size_ / sizeof(uint4), bytes_.as<unsigned>());
+  }
+
+ private:
+  std::size_t size_;
+  DeviceBytes bytes_;
+};
+
+// Seconds of `work` on the default stream, once, with a cold cache.
+double cold_seconds(const Eviction& eviction, const std::function<void()>& work) {
   cudaEvent_t begin = nullptr, end = nullptr;
   check_cuda(cudaEventCreate(&begin), "cudaEventCreate");
   check_cuda(cudaEventCreate(&end), "cudaEventCreate");
-  cudaMemsetAsync(eviction.as<void>(), 1, eviction_bytes, nullptr);
+  eviction.run();
   cudaEventRecord(begin, nullptr);
   work();
   cudaEventRecord(end, nullptr);
@@ -206,7 +247,6 @@ struct Bench {
         residual(state.residual.data(), 4 * elements),
         start_memory(state.memory.data(), memory_bytes),
         sum(4 * elements),
-        eviction(eviction_bytes),
         sent{state.sent.positive, state.sent.negative, 0} {
     check_cuda(cudaMemset(sum.as<void>(), 0, 4 * elements), "cudaMemset");
     put(memory, gradient, state);
@@ -220,7 +260,8 @@ struct Bench {
 
   std::size_t elements, memory_bytes;
   Memory memory;
-  DeviceBytes residual, start_memory, sum, eviction;
+  DeviceBytes residual, start_memory, sum;
+  Eviction eviction;
   float sent[3];
   std::unique_ptr<DeviceBytes> wire = {};
   std::size_t wire_bytes = 0;
@@ -262,16 +303,15 @@ std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
   const std::size_t bytes = gradient.size_bytes();
   const auto make = [](std::size_t size) { return std::make_shared<DeviceBytes>(size); };
   const auto values = make(bytes), residual = make(bytes), message = make(2 * bytes),
-             selected = make(8), workspace = make(baseline.workspace_bytes(gradient.size())),
-             eviction = make(eviction_bytes);
+             selected = make(8), workspace = make(baseline.workspace_bytes(gradient.size()));
+  const auto eviction = std::make_shared<Eviction>();
   copy_bytes(values->as<void>(), gradient.data(), bytes);
   const DeviceInput input{.gradient = values->as<float>(),
                           .residual = residual->as<float>(),
                           .elements = gradient.size()};
   const DeviceOutput output{message->as<std::byte>(), selected->as<std::uint64_t>()};
   // Copies of the pointers keep the memory; `input` and `output` only point there.
-  const auto run = [=,
-                    kept = std::vector{values, residual, message, selected, workspace, eviction}] {
+  const auto run = [=, kept = std::vector{values, residual, message, selected, workspace}] {
     check_cuda(cudaMemset(input.residual, 0, bytes), "cudaMemset");
     const double seconds = cold_seconds(
         *eviction, [&] { baseline.run(input, k, output, workspace->as<void>(), nullptr); });
@@ -283,8 +323,9 @@ std::function<double()> baseline_sampler(const DeviceBaseline& baseline,
 }
 
 double copy_bandwidth() {
-  const std::size_t bytes = std::size_t{1} << 30;
-  const DeviceBytes from(bytes), to(bytes), eviction(eviction_bytes);
+  const std::size_t bytes = 2 * eviction_bytes();
+  const DeviceBytes from(bytes), to(bytes);
+  const Eviction eviction;
   double best = 1e9;
   for (int sample = 0; sample < 10; ++sample)
     best = std::min(best, cold_seconds(eviction, [&] {
@@ -294,9 +335,37 @@ double copy_bandwidth() {
   return 2 * static_cast<double>(bytes) / best;
 }
 
+void work_for(double seconds) {
+  const std::size_t bytes = eviction_bytes();
+  const DeviceBytes from(bytes), to(bytes);
+  const auto begun = std::chrono::steady_clock::now();
+  while (std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count() <
+         seconds) {
+    for (int copy = 0; copy < 8; ++copy)
+      cudaMemcpyAsync(to.as<void>(), from.as<void>(), bytes, cudaMemcpyDeviceToDevice, nullptr);
+    check_cuda(cudaDeviceSynchronize(), "warming up");
+  }
+}
+
+__global__ void spin_kernel(long long cycles) {
+  const long long begun = clock64();
+  while (clock64() - begun < cycles) {
+  }
+}
+
+double clock_MHz() {
+  constexpr long long cycles = 2000000;  // a millisecond, beside which a launch is nothing
+  const Eviction eviction;
+  const auto spin = [&] { launch(spin_kernel, 1, 1, nullptr, cycles); };
+  return static_cast<double>(cycles) / cold_seconds(eviction, spin) * 1e-6;
+}
+
 std::string absence() {
   int devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&devices);
+  cudaGetLastError();  // what one call had too little memory for, the next one need not
+  cudaError_t error = cudaGetDeviceCount(&devices);
+  if (error == cudaSuccess && devices > 0)
+    error = cudaDeviceSynchronize();
   if (error != cudaSuccess)
     return cudaGetErrorString(error);
   return devices > 0 ? "" : "no CUDA device";
@@ -317,6 +386,8 @@ const Registered<DeviceRuntime> entry{{.name = "cuda",
                                        .absence = absence,
                                        .about = about,
                                        .copy_bandwidth = copy_bandwidth,
+                                       .work_for = work_for,
+                                       .clock_MHz = clock_MHz,
                                        .encode = encode,
                                        .decode_add = decode_add,
                                        .sampler = sampler,

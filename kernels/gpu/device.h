@@ -78,9 +78,12 @@ struct DeviceBaseline {
 struct DeviceRuntime {
   static constexpr const char* kind = "device runtime";
   std::string name = {};
-  std::function<std::string()> absence = {};  // empty: a device is there; else why none can be used
+  // Empty: a device is there and works; else why none can be used, also after a kernel has failed.
+  std::function<std::string()> absence = {};
   std::function<std::vector<std::pair<std::string, std::string>>()> about = {};  // header lines
-  std::function<double()> copy_bandwidth = {};  // bytes read and written per second
+  std::function<double()> copy_bandwidth = {};        // bytes read and written per second
+  std::function<void(double seconds)> work_for = {};  // copies, so that clocks rise
+  std::function<double()> clock_MHz = {};             // of a multiprocessor, now
   // One encoding, copied to the device and back: message in the wire format, residual in `state`.
   // Throws std::invalid_argument on fp16 where the compressor does not take it.
   std::function<void(const DeviceCompressor&, const Settings&, const Gradient&, const Draw&, State&,

@@ -1,10 +1,9 @@
 // The calibrator: its tables can be read back, the command in an error measures what was missing,
 // and modelled tables follow their formula.
+#include "tests/kernels/calibrate.h"
+
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include "kernels/cost_table.h"
 #include "tests/kernels/data.h"
@@ -14,21 +13,6 @@ namespace {
 
 const Compressor& topk() {
   return Registered<Compressor>::find("topk");
-}
-
-struct Ended {
-  int code = 0;
-  std::string text;
-};
-
-Ended calibrate(const std::string& arguments) {
-  const std::string output =  // of this test: others may run at the same time
-      testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
-  const int status =
-      std::system((std::string(CALIBRATE) + " " + arguments + " >" + output + " 2>&1").c_str());
-  std::ifstream in(output);
-  return {WEXITSTATUS(status),
-          {(std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>()}};
 }
 
 TEST(Calibrate, WritesATableThatCanBeReadBack) {
@@ -141,11 +125,6 @@ TEST(Calibrate, TheCommandInAGpusTableAsksForAGpu) {
   const std::string published = std::string(KERNELS_FOLDER) + "/profiles/v100-published.csv";
   EXPECT_EQ(advised(published, topk(), settings_at(topk(), "0.01"), 1e6),
             "--compressors topk --sizes 1000000 --densities 0.01 --device cuda --out measured.csv");
-}
-
-std::string text_of(const std::string& path) {
-  std::ifstream in(path);
-  return {(std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>()};
 }
 
 TEST(Calibrate, ModelledProfilesAreWhatTheProgramWrites) {

@@ -13,6 +13,13 @@
 #define __launch_bounds__(...)
 #define __shared__ static  // one block runs after the other
 
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+
 // Of one thread.
 
 inline unsigned __float_as_uint(float value) {
@@ -29,6 +36,10 @@ inline int __popc(unsigned bits) {
 }
 inline int __ffs(int bits) {
   return __builtin_ffs(bits);
+}
+inline long long clock64() {
+  static long long cycles = 0;
+  return cycles += 100000;
 }
 template <class T>
 T atomicAdd(T* to, T value) {
@@ -100,7 +111,7 @@ enum cudaError_t {
 using cudaStream_t = void*;
 using cudaEvent_t = void*;
 enum cudaMemcpyKind { cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
-enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount, cudaDevAttrL2CacheSize };
 struct cudaDeviceProp {
   char name[256];
 };
@@ -152,8 +163,9 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   *count = 1;
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 2;  // few processors, so that persistent blocks have many tiles each
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  // Few processors, so that persistent blocks have many tiles each; a small cache is soon emptied.
+  *value = attribute == cudaDevAttrL2CacheSize ? 65536 : 2;
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {

@@ -1,0 +1,49 @@
+// The calibrator on the emulated device, and one that measures a wrong compressor.
+#include "kernels/cost_table.h"
+#include "tests/kernels/calibrate.h"
+
+namespace syncline {
+namespace {
+
+Ended emulated(const std::string& arguments) {
+  return calibrate(arguments, EMULATED_CALIBRATE);
+}
+
+TEST(CalibrateCuda, MeasuresEveryCompressorAndSaysHowItsClocksWere) {
+  const std::string path = testing::TempDir() + "emulated.csv";
+  const Ended ended = emulated(
+      "--device cuda --sizes 300 --densities 0.01 --distributions gauss --compressors "
+      "cat,dgc,efsign,gaussiank,mstopk,none,onebit,powersgd,qsgd,randomk,sidco,terngrad,threshold,"
+      "topk --out " +
+      path);
+  ASSERT_EQ(ended.code, 0) << ended.text;
+  const CostTable table = read_cost_table(path);
+  EXPECT_EQ(table.about("device"), "emulator");
+  EXPECT_EQ(table.rows.size(), 14 * 2 + 1u);  // and pass-histogram
+  EXPECT_NE(table.about("clocks").find(" MHz after each timing, median "), std::string::npos);
+  EXPECT_NE(table.about("clocks").find(", 29 timings; "), std::string::npos)
+      << table.about("clocks");
+  EXPECT_NE(table.about("method").find("four times the L2 read before each"), std::string::npos);
+}
+
+// The others are measured; code 1, a line of the header and one of errors say what was not.
+TEST(CalibrateCuda, AWrongCompressorIsLeftOutWhileOthersGoOn) {
+  for (const std::string device : {"cpu", "cuda"}) {
+    const std::string path = testing::TempDir() + "wrong_" + device + ".csv";
+    const Ended ended = emulated("--device " + device +
+                                 " --sizes 300 --distributions gauss --baselines off "
+                                 "--compressors none,wrong,efsign --out " +
+                                 path);
+    EXPECT_EQ(ended.code, 1) << ended.text;
+    const CostTable table = read_cost_table(path);
+    ASSERT_EQ(table.rows.size(), 4u);
+    EXPECT_EQ(table.rows[0].compressor, "none");
+    EXPECT_EQ(table.rows[2].compressor, "efsign");
+    EXPECT_EQ(table.about("left out").find("wrong, gauss, 300 elements: "), 0u);
+    EXPECT_NE(ended.text.find("left out: wrong, gauss, 300 elements: "), std::string::npos)
+        << ended.text;
+  }
+}
+
+}  // namespace
+}  // namespace syncline
