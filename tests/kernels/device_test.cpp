@@ -1,6 +1,6 @@
 // CUDA versions give the bytes of the reference, over the grid. Where there is no device, the tests
 // are skipped; they never pass there.
-#include "kernels/gpu/device.h"
+#include "tests/kernels/device.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,6 @@
 
 namespace syncline {
 namespace {
-
-std::string why_no_device() {
-  if (Registered<DeviceRuntime>::all().empty())
-    return "this build has no CUDA kernels";
-  return Registered<DeviceRuntime>::find("cuda").absence();
-}
 
 class Device : public testing::TestWithParam<std::string> {
  protected:
@@ -70,13 +64,9 @@ void expect_the_reference_in_both(const std::string& name, const Settings& setti
       std::invalid_argument);
 }
 
-// The emulator (emulator/README.md) is some thousand times slower than a device, so it runs a part
-// of the grid: all distributions where there are two tiles, two of them where the chains do all
-// that they do for large tensors, and the other densities where little time goes.
-bool emulated() {
-  return Registered<DeviceRuntime>::find("cuda").about().front().second == "emulator";
-}
-
+// The emulator runs a part of the grid: all distributions where there are two tiles, two of them
+// where the chains do all that they do for large tensors, and the other densities where little time
+// goes.
 std::vector<std::size_t> sizes() {
   if (emulated())
     return {0, 1, 31, 9001, 140000};

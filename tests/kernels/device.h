@@ -1,0 +1,22 @@
+// The device that tests of CUDA versions run on.
+#pragma once
+
+#include <string>
+
+#include "kernels/gpu/device.h"
+
+namespace syncline {
+
+// Empty where there is one; else why tests are skipped.
+inline std::string why_no_device() {
+  if (Registered<DeviceRuntime>::all().empty())
+    return "this build has no CUDA kernels";
+  return Registered<DeviceRuntime>::find("cuda").absence();
+}
+
+// The emulator (emulator/README.md) is some thousand times slower than a device.
+inline bool emulated() {
+  return Registered<DeviceRuntime>::find("cuda").about().front().second == "emulator";
+}
+
+}  // namespace syncline

@@ -1,0 +1,67 @@
+// The look-back under stress, on a GPU: more tiles than run at once, again and again. (On the
+// emulator blocks come one after the other, so there only the tests themselves are tried.)
+#include <gtest/gtest.h>
+
+#include "tests/kernels/data.h"
+#include "tests/kernels/device.h"
+
+namespace syncline {
+namespace {
+
+class DeviceStress : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_no_device(); !reason.empty())
+      GTEST_SKIP() << "no GPU test: " << reason;
+  }
+};
+
+struct Encoded {
+  Message message;
+  State state;
+};
+
+Encoded encoded_on_device(const std::string& name, const Settings& settings,
+                          const std::vector<float>& values, const Draw& draw) {
+  Encoded result;
+  Registered<DeviceRuntime>::find("cuda").encode(Registered<DeviceCompressor>::find(name), settings,
+                                                 std::span<const float>(values), draw, result.state,
+                                                 result.message);
+  return result;
+}
+
+// 2,048 tiles, of which some 264 run at once.
+TEST_F(DeviceStress, CatStochasticAndSparseQsgdAreTheCpusEveryTime) {
+  const std::vector<float> values = gauss(emulated() ? 140000 : std::size_t{1} << 24, 1);
+  const std::pair<const char*, std::map<std::string, std::string>> cases[] = {
+      {"cat", {{"rule", "stochastic"}}},
+      {"qsgd", {{"coding", "sparse"}, {"bits", "2"}, {"norm", "two"}}}};
+  for (const auto& [name, given] : cases) {
+    const Compressor& compressor = Registered<Compressor>::find(name);
+    const Settings settings(compressor.options, given);
+    for (std::uint32_t step = 0; step < (emulated() ? 1u : 20u); ++step) {
+      const Draw draw{7, step, 3};
+      Encoded expected;
+      compressor.cpu.encode(settings, std::span<const float>(values), draw, expected.state,
+                            expected.message);
+      const Encoded got = encoded_on_device(name, settings, values, draw);
+      ASSERT_TRUE(expected.message == got.message) << name << ", step " << step;
+      ASSERT_TRUE(same_residual(expected.state, got.state)) << name << ", step " << step;
+    }
+  }
+}
+
+TEST_F(DeviceStress, TopkIsIdenticalAThousandTimes) {
+  const std::vector<float> values = gauss(emulated() ? 140000 : std::size_t{1} << 22, 2);
+  const Settings settings = settings_at(Registered<Compressor>::find("topk"), "0.01");
+  const Encoded first = encoded_on_device("topk", settings, values, {});
+  EXPECT_EQ(first.message.size(), 8 * (values.size() / 100));
+  for (int time = 1; time < (emulated() ? 3 : 1000); ++time) {
+    const Encoded again = encoded_on_device("topk", settings, values, {});
+    ASSERT_TRUE(first.message == again.message) << time;
+    ASSERT_TRUE(same_residual(first.state, again.state)) << time;
+  }
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,50 @@
+// kernels/first-gpu.sh, run by tests.
+#pragma once
+
+#include <filesystem>
+
+#include "tests/kernels/calibrate.h"
+
+namespace syncline {
+
+// A folder for the script, what it finds on its path first, and what it was told is built.
+class FirstGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "first_gpu_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(folder_);
+    for (const char* name : {"/bin", "/build"})
+      std::filesystem::create_directories(folder_ + name);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // A program of this name, first on the path.
+  void on_the_path(const std::string& name, const std::string& script) {
+    const std::string path = folder_ + "/bin/" + name;
+    std::ofstream(path) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+
+  Ended run(const std::string& seconds, const std::string& environment = "") {
+    return calibrate(seconds + " " + folder_ + "/out",
+                     std::string("env PATH=") + folder_ + "/bin:$PATH FIRST_GPU_BUILD=" + folder_ +
+                         "/build FIRST_GPU_LARGE=2000 FIRST_GPU_SIZES=100,300 " + environment +
+                         " " KERNELS_FOLDER "/first-gpu.sh");
+  }
+
+  std::string summary() const { return text_of(folder_ + "/out/summary.txt"); }
+
+  // The line of a step, without its seconds.
+  std::string step(const std::string& name) const {
+    std::ifstream in(folder_ + "/out/summary.txt");
+    for (std::string line; std::getline(in, line);)
+      if (line.starts_with(name + " ") && line.size() > 38)
+        return line.substr(17, 13) + line.substr(38);
+    return "";
+  }
+
+  std::string folder_;
+};
+
+}  // namespace syncline
