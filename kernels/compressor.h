@@ -25,6 +25,7 @@
 
 #include "kernels/gradient.h"
 #include "kernels/registry.h"
+#include "kernels/traffic.h"
 
 namespace syncline {
 
@@ -134,18 +135,22 @@ struct Codec {
   Decode decode = {};
 };
 
-// The least that a GPU moves, for the modelled cost tables (kernels/README.md has the floors).
+// For the modelled cost tables (kernels/README.md).
 struct MemoryTraffic {
+  // What the CUDA version enqueues: kernels, memsets and copies in their order. Decoding adds into
+  // a sum that is there, so zeroing it is no part of this. Null: it has none.
+  using Enqueued = std::function<StreamOperations(const Settings&, std::size_t elements)>;
+  Enqueued encode = {};
+  Enqueued decode = {};
   struct Chain {
     double bytes_per_element = 0;
     int kernels = 0;
     int syncs = 0;  // host synchronisations
   };
-  Chain encode = {};     // ours, at density 0.01 and the other settings' defaults
+  // The least that encoding moves, at density 0.01 and the other settings' defaults.
+  Chain floor = {};
   Chain published = {};  // encoding by the published code, with its framework temporaries
-  // Decoding adds into a sum that is there, so zeroing it is no part of this: bytes of the sum that
-  // are read and written, beside the message. Sparse messages touch a 32-byte sector per selected
-  // element; with index and value that is 72 bytes.
+  // Of the sum that decoding adds into, beside the message: where `decode` is null.
   double sum_bytes_per_element = 0;
   double sum_bytes_per_selected = 0;
 };

@@ -98,7 +98,8 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   for (const bool decode : {false, true}) {
     const Timing timing =
         run.timer.timed(run.runtime.sampler(device, cell.settings, gradient, start, decode));
-    const double moved = decode ? decode_bytes(cell, elements) : encode_bytes(cell, elements);
+    const double moved =
+        bytes_of(decode ? decode_operations(cell, elements) : encode_operations(cell, elements));
     run.table.add(device.name, written_settings(*cell.compressor, cell.settings),
                   decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }

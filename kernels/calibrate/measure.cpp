@@ -86,7 +86,7 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const double bytes = static_cast<double>(message.size()), n = static_cast<double>(elements);
   const std::string settings = written_settings(compressor, cell.settings);
   table.add(compressor.name, settings, "encode", elements,
-            n * compressor.traffic.encode.bytes_per_element, bytes, distribution, encoding);
+            n * compressor.traffic.floor.bytes_per_element, bytes, distribution, encoding);
   Values sum(elements);
   const Timing decoding = timed(
       [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });

@@ -40,17 +40,15 @@ double feedback_bytes(const Compressor& compressor, const Settings& settings) {
   return option->fallback == "off" ? 8 : -4;
 }
 
-}  // namespace
-
-double encode_bytes(const Cell& cell, std::size_t elements) {
+double floor_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
-  const Settings usual(compressor.options, {{density_name, "0.01"}});  // those of `traffic`
-  return static_cast<double>(elements) * (compressor.traffic.encode.bytes_per_element +
+  const Settings usual(compressor.options, {{density_name, "0.01"}});  // those of the floor
+  return static_cast<double>(elements) * (compressor.traffic.floor.bytes_per_element +
                                           feedback_bytes(compressor, cell.settings)) +
          wire_bytes(compressor, cell.settings, elements) - wire_bytes(compressor, usual, elements);
 }
 
-double decode_bytes(const Cell& cell, std::size_t elements) {
+double summed_bytes(const Cell& cell, std::size_t elements) {
   const Compressor& compressor = *cell.compressor;
   const MemoryTraffic& traffic = compressor.traffic;
   const double message = wire_bytes(compressor, cell.settings, elements);
@@ -59,6 +57,35 @@ double decode_bytes(const Cell& cell, std::size_t elements) {
   if (compressor.sparse)  // indices ascend, so a sector that holds several is moved once
     scattered = std::min(scattered, 8.0 * static_cast<double>(elements));
   return message + scattered + static_cast<double>(elements) * traffic.sum_bytes_per_element;
+}
+
+// Kernels that share these bytes.
+StreamOperations kernels_moving(int kernels, double bytes) {
+  StreamOperations operations(static_cast<std::size_t>(kernels));
+  operations.front().read = bytes;
+  return operations;
+}
+
+double seconds_of(const StreamOperations& operations, int syncs, const ModelledDevice& device) {
+  double seconds = syncs * sync_seconds;
+  for (const StreamOperation& operation : operations)
+    seconds +=
+        launch_seconds + (operation.read.mean + operation.written.mean) / device.bytes_per_second;
+  return seconds;
+}
+
+}  // namespace
+
+StreamOperations encode_operations(const Cell& cell, std::size_t elements) {
+  const MemoryTraffic& traffic = cell.compressor->traffic;
+  return traffic.encode ? traffic.encode(cell.settings, elements)
+                        : kernels_moving(traffic.floor.kernels, floor_bytes(cell, elements));
+}
+
+StreamOperations decode_operations(const Cell& cell, std::size_t elements) {
+  const MemoryTraffic& traffic = cell.compressor->traffic;
+  return traffic.decode ? traffic.decode(cell.settings, elements)
+                        : kernels_moving(1, summed_bytes(cell, elements));
 }
 
 CostTable modelled(const CalibrateOptions& options) {
@@ -96,16 +123,17 @@ CostTable modelled(const CalibrateOptions& options) {
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);
       const double wire = wire_bytes(compressor, cell.settings, elements);
-      const auto add = [&](const std::string& operation, int kernels, int syncs, double bytes) {
-        const double seconds =
-            kernels * launch_seconds + syncs * sync_seconds + bytes / device.bytes_per_second;
+      const auto add = [&](const std::string& operation, const StreamOperations& operations,
+                           int syncs) {
+        const double seconds = seconds_of(operations, syncs, device);
         table.rows.push_back(
             {compressor.name, settings, operation, n, seconds, seconds, seconds, wire, "gauss"});
       };
-      add("encode", traffic.encode.kernels, 0, encode_bytes(cell, elements));
-      add("decode", 1, 0, decode_bytes(cell, elements));
-      add("encode-as-published", traffic.published.kernels, traffic.published.syncs,
-          n * traffic.published.bytes_per_element);
+      add("encode", encode_operations(cell, elements), 0);
+      add("decode", decode_operations(cell, elements), 0);
+      add("encode-as-published",
+          kernels_moving(traffic.published.kernels, n * traffic.published.bytes_per_element),
+          traffic.published.syncs);
     }
   }
   return table;

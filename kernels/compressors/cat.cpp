@@ -17,6 +17,7 @@
 #include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
 #include "kernels/philox.h"
 
 namespace syncline::cat {
@@ -156,7 +157,7 @@ void decode(const Settings& settings, std::span<const std::byte> message, Precis
 
 // T depends on the data; this is what a Gaussian gradient comes to, whose i-th largest magnitude is
 // taken at the middle of its n-th of the probability.
-WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
+std::size_t typical_count(const Settings& settings, std::size_t elements) {
   const double n = static_cast<double>(elements);
   const double mean_magnitude = std::sqrt(2 / std::numbers::pi);
   const auto magnitude_at = [=](std::size_t i) {
@@ -165,7 +166,11 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
   Walk walk(terms_of(settings, elements), n * mean_magnitude, elements);
   while (!walk.finished)
     walk.next(magnitude_at(walk.count), magnitude_at);
-  const std::size_t count = walk.best;
+  return walk.best;
+}
+
+WireSize bytes(const Settings& settings, std::size_t elements, Precision precision) {
+  const std::size_t count = typical_count(settings, elements);
   if (settings.word("rule") == "sign")
     return {static_cast<double>(signs_bytes(count)), false};
   return {sparse_bytes(count, precision), false};
@@ -194,6 +199,84 @@ Settings of_part(const Settings& settings, double part) {
   return settings.with("packet-bits", part * settings.number("packet-bits"));
 }
 
+Amount selected(const Settings& settings, std::size_t elements) {
+  const double count = static_cast<double>(typical_count(settings, elements));
+  const double step = static_cast<double>(terms_of(settings, elements).step);
+  return {count, std::min(count / 2 + 3 * step, static_cast<double>(elements))};
+}
+
+// Four passes of a sort, whose answer says that it is to be done, or not.
+void sort_keys(std::size_t count, bool done, SelectionTraffic& moved) {
+  const Amount answer = 2 * sector_bytes, keys = sectors(4 * count),
+               table = sectors(1024 * tiles_of(count));
+  for (int pass = 0; pass < 4; ++pass) {
+    const Amount nothing, finished = sector_bytes;
+    moved.enqueue("count_digits_kernel", done ? finished : answer + keys, done ? nothing : table);
+    moved.enqueue("sum_table_kernel", done ? finished : answer + table, done ? nothing : table);
+    moved.enqueue("scatter_digits_kernel", done ? finished : answer + keys + table,
+                  done ? nothing : keys);
+  }
+}
+
+// The walk over so many sorted keys, by 2,048 of them.
+void walk(const Amount& until, std::size_t count, SelectionTraffic& moved) {
+  const auto read = [=](double end) {
+    const double chunks = 8192 * std::ceil(std::max(end, 1.0) / 2048);
+    return std::min(chunks, sectors(4 * count).mean);
+  };
+  moved.enqueue(
+      "walk_kernel",
+      3 * sector_bytes + between(read(until.mean - until.spread), read(until.mean + until.spread)),
+      4 * sector_bytes);
+}
+
+// What cat.cu enqueues where the walk ends among the first 65,536 magnitudes.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  constexpr std::size_t first_top = 65536;
+  const Terms terms = terms_of(settings, elements);
+  const Amount sent = selected(settings, elements), tensor = sectors(4 * elements),
+               until = sent + static_cast<double>(terms.step);
+  const bool short_top = elements > first_top;
+  SelectionTraffic moved(elements);
+  moved.enqueue("memset of the answer", 0, 2 * sector_bytes);
+  moved.add_sum_and_count(keeps_residual(settings));
+  if (short_top) {
+    moved.collect(moved.take_bin_of(first_top));
+    moved.cut_list();
+    moved.enqueue("top_keys_kernel", sectors(4 * moved.listed) + 2 * sector_bytes,
+                  sectors(4 * (first_top - 1)) + 2 * sector_bytes);
+    sort_keys(first_top, false, moved);
+    walk(until, first_top, moved);
+    moved.enqueue("all_keys_kernel", sector_bytes, 0);
+    sort_keys(elements, true, moved);
+    moved.enqueue("walk_kernel", sector_bytes, 0);
+  } else {
+    moved.enqueue("all_keys_kernel", tensor + sector_bytes, tensor + sector_bytes);
+    sort_keys(elements, false, moved);
+    walk(until, elements, moved);
+  }
+  const Amount states = sectors(8 * tiles_of(elements));
+  if (terms.rule == Rule::stochastic) {
+    moved.enqueue("memset of the count", 0, sector_bytes);
+    moved.begin_look_back();
+    moved.enqueue("keep_kernel", tensor + states + 2 * sector_bytes,
+                  tensor + states + 2 * sector_bytes + 2 * sectors(4 * sent));
+    return moved.operations;
+  }
+  moved.collect(sent);
+  moved.write_band(sent);
+  moved.enqueue("report_kernel", sector_bytes, sector_bytes);
+  if (terms.rule == Rule::sign)
+    moved.enqueue("signs_kernel", sector_bytes + 2 * sectors(4 * sent),
+                  sectors(1.0 / 8 * sent + 8.0) + scattered(sent, static_cast<double>(elements)));
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const bool signs = settings.word("rule") == "sign";
+  return sparse_sum(selected(settings, elements), elements, signs ? 4 + 1.0 / 8 : 8);
+}
+
 const Registered<Compressor> entry{{
     .name = "cat",
     .sentence = "as many of the largest elements as improve most per communicated bit",
@@ -216,7 +299,10 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
-    .traffic = {.encode = {16.4, 4}, .published = {80, 9, 1}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {16.4, 4},
+                .published = {80, 9, 1}},
     .network_cost = {.options = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
                      .settings = priced_by_network,
                      .of_part = of_part},

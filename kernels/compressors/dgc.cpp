@@ -15,6 +15,7 @@
 
 #include "kernels/arithmetic/permutation.h"
 #include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -144,6 +145,64 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision precisi
           sparse_bytes(std::min(dgc.k + dgc.k / 3, elements), precision)};
 }
 
+// Where the sample's own top fraction lies among all, and how many of those are sent.
+Amount above_sampled_key(const Dgc& dgc, std::size_t elements) {
+  const double n = static_cast<double>(elements), samples = static_cast<double>(dgc.samples);
+  if (dgc.k == 0 || dgc.samples == elements)
+    return dgc.k;
+  const double share = static_cast<double>(dgc.sample_k) / samples;
+  return {n * share, 6 * n * std::sqrt(share / samples) + 3};
+}
+
+Amount sent(const Dgc& dgc, std::size_t elements) {
+  const Amount listed = above_sampled_key(dgc, elements);
+  const double k = static_cast<double>(dgc.k);
+  return {std::min(listed.mean, k), std::max(std::min(listed.spread, k), k / 3)};
+}
+
+// What dgc.cu enqueues, after its warm-up.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const Dgc dgc = dgc_of(settings, elements, std::numeric_limits<std::uint32_t>::max());
+  const bool has_momentum = dgc.momentum > 0, clips = dgc.clip > 0;
+  const Amount tensor = sectors(4 * elements);
+  SelectionTraffic moved(elements);
+  if (clips) {
+    moved.add_and_sum(false, false);
+    moved.enqueue("factor_kernel", sector_bytes, sector_bytes);
+  }
+  const bool summed = clips || has_momentum;
+  if (summed)
+    moved.enqueue("sum_kernel", (has_momentum ? 3 : 2) * tensor + (clips ? sector_bytes : 0.0),
+                  (has_momentum ? 2 : 1) * tensor);
+  if (dgc.k == 0) {
+    moved.set_low_key();
+  } else {
+    const Amount looks = sampled(dgc.samples, 1, elements);
+    moved.enqueue("sample_kernel", (summed ? 1 : 2) * looks, sectors(4 * dgc.samples));
+    moved.cut_sample(dgc.samples);
+  }
+  const Amount listed = above_sampled_key(dgc, elements);
+  if (summed)
+    moved.collect(listed);
+  else
+    moved.add_and_collect(true, listed);
+  moved.cut_list();
+  moved.enqueue("judge_kernel", sector_bytes, 2 * sector_bytes);
+  moved.write_band(sent(dgc, elements));
+  moved.enqueue("report_kernel", sector_bytes, sector_bytes);
+  if (has_momentum) {
+    const Amount selected = sent(dgc, elements);
+    moved.enqueue("mask_kernel", sectors(4 * selected) + sector_bytes,
+                  scattered(selected, static_cast<double>(elements)));
+  }
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const Dgc dgc = dgc_of(settings, elements, std::numeric_limits<std::uint32_t>::max());
+  return sparse_sum(sent(dgc, elements), elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "dgc",
     .sentence = "about density x n elements, above a threshold taken from a sample",
@@ -172,7 +231,10 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_plainly, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.8, 5}, .published = {98, 20, 4}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {12.8, 5},
+                .published = {98, 20, 4}},
     .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
     .own_warm_up = "warm-up",
 }};

@@ -11,6 +11,7 @@
 #include "kernels/compressors/gaussiank.h"
 
 #include "kernels/cpu/sparse.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -51,6 +52,37 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
   return picks;
 }
 
+// Where the gradient is normal: the mask that the published loop ends with.
+Amount selected(const Settings& settings, std::size_t elements) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  if (k == 0)
+    return 0;
+  const double threshold = gaussian_quantile(settings);
+  std::size_t counts[gaussian_masks] = {};
+  for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
+    counts[mask] = static_cast<std::size_t>(reaching(threshold * mask_factor(mask), elements).mean);
+  const Amount count = reaching(threshold * last_mask(counts, k), elements);
+  return {count.mean, std::max(count.mean / 3, 6 * std::sqrt(count.mean))};
+}
+
+// What gaussiank.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  SelectionTraffic moved(elements);
+  moved.add_and_sum(with_feedback(settings));
+  moved.enqueue("threshold_kernel", 2 * sector_bytes, 2 * sector_bytes);
+  const bool counted = density_of(settings) > 0;  // infinity is reached by none
+  const Amount counts = counted ? between(sector_bytes, 2 * sector_bytes) : Amount();
+  moved.enqueue("count_kernel", sectors(4 * elements) + (counted ? 2 : 1) * sector_bytes, counts);
+  moved.enqueue("decide_kernel", counts, sector_bytes);
+  moved.collect(selected(settings, elements));
+  moved.write_list();
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(selected(settings, elements), elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "gaussiank",
     .sentence =
@@ -68,7 +100,10 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {16.4, 4}, .published = {57, 14, 5}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {16.4, 4},
+                .published = {57, 14, 5}},
     .warm_up_densities = {0.015625, 0.004},
 }};
 

@@ -9,7 +9,11 @@
 // finds that one exactly, and all rounds are then a few comparisons.
 #include "kernels/compressors/mstopk.h"
 
+#include <cmath>
+#include <numbers>
+
 #include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -83,6 +87,46 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw,
   return picks;
 }
 
+// Elements that are listed besides k: those in the last interval of the bisection.
+Amount in_band(std::size_t k, int rounds, std::size_t elements) {
+  const double cut = magnitude_of_rank(static_cast<double>(k), elements);
+  const double top = magnitude_of_rank(0.5, elements), mean = std::sqrt(2 / std::numbers::pi);
+  const double width = std::max(top - mean, mean) * std::ldexp(1, -rounds);
+  const double more = reaching(std::max(0.0, cut - width), elements).mean - static_cast<double>(k);
+  return {more / 2, more / 2 + 8};
+}
+
+// What mstopk.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  const int rounds = static_cast<int>(settings.number("rounds"));
+  const double kept = static_cast<double>(k);
+  SelectionTraffic moved(elements);
+  moved.add_sum_and_count(with_feedback(settings));
+  if (k == 0) {
+    moved.set_low_key();
+    moved.collect(0);
+    moved.write_list();
+    return moved.operations;
+  }
+  if (k < elements) {
+    const Amount found = moved.take_bin_of(k + 1);
+    moved.collect(found);
+    moved.cut_list();
+  }
+  moved.enqueue("bisect_kernel", 3 * sector_bytes, 3 * sector_bytes);
+  moved.collect(k < elements ? kept + in_band(k, rounds, elements) : Amount(kept));
+  moved.enqueue("count_above_kernel", 3 * sector_bytes + sectors(4 * moved.listed), sector_bytes);
+  moved.enqueue("offset_kernel", 2 * sector_bytes, 2 * sector_bytes);
+  moved.write_band(kept);
+  moved.count_selected();
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(wanted(density_of(settings), elements), elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "mstopk",
     .sentence = "exactly density x n elements, nearly the largest, by bisecting a threshold",
@@ -98,7 +142,10 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {16.4, 4}, .published = {175, 70, 30}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {16.4, 4},
+                .published = {175, 70, 30}},
 }};
 
 }  // namespace

@@ -1,5 +1,6 @@
 // No compression: the gradient as it is. What every other compressor is compared with.
 #include "kernels/cpu/dense.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -41,6 +42,14 @@ WireSize bytes(const Settings&, std::size_t elements, Precision precision) {
   return {static_cast<double>(elements * value_bytes(precision)), true};
 }
 
+StreamOperations encode_traffic(const Settings&, std::size_t elements) {
+  return {{"copy", sectors(4 * elements), sectors(4 * elements)}};
+}
+
+StreamOperations decode_traffic(const Settings&, std::size_t elements) {
+  return dense_sum(4 * elements, elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "none",
     .sentence = "no compression: every element as it is",
@@ -51,7 +60,10 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode = {8, 1}, .published = {8, 1, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {8, 1},
+                .published = {8, 1, 0}},
 }};
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "kernels/cpu/dense.h"
 #include "kernels/cpu/feedback.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -192,6 +193,29 @@ WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
   return {static_cast<double>(4 * (s.rows + s.columns) * s.rank), true};
 }
 
+// What powersgd.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const Shape s = shape_of(settings, elements);
+  const Amount tensor = sectors(4 * elements), p = sectors(4 * s.rows * s.rank),
+               q = sectors(4 * s.columns * s.rank), columns = sectors(8 * s.rows * s.rank),
+               partial = sectors(4 * ((s.rows + block_rows - 1) / block_rows) * s.columns * s.rank);
+  const bool reads_u = with_feedback(settings) || s.rank > chunk;
+  return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p},
+          {"orthogonalise_kernel", p + columns, columns + p},
+          {"columns_kernel", tensor + p, partial},
+          {"sum_kernel", partial, q},
+          {"product_kernel", tensor + p + q, tensor},
+          {"remember_kernel", q, q}};
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const Shape s = shape_of(settings, elements);
+  const Amount tensor = sectors(4 * elements), p = sectors(4 * s.rows * s.rank),
+               columns = sectors(8 * s.rows * s.rank);
+  return {{"orthogonalise_kernel", p + columns, columns + p},
+          {"product_kernel", tensor + p + sectors(4 * s.columns * s.rank), tensor}};
+}
+
 const Registered<Compressor> entry{{
     .name = "powersgd",
     .sentence = "a matrix of low rank by one step of power iteration, with error feedback",
@@ -211,7 +235,10 @@ const Registered<Compressor> entry{{
     .first_half = make_p<fast>,
     .second_half = make_q<fast>,
     .remember = remember,
-    .traffic = {.encode = {24, 5}, .published = {40, 9, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {24, 5},
+                .published = {40, 9, 0}},
 }};
 
 }  // namespace

@@ -6,8 +6,6 @@
 namespace syncline {
 namespace {
 
-constexpr unsigned chunk = 4;  // columns of the factors that a thread keeps in registers
-
 struct Matrix {
   float* u;
   std::size_t elements;
@@ -30,9 +28,11 @@ __global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float
   for (std::size_t first = 0; first < rank; first += chunk) {
     float partial[chunk] = {};
     for (std::size_t j = lane; j < length; j += 32) {
-      if (first == 0)
-        m.u[begin + j] = feedback ? loaded(g, begin + j) + m.u[begin + j] : loaded(g, begin + j);
-      const float value = m.u[begin + j];
+      float value = first > 0 || feedback ? m.u[begin + j] : 0.0f;
+      if (first == 0) {
+        value = feedback ? loaded(g, begin + j) + value : loaded(g, begin + j);
+        m.u[begin + j] = value;
+      }
       for (unsigned c = 0; c < chunk; ++c)
         if (first + c < rank)
           partial[c] += value * q[j * rank + first + c];

@@ -13,6 +13,7 @@
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/elementary.h"
+#include "kernels/gpu/selection_traffic.h"
 #include "kernels/philox.h"
 
 namespace syncline {
@@ -293,6 +294,51 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t /*se
   return said;
 }
 
+Amount coded_sectors(const Settings& settings, std::size_t elements) {
+  const double mean = bytes(settings, elements, Precision::fp32).bytes;
+  return sectors({mean, 0.05 * mean});
+}
+
+// What qsgd.cu enqueues. Codes of fixed width are the message, or what Elias codes are made of.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t buckets = buckets_of(qsgd, elements);
+  const Amount tensor = sectors(4 * elements),
+               fixed = sectors(4 * buckets + packed_bytes(elements, qsgd.bits)),
+               states = sectors(8 * ((buckets + 15) / 16));
+  const bool feedback = with_feedback(settings);
+  StreamOperations operations{
+      {"quantise_kernel", (feedback ? 2 : 1) * tensor, fixed + (feedback ? tensor : Amount())}};
+  if (qsgd.coding == Coding::fixed)
+    return operations;
+  operations.push_back({"memset of the length", 0, sector_bytes});
+  operations.push_back({"memset of states", 0, sectors(8 * buckets)});
+  operations.push_back({"memset of the ticket", 0, sector_bytes});
+  operations.push_back({"code_kernel", fixed + states + sector_bytes,
+                        coded_sectors(settings, elements) + states + 2 * sector_bytes});
+  return operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const Qsgd qsgd = qsgd_of(settings);
+  const std::size_t buckets = buckets_of(qsgd, elements),
+                    codes_bytes = packed_bytes(elements, qsgd.bits);
+  StreamOperations sum = dense_sum(4 * buckets + codes_bytes, elements);
+  if (qsgd.coding == Coding::fixed)
+    return sum;
+  const Amount message = coded_sectors(settings, elements), places = sectors(8 * buckets),
+               codes = sectors(codes_bytes);
+  // Codes of zero are not written.
+  const Amount written = qsgd.coding == Coding::dense ? codes : between(0, codes.mean);
+  StreamOperations operations{
+      {"measure_kernel", message, 2 * message},
+      {"walk_kernel", 2 * message, places},
+      {"memset of codes", 0, codes},
+      {"unpack_kernel", places + message + written, sectors(4 * buckets) + written}};
+  operations.push_back(sum.front());
+  return operations;
+}
+
 const Registered<Compressor> entry{{
     .name = "qsgd",
     .sentence = "stochastic rounding to a few levels of each bucket's scale, unbiased",
@@ -313,7 +359,10 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode = {4.51, 1}, .published = {25, 5, 0}, .sum_bytes_per_element = 8},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {4.51, 1},
+                .published = {25, 5, 0}},
 }};
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "kernels/cpu/dense.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/cpu/sparse.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -67,6 +68,20 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t sent
   return said;
 }
 
+// What randomk.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  const Amount tensor = sectors(4 * elements), drawn = scattered(k, static_cast<double>(elements));
+  StreamOperations operations{{"add_kernel", (with_feedback(settings) ? 2 : 1) * tensor, tensor}};
+  if (k > 0)
+    operations.push_back({"gather_kernel", drawn, drawn + sectors(4 * k)});
+  return operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(wanted(density_of(settings), elements), elements, 4);
+}
+
 const Registered<Compressor> entry{{
     .name = "randomk",
     .sentence = "elements chosen at random, the same on every worker, with error feedback",
@@ -84,7 +99,10 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode = {12.7, 2}, .published = {60, 12, 0}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {12.7, 2},
+                .published = {60, 12, 0}},
 }};
 
 }  // namespace

@@ -12,7 +12,11 @@
 // these rules give the same elements without that.
 #include "kernels/compressors/sidco.h"
 
+#include <bit>
+#include <numbers>
+
 #include "kernels/cpu/sparse.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -157,6 +161,67 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw&, Stat
   return picks;
 }
 
+// Where the gradient is normal: how many reach the last stage's threshold.
+Amount selected(const Sidco& sidco, std::size_t k, std::size_t elements) {
+  if (k == 0)
+    return 0;
+  const double n = static_cast<double>(elements), mean = std::sqrt(2 / std::numbers::pi);
+  // E[log |x|] = -(Euler's constant + log 2) / 2
+  const double logs = n * (-0.6351814227 - std::log(mean));
+  const int stages = sidco.single ? 1 : sidco.first_stages;
+  std::uint32_t key = 0;
+  for (int stage = 0; stage < stages && key != no_key; ++stage) {
+    const double t = std::bit_cast<float>(key), count = reaching(t, elements).mean;
+    const double tail = 2 * n * std::exp(-t * t / 2) / std::sqrt(2 * std::numbers::pi);
+    key = stage_key(sidco, stage, stages, {count, tail, count + t * tail, no_key - key}, logs);
+  }
+  const double count = key == no_key ? 0 : reaching(std::bit_cast<float>(key), elements).mean;
+  return {count, count / 5 + 6 * std::sqrt(count) + 3};
+}
+
+// What sidco.cu enqueues, at as many stages as a tensor starts with.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  const Sidco sidco = sidco_of(settings);
+  const Amount tensor = sectors(4 * elements);
+  const double tiles = static_cast<double>(tiles_of(elements));
+  const Amount memory = sidco.single ? 0.0 : sector_bytes;  // the number of stages
+  constexpr double exceedances = sizeof(Exceedances);
+  SelectionTraffic moved(elements);
+  moved.add_and_sum(with_feedback(settings));
+  if (k == 0)
+    moved.set_low_key();
+  if (k > 0 && sidco.fit == Fit::gamma) {
+    moved.enqueue("logarithm_kernel", tensor + 2 * sector_bytes, sectors(8 * tiles));
+    moved.operations.push_back(groups_added(elements, 8));
+  }
+  if (k > 0)
+    moved.enqueue("first_stage_kernel",
+                  2 * sector_bytes + memory +
+                      (sidco.fit == Fit::gamma ? sums_of_groups(elements, 8) : Amount()),
+                  sector_bytes);
+  const int most = std::max(sidco.first_stages, sidco.most_stages);
+  for (int stage = 1; k > 0 && !sidco.single && stage < most; ++stage) {
+    const bool there = stage < sidco.first_stages;
+    moved.enqueue("exceedance_kernel", there ? tensor + sector_bytes + memory : memory,
+                  there ? sectors(exceedances * tiles) : Amount());
+    moved.operations.push_back(groups_added(elements, exceedances));
+    moved.enqueue("stage_kernel",
+                  there ? sums_of_groups(elements, exceedances) + sector_bytes + memory : memory,
+                  there ? sector_bytes : 0.0);
+  }
+  moved.collect(selected(sidco, k, elements));
+  moved.write_list();
+  if (k > 0)
+    moved.enqueue("adapt_kernel", 2 * sector_bytes, sector_bytes);
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(selected(sidco_of(settings), wanted(density_of(settings), elements), elements),
+                    elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "sidco",
     .sentence = "about density x n elements, above a threshold fitted in stages",
@@ -176,7 +241,10 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {16.4, 4}, .published = {80, 10, 4}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {16.4, 4},
+                .published = {80, 10, 4}},
 }};
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
+#include "kernels/gpu/selection_traffic.h"
 #include "kernels/philox.h"
 
 namespace syncline {
@@ -105,6 +106,22 @@ WireSize bytes(const Settings&, std::size_t elements, Precision) {
   return {static_cast<double>(4 + packed_bytes(elements, 2)), true};
 }
 
+// What terngrad.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const bool feedback = with_feedback(settings);
+  const Amount tensor = sectors(4 * elements);
+  SelectionTraffic moved(elements);
+  moved.add_and_sum(feedback, feedback);
+  moved.enqueue("scale_kernel", 2 * sector_bytes, sector_bytes);
+  moved.enqueue("ternary_kernel", tensor + sector_bytes,
+                sectors(4 + packed_bytes(elements, 2)) + (feedback ? tensor : 0.0));
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings&, std::size_t elements) {
+  return dense_sum(4 + packed_bytes(elements, 2), elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "terngrad",
     .sentence = "minus, zero or plus the largest magnitude, at random, unbiased",
@@ -118,7 +135,10 @@ const Registered<Compressor> entry{{
     .wire_bytes = bytes,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic = {.encode = {8.25, 3}, .published = {30, 8, 2}, .sum_bytes_per_element = 8},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {8.25, 3},
+                .published = {30, 8, 2}},
 }};
 
 }  // namespace

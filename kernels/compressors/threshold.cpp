@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/sparse.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -27,6 +28,23 @@ WireSize typical_bytes(const Settings& settings, std::size_t elements, Precision
   return {share * static_cast<double>(elements) * sparse_bytes(1, precision), false};
 }
 
+Amount reaching_cutoff(const Settings& settings, std::size_t elements) {
+  return reaching(settings.number("cutoff") / settings.number("deviation"), elements);
+}
+
+// What threshold.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  SelectionTraffic moved(elements);
+  moved.set_low_key();
+  moved.add_and_collect(with_feedback(settings), reaching_cutoff(settings, elements));
+  moved.write_list();
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(reaching_cutoff(settings, elements), elements);
+}
+
 const Registered<Compressor> entry{{
     .name = "threshold",
     .sentence = "the elements whose magnitude reaches a fixed cutoff, with error feedback",
@@ -45,7 +63,10 @@ const Registered<Compressor> entry{{
     .promise = promise_of_sent,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.1, 1}, .published = {45, 7, 1}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {12.1, 1},
+                .published = {45, 7, 1}},
 }};
 
 }  // namespace

@@ -7,6 +7,7 @@
 // select on those finds the exact k. When the sample misled, a histogram bounds the threshold for
 // certain.
 #include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -19,6 +20,28 @@ std::vector<std::uint32_t> choose(const Settings& settings, const Draw&, State& 
 Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw, State& state) {
   const std::size_t k = wanted(density_of(settings), gradient.elements());
   return add_and_pick_largest(gradient, with_feedback(settings), k, draw, state);
+}
+
+// What topk.cu enqueues.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const std::size_t k = wanted(density_of(settings), elements);
+  const bool feedback = with_feedback(settings);
+  SelectionTraffic moved(elements);
+  if (k == 0) {
+    moved.set_low_key();
+    moved.add_and_collect(feedback, 0);
+    moved.write_list();
+    return moved.operations;
+  }
+  const Amount found = moved.sample_low_key(feedback, k);
+  moved.add_and_collect(feedback, found);
+  moved.ensure_collected();
+  moved.write_largest(k);
+  return moved.operations;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  return sparse_sum(wanted(density_of(settings), elements), elements);
 }
 
 const Registered<Compressor> entry{{
@@ -34,7 +57,10 @@ const Registered<Compressor> entry{{
     .promise = promise_at_density,
     .reference = {encode_chosen<choose>, decode_sparse},
     .cpu = {encode_picked<pick>, decode_sparse},
-    .traffic = {.encode = {12.5, 6}, .published = {49, 8, 0}, .sum_bytes_per_selected = 64},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = {12.5, 6},
+                .published = {49, 8, 0}},
 }};
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "kernels/arithmetic/packing.h"
 #include "kernels/arithmetic/values.h"
 #include "kernels/cpu/feedback.h"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 namespace {
@@ -195,6 +196,17 @@ void decode(const SignFormat& format, std::span<const std::byte> message, std::s
   });
 }
 
+// What signs.cu enqueues.
+StreamOperations encode_traffic(const SignFormat& format, bool feedback, std::size_t elements) {
+  const Amount tensor = sectors(4 * elements), scales = 4 * format.scales,
+               sums = sums_of_groups(elements, sizeof(SignSums));
+  return {{"sign_kernel", (feedback ? 2 : 1) * tensor + sector_bytes,
+           tensor + sectors(scales + 4 * sign_words(elements)) +
+               sectors(sizeof(SignSums) * tiles_of(elements))},
+          groups_added(elements, sizeof(SignSums)),
+          {"scale_kernel", sums, 2 * sector_bytes}};
+}
+
 template <auto encode, auto decode>
 Codec codec(const SignFormat& format) {
   return {
@@ -218,7 +230,16 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
           },
           .reference = codec<encode_plainly, decode_plainly>(format),
           .cpu = codec<encode, decode>(format),
-          .traffic = {.encode = {12.13, 1}, .published = published, .sum_bytes_per_element = 8}};
+          .traffic = {.encode =
+                          [=](const Settings& settings, std::size_t elements) {
+                            return encode_traffic(format, with_feedback(settings), elements);
+                          },
+                      .decode =
+                          [=](const Settings&, std::size_t elements) {
+                            return dense_sum(bytes_of(format, elements), elements);
+                          },
+                      .floor = {12.13, 1},
+                      .published = published}};
 }
 
 }  // namespace syncline

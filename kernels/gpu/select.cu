@@ -107,9 +107,19 @@ void decode_sparse(const Settings&, const std::byte* message, std::size_t bytes,
 
 }  // namespace
 
+namespace {
+
+// What begins after it begins a sector, and a line of the cache.
+std::size_t whole_lines(std::size_t bytes) {
+  return (bytes + 255) / 256 * 256;
+}
+
+}  // namespace
+
 std::size_t selection_bytes(std::size_t elements) {
-  return 1024 + 4 * bins + 4 * sample_keys + 8 * (elements + 2) +
-         tiles_of(elements) * (8 + sizeof(Moments)) + 64;
+  const std::size_t tiles = tiles_of(elements);
+  return 1024 + whole_lines(tiles * sizeof(Moments)) + whole_lines(8 * tiles) + 4 * bins +
+         4 * sample_keys + 2 * whole_lines(4 * elements);
 }
 
 Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutput& output,
@@ -121,12 +131,12 @@ Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutp
   SelectionRoom room;
   room.selection = reinterpret_cast<Selection*>(at);
   room.tiles = reinterpret_cast<Moments*>(at += 1024);
-  room.status = reinterpret_cast<unsigned long long*>(at += tiles * sizeof(Moments));
-  room.histogram = reinterpret_cast<unsigned*>(at += tiles * 8);
+  room.status = reinterpret_cast<unsigned long long*>(at += whole_lines(tiles * sizeof(Moments)));
+  room.histogram = reinterpret_cast<unsigned*>(at += whole_lines(8 * tiles));
   room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
   room.samples = sample_keys;
   room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
-  room.bits = room.list + input.elements;
+  room.bits = room.list + whole_lines(4 * input.elements) / 4;
   return {input, output, room, beside, stream};
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/gpu/device.cuh"
+#include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 
@@ -33,9 +34,6 @@ struct SelectionRoom {
   std::size_t samples = 0;               // how many
   Moments* tiles = nullptr;              // one per tile
 };
-
-inline constexpr std::size_t sample_strata = std::size_t{1} << 13, sample_neighbours = 8;
-inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
 
 std::size_t selection_bytes(std::size_t elements);
 

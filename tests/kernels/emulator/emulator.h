@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 struct uint3 {
   unsigned x = 0, y = 0, z = 0;
@@ -28,5 +29,23 @@ bool run(const dim3& grid, const dim3& block, const std::function<void()>& threa
 // ends and says where.
 const std::uint64_t* exchange(std::uint64_t value, int line);  // the values of the warp's 32 lanes
 bool barrier(bool value, int line);                            // whether all of the block's are set
+
+// What the stream was given between `count` and `counted`: kernels, memsets and copies, in order,
+// with the bytes of the distinct 32-byte sectors of device memory that each of them reads, and
+// writes. `waits`: the host waited there for the stream.
+struct Operation {
+  std::size_t read = 0, written = 0;
+  bool waits = false;
+};
+void count();
+std::vector<Operation> counted();
+
+// The runtime tells what it does.
+void allocated(const void* data, std::size_t bytes);
+void freed(const void* data);
+void begin_operation();
+void end_operation();
+void access(const void* data, std::size_t bytes, bool writes);
+void wait();
 
 }  // namespace emulator

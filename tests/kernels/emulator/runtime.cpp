@@ -31,6 +31,7 @@ cudaError_t cudaMalloc(void** data, std::size_t bytes) {
   std::memset(first, nan ? 0xff : 0xa5, room);
   *data = first + room - used;
   allocations[*data] = {begin, room + 2 * page};
+  emulator::allocated(*data, used);
   return cudaSuccess;
 }
 
@@ -39,6 +40,7 @@ cudaError_t cudaFree(void* data) {
   if (found != allocations.end()) {
     munmap(found->second.begin, found->second.bytes);
     allocations.erase(found);
+    emulator::freed(data);
   }
   return cudaSuccess;
 }
@@ -49,8 +51,51 @@ cudaError_t cudaGetLastError() {
   return error;
 }
 
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t) {
+  emulator::begin_operation();
+  emulator::access(from, bytes, false);
+  emulator::access(to, bytes, true);
+  emulator::end_operation();
+  std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  emulator::wait();
+  std::memmove(to, from, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  emulator::begin_operation();
+  emulator::access(to, bytes, true);
+  emulator::end_operation();
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  emulator::wait();
+  std::memset(to, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() {
+  emulator::wait();
+  return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  emulator::wait();
+  return cudaSuccess;
+}
+
 cudaError_t emulated_launch(const cudaLaunchConfig_t& config, const std::function<void()>& thread) {
-  if (emulator::run(config.gridDim, config.blockDim, thread))
+  emulator::begin_operation();
+  const bool possible = emulator::run(config.gridDim, config.blockDim, thread);
+  emulator::end_operation();
+  if (possible)
     return cudaSuccess;
   last_error = cudaErrorInvalidConfiguration;
   return last_error;

@@ -1,0 +1,205 @@
+#include "kernels/gpu/selection_traffic.h"
+
+#include <bit>
+#include <numbers>
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/moments.h"
+#include "kernels/arithmetic/normal.h"
+
+namespace syncline {
+namespace {
+
+// The members of Selection lie in sectors: what the host's counterpart of a kernel needs of them.
+constexpr double one = sector_bytes, two = 2 * sector_bytes;
+constexpr double histogram_bytes = 4 * bins;
+
+double octaves(double count) {  // those that so many normal values fall into, about
+  return std::log2(std::max(count, 1.0)) + 3;
+}
+
+}  // namespace
+
+Amount reaching(double magnitude, std::size_t elements) {
+  const double n = static_cast<double>(elements);
+  const double share = magnitude <= 0 ? 1 : std::erfc(magnitude / std::numbers::sqrt2);
+  return {n * share, share == 1 ? 0 : 6 * std::sqrt(n * share * (1 - share)) + 3};
+}
+
+double magnitude_of_rank(double count, std::size_t elements) {
+  return -normal_quantile(count / (2 * static_cast<double>(elements)));
+}
+
+StreamOperation groups_added(std::size_t elements, double bytes) {
+  return {"group_kernel", sectors(bytes * static_cast<double>(tiles_of(elements))),
+          sums_of_groups(elements, bytes)};
+}
+
+Amount sums_of_groups(std::size_t elements, double bytes) {
+  const std::size_t groups = (tiles_of(elements) + group_tiles - 1) / group_tiles;
+  return static_cast<double>(groups) * sectors(bytes);
+}
+
+Amount sampled(std::size_t strata, std::size_t neighbours, std::size_t elements) {
+  const double parts = static_cast<double>(strata), cells = static_cast<double>(elements) / 8,
+               stratum = static_cast<double>(elements) / parts,
+               starts = static_cast<double>(neighbours + 7);  // of looks that touch a sector
+  if (stratum <= starts)                                      // nearly everywhere
+    return sector_bytes * between(cells * 0.8, cells);
+  // Those that reach over the end of a stratum may touch what a neighbour's touches.
+  const double shared = (starts * starts * starts - starts) / (48 * stratum * stratum);
+  return sector_bytes *
+         Amount(parts * (starts / 8 - shared), parts * shared / 3 + 2 * std::sqrt(parts) + 1);
+}
+
+void SelectionTraffic::enqueue(const std::string& name, const Amount& read, const Amount& written) {
+  operations.push_back({name, read, written});
+}
+
+double SelectionTraffic::tensor() const {
+  return sectors(4 * elements_).mean;
+}
+
+void SelectionTraffic::begin_look_back() {
+  enqueue("memset of states", 0, sectors(8 * tiles_of(elements_)));
+  enqueue("memset of the ticket", 0, one);
+}
+
+void SelectionTraffic::list(const std::string& kernel, const Amount& values_read,
+                            double values_written, const Amount& found) {
+  begin_look_back();
+  listed = found;
+  const Amount states = sectors(8 * tiles_of(elements_));
+  enqueue(kernel, values_read + states + one,
+          values_written + states + one + 2 * sectors(4 * found));
+}
+
+void SelectionTraffic::add_and_collect(bool feedback, const Amount& found) {
+  list("collect_kernel", (feedback ? 2 : 1) * tensor(), tensor(), found);
+}
+
+void SelectionTraffic::collect(const Amount& found) {
+  list("collect_kernel", tensor(), 0, found);
+}
+
+void SelectionTraffic::set_low_key() {
+  enqueue("low_key_kernel", 0, one);
+}
+
+Amount SelectionTraffic::sample_low_key(bool feedback, std::size_t k) {
+  const double n = static_cast<double>(elements_);
+  const double mean = static_cast<double>(k) / n * sample_keys;
+  const double rank = mean + 5 * std::sqrt(mean) + 5;
+  if (elements_ < 2 * sample_keys || rank >= sample_keys) {
+    enqueue("memset of the histogram", 0, histogram_bytes);
+    set_low_key();
+    return n;
+  }
+  const Amount looks = sampled(sample_strata, sample_neighbours, elements_);
+  enqueue("sample_kernel", (feedback ? 2 : 1) * looks, 4 * sample_keys);
+  cut_sample(sample_keys);
+  const double share = std::floor(rank) / sample_keys;
+  return {n * share, 6 * n * share / std::sqrt(rank) + 3};
+}
+
+void SelectionTraffic::ensure_collected() {
+  enqueue("judge_collected", one, one);
+  enqueue("digit_kernel", one, 0);
+  enqueue("choose_kernel", one, 0);
+  begin_look_back();
+  enqueue("collect_kernel", one, 0);
+}
+
+void SelectionTraffic::choose_digits(const Amount& keys, bool for_certain, double more_at_end) {
+  const Amount found = for_certain ? Amount(one) : between(0, one);  // the rank's digit
+  for (int round = 0; round < 3; ++round) {
+    const double digits = round == 0 ? 2048 : 1024;
+    const Amount touched = between(
+        0, std::min(4 * digits, round == 0 ? sector_bytes * (octaves(keys.mean / 4) + 4) : 4096));
+    enqueue("digit_kernel", keys + one + touched, touched);
+    enqueue(
+        "choose_kernel", 4 * digits + (round == 0 ? found : Amount(one)),
+        histogram_bytes + (round == 0 ? Amount(one) : found) + (round == 2 ? more_at_end : 0.0));
+  }
+}
+
+void SelectionTraffic::cut_sample(std::size_t samples) {
+  enqueue("memset of the histogram", 0, histogram_bytes);
+  choose_digits(sectors(4 * samples), true, 0);
+}
+
+void SelectionTraffic::cut_list() {
+  choose_digits(sectors(4 * listed), false, 0);
+}
+
+void SelectionTraffic::write_band(const Amount& sent) {
+  begin_look_back();
+  const Amount states = listed.spread == 0
+                            ? sectors(8 * tiles_of(static_cast<std::size_t>(listed.mean)))
+                            : sectors((8.0 / tile_elements) * listed + 4.0);
+  enqueue("trim_kernel", two + sectors(4 * listed) + states + scattered(sent, listed.mean),
+          one + states + 2 * sectors(4 * sent) + scattered(sent, static_cast<double>(elements_)));
+}
+
+void SelectionTraffic::write_largest(std::size_t k) {
+  choose_digits(sectors(4 * listed), true, one);
+  write_band(static_cast<double>(k));
+  count_selected();
+}
+
+void SelectionTraffic::count_selected() {
+  enqueue("count_kernel", one, two);
+}
+
+void SelectionTraffic::write_list() {
+  enqueue("send_list_kernel", one + 2 * sectors(4 * listed),
+          2 * sectors(4 * listed) + scattered(listed, static_cast<double>(elements_)));
+  count_selected();
+}
+
+void SelectionTraffic::add_up(const Amount& read, const Amount& written) {
+  const Amount sums = sectors(sizeof(Moments) * tiles_of(elements_));
+  enqueue("stats_kernel", read, written + sums);
+  operations.push_back(groups_added(elements_, sizeof(Moments)));
+  enqueue("total_kernel", sums_of_groups(elements_, sizeof(Moments)), two);
+}
+
+void SelectionTraffic::add_and_sum(bool feedback, bool summed) {
+  add_up((feedback ? 2 : 1) * tensor(), summed ? tensor() : 0.0);
+}
+
+void SelectionTraffic::add_sum_and_count(bool feedback) {
+  enqueue("memset of the histogram", 0, histogram_bytes);
+  const double touched = sector_bytes * octaves(static_cast<double>(elements_));
+  const Amount counts{touched, 4 * sector_bytes};
+  add_up((feedback ? 2 : 1) * tensor() + counts, tensor() + counts);
+}
+
+Amount SelectionTraffic::take_bin_of(std::size_t k) {
+  enqueue("choose_kernel", histogram_bytes + one, histogram_bytes + one);
+  const float cut = static_cast<float>(magnitude_of_rank(static_cast<double>(k), elements_));
+  const std::uint32_t bin = bin_of(magnitude_key(cut));
+  const auto reach = [&](std::uint32_t edge) {
+    return reaching(std::bit_cast<float>(first_key(edge)), elements_);
+  };
+  // The k-th may lie in the bin beside, where the cut is near an edge.
+  const double below = reach(bin - 1).mean, here = reach(bin).mean, above = reach(bin + 1).mean;
+  const double chance = reach(bin).spread;
+  return {here, chance + (here - static_cast<double>(k) < chance    ? below - here
+                          : static_cast<double>(k) - above < chance ? here - above
+                                                                    : 0)};
+}
+
+StreamOperations sparse_sum(const Amount& count, std::size_t elements, double bytes_each) {
+  if (count.mean + count.spread <= 0)
+    return {};
+  const Amount sum = scattered(count, static_cast<double>(elements));
+  return {{"scatter_kernel", sectors(bytes_each * count) + sum, sum}};
+}
+
+StreamOperations dense_sum(std::size_t message_bytes, std::size_t elements) {
+  const Amount sum = sectors(4 * elements);
+  return {{"sum", sectors(message_bytes) + sum, sum}};
+}
+
+}  // namespace syncline

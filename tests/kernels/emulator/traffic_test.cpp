@@ -1,0 +1,164 @@
+// The formulas behind the modelled cost tables (`traffic` of every compressor), held to what the
+// kernels do: launch by launch, what each reads and writes, and that the host never waits.
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/cost_table.h"
+#include "kernels/gpu/device.h"
+#include "tests/kernels/data.h"
+#include "tests/kernels/emulator/emulator.h"
+
+namespace syncline {
+namespace {
+
+// A chain's own: what its caller copied before it and after it goes away.
+std::vector<emulator::Operation> chain_of(std::vector<emulator::Operation> counted) {
+  const auto waits = [](const emulator::Operation& operation) { return operation.waits; };
+  counted.erase(counted.begin(), std::find_if_not(counted.begin(), counted.end(), waits));
+  counted.erase(std::find_if_not(counted.rbegin(), counted.rend(), waits).base(), counted.end());
+  return counted;
+}
+
+std::string said(const Amount& amount) {
+  const auto whole = [](double value) { return std::to_string(std::llround(value)); };
+  return whole(amount.mean) + (amount.spread > 0 ? " +- " + whole(amount.spread) : "");
+}
+
+bool agrees(std::size_t counted, const Amount& amount, double slack) {
+  return std::abs(static_cast<double>(counted) - amount.mean) <= amount.spread + slack;
+}
+
+void expect_counted(const std::vector<emulator::Operation>& counted,
+                    const StreamOperations& formula, double slack) {
+  for (std::size_t i = 0; i < std::max(counted.size(), formula.size()); ++i) {
+    if (i >= counted.size() || i >= formula.size()) {
+      ADD_FAILURE() << counted.size() << " operations, the formula has " << formula.size();
+      return;
+    }
+    EXPECT_FALSE(counted[i].waits) << "the host waits before operation " << i;
+    EXPECT_TRUE(agrees(counted[i].read, formula[i].read, slack))
+        << i << ", " << formula[i].name << ": reads " << counted[i].read << ", the formula has "
+        << said(formula[i].read);
+    EXPECT_TRUE(agrees(counted[i].written, formula[i].written, slack))
+        << i << ", " << formula[i].name << ": writes " << counted[i].written << ", the formula has "
+        << said(formula[i].written);
+  }
+}
+
+// `slack`: bytes by which each may be off.
+void expect_traffic(const std::string& name, const Settings& settings, std::size_t elements,
+                    double slack = 0) {
+  const Compressor& compressor = Registered<Compressor>::find(name);
+  const DeviceCompressor& device = Registered<DeviceCompressor>::find(name);
+  const DeviceRuntime& runtime = Registered<DeviceRuntime>::find("cuda");
+  const std::vector<float> gradient = gauss(elements, elements);
+  const Draw draw{7, 100, 3};
+  State state;
+  Message message;
+  SCOPED_TRACE(name + " " + written_settings(compressor, settings) + ", " +
+               std::to_string(elements) + " elements");
+  emulator::count();
+  runtime.encode(device, settings, std::span<const float>(gradient), draw, state, message);
+  {
+    SCOPED_TRACE("encode");
+    expect_counted(chain_of(emulator::counted()), compressor.traffic.encode(settings, elements),
+                   slack);
+  }
+  std::vector<float> sum(elements);
+  emulator::count();
+  runtime.decode_add(device, settings, message, Precision::fp32, draw, sum);
+  SCOPED_TRACE("decode");
+  expect_counted(chain_of(emulator::counted()), compressor.traffic.decode(settings, elements),
+                 slack);
+}
+
+class Traffic : public testing::TestWithParam<std::string> {};
+
+using Given = std::map<std::string, std::string>;
+
+// Settings that make a chain another one, or its parts of other sizes.
+std::vector<Given> variants(const Compressor& compressor) {
+  static const std::map<std::string, std::vector<Given>> own = {
+      {"cat",
+       {{{"rule", "sign"}},
+        {{"rule", "stochastic"}},
+        {{"cost", "affine"}, {"fixed-cost", "3e6"}},
+        {{"cost", "payload"}, {"rule", "sign"}}}},
+      {"dgc",
+       {{{"momentum", "0.9"}},
+        {{"clip-norm", "2"}},
+        {{"clip-norm", "2"}, {"momentum", "0.9"}},
+        {{"sample", "0.1"}}}},
+      {"gaussiank", {{{"sides", "one"}}}},
+      {"mstopk", {{{"rounds", "5"}}}},
+      {"powersgd", {{{"rank", "1"}}, {{"rank", "2"}}, {{"rank", "9"}, {"error-feedback", "off"}}}},
+      {"qsgd",
+       {{{"bits", "3"}, {"quant-bucket", "16"}},
+        {{"bits", "8"}, {"quant-bucket", "8192"}, {"norm", "two"}},
+        {{"coding", "dense"}},
+        {{"coding", "sparse"}, {"norm", "two"}, {"error-feedback", "on"}}}},
+      {"sidco",
+       {{{"fit", "pareto"}},
+        {{"fit", "gamma"}},
+        {{"stages", "1"}, {"density", "0.01"}},
+        {{"stages", "7"}}}},
+      {"terngrad", {{{"clip", "2.5"}}}},
+      {"threshold", {{{"cutoff", "1"}}}}};
+  std::vector<Given> all;
+  if (const auto found = own.find(compressor.name); found != own.end())
+    all = found->second;
+  if (declares(compressor.options, feedback_name))
+    for (const char* word : {"on", "off"})
+      all.push_back({{feedback_name, word}});
+  if (has_density(compressor))
+    for (const char* density : {"0", "0.001", "0.25", "1"})
+      all.push_back({{density_name, density}});
+  return all;
+}
+
+// Square numbers of whole tiles, so that every part of a workspace begins with a sector: of eight
+// tiles, and of 32, which selections sample first.
+TEST_P(Traffic, IsWhatTheFormulasSay) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  ASSERT_TRUE(compressor.traffic.encode && compressor.traffic.decode);
+  const Settings usual = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+  for (const std::size_t elements : {65536, 262144})
+    expect_traffic(GetParam(), usual, elements);
+  for (const Given& given : variants(compressor))
+    expect_traffic(GetParam(), Settings(compressor.options, given), 65536);
+}
+
+// Where parts do not end with a sector, each launch may move a few more.
+TEST_P(Traffic, IsThatButForAFewSectorsAtAnySize) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  for (const std::size_t elements : {1, 31, 70001})
+    expect_traffic(GetParam(), settings_at(compressor, has_density(compressor) ? "0.25" : ""),
+                   elements, 4 * sector_bytes);
+}
+
+// So ranges are narrow where they count.
+TEST_P(Traffic, IsLittleMovedByTheData) {
+  const Compressor& compressor = Registered<Compressor>::find(GetParam());
+  const Settings usual = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+  const std::size_t elements = std::size_t{1} << 24;
+  double spread = 0;
+  for (const StreamOperation& operation : compressor.traffic.encode(usual, elements))
+    spread += operation.read.spread + operation.written.spread;
+  EXPECT_LT(spread, 0.02 * bytes_of(compressor.traffic.encode(usual, elements)));
+}
+
+std::vector<std::string> modelled_names() {
+  std::vector<std::string> names = Registered<DeviceCompressor>::names();
+  std::erase_if(names, [](const std::string& name) {  // the README's recipe has no formulas
+    return !Registered<Compressor>::find(name).traffic.encode;
+  });
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryCompressor, Traffic, testing::ValuesIn(modelled_names()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace syncline
