@@ -137,22 +137,21 @@ struct Codec {
 
 // For the modelled cost tables (kernels/README.md).
 struct MemoryTraffic {
-  // What the CUDA version enqueues: kernels, memsets and copies in their order. Decoding adds into
-  // a sum that is there, so zeroing it is no part of this. Null: it has none.
+  // What the CUDA version enqueues, in its order. Decoding adds into a sum that is there, so
+  // zeroing it is no part of this. Null: there is no such version.
   using Enqueued = std::function<StreamOperations(const Settings&, std::size_t elements)>;
   Enqueued encode = {};
   Enqueued decode = {};
+  // Bytes per element that encoding moves at least, however it is written, at density 0.01 and the
+  // other settings' defaults.
+  double floor = 0;
+  // Encoding by the published code, with its framework temporaries.
   struct Chain {
     double bytes_per_element = 0;
     int kernels = 0;
     int syncs = 0;  // host synchronisations
   };
-  // The least that encoding moves, at density 0.01 and the other settings' defaults.
-  Chain floor = {};
-  Chain published = {};  // encoding by the published code, with its framework temporaries
-  // Of the sum that decoding adds into, beside the message: where `decode` is null.
-  double sum_bytes_per_element = 0;
-  double sum_bytes_per_selected = 0;
+  Chain published = {};
 };
 
 struct WireSize {

@@ -127,15 +127,15 @@ bool covers(const Curve& curve, double elements) {
   return elements >= curve.front()->elements && elements <= curve.back()->elements;
 }
 
-double seconds_at(const Curve& curve, double elements) {
+double seconds_at(const Curve& curve, double elements, double CostRow::*figure) {
   std::size_t next = 0;
   while (curve[next]->elements < elements)
     ++next;
   if (curve[next]->elements == elements)
-    return curve[next]->seconds;
+    return curve[next]->*figure;
   const CostRow &a = *curve[next - 1], &b = *curve[next];
   const double share = std::log(elements / a.elements) / std::log(b.elements / a.elements);
-  return a.seconds * std::pow(b.seconds / a.seconds, share);
+  return a.*figure * std::pow(b.*figure / a.*figure, share);
 }
 
 struct Answer {
@@ -144,7 +144,8 @@ struct Answer {
   std::string distribution = {};  // of the rows that new ones must go on from
 };
 
-Answer answer(const CostTable& table, const CostQuestion& question) {
+Answer answer(const CostTable& table, const CostQuestion& question,
+              double CostRow::*figure = &CostRow::seconds) {
   const Compressor& compressor = *question.compressor;
   const Settings& settings = question.settings;
   const std::string& operation = question.operation;
@@ -172,7 +173,7 @@ Answer answer(const CostTable& table, const CostQuestion& question) {
     std::ranges::stable_sort(curve, {}, &CostRow::elements);
   const auto same = curves.find(wanted);
   if (same != curves.end() && covers(same->second, elements))
-    return {.seconds = seconds_at(same->second, elements)};
+    return {.seconds = seconds_at(same->second, elements, figure)};
 
   // The nearest densities on either side that were measured at such sizes.
   auto below = curves.end(), above = curves.end();
@@ -185,7 +186,8 @@ Answer answer(const CostTable& table, const CostQuestion& question) {
     }
   if (below != curves.end() && above != curves.end()) {
     const double share = std::log(wanted / below->first) / std::log(above->first / below->first);
-    const double a = seconds_at(below->second, elements), b = seconds_at(above->second, elements);
+    const double a = seconds_at(below->second, elements, figure);
+    const double b = seconds_at(above->second, elements, figure);
     return {.seconds = a * std::pow(b / a, share)};
   }
 
@@ -224,10 +226,15 @@ const std::string& CostTable::about(const std::string& key) const {
   throw std::invalid_argument(path + ": the header has no '# " + key + ": ...' line");
 }
 
+bool CostTable::is_range() const {
+  return header_value(*this, "range") != nullptr;
+}
+
 double CostTable::seconds(const Compressor& compressor, const Settings& settings,
-                          const std::string& operation, double elements) const {
+                          const std::string& operation, double elements,
+                          double CostRow::*figure) const {
   const CostQuestion question{&compressor, settings, operation, elements};
-  const Answer found = answer(*this, question);
+  const Answer found = answer(*this, question, figure);
   if (!found.problem.empty())
     throw std::invalid_argument(lacking({question}));
   return found.seconds;

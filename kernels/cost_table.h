@@ -19,9 +19,9 @@ struct CostRow {
   std::string settings;
   std::string operation;  // encode, decode, or a variant of either, such as encode-as-published
   double elements = 0;
-  double seconds = 0;  // the median
-  double p10 = 0;
-  double p90 = 0;
+  double seconds = 0;  // the median, or what is typical
+  double p10 = 0;      // of runs; or the fast end, where the table is a range
+  double p90 = 0;      // and the slow end
   double wire_bytes = 0;
   std::string distribution;
 
@@ -46,13 +46,17 @@ struct CostTable {
   // A header value. Throws std::invalid_argument when there is none.
   const std::string& about(const std::string& key) const;
 
+  // Nobody measured it, or several did: p10 and p90 of a row are between what it takes.
+  bool is_range() const;
+
   // Seconds of an operation on a tensor of that many elements: a straight line in logarithms
   // between the two nearest measured sizes; where no row has the density, between the two nearest
   // densities that were measured at such sizes. Outside the measured ranges, or for settings that
   // no row speaks for, throws std::invalid_argument that names what there is and the command that
   // would measure it.
   double seconds(const Compressor& compressor, const Settings& settings,
-                 const std::string& operation, double elements) const;
+                 const std::string& operation, double elements,
+                 double CostRow::*figure = &CostRow::seconds) const;
 
   // The lowest density of this compressor's rows; 0 where none names one.
   double lowest_density(const Compressor& compressor) const;
@@ -67,8 +71,9 @@ struct CostTable {
 inline const std::string unfinished_key = "unfinished";
 
 // Throws std::exception with path, line, what is wrong and what is allowed. A table must
-// say its device and provenance (measured, published or modelled), and hold at least one row. One
-// that is unfinished is refused, with the command that goes on, unless `or_unfinished`.
+// say its device and provenance (measured, published or modelled), and hold at least one row. With
+// a line `range` it is one: seconds of each row are then between its p10 and its p90. One that is
+// unfinished is refused, with the command that goes on, unless `or_unfinished`.
 CostTable read_cost_table(const std::string& path, bool or_unfinished = false);
 // Writes as write_atomically does (kernels/io/whole_file.h).
 void write_cost_table(const CostTable& table, const std::string& path);

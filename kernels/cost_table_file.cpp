@@ -98,6 +98,22 @@ void refuse_unfinished(const CostTable& table) {
       table.path);
 }
 
+// A range says that it is one, and has both ends in every row.
+void check_range(const CostTable& table) {
+  if (!table.is_range())
+    return;
+  if (table.about("provenance") == "measured")
+    throw std::invalid_argument(table.path +
+                                ": a '# range: ...' line in a measured table, whose p10 and p90 "
+                                "are of its runs: allowed is none");
+  for (const CostRow& row : table.rows)
+    if (!(row.p10 > 0 && row.p10 <= row.seconds && row.seconds <= row.p90))
+      throw std::invalid_argument(table.path + ": a range, but " + row.operation + " of " +
+                                  row.compressor + " (" + row.settings + ") at " +
+                                  number_text(row.elements) +
+                                  " elements: allowed are 0 < p10 <= seconds <= p90");
+}
+
 }  // namespace
 
 CostTable read_cost_table(const std::string& path, bool or_unfinished) {
@@ -126,7 +142,7 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
   });
   if (table.rows.empty())
     throw std::invalid_argument(path + ": no rows; a table has columns " + columns);
-  for (const std::string key : {"device", "provenance", "driver", "model"})
+  for (const std::string key : {"device", "provenance", "driver", "model", "range"})
     if (std::ranges::count(table.header, key, &std::pair<std::string, std::string>::first) > 1)
       throw std::invalid_argument(path + ": a second '# " + key + ": ...' line: allowed is one");
   table.about("device");
@@ -134,6 +150,7 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
   if (provenance != "measured" && provenance != "published" && provenance != "modelled")
     throw std::invalid_argument(path + ": provenance '" + brief(provenance) +
                                 "': allowed are measured, published or modelled");
+  check_range(table);
   if (!or_unfinished)
     refuse_unfinished(table);
   return table;

@@ -57,10 +57,6 @@ struct Timing {
 Timing timed_samples(const std::function<double()>& sample, double patience_seconds,
                      double small_spread);
 
-// A GPU does this: the compressor's `traffic`, at the cell's settings.
-StreamOperations encode_operations(const Cell& cell, std::size_t elements);
-StreamOperations decode_operations(const Cell& cell, std::size_t elements);
-
 // These write the table while they measure it, and return the program's exit code.
 int measure_on_cpu(const CalibrateOptions& options);
 int measure_on_cuda(const CalibrateOptions& options);

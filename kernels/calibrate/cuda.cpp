@@ -98,8 +98,9 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   for (const bool decode : {false, true}) {
     const Timing timing =
         run.timer.timed(run.runtime.sampler(device, cell.settings, gradient, start, decode));
-    const double moved =
-        bytes_of(decode ? decode_operations(cell, elements) : encode_operations(cell, elements));
+    const MemoryTraffic& traffic = cell.compressor->traffic;
+    const auto& enqueued = decode ? traffic.decode : traffic.encode;
+    const double moved = enqueued ? bytes_of(enqueued(cell.settings, elements)) : 0.0;
     run.table.add(device.name, written_settings(*cell.compressor, cell.settings),
                   decode ? "decode" : "encode", elements, moved, bytes, distribution, timing);
   }

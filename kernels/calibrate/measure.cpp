@@ -85,8 +85,8 @@ void measure(const Cell& cell, const std::string& distribution, std::size_t elem
   const Timing encoding = timed([&] { state = start; }, encode);
   const double bytes = static_cast<double>(message.size()), n = static_cast<double>(elements);
   const std::string settings = written_settings(compressor, cell.settings);
-  table.add(compressor.name, settings, "encode", elements,
-            n * compressor.traffic.floor.bytes_per_element, bytes, distribution, encoding);
+  table.add(compressor.name, settings, "encode", elements, n * compressor.traffic.floor, bytes,
+            distribution, encoding);
   Values sum(elements);
   const Timing decoding = timed(
       [] {}, [&] { compressor.cpu.decode(cell.settings, message, Precision::fp32, draw, sum); });

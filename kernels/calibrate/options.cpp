@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "kernels/calibrate/calibrate.h"
+#include "kernels/calibrate/rates.h"
 #include "kernels/io/text.h"
 
 namespace syncline {
@@ -69,7 +70,7 @@ void set(CalibrateOptions& options, const std::string& option, const std::string
   } else if (option == "--budget") {
     options.budget_s = checked_number(number("--budget", "", "", 0, 1e9), value);
   } else if (option == "--model") {
-    options.model = name_in(option, value, {"h100", "a100", "v100"});
+    options.model = name_in(option, value, rated_names());
   } else if (option == "--compressors") {
     options.compressors = names_in(option, value, Registered<Compressor>::names());
   } else if (option == "--densities") {
@@ -170,8 +171,11 @@ std::string usage() {
          "  --resume FILE           go on with a table of the same command that was not finished\n"
          "  --budget SECONDS        begin nothing after them; what was not reached is named\n"
          "  --device cpu|cuda       default cpu\n"
-         "  --model h100|a100|v100  write a modelled table instead of measuring; sizes, densities\n"
-         "                          and settings are then by default those of kernels/profiles\n"
+         "  --model NAME            write a modelled table instead of measuring, of " +
+         listed(rated_names()) +
+         ";\n"
+         "                          sizes, densities and settings are then by default those of\n"
+         "                          kernels/profiles\n"
          "  --compressors a,b       default all: " +
          listed(Registered<Compressor>::names()) +
          "\n"

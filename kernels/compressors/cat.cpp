@@ -301,7 +301,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {16.4, 4},
+                .floor = 16.4,
                 .published = {80, 9, 1}},
     .network_cost = {.options = {"cost", "packet-cost", "packet-bits", "fixed-cost"},
                      .settings = priced_by_network,

@@ -233,7 +233,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {12.8, 5},
+                .floor = 12.8,
                 .published = {98, 20, 4}},
     .warm_up_densities = {0.25, 0.0625, 0.015625, 0.004},
     .own_warm_up = "warm-up",

@@ -102,7 +102,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {16.4, 4},
+                .floor = 16.4,
                 .published = {57, 14, 5}},
     .warm_up_densities = {0.015625, 0.004},
 }};

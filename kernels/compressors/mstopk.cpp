@@ -144,7 +144,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {16.4, 4},
+                .floor = 16.4,
                 .published = {175, 70, 30}},
 }};
 

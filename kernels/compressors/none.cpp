@@ -60,10 +60,8 @@ const Registered<Compressor> entry{{
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
     .add = add_values,
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = {8, 1},
-                .published = {8, 1, 0}},
+    .traffic =
+        {.encode = encode_traffic, .decode = decode_traffic, .floor = 8, .published = {8, 1, 0}},
 }};
 
 }  // namespace

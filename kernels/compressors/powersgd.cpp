@@ -235,10 +235,8 @@ const Registered<Compressor> entry{{
     .first_half = make_p<fast>,
     .second_half = make_q<fast>,
     .remember = remember,
-    .traffic = {.encode = encode_traffic,
-                .decode = decode_traffic,
-                .floor = {24, 5},
-                .published = {40, 9, 0}},
+    .traffic =
+        {.encode = encode_traffic, .decode = decode_traffic, .floor = 24, .published = {40, 9, 0}},
 }};
 
 }  // namespace

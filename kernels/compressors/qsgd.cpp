@@ -361,7 +361,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {4.51, 1},
+                .floor = 4.51,
                 .published = {25, 5, 0}},
 }};
 

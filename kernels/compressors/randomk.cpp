@@ -101,7 +101,7 @@ const Registered<Compressor> entry{{
     .add = add_values,
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {12.7, 2},
+                .floor = 12.65,
                 .published = {60, 12, 0}},
 }};
 

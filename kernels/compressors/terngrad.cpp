@@ -137,7 +137,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode, decode},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {8.25, 3},
+                .floor = 8.25,
                 .published = {30, 8, 2}},
 }};
 

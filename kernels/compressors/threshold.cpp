@@ -65,7 +65,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {12.1, 1},
+                .floor = 12.1,
                 .published = {45, 7, 1}},
 }};
 

@@ -59,7 +59,7 @@ const Registered<Compressor> entry{{
     .cpu = {encode_picked<pick>, decode_sparse},
     .traffic = {.encode = encode_traffic,
                 .decode = decode_traffic,
-                .floor = {12.5, 6},
+                .floor = 12.5,
                 .published = {49, 8, 0}},
 }};
 

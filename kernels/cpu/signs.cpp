@@ -238,7 +238,7 @@ Compressor sign_method(const SignFormat& format, const std::string& sentence, co
                           [=](const Settings&, std::size_t elements) {
                             return dense_sum(bytes_of(format, elements), elements);
                           },
-                      .floor = {12.13, 1},
+                      .floor = 12.13,
                       .published = published}};
 }
 

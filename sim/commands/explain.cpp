@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -48,29 +49,62 @@ std::string explain_buckets(const Setup& setup) {
   return text;
 }
 
-std::string described(const std::vector<BandwidthRange>& faster, const PlatformLink* link) {
-  const auto limit = [&](double bandwidth) {
-    return fmt::format("{:.4g} times this scenario's", bandwidth) +
-           (link == nullptr
-                ? ""
-                : fmt::format(", {:.4g} Gbit/s on {}",
-                              bandwidth * link->bandwidth.mean_Bps() * 8e-9, link->name));
+using Ranges = std::vector<BandwidthRange>;
+
+// Where compression is faster: `ways` have as many ranges, with limits on the same sides, of which
+// the least and the most are said.
+std::string described(const std::vector<Ranges>& ways, const PlatformLink* link) {
+  const auto limit = [&](std::size_t i, double BandwidthRange::*side) {
+    std::set<double> factors;
+    for (const Ranges& way : ways)
+      factors.insert(way[i].*side);
+    const auto between = [&](double unit) {
+      const std::string least = fmt::format("{:.4g}", *factors.begin() * unit);
+      const std::string most = fmt::format("{:.4g}", *factors.rbegin() * unit);
+      return least == most ? least : least + " to " + most;
+    };
+    return between(1) + " times this scenario's" +
+           (link == nullptr ? ""
+                            : fmt::format(", {} Gbit/s on {}",
+                                          between(link->bandwidth.mean_Bps() * 8e-9), link->name));
   };
-  if (faster.empty())
+  if (ways.front().empty())
     return "compression is slower at any bandwidth";
   std::string text;
-  for (const auto& [from, to] : faster) {
+  for (std::size_t i = 0; i < ways.front().size(); ++i) {
+    const auto& [from, to] = ways.front()[i];
     text += text.empty() ? "" : "; and ";
     if (from > 0 && to > 0)
-      text += "compression is faster from " + limit(from) + ", to " + limit(to);
+      text += "compression is faster above " + limit(i, &BandwidthRange::from) + ", and below " +
+              limit(i, &BandwidthRange::to);
     else if (from > 0)
-      text += limit(from) + "; compression is faster above";
+      text += limit(i, &BandwidthRange::from) + "; compression is faster above";
     else if (to > 0)
-      text += limit(to) + "; compression is faster below";
+      text += limit(i, &BandwidthRange::to) + "; compression is faster below";
     else
       text += "compression is faster at any bandwidth";
   }
   return text;
+}
+
+// Of a cost table that is a range: between its ends if both say the same but for numbers, else
+// each.
+std::string described(const BreakEven& even, Ranges BreakEven::*which, const PlatformLink* link) {
+  const auto alike = [](const Ranges& a, const Ranges& b) {
+    return std::ranges::equal(a, b, [](const BandwidthRange& one, const BandwidthRange& other) {
+      return (one.from > 0) == (other.from > 0) && (one.to > 0) == (other.to > 0);
+    });
+  };
+  std::vector<Ranges> ways{even.*which};
+  bool all_alike = true;
+  for (const BreakEven& end : even.ends) {
+    ways.push_back(end.*which);
+    all_alike = all_alike && alike(ways.front(), ways.back());
+  }
+  if (all_alike)
+    return described(ways, link);
+  return "at the fast end " + described({ways[1]}, link) + "\n" + std::string(31, ' ') +
+         "at the slow end " + described({ways[2]}, link);
 }
 
 // At which bandwidths compression is faster than none.
@@ -96,9 +130,13 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
       (setup.scenario.link_bandwidths.empty() ? "" : ", of the links that bandwidth-factor names") +
       "\n";
   text += "  ((dense - compressed bytes) / bandwidth) / (all compressing + fixed - dense fixed)\n";
-  if (even.known) {
-    text += "  without overlap              " + described(even.without_overlap, busiest) + "\n";
-    text += "  as this scenario overlaps    " + described(even.with_overlap, busiest) + "\n";
+  if (!even.ends.empty())
+    text += "  between the slow and the fast end of the cost table, which is a range\n";
+  if (even.known && std::ranges::all_of(even.ends, &BreakEven::known)) {
+    text += "  without overlap              " +
+            described(even, &BreakEven::without_overlap, busiest) + "\n";
+    text += "  as this scenario overlaps    " + described(even, &BreakEven::with_overlap, busiest) +
+            "\n";
   } else {
     text += "  not known: workers drift apart, or exchanges take another course there\n";
   }

@@ -67,12 +67,20 @@ Json ranges_json(const std::vector<BandwidthRange>& faster) {
 Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times,
                      const std::vector<ExchangeTime>& within) {
   const BreakEven even = break_even(setup, routes, times);
-  return {
-      {"against", even.rival.exchange->name},
-      {"known", even.known},
-      {"faster_without_overlap", even.known ? ranges_json(even.without_overlap) : Json(nullptr)},
-      {"faster_with_overlap", even.known ? ranges_json(even.with_overlap) : Json(nullptr)},
-      {"dense_iteration_s", iteration_seconds(setup, even.dense, 1, within)}};
+  Json json{{"against", even.rival.exchange->name}};
+  const auto add = [](Json& to, const BreakEven& one) {
+    to["known"] = one.known;
+    to["faster_without_overlap"] = one.known ? ranges_json(one.without_overlap) : Json(nullptr);
+    to["faster_with_overlap"] = one.known ? ranges_json(one.with_overlap) : Json(nullptr);
+  };
+  add(json, even);
+  json["at_fast_end"] = json["at_slow_end"] = nullptr;  // of the cost table, if it is a range
+  if (!even.ends.empty()) {
+    add(json["at_fast_end"], even.ends.front());
+    add(json["at_slow_end"], even.ends.back());
+  }
+  json["dense_iteration_s"] = iteration_seconds(setup, even.dense, 1, within);
+  return json;
 }
 
 // Closed forms where workers hold shards.

@@ -296,7 +296,9 @@ void find_ranges(const Setup& setup, BreakEven& result) {
 
 }  // namespace
 
-BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
+namespace {
+
+BreakEven break_even_of(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
   BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
   BothTimes both(setup, routes, result.rival);
   result.compressed = std::move(times);
@@ -340,6 +342,22 @@ BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTim
     result.known =
         result.known && (from == 0 || (pays(from / near, false) && pays(from * near, true)));
     result.known = result.known && (to == 0 || (pays(to / near, true) && pays(to * near, false)));
+  }
+  return result;
+}
+
+}  // namespace
+
+BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times) {
+  BreakEven result = break_even_of(setup, routes, std::move(times));
+  const Compression& compression = setup.traffic.compression;
+  if (!compression.is_range())
+    return result;
+  for (double CostRow::*end : {&CostRow::p10, &CostRow::p90}) {
+    Setup there = setup;
+    there.traffic.compression = compression.at_end(end);
+    result.ends.push_back(
+        break_even_of(there, routes, bucket_times(there.traffic, routes, there.buckets)));
   }
   return result;
 }

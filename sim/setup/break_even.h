@@ -41,6 +41,8 @@ struct BreakEven {
   // fixed_s), over all buckets: exact where nothing overlaps.
   std::vector<BandwidthRange> without_overlap;
   std::vector<BandwidthRange> with_overlap;  // limits: where iteration_seconds() of both are equal
+  // Where a cost table is a range: with its fast end, and with its slow end. Else empty.
+  std::vector<BreakEven> ends;
 };
 
 // `times` are the scenario's bucket_times().

@@ -77,6 +77,17 @@ Compression Compression::of_part(double part) const {
   return same;
 }
 
+bool Compression::is_range() const {
+  return std::ranges::any_of(tables_, &CostTable::is_range);
+}
+
+Compression Compression::at_end(double CostRow::*end) const {
+  Compression same = *this;
+  same.figure_ = end;
+  same.known_seconds_.clear();
+  return same;
+}
+
 void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) {
   std::map<std::string, std::size_t> known;  // tables by path
   for (const HostFacts& host : cluster.workers) {
@@ -90,10 +101,11 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
     const auto [table, added] = known.emplace(path, tables_.size());
     if (added) {
       tables_.push_back(read_cost_table(path));
-      provenance_ +=
-          fmt::format("{}{}, {}, {}", provenance_.empty() ? "" : "; ",
-                      printable(std::filesystem::path(path).filename().string()),
-                      tables_.back().about("provenance"), tables_.back().about("device"));
+      provenance_ += fmt::format("{}{}, {}{}, {}", provenance_.empty() ? "" : "; ",
+                                 printable(std::filesystem::path(path).filename().string()),
+                                 tables_.back().about("provenance"),
+                                 tables_.back().is_range() ? " (typical of a range)" : "",
+                                 tables_.back().about("device"));
     }
     table_of_.push_back(table->second);
   }
@@ -157,7 +169,8 @@ double Compression::seconds(int rank, const Work& work, int iteration) const {
   if (known == known_seconds_.end()) {
     const CostQuestion asked = question(tables_[table], work, iteration);
     const double seconds =
-        tables_[table].seconds(*asked.compressor, asked.settings, asked.operation, asked.elements);
+        tables_[table].seconds(*asked.compressor, asked.settings, asked.operation, asked.elements,
+                               tables_[table].is_range() ? figure_ : &CostRow::seconds);
     known = known_seconds_.emplace(key, seconds).first;
   }
   return work.messages * known->second;

@@ -36,6 +36,11 @@ class Compression {
   // those that travel: whoever weighs what sending costs weighs the cost of these.
   Compression of_part(double part) const;
 
+  // Whether a table is a range (CostTable::is_range).
+  bool is_range() const;
+  // Returns it with what tables that are ranges have at an end: p10, or p90.
+  Compression at_end(double CostRow::*end) const;
+
   bool on() const { return compressor_ != nullptr; }
   const Compressor& compressor() const { return *compressor_; }
 
@@ -80,7 +85,8 @@ class Compression {
   Precision precision_ = Precision::fp32;
   std::uint64_t seed_ = 1;
   std::vector<CostTable> tables_;
-  std::vector<std::size_t> table_of_;  // of each rank, aggregators included
+  double CostRow::*figure_ = &CostRow::seconds;  // of tables that are ranges
+  std::vector<std::size_t> table_of_;            // of each rank, aggregators included
   std::string provenance_;
   // Cached, because a simulation looks up the same few costs again and again.
   mutable std::map<std::pair<std::uint64_t, int>, WireSize> known_sizes_;

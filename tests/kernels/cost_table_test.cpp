@@ -186,12 +186,36 @@ TEST(CostTable, ReportsAWrongTableInOneLine) {
 TEST(CostTable, RefusesWhatStandsTwice) {
   EXPECT_NE(error_of(head + rows + rows).find(":6: a second row"), std::string::npos);
   EXPECT_EQ(error_of("# fit: of a\n# fit: of b\n" + head + rows), "none") << "only a remark";
-  for (const char* key : {"device", "provenance", "driver", "model"}) {
+  for (const char* key : {"device", "provenance", "driver", "model", "range"}) {
     const std::string line = std::string("# ") + key + ": measured\n";
     EXPECT_NE(error_of(line + line + head + rows).find(std::string("a second '# ") + key),
               std::string::npos)
         << key;
   }
+}
+
+TEST(CostTable, ARangeHasSecondsBetweenItsEndsAndInterpolatesEach) {
+  const std::string made = "# device: made up\n# provenance: modelled\n# range: of guesses\n" +
+                           head.substr(head.find("compressor,"));
+  const CostTable table = read_cost_table(
+      file_with(made + "topk,,encode,1000,2,1,4,80,gauss\ntopk,,encode,100000,8,3,40,80,gauss\n"));
+  EXPECT_TRUE(table.is_range());
+  EXPECT_FALSE(read_cost_table(file_with(head + rows)).is_range());
+  const Settings settings = settings_at(topk(), "0.01");
+  const auto at = [&](double elements, double CostRow::*figure) {
+    return table.seconds(topk(), settings, "encode", elements, figure);
+  };
+  EXPECT_EQ(at(1000, &CostRow::p10), 1);
+  EXPECT_NEAR(at(10000, &CostRow::p10), std::sqrt(3.0), 1e-9);
+  EXPECT_NEAR(at(10000, &CostRow::seconds), 4, 1e-9);
+  EXPECT_NEAR(at(10000, &CostRow::p90), std::sqrt(160.0), 1e-9);
+  for (const char* row : {"2,0,4", "2,3,4", "2,1,1.9"})
+    EXPECT_NE(error_of(made + "topk,,encode,1000," + row + ",80,gauss\n")
+                  .find("encode of topk () at 1000 elements: allowed are 0 < p10 <= seconds"),
+              std::string::npos)
+        << row;
+  EXPECT_NE(error_of("# range: of runs\n" + head + rows).find("a measured table"),
+            std::string::npos);
 }
 
 TEST(CostTable, RefusesSettingsThatTheCompressorWouldRefuse) {

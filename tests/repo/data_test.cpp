@@ -7,6 +7,7 @@
 #include "sim/options/expand.h"
 #include "sim/problem.h"
 #include "sim/setup/csv.h"
+#include "sim/setup/devices.h"
 #include "sim/setup/files.h"
 #include "sim/setup/model.h"
 #include "tests/repo/commands.h"
@@ -108,6 +109,21 @@ TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
                                                          : "measured")
         << name;
   }
+}
+
+// Both say what triad reaches where somebody measured it.
+TEST(Data, ModelledCostTablesAndDevicesHaveOneStream) {
+  int streams = 0;
+  for (const std::string& name : names_in("kernels/profiles", ".csv")) {
+    const Device* device = known_device(name);
+    if (!name.ends_with("-modelled") || device == nullptr || !device->stream_Bps)
+      continue;
+    ++streams;
+    const std::string stream =
+        read_cost_table((root / "kernels/profiles" / (name + ".csv")).string()).about("stream");
+    EXPECT_EQ(std::stod(stream), *device->stream_Bps) << name;
+  }
+  EXPECT_EQ(streams, 7);
 }
 
 TEST(Data, GeneratorsWriteTheFilesOfTheRepository) {

@@ -1,0 +1,175 @@
+// Rates of devices, each with who measured it. A device whose memory nobody measured, and that has
+// no relative whom somebody did, has no table: b200.
+#include "kernels/calibrate/rates.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "kernels/io/text.h"
+#include "kernels/registry.h"
+
+namespace syncline {
+namespace {
+
+// The host waits for the device: estimates, of those who read published code.
+constexpr LowToHigh synchronisation_s{10e-6, 15e-6, 20e-6};
+
+// Every one is of github.com/te42kyfo/gpu-benches, which says GB/s.
+const std::string streams =
+    "; typical is triad (two reads and a write, as encoding with error feedback does), low and "
+    "high are the least and the most of reading, scale and triad";
+const std::string chains =
+    "; typical is back to back, low is in a CUDA graph, where launches do not wait for the host; "
+    "high is above all that was measured";
+const std::string launches_elsewhere =
+    "not measured on this device: of others, gpu-benches gpu-small-kernels/h200.txt and "
+    "h200_graph.txt" +
+    chains;
+
+std::string stream_source(const std::string& file) {
+  return "gpu-benches gpu-stream/" + file + streams;
+}
+
+std::string launch_source(const std::string& device) {
+  return "gpu-benches gpu-small-kernels/" + device + ".txt and " + device + "_graph.txt" + chains;
+}
+
+std::string cache_source(const std::string& file) {
+  return "gpu-benches gpu-l2-cache/" + file;
+}
+
+double six_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return std::strtod(text, nullptr);
+}
+
+std::string written(const LowToHigh& range, const char* unit) {
+  char text[96];
+  std::snprintf(text, sizeof text, "%.4g %s, from %.4g to %.4g", range.typical, unit, range.low,
+                range.high);
+  return text;
+}
+
+}  // namespace
+
+const std::vector<DeviceRates>& rated_devices() {
+  static const std::vector<DeviceRates> devices = {
+      {"h100",
+       "NVIDIA H100 SXM, 80 GB HBM3",
+       // 3.35e12 x 3534/4800, x 1759/2039, x 1832/2039
+       {2.47e12, 2.89e12, 3.01e12},
+       "not measured: 3.35e12 nominal times the share that triad reaches elsewhere (gpu-benches "
+       "gpu-stream): low H200 3534 of 4800, typical A100 80 GB 1759 of 2039, high H100 PCIe 1832 "
+       "of 2039",
+       {1.26e-6, 2.43e-6, 3e-6},
+       launches_elsewhere,
+       25.6e6,
+       6.892e12,
+       cache_source("h100_pcie.txt, of the PCIe card")},
+      {"h100-pcie",
+       "NVIDIA H100 PCIe, 80 GB HBM2e",
+       {1.704e12, 1.832e12, 1.942e12},
+       stream_source("h100_pcie.txt"),
+       {1.26e-6, 2.43e-6, 3e-6},
+       launches_elsewhere,
+       25.6e6,
+       6.892e12,
+       cache_source("h100_pcie.txt")},
+      {"h200",
+       "NVIDIA H200 SXM, 141 GB HBM3e",
+       {2.756e12, 3.534e12, 3.534e12},
+       stream_source("h200.txt"),
+       {1.26e-6, 2.43e-6, 3e-6},
+       launch_source("h200"),
+       40.448e6,
+       9.666e12,
+       cache_source("h200.txt")},
+      {"a100",
+       "NVIDIA A100 SXM, 40 GB HBM2",
+       {1.36e12, 1.36e12, 1.49e12},
+       stream_source("a100_40.txt"),
+       {1.34e-6, 2.62e-6, 3e-6},
+       launch_source("a100_80"),
+       25.6e6,
+       5.376e12,
+       cache_source("a100_80.txt, of the 80 GB card")},
+      {"a100-80",
+       "NVIDIA A100 SXM, 80 GB HBM2e",
+       {1.732e12, 1.759e12, 1.769e12},
+       stream_source("a100_80.txt"),
+       {1.34e-6, 2.62e-6, 3e-6},
+       launch_source("a100_80"),
+       25.6e6,
+       5.376e12,
+       cache_source("a100_80.txt")},
+      {"v100",
+       "NVIDIA V100 SXM2, HBM2",
+       {0.802e12, 0.814e12, 0.866e12},
+       stream_source("v100.txt, of the PCIe card"),
+       {1.26e-6, 2.43e-6, 3e-6},
+       launches_elsewhere},
+      {"l40",
+       "NVIDIA L40, 48 GB GDDR6",
+       {0.768e12, 0.768e12, 0.844e12},
+       stream_source("l40.txt"),
+       {0.94e-6, 1.64e-6, 3e-6},
+       launch_source("l40")},
+      {"a40",
+       "NVIDIA A40, 48 GB GDDR6",
+       {0.652e12, 0.653e12, 0.679e12},
+       stream_source("a40.txt"),
+       {1.26e-6, 2.43e-6, 3e-6},
+       launches_elsewhere}};
+  return devices;
+}
+
+std::vector<std::string> rated_names() {
+  std::vector<std::string> names;
+  for (const DeviceRates& device : rated_devices())
+    names.push_back(device.name);
+  return names;
+}
+
+const DeviceRates& rated_device(const std::string& name) {
+  for (const DeviceRates& device : rated_devices())
+    if (device.name == name)
+      return device;
+  throw std::invalid_argument("no modelled device '" + brief(name) + "': allowed are " +
+                              listed(rated_names()));
+}
+
+LowToHigh DeviceRates::seconds(double launches, double bytes, double synchronisations) const {
+  const auto all_s = [&](double launch, double synchronisation, double rate_Bps) {
+    return six_digits(launches * launch + synchronisations * synchronisation + bytes / rate_Bps);
+  };
+  const double fastest_Bps = cache_bytes > 0 && bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
+  return {all_s(launch_s.low, synchronisation_s.low, fastest_Bps),
+          all_s(launch_s.typical, synchronisation_s.typical, stream_Bps.typical),
+          all_s(launch_s.high, synchronisation_s.high, stream_Bps.low)};
+}
+
+std::vector<std::pair<std::string, std::string>> DeviceRates::header() const {
+  char cache[96] = "its rate is not measured, so nothing comes from there";
+  if (cache_bytes > 0)
+    std::snprintf(cache, sizeof cache, "%.4g bytes/s for operations that move up to %.4g bytes, ",
+                  cache_Bps, cache_bytes);
+  return {
+      {"range",
+       "seconds has the typical figures below, p10 the fast and p90 the slow ends of all: no "
+       "spread of measurements. What kernels lose beside bytes, launches and waiting (serial "
+       "parts, "
+       "polling, divisions) is in none of them"},
+      {"stream", written(stream_Bps, "bytes/s") + ": " + stream_source},
+      {"launch", written(launch_s, "s") + ": " + launch_source},
+      {"synchronisation", written(synchronisation_s, "s") +
+                              ": of the host, in published code; estimated by who read it, "
+                              "nobody's measurement"},
+      {"L2", cache + (cache_bytes > 0 ? "in p10 alone: " + cache_source +
+                                            ", reading; a bucket that backward has just made may "
+                                            "be there, one that is read cold is not"
+                                      : "")}};
+}
+
+}  // namespace syncline

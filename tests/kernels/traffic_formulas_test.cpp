@@ -1,0 +1,49 @@
+// What compressors move: the pieces of their formulas by hand, and the README's table of them. That
+// kernels do it is tested by emulator/traffic_test.cpp.
+#include <cstdio>
+#include <fstream>
+#include <gtest/gtest.h>
+
+#include "tests/kernels/data.h"
+
+namespace syncline {
+namespace {
+
+TEST(Traffic, BytesMoveInSectors) {
+  EXPECT_EQ(sectors(0).mean, 0);
+  EXPECT_EQ(sectors(1).mean, 32);
+  EXPECT_EQ(sectors(64).mean, 64);
+  EXPECT_EQ(sectors({100, 8}).spread, 8 + 32);
+}
+
+TEST(Traffic, ScatteredWordsShareSectors) {
+  EXPECT_EQ(scattered(0, 800).mean, 0);
+  EXPECT_EQ(scattered(800, 800).mean, 3200);
+  EXPECT_EQ(scattered(800, 800).spread, 0);
+  // One of eight in a sector is there with 1 - 0.99^8.
+  EXPECT_NEAR(scattered(1e6, 1e8).mean, 32 * 1.25e7 * 0.0772553, 200);
+  EXPECT_NEAR(scattered(1, 1e8).mean, 32, 0.01);
+}
+
+TEST(Traffic, IsWhatTheReadmeSays) {
+  std::ifstream in(std::string(KERNELS_FOLDER) + "/README.md");
+  const std::string readme((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::size_t elements = std::size_t{1} << 24;
+  for (const auto& [name, compressor] : Registered<Compressor>::all()) {
+    if (name == RECIPE)
+      continue;
+    const Settings settings = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+    const StreamOperations encode = compressor.traffic.encode(settings, elements);
+    char moved[64];
+    std::snprintf(moved, sizeof moved, " | %.2f in %zu | ",
+                  bytes_of(encode) / static_cast<double>(elements), encode.size());
+    const std::size_t begin = readme.find("\n| `" + name + "` |");
+    ASSERT_NE(begin, std::string::npos) << name;
+    const std::string row = readme.substr(begin + 1, readme.find('\n', begin + 1) - begin - 1);
+    EXPECT_NE(row.find(moved), std::string::npos) << row << "\nis to say" << moved;
+    EXPECT_GE(bytes_of(encode), compressor.traffic.floor * static_cast<double>(elements) * 0.999);
+  }
+}
+
+}  // namespace
+}  // namespace syncline

@@ -1,0 +1,96 @@
+// explain's break-even: one number where the cost table has one, and from one to another where it
+// is a range.
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "tests/program/program.h"
+#include "tests/unit/errors.h"
+
+namespace syncline {
+namespace {
+
+// Two hosts, 10 us and 1.25 GB/s apart, average 269,722 values as one bucket after backward: a ring
+// has two steps of half of them, an all-gather of 1 % one step of 2,697 values and indices.
+constexpr double latency_s = 1e-5;
+constexpr double saved_s = (4 * 269722 - 8 * 2697) / 1.25e9;
+
+// What encoding takes, whatever the size, at p10, in the median, and at p90; decoding takes
+// nothing.
+std::string table_in(const TemporaryFolder& folder, const std::string& name,
+                     const std::string& about, const std::array<double, 3>& encode_s) {
+  std::ofstream csv(folder.path(name));
+  csv << "# device: made up\n" << about;
+  csv << "compressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,distribution\n";
+  for (const char* elements : {"1", "1e9"})
+    csv << fmt::format(
+        "topk,,encode,{0},{2},{1},{3},0,none\ntopk,,decode,{0},1e-12,1e-12,1e-12,0,none\n",
+        elements, encode_s[0], encode_s[1], encode_s[2]);
+  return folder.path(name);
+}
+
+std::string explained_with(const std::string& table, bool json) {
+  std::vector<std::string> arguments{
+      "explain", "--platform", "two-hosts", "--model",        "resnet20", "--throughput",
+      "100",     "--overlap",  "off",       "--bucket-bytes", "all",      "--compressor",
+      "topk",    "--density",  "0.01",      "--device",       table};
+  if (json)
+    arguments.emplace_back("--json");
+  const Ended ended = run_program(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  return ended.out;
+}
+
+nlohmann::json even_with(const std::string& table) {
+  return nlohmann::json::parse(explained_with(table, true))["cells"][0]["break_even"];
+}
+
+// Compression is faster below this, as a factor of the platform's bandwidth.
+void expect_limit(const nlohmann::json& even, double encode_s) {
+  ASSERT_EQ(even["faster_without_overlap"].size(), 1U) << even;
+  const double limit = even["faster_without_overlap"][0]["to_factor"];
+  const double expected = saved_s / (encode_s - latency_s);
+  EXPECT_NEAR(limit, expected, 0.01 * expected);
+}
+
+const std::string a_range = "# provenance: modelled\n# range: made up\n";
+
+TEST(BreakEvenOfARange, IsWhatEachEndOfTheTableComesTo) {
+  const TemporaryFolder folder;
+  const std::array encode_s{1e-3, 2e-3, 4e-3};
+  const std::string table = table_in(folder, "range.csv", a_range, encode_s);
+  const nlohmann::json even = even_with(table);
+  expect_limit(even["at_fast_end"], encode_s[0]);
+  expect_limit(even, encode_s[1]);
+  expect_limit(even["at_slow_end"], encode_s[2]);
+  // 0.2120 to 0.8544 times 10 Gbit/s, the slow end first.
+  const std::string text = explained_with(table, false);
+  expect_mentions(text, {"modelled (typical of a range)", "between the slow and the fast end"});
+  const std::size_t at = text.find("  without overlap              0.21");
+  ASSERT_NE(at, std::string::npos) << text;
+  const std::string line = text.substr(at, text.find('\n', at) - at);
+  expect_mentions(line, {" to 0.8", " times this scenario's, 2.1", " to 8.", " Gbit/s on ",
+                         "; compression is faster below"});
+}
+
+TEST(BreakEvenOfARange, SaysEachEndWhereTheyDifferInMoreThanNumbers) {
+  const TemporaryFolder folder;
+  const std::string text = explained_with(
+      table_in(folder, "range.csv", a_range, {latency_s / 2, latency_s / 2, 4e-3}), false);
+  expect_mentions(
+      text, {"at the fast end compression is faster at any bandwidth\n", "at the slow end 0.21"});
+}
+
+TEST(BreakEvenOfARange, IsOneNumberWhereTheTableWasMeasured) {
+  const TemporaryFolder folder;
+  const std::string table =
+      table_in(folder, "measured.csv", "# provenance: measured\n", {1e-3, 2e-3, 4e-3});
+  const nlohmann::json even = even_with(table);
+  expect_limit(even, 2e-3);
+  EXPECT_TRUE(even["at_fast_end"].is_null() && even["at_slow_end"].is_null()) << even;
+  EXPECT_EQ(explained_with(table, false).find("range"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace syncline
