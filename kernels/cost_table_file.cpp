@@ -153,6 +153,8 @@ CostTable read_cost_table(const std::string& path, bool or_unfinished) {
   if (!or_unfinished)
     refuse_unfinished(table);
   check_range(table);
+  if (!or_unfinished)
+    refuse_unfinished(table);
   return table;
 }
 

@@ -1,14 +1,16 @@
 # Each compressor's encoding beside its floor: awk -F, -f floors.awk kernels/README.md predicted.csv TABLES...
-# The floor: the column "at least" of the README over the bandwidth of a copy on the device itself. The
-# prediction: bytes that the code moves over a share of that bandwidth.
+# The floor: the README's column "at least" over the bandwidth of a copy on the device itself. The
+# prediction: its column "moves" over a share of that bandwidth. Error feedback adds 8 bytes where it is
+# not the default.
 FILENAME ~ /README\.md$/ {
-  if (split($0, cell, "|") >= 6 && cell[2] ~ /^ `[a-z]+` $/ && cell[5] ~ /^ [0-9.]+:/) {
+  if (split($0, cell, "|") >= 6 && cell[2] ~ /^ `[a-z-]+` $/ && cell[5] ~ /^ [0-9.]+:/) {
     gsub(/[ `]/, "", cell[2])
     floor[cell[2]] = cell[5] + 0
+    moved[cell[2]] = cell[6] + 0
   }
   next
 }
-FILENAME ~ /predicted\.csv$/ { if (!/^#/ && $1 != "compressor") { moved[$1] = $2; low[$1] = $3; high[$1] = $4 } next }
+FILENAME ~ /predicted\.csv$/ { if (!/^#/ && $1 != "compressor") { low[$1] = $2; high[$1] = $3 } next }
 /^# copy bandwidth: / { split($0, word, " "); copy[FILENAME] = word[4] + 0; next }
 /^#/ || $3 !~ /^encode/ || NF != 9 || ($2 ~ /density=/ && $2 !~ /density=0\.01( |$)/) { next }
 {
@@ -26,11 +28,12 @@ END {
     key = order[i]
     line = name[key] (operation[key] == "encode" ? "" : " as published")
     bytes = operation[key] == "encode" ? floor[name[key]] : 0
-    if (bytes > 0 && bytes < 12 && settings[key] ~ /error-feedback=on/) bytes += 8
+    more = bytes > 0 && bytes < 12 && settings[key] ~ /error-feedback=on/ ? 8 : 0
+    bytes += more
     out = sprintf("%-24s %-38s %11d %8.3f", line, substr(settings[key], 1, 38), most[key], seconds[key] * 1e11 / most[key])
     if (bytes > 0 && of[key] > 0) {
       rate = bytes * most[key] / seconds[key]
-      guess = bytes >= 12 && name[key] in moved ? ms(moved[name[key]] / high[name[key]], key) " to " ms(moved[name[key]] / low[name[key]], key) : "-"
+      guess = bytes >= 12 && name[key] in low ? ms((moved[name[key]] + more) / high[name[key]], key) " to " ms((moved[name[key]] + more) / low[name[key]], key) : "-"
       out = out sprintf(" %6.2f %6s %15s %7.0f %3.0f%%", bytes, ms(bytes, key), guess, rate * 1e-9, 100 * rate / of[key])
     }
     print out

@@ -17,14 +17,14 @@ __global__ void threshold_kernel(Selection* selection, double quantile) {
 __global__ void __launch_bounds__(block_threads)
     count_kernel(const float* u, std::size_t elements, Selection* selection) {
   std::uint32_t keys[gaussian_masks];
-  unsigned long long counts[gaussian_masks] = {};
+  unsigned counts[gaussian_masks] = {};
   for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
     keys[mask] = key_above(selection->threshold * mask_factor(mask));
-  for (std::size_t i = grid_thread(); i < elements; i += grid_threads()) {
-    const std::uint32_t key = magnitude_key(u[i]);
+  for_each_word(u, elements, [&](std::uint32_t word) {
+    const std::uint32_t key = key_of_bits(word);
     for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
-      counts[mask] += key >= keys[mask] ? 1 : 0;
-  }
+      counts[mask] += key >= keys[mask] ? 1u : 0u;
+  });
   for (std::size_t mask = 0; mask < gaussian_masks; ++mask)
     add_counts(&selection->counts[mask], counts[mask]);
 }

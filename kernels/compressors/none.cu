@@ -6,9 +6,17 @@ namespace {
 
 template <class Value>
 __global__ void sum_values_kernel(const Value* values, float* sum, std::size_t elements) {
-  const std::size_t i = grid_thread();
-  if (i < elements)
-    sum[i] += loaded(values, i);
+  const std::size_t first = 4 * grid_thread();
+  if (first >= elements)
+    return;
+  const FourOfSum four(sum, first, elements);
+  if (four.present == 4) {
+    const float4 more = four_of(values, first);
+    const float added[] = {more.x, more.y, more.z, more.w};
+    four.add([&](unsigned k) { return added[k]; });
+  } else {
+    four.add([&](unsigned k) { return loaded(values, first + k); });
+  }
 }
 
 void encode(const Settings&, const DeviceInput& input, const Draw&, const DeviceOutput& output,
@@ -22,8 +30,8 @@ void encode(const Settings&, const DeviceInput& input, const Draw&, const Device
 template <class Value>
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_each(elements, sum_values_kernel<Value>, stream, reinterpret_cast<const Value*>(message),
-              sum, elements);
+  launch_each(fours_of(elements), sum_values_kernel<Value>, stream,
+              reinterpret_cast<const Value*>(message), sum, elements);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "none",

@@ -41,18 +41,46 @@ __device__ void write_row(unsigned char* row, unsigned code, unsigned bits, std:
 
 // A warp keeps what it has read of buckets up to this long; of longer ones it reads the rest again.
 constexpr unsigned kept_batches = 2;
+constexpr std::size_t batch_elements = 32 * batch, usual_bucket = kept_batches * batch_elements;
+static_assert(batch_elements == random_block);
 
-template <class Value>
+// A batch of codes of 2, 4 or 8 bits: lanes gather whole words of them, which one store takes.
+template <unsigned bits>
+struct BatchOfCodes {
+  static constexpr unsigned in_word = 32 / bits;
+  std::uint32_t mine = 0;
+
+  __device__ void take(unsigned row, unsigned code) {  // rows in order
+    std::uint32_t word = code << (threadIdx.x % in_word * bits);
+#pragma unroll
+    for (unsigned step = 1; step < in_word; step *= 2)
+      word |= __shfl_xor_sync(all_lanes, word, step);
+    const unsigned lane = lane_of_warp();
+    word = __shfl_sync(all_lanes, word, lane % bits * in_word);
+    mine = lane / bits == row % (32 / bits) ? word : mine;
+  }
+  __device__ void store(unsigned row, unsigned char* codes) const {  // after this row
+    constexpr unsigned rows_of_store = batch < 32 / bits ? batch : 32 / bits;
+    if (row % rows_of_store == rows_of_store - 1 && lane_of_warp() < rows_of_store * bits)
+      reinterpret_cast<std::uint32_t*>(codes)[row / rows_of_store * 32 + lane_of_warp()] = mine;
+  }
+};
+
+// With known_bits (2, 4 or 8) buckets are the usual ones, and everything about codes is known to
+// the compiler; with 0 nothing is.
+template <class Value, unsigned known_bits>
 __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
     quantise_kernel(const Value* g, float* residual, QsgdShape shape, Draw draw, float* scales,
                     unsigned char* codes) {
+  constexpr bool usual = known_bits != 0;
+  const unsigned bits = usual ? known_bits : shape.qsgd.bits, sign_bit = 1u << bits >> 1;
+  const int levels = usual ? static_cast<int>((1u << known_bits >> 1) - 1) : shape.qsgd.levels;
   const unsigned lane = lane_of_warp();
   const std::size_t bucket = grid_warp();
   if (bucket >= shape.buckets)
     return;
-  const std::size_t begin = bucket * shape.qsgd.bucket;
-  const std::size_t end =
-      begin + shape.qsgd.bucket < shape.elements ? begin + shape.qsgd.bucket : shape.elements;
+  const std::size_t length = usual ? usual_bucket : shape.qsgd.bucket, begin = bucket * length;
+  const std::size_t end = begin + length < shape.elements ? begin + length : shape.elements;
   float squares = 0;
   std::uint32_t top = 0;
   float kept[kept_batches][batch], values[batch];
@@ -67,72 +95,113 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
       top = top > key ? top : key;
     }
   };
-  constexpr std::size_t batch_elements = 32 * batch;
 #pragma unroll
   for (unsigned k = 0; k < kept_batches; ++k)
     load(begin + k * batch_elements, kept[k]);
 #pragma unroll
   for (unsigned k = 0; k < kept_batches; ++k)
     add(kept[k]);
-  const std::size_t others = begin + kept_batches * batch_elements;
-  for (std::size_t at = others; at < end; at += batch_elements) {
+  const std::size_t others = begin + usual_bucket;
+  for (std::size_t at = others; !usual && at < end; at += batch_elements) {
     load(at, values);
     add(values);
   }
   const float scale = bucket_scale(shape, squares, top);
-  const float inverse = inverse_unit(scale, shape.qsgd.levels);
-  const float step = scale / static_cast<float>(shape.qsgd.levels);
+  const float inverse = inverse_unit(scale, levels);
+  const float step = scale / static_cast<float>(levels);
   if (lane == 0)
     scales[bucket] = scale;
-  const unsigned sign_bit = shape.qsgd.sign_bit();
+  const auto quantised = [&](float value, std::size_t i, std::uint32_t random) {
+    const std::uint32_t level = level_of(value, inverse, levels, random);
+    const float sent = from_level(level, value < 0, step);
+    if (shape.feedback)
+      residual[i] = isfinite(sent) ? value - sent : 0.0f;
+    return level | (value < 0 ? sign_bit : 0u);
+  };
   const auto write = [&](const float(&sums)[batch], std::size_t at) {
     if (at >= end)
       return;
     const PhiloxWords words = random_words(draw, at / random_block * 32 + (at + lane) % 32);
+    unsigned char* const to = codes + at / 8 * bits;
+    if constexpr (usual) {
+      if (end - at >= batch_elements) {
+        BatchOfCodes<known_bits> all;
+#pragma unroll
+        for (unsigned row = 0; row < batch; ++row) {
+          const std::uint32_t random = words[row / 2] >> (row % 2 * 16) & 0xffffu;
+          all.take(row, quantised(sums[row], at + lane + row * 32, random));
+          all.store(row, to);
+        }
+        return;
+      }
+    }
     const unsigned left = left_of(at + lane, end);
 #pragma unroll
     for (unsigned row = 0; row < batch; ++row) {
       if (at + row * 32 >= end)
         break;
-      const unsigned slot = (static_cast<unsigned>(at / 32) + row) % 8;
+      const unsigned slot = usual ? row : (static_cast<unsigned>(at / 32) + row) % 8;
       unsigned code = 0;
-      if (row * 32 < left) {
-        const float value = sums[row];
-        const std::uint32_t random = words[slot / 2] >> (slot % 2 * 16) & 0xffffu;
-        const std::uint32_t level = level_of(value, inverse, shape.qsgd.levels, random);
-        code = level | (value < 0 ? sign_bit : 0u);
-        const float sent = from_level(level, value < 0, step);
-        if (shape.feedback)
-          residual[at + lane + row * 32] = isfinite(sent) ? value - sent : 0.0f;
-      }
-      write_row(codes + (at / 8 + row * 4) * shape.qsgd.bits, code, shape.qsgd.bits,
-                end - at - row * 32);
+      if (row * 32 < left)
+        code = quantised(sums[row], at + lane + row * 32,
+                         words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
+      write_row(to + row * 4 * bits, code, bits, end - at - row * 32);
     }
   };
 #pragma unroll
   for (unsigned k = 0; k < kept_batches; ++k)
     write(kept[k], begin + k * batch_elements);
-  for (std::size_t at = others; at < end; at += batch_elements) {
+  for (std::size_t at = others; !usual && at < end; at += batch_elements) {
     load(at, values);
     write(values, at);
   }
 }
 
+template <class Value>
+auto quantiser(const Qsgd& qsgd) {
+  const bool usual = qsgd.bucket == usual_bucket;
+  return usual && qsgd.bits == 2   ? quantise_kernel<Value, 2>
+         : usual && qsgd.bits == 4 ? quantise_kernel<Value, 4>
+         : usual && qsgd.bits == 8 ? quantise_kernel<Value, 8>
+                                   : quantise_kernel<Value, 0>;
+}
+
+// A thread for every four elements, whose codes are one load where known_bits is not 0.
+template <unsigned known_bits>
 __global__ void dequantise_kernel(const std::byte* message, QsgdShape shape, float* sum) {
-  const std::size_t i = grid_thread();
-  if (i >= shape.elements)
+  const std::size_t first = 4 * grid_thread();
+  if (first >= shape.elements)
     return;
-  const float scale = reinterpret_cast<const float*>(message)[i / shape.qsgd.bucket];
-  const unsigned code =
-      code_at(reinterpret_cast<const unsigned char*>(message + 4 * shape.buckets), i, shape);
+  const FourOfSum four(sum, first, shape.elements);
+  using Word = std::conditional_t<known_bits == 8, std::uint32_t,
+                                  std::conditional_t<known_bits == 4, std::uint16_t, std::uint8_t>>;
+  const auto* codes = reinterpret_cast<const unsigned char*>(message + 4 * shape.buckets);
+  const bool one_load = known_bits != 0 && four.present == 4;
+  const unsigned word = one_load ? reinterpret_cast<const Word*>(codes)[first / 4] : 0;
+  const float scale = reinterpret_cast<const float*>(message)[first >> shape.bucket_shift];
+  const float step = scale / static_cast<float>(shape.qsgd.levels);
   const unsigned sign_bit = shape.qsgd.sign_bit();
-  sum[i] += from_level(code & (sign_bit - 1), (code & sign_bit) != 0,
-                       scale / static_cast<float>(shape.qsgd.levels));
+  four.add([&](unsigned k) {
+    const unsigned code =
+        one_load ? word >> k * known_bits & (2 * sign_bit - 1) : code_at(codes, first + k, shape);
+    return from_level(code & (sign_bit - 1), (code & sign_bit) != 0, step);
+  });
+}
+
+void dequantise(const std::byte* message, const QsgdShape& shape, float* sum, void* stream) {
+  const unsigned bits = shape.qsgd.bits;
+  launch_each(fours_of(shape.elements),
+              bits == 2   ? dequantise_kernel<2>
+              : bits == 4 ? dequantise_kernel<4>
+              : bits == 8 ? dequantise_kernel<8>
+                          : dequantise_kernel<0>,
+              stream, message, shape, sum);
 }
 
 QsgdShape shape_of(const Settings& settings, std::size_t elements) {
   const Qsgd qsgd = qsgd_of(settings);
-  return {qsgd, elements, (elements + qsgd.bucket - 1) / qsgd.bucket, with_feedback(settings)};
+  return {qsgd, elements, (elements + qsgd.bucket - 1) / qsgd.bucket,
+          static_cast<unsigned>(std::countr_zero(qsgd.bucket)), with_feedback(settings)};
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -143,8 +212,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   std::byte* quantised = fixed ? output.message : reinterpret_cast<std::byte*>(room.scales);
   if (shape.buckets > 0)
     with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(quantise_kernel<Value>, static_cast<unsigned>((shape.buckets + 7) / 8), 256, stream, g,
-             input.residual, shape, draw, reinterpret_cast<float*>(quantised),
+      launch(quantiser<Value>(shape.qsgd), static_cast<unsigned>((shape.buckets + 7) / 8), 256,
+             stream, g, input.residual, shape, draw, reinterpret_cast<float*>(quantised),
              reinterpret_cast<unsigned char*>(quantised) + 4 * shape.buckets);
     });
   if (!fixed)
@@ -157,13 +226,12 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t 
   if (elements == 0)
     return;
   if (shape.qsgd.coding == Coding::fixed) {
-    launch_each(elements, dequantise_kernel, stream, message, shape, sum);
+    dequantise(message, shape, sum, stream);
     return;
   }
   const EliasRoom room = room_of(workspace, shape);
   read_elias(message, bytes, room, shape, stream);
-  launch_each(elements, dequantise_kernel, stream, reinterpret_cast<const std::byte*>(room.scales),
-              shape, sum);
+  dequantise(reinterpret_cast<const std::byte*>(room.scales), shape, sum, stream);
 }
 
 std::size_t message_room(const Settings& settings, std::size_t elements) {

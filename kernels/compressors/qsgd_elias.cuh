@@ -14,6 +14,7 @@ namespace syncline {
 struct QsgdShape {
   Qsgd qsgd;
   std::size_t elements, buckets;
+  unsigned bucket_shift;  // a bucket has a power of two of elements
   bool feedback;
 };
 

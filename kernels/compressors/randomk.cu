@@ -7,9 +7,20 @@ namespace {
 
 template <class Value>
 __global__ void add_kernel(const Value* g, float* u, std::size_t elements, bool feedback) {
-  const std::size_t i = grid_thread();
-  if (i < elements)
-    u[i] = feedback ? loaded(g, i) + u[i] : loaded(g, i);
+  const std::size_t first = 4 * grid_thread();
+  if (first >= elements)
+    return;
+  if (elements - first < 4) {
+    for (std::size_t i = first; i < elements; ++i)
+      u[i] = feedback ? loaded(g, i) + u[i] : loaded(g, i);
+    return;
+  }
+  float4 sums = four_of(g, first);
+  if (feedback) {
+    const float4 rest = four_of(u, first);
+    sums = {sums.x + rest.x, sums.y + rest.y, sums.z + rest.z, sums.w + rest.w};
+  }
+  *reinterpret_cast<float4*>(u + first) = sums;
 }
 
 template <class Value>
@@ -30,8 +41,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
             const DeviceOutput& output, void*, void* stream) {
   const std::size_t k = wanted(density_of(settings), input.elements);
   with_gradient(input, [&]<class Value>(const Value* g) {
-    launch_each(input.elements, add_kernel<Value>, stream, g, input.residual, input.elements,
-                with_feedback(settings));
+    launch_each(fours_of(input.elements), add_kernel<Value>, stream, g, input.residual,
+                input.elements, with_feedback(settings));
   });
   const auto gather = input.halves != nullptr ? gather_kernel<Half> : gather_kernel<float>;
   launch_each(k, gather, stream, input.residual, permutation(draw, input.elements), k,

@@ -62,11 +62,13 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
 }
 
 __global__ void unternary_kernel(const std::byte* message, float* sum, std::size_t elements) {
-  const std::size_t i = grid_thread();
-  if (i >= elements)
+  const std::size_t first = 4 * grid_thread();
+  if (first >= elements)
     return;
-  const unsigned byte = static_cast<unsigned>(message[4 + i / 4]);
-  sum[i] += from_ternary(byte >> i % 4 * 2 & 3u, *reinterpret_cast<const float*>(message));
+  const FourOfSum four(sum, first, elements);
+  const float scale = *reinterpret_cast<const float*>(message);
+  const unsigned byte = static_cast<unsigned>(message[4 + first / 4]);
+  four.add([&](unsigned k) { return from_ternary(byte >> 2 * k & 3u, scale); });
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -79,7 +81,8 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   launch(scale_kernel, 1, 1, stream, selector.room.selection, settings.number("clip"),
          reinterpret_cast<float*>(output.message));
   const auto quantise = [&]<class Value>(const Value* u) {
-    launch_each(input.elements, ternary_kernel<Value>, stream, u, summed.residual, input.elements,
+    const std::size_t blocks = (input.elements + random_block - 1) / random_block;
+    launch_each(32 * blocks, ternary_kernel<Value>, stream, u, summed.residual, input.elements,
                 draw, output.message);
   };
   if (feedback)
@@ -90,7 +93,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
 
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
-  launch_each(elements, unternary_kernel, stream, message, sum, elements);
+  launch_each(fours_of(elements), unternary_kernel, stream, message, sum, elements);
 }
 
 std::size_t workspace_bytes(const Settings&, std::size_t elements) {

@@ -13,7 +13,8 @@
 
 namespace syncline {
 
-struct DeviceInput {  // device pointers
+// Device pointers here are multiples of 16, as cudaMalloc's are.
+struct DeviceInput {
   const float* gradient = nullptr;
   float* residual = nullptr;
   float* sent = nullptr;        // State::sent: positive, negative, and 1 to forget the residual
@@ -22,7 +23,7 @@ struct DeviceInput {  // device pointers
   const Half* halves = nullptr;  // the gradient where it is one of fp16; `gradient` is null then
 };
 
-struct DeviceOutput {            // device pointers
+struct DeviceOutput {
   std::byte* message = nullptr;  // room for message_room bytes
   // It counts the elements that were sent, or the bytes of codes that were written, where only the
   // device knows.

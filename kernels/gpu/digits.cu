@@ -39,13 +39,14 @@ __global__ void __launch_bounds__(block_threads)
   const std::size_t total = from == Keys::sample ? room.samples
                             : from == Keys::list ? room.selection->listed
                                                  : elements;
-  for (std::size_t i = grid_thread(); i < total; i += grid_threads()) {
-    const std::uint32_t key = from == Keys::sample ? room.sample[i]
-                              : from == Keys::list ? key_of_bits(room.bits[i])
-                                                   : magnitude_key(u[i]);
+  const void* const words = from == Keys::sample ? static_cast<const void*>(room.sample)
+                            : from == Keys::list ? static_cast<const void*>(room.bits)
+                                                 : static_cast<const void*>(u);
+  for_each_word(words, total, [&](std::uint32_t word) {
+    const std::uint32_t key = from == Keys::sample ? word : key_of_bits(word);
     if (known == 31 || key >> known == above >> known)
       atomicAdd(&counts[(key >> shift) % digits], 1u);
-  }
+  });
   __syncthreads();
   for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
     if (counts[bin] != 0)

@@ -73,9 +73,13 @@ __global__ void __launch_bounds__(256)
 
 __global__ void unsign_kernel(const std::uint32_t* words, const float* message, bool two,
                               float* sum, std::size_t elements) {
-  const std::size_t i = grid_thread();
-  if (i < elements)
-    sum[i] += (words[i / 32] >> i % 32 & 1u) != 0 ? message[0] : two ? message[1] : -message[0];
+  const std::size_t first = 4 * grid_thread();
+  if (first >= elements)
+    return;
+  const FourOfSum four(sum, first, elements);
+  const float if_set = message[0], if_not = two ? message[1] : -message[0];
+  const std::uint32_t bits = words[first / 32] >> first % 32;
+  four.add([&](unsigned k) { return (bits >> k & 1u) != 0 ? if_set : if_not; });
 }
 
 template <std::size_t scales>
@@ -99,7 +103,7 @@ template <std::size_t scales>
 void decode_add(const Settings&, const std::byte* message, std::size_t, const Draw&, float* sum,
                 std::size_t elements, void*, void* stream) {
   const float* floats = reinterpret_cast<const float*>(message);
-  launch_each(elements, unsign_kernel, stream,
+  launch_each(fours_of(elements), unsign_kernel, stream,
               reinterpret_cast<const std::uint32_t*>(floats + scales), floats, scales == 2, sum,
               elements);
 }

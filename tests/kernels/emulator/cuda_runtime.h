@@ -13,6 +13,9 @@
 #define __launch_bounds__(...)
 #define __shared__ static  // one block runs after the other
 
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
