@@ -8,7 +8,9 @@ FUNCTION gives the module without arguments (a class does, too); the input is th
 The module runs forward once. Operations are two for each multiply-add of convolutions, linear and recurrent layers and
 attention; normalisation, embedding and what works element by element count 0, as in this folder's models. Products
 outside such layers (torch.matmul, bmm, baddbmm, scaled_dot_product_attention) count on the next tensor; those of two
-computed values are attention_flop. What it does not know is said on stderr.
+computed values are attention_flop. What autograd saves for backward is activation_bytes, two for a floating value; of
+these, tensors of such a product's shape of pairs of tokens are attention_bytes. Dropout is off. What it does not know
+is said on stderr.
 
     from_torch.py FILE.py:FUNCTION --input 3x224x224 --measure 32 > mine.json
 
@@ -38,19 +40,43 @@ class Counter:
     def __init__(self, model):
         self.names = {id(tensor): name for name, tensor in model.named_parameters() if tensor.requires_grad}
         self.tensors = {id(tensor): tensor for tensor in model.parameters()}
-        self.rows, self.carried, self.carried_attention = {}, 0, 0
+        self.rows, self.carried = {}, [0, 0, 0, 0]  # flop, of attention; bytes, of attention
         self.inside, self.unknown = 0, {}
+        self.owned = {storage_of(tensor) for tensor in [*model.parameters(), *model.buffers()]}
+        self.pairs = set()  # shapes of scores
 
     def add(self, tensor, flop=0, attention=0):
         """A tensor used with so much work, which waits too if its gradient is not new here: tied, or frozen."""
         self.carry(flop, attention)
         if id(tensor) in self.names and id(tensor) not in self.rows:
-            self.rows[id(tensor)] = [self.carried, self.carried_attention]
-            self.carried = self.carried_attention = 0
+            self.rows[id(tensor)] = self.carried
+            self.carried = [0, 0, 0, 0]
 
-    def carry(self, flop, attention=0):
-        self.carried += flop
-        self.carried_attention += attention
+    def carry(self, flop, attention=0, kept=0, of_attention=0):
+        self.carried = [sum(pair) for pair in zip(self.carried, (flop, attention, kept, of_attention))]
+
+    def multiplied(self, left, result):
+        """A product of two computed values: scores, unless its left factor is made of scores."""
+        if tuple(left.shape[-2:]) not in self.pairs:
+            self.pairs.add(tuple(result.shape[-2:]))
+
+    def keep(self, tensor):
+        """Called with each tensor that autograd saves: a storage counts once."""
+        storage = storage_of(tensor)
+        if storage not in self.owned:
+            self.owned.add(storage)
+            size = storage_bytes(tensor) * (2 if tensor.is_floating_point() else tensor.element_size())
+            kept = size // tensor.element_size()
+            self.carry(0, 0, kept, kept if tuple(tensor.shape[-2:]) in self.pairs else 0)
+        return tensor
+
+
+def storage_of(tensor):
+    return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).data_ptr()
+
+
+def storage_bytes(tensor):
+    return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).nbytes()
 
 
 def leaf_work(torch, module, inputs=0, features=1, outputs=0):
@@ -74,14 +100,18 @@ def is_attention(torch, module):
     return isinstance(module, torch.nn.MultiheadAttention)
 
 
+def lengths(module, inputs):
+    """Samples, and tokens of query and key, of a MultiheadAttention."""
+    query, key = inputs[0], inputs[1 if len(inputs) > 1 else 0]
+    if query.dim() == 2:
+        return 1, query.shape[0], key.shape[0]
+    batch, length = (0, 1) if module.batch_first else (1, 0)
+    return query.shape[batch], query.shape[length], key.shape[length]
+
+
 def add_attention(counter, module, inputs):
     """Projections of query, key and value, products of pairs of tokens, and the projection of what they give."""
-    query, key = inputs[0], inputs[1 if len(inputs) > 1 else 0]
-    batch, length = (0, 1) if module.batch_first else (1, 0)
-    if query.dim() == 2:
-        samples, tokens, keys = 1, query.shape[0], key.shape[0]
-    else:
-        samples, tokens, keys = query.shape[batch], query.shape[length], key.shape[length]
+    samples, tokens, keys = lengths(module, inputs)
     pairs = 4 * samples * tokens * keys * module.embed_dim
     projections = [("q_proj_weight", tokens), ("k_proj_weight", keys), ("v_proj_weight", keys)]
     if module.in_proj_weight is not None:
@@ -121,6 +151,8 @@ def products(torch, counter):
                 left, right = args[1:3] if function in with_sum else args[:2]
                 flop = 2 * result.numel() * left.shape[-1]
                 of_weights = any(id(tensor) in counter.tensors for tensor in (left, right))
+                if not of_weights:
+                    counter.multiplied(left, result)
                 counter.carry(flop, 0 if of_weights else flop)
             elif function in (torch.einsum, functional.linear, functional.conv2d):
                 counter.unknown.setdefault(function.__name__ + " outside a layer", 0)
@@ -132,6 +164,8 @@ def watch(torch, model, counter):
     """Hooks on every module that owns tensors: before and after its forward."""
     def before(module, inputs):
         counter.inside += 1
+        if inputs and is_attention(torch, module):
+            counter.pairs.add(lengths(module, inputs)[1:])
 
     def after(module, inputs, output):
         counter.inside -= 1
@@ -168,15 +202,16 @@ def count(torch, model, sample):
     watch(torch, model, counter)
     model.eval()  # one sample has no statistics for a batch normalisation to learn
     try:
-        with products(torch, counter):  # with gradients: without, a transformer layer takes a way round its parts
-            model(sample)
+        with torch.autograd.graph.saved_tensors_hooks(counter.keep, lambda tensor: tensor), products(torch, counter):
+            # with gradients: without, a transformer layer takes a way round its parts
+            kept = model(sample)  # and the graph that it ends
     except (RuntimeError, ValueError, TypeError, IndexError) as error:
         refuse(f"its forward fails with this input: {str(error).splitlines()[0]}")
     if not counter.rows:
         refuse("no tensor with a gradient is used in its forward pass")
-    last = next(reversed(counter.rows.values()))
-    last[0] += counter.carried
-    last[1] += counter.carried_attention
+    del kept
+    last = next(reversed(counter.rows))
+    counter.rows[last] = [sum(pair) for pair in zip(counter.rows[last], counter.carried)]
     return counter
 
 
@@ -294,12 +329,12 @@ def trace(torch, model, spec, shape, samples, device, forward, until):
 def csv(torch, spec, shape, counter):
     rows = [(counter.names[key].replace(",", ";"), counter.tensors[key].numel(), *work)
             for key, work in counter.rows.items()]
-    attends = any(row[3] for row in rows)
+    columns = ["layer", "parameters", "forward_flop", "attention_flop", "activation_bytes", "attention_bytes"]
+    chosen = [i for i in range(len(columns)) if i not in (3, 5) or any(row[i] for row in rows)]
     header = {"model": spec.rpartition(":")[2], "sample": shape, "parameters": sum(row[1] for row in rows),
               "flop": sum(row[2] for row in rows), "source": f"{spec}; PyTorch {torch.__version__}; from_torch.py"}
     return "\n".join([*(f"# {key}: {value}" for key, value in header.items()),
-                      "layer,parameters,forward_flop" + (",attention_flop" if attends else ""),
-                      *(",".join(map(str, row if attends else row[:3])) for row in rows)])
+                      *(",".join(str(row[i]) for i in chosen) for row in [columns, *rows])])
 
 
 def main(arguments):
