@@ -25,7 +25,7 @@ namespace {
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
   for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
-    if (!files.empty() || kind != "data_file")
+    if (!files.empty() || kind == "cost_table_file")
       notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
   return notes;
 }

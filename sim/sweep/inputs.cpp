@@ -55,6 +55,10 @@ std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
           {"model_file", {scenario.model}},
           {"throughput_file", {data_root() + "/models/throughput.csv"}},
           {"cost_table_file", tables},
+          {"devices_file", {data_root() + "/platforms/devices.csv"}},
+          {"frameworks_file", scenario.framework.name.empty()
+                                  ? std::vector<std::string>()
+                                  : std::vector{data_root() + "/platforms/frameworks.csv"}},
           {"data_file", scenario.learns()
                             ? data_files(scenario.learning.data, scenario.learning.data_folder)
                             : std::vector<std::string>()}};

@@ -113,6 +113,17 @@ TEST(Framework, GivesAScheduleAndItsSettings) {
   EXPECT_EQ(result["scenario"]["prefetch"], 0);
   EXPECT_EQ(result["provenance"]["framework"],
             "pytorch-fsdp from 2.1: schedule = fsdp (one); zero = 2 (two); prefetch = 0 (three)");
+  const auto when = [&] { return fs::last_write_time(folder.path("out/result.json")); };
+  auto written = when();
+  run({"--resume"});
+  EXPECT_EQ(when(), written) << "nothing has changed";
+  for (const char* table : {"frameworks", "devices"}) {
+    const std::string path = std::string("share/syncline/platforms/") + table + ".csv";
+    folder.write(path, "# new\n" + text_of(folder.path(path)));
+    run({"--resume"});
+    EXPECT_NE(when(), written) << table;
+    written = when();
+  }
   const auto given = run({"--zero", "1"});
   EXPECT_EQ(given["scenario"]["zero"], 1);
   EXPECT_EQ(given["provenance"]["framework"],
