@@ -143,9 +143,10 @@ std::vector<Option> fixed_options() {
       optimizer(row("optimizer", nullptr, "in-throughput", Role::choice,
                     "whose step, after communication, moves its bytes at memory-bandwidth",
                     "By default the step is in the measured throughput and counts as computation.",
-                    "adam --memory-bandwidth 9e11")),
+                    "adam")),
       row("memory-bandwidth", &Scenario::memory_Bps, numbers(1e6, 1e15), "", Role::question,
-          "bytes/s of the device's memory, for the optimizer's step",
+          "bytes/s of the device's memory, for the optimizer's step (default: "
+          "platforms/devices.csv)",
           "An optimiser's step does little arithmetic, so its time is bytes over this rate.",
           "9e11 --optimizer sgd"),
       row("optimizer-overhead", &Scenario::optimizer_overhead_s, numbers(0, 1), "0", Role::question,
@@ -224,7 +225,7 @@ std::vector<Option> fixed_options() {
                    "times every bandwidth, instead of the network model's; PATTERN:X, some links'",
                    "With 2 every link is twice as fast, with *-nic*:2 the cards: that counts "
                    "besides, and where several patterns fit, all count.",
-                   "*-nic*:0.5,*-nic*:2"),
+                   "*-nic*:0.5"),
                numbers(1e-6, 1e3), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
       of_links(row("latency-factor", nullptr, "", Role::question,
                    "times every latency, instead of the network model's; PATTERN:X, some links'",

@@ -68,9 +68,8 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
                      factor + ": " + network + " has factors of its own; allowed with it is none"});
 }
 
-// The optimiser's step has a time of its own only if it is known what it moves, and how fast.
-void resolve_optimizer(const GivenOptions& given, Scenario& scenario,
-                       std::vector<Conflict>& conflicts) {
+// The optimiser's step has a time of its own only if it is known what it moves.
+void resolve_optimizer(Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string optimizer = "optimizer = " + scenario.written.at("optimizer");
   if (scenario.optimizer_values == 0 && scenario.memory_Bps) {
     conflicts.push_back(
@@ -81,11 +80,6 @@ void resolve_optimizer(const GivenOptions& given, Scenario& scenario,
     scenario.memory_Bps.reset();
     scenario.written.erase("memory-bandwidth");
   }
-  if (scenario.optimizer_values > 0 && !scenario.memory_Bps)
-    refuse(given, {"optimizer", optimizer + ": its step moves " +
-                                    std::to_string(4 * scenario.optimizer_values) +
-                                    " bytes per parameter; give memory-bandwidth, the bytes/s of "
-                                    "the device's memory"});
 }
 
 // The folder of the file that has this option; empty for a flag.
@@ -292,7 +286,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   if (scenario.compressor->name != no_compressor && given.contains("device"))
     scenario.cost_table = file_of(given, "device", "cost table", "kernels/profiles", ".csv");
   check_network(scenario, given);
-  resolve_optimizer(given, scenario, conflicts);
+  resolve_optimizer(scenario, conflicts);
   find_conflicts(scenario, given, conflicts);
   if (scenario.schedule->sharding != nullptr)
     scenario.written.erase("bucket-bytes");  // it has units

@@ -72,13 +72,41 @@ double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
   return fastest_of_device > 0 ? fastest_of_device : fastest;
 }
 
+// Bytes/s of the reference host's memory: as said, or of its device, measured if somebody has.
+struct MemoryRate {
+  double Bps = 0;
+  std::string source;  // "1,360 GB/s, measured of a100"; empty: as said
+};
+
+MemoryRate memory_rate(const Scenario& scenario, const Cluster& cluster) {
+  if (scenario.memory_Bps)
+    return {*scenario.memory_Bps, ""};
+  const std::string named = device_of(scenario.device);
+  const double fastest = fastest_speed_flops(cluster, named);
+  std::string name = scenario.device;
+  for (const HostFacts& host : cluster.worker_hosts)
+    if (name.empty() && host.speed_flops == fastest)
+      name = host.device;
+  const Device* device = name.empty() ? nullptr : known_device(name);
+  if (device == nullptr)
+    throw std::runtime_error(fmt::format(
+        "optimizer = {}: its step moves {} bytes per parameter, and {} is not in "
+        "platforms/devices.csv; give memory-bandwidth, the bytes/s of the device's memory",
+        scenario.written.at("optimizer"), 4 * scenario.optimizer_values,
+        name.empty() ? "a host without device" : "device " + brief(name)));
+  const double Bps = device->stream_Bps.value_or(device->memory_Bps);
+  return {Bps, fmt::format("{:g} GB/s, {} of {}", Bps / 1e9,
+                           device->stream_Bps ? "measured" : "nominal", device->name)};
+}
+
 // The optimiser's step, as work: seconds on the reference host times its speed.
 double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   if (scenario.optimizer_values == 0)
     return 0;
   constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
   return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
-         *scenario.memory_Bps * fastest_speed_flops(cluster, device_of(scenario.device));
+         memory_rate(scenario, cluster).Bps *
+         fastest_speed_flops(cluster, device_of(scenario.device));
 }
 
 // The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
@@ -236,11 +264,14 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           times.solo_s[w], cluster.workers[w].name, times.source));
   }
   times.micro_steps = scenario.accumulation;
-  if (flop > 0)
+  if (flop > 0) {
+    const std::string rate = memory_rate(scenario, cluster).source;
     times.source +=
-        fmt::format("; {}'s step, {:.4g} s on worker 0, {}", scenario.written.at("optimizer"),
+        fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.written.at("optimizer"),
                     own_part * flop / cluster.workers[0].speed_flops,
+                    rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
                     servers_apply ? "is the servers'" : "follows communication");
+  }
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
                                 scenario.written.at("recompute"), more);
