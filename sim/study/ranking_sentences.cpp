@@ -212,6 +212,9 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
     std::string value;
     RankedCell cell;
     std::string of;  // what else it is
+    std::int64_t workers = 0;
+
+    double rate_of_worker() const { return cell.samples_per_s / static_cast<double>(workers); }
   };
   std::vector<Best> bests;
   Words without;  // those of which none can win
@@ -234,7 +237,7 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
       others.push_back(cell.choice);
     Best& best = found_or_added(bests, value, &Best::value);
     if (cell.samples_per_s > best.cell.samples_per_s)
-      best = {value, cell, fmt::format("{}", fmt::join(others, ", "))};
+      best = {value, cell, fmt::format("{}", fmt::join(others, ", ")), contest.workers};
   }
   std::erase_if(without, [&](const std::string& value) {
     return std::ranges::count(bests, value, &Best::value) > 0;
@@ -254,10 +257,11 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
   if (ties(next.cell, first.cell))
     return fmt::format("Each by its best, {} {} and {} tie: {} and {}{}.", option, first.value,
                        next.value, shown(first), shown(next), left_out);
-  return fmt::format("Each by its best, {} {} is the fastest: {}, {} the next, {}: {}{}.", option,
-                     first.value, shown(first),
-                     times(first.cell.samples_per_s / next.cell.samples_per_s), next.value,
-                     shown(next), left_out);
+  return fmt::format(
+      "Each by its best, {} {} is the fastest: {}, {} the next, {}: {}; a sample costs the same on "
+      "both if an hour of the first's worker costs {:.3g} times the other's{}.",
+      option, first.value, shown(first), times(first.cell.samples_per_s / next.cell.samples_per_s),
+      next.value, shown(next), first.rate_of_worker() / next.rate_of_worker(), left_out);
 }
 
 // Sellers and dates of the devices' prices; empty where they are the user's.

@@ -75,9 +75,15 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
     results.push_back(made_result({{"platform", platform}, {"exchange", exchange}}, samples_per_s));
   const Ranking ranking = rank(results);
   EXPECT_EQ(ranking.contests.size(), 2U);
-  EXPECT_EQ(ranking.sentences.front(),
-            "Each by its best, platform dgx:nodes=4 is the fastest: 300 samples/s (ring), 2 x the "
-            "next, dgx:nodes=2: 150 samples/s (tree).");
+  EXPECT_EQ(
+      ranking.sentences.front(),
+      "Each by its best, platform dgx:nodes=4 is the fastest: 300 samples/s (ring), 2 x the "
+      "next, dgx:nodes=2: 150 samples/s (tree); a sample costs the same on both if an hour of "
+      "the first's worker costs 2 times the other's.");
+  for (Result& result : results)
+    if (result.option("platform") == "dgx:nodes=4")
+      result.figures.worker_count = 5;
+  EXPECT_NE(rank(results).sentences.front().find("costs 0.8 times the other's"), std::string::npos);
   const Study study = study_of(results);
   EXPECT_EQ(study.cases.size(), 1U);
   EXPECT_EQ(study.cells[3].series, "nodes=4 tree") << "all are dgx";

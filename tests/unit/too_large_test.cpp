@@ -98,7 +98,8 @@ TEST(TooLarge, IsNoPlatformsBest) {
                                     on("c", 1, 100, 20, 16), on("c", 2, 200, 90, 16)};
   EXPECT_EQ(rank(results).sentences.front(),
             "Each by its best, platform b is the fastest: 12 samples/s (batch 1), 1.2 x the next, "
-            "a: 10 samples/s (batch 1); nothing fits into memory with platform c.");
+            "a: 10 samples/s (batch 1); a sample costs the same on both if an hour of the first's "
+            "worker costs 1.2 times the other's; nothing fits into memory with platform c.");
 }
 
 // 64 would be fastest and cheapest.
