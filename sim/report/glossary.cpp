@@ -59,6 +59,22 @@ const std::vector<GlossaryWord>& glossary() {
        "efficiency",
        "An option is what you give, a result what a simulation finds",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
+      {"MFU",
+       "model flop utilisation: the part of a device's peak that forward and backward reach: the "
+       "option `efficiency`, without what `recompute` adds",
+       "With `precision = bf16` or tf32 the peak is that of platforms/devices.csv",
+       "run --platform two-hosts --model resnet20 --efficiency 0.4"},
+      {"memory",
+       "what training keeps on a device at least: parameters, gradients, the optimizer's states "
+       "and activations; `explain` adds it up",
+       "What does not fit is no candidate among the cells of a sweep",
+       "explain --platform dgx --model gpt-1.3b --precision bf16 --efficiency 0.4 --batch 4"},
+      {"activations",
+       "what forward keeps for backward: a model's file says it, or `activation-bytes`; "
+       "`recompute` keeps less",
+       "Files of transformers do; where nothing says them, they are not counted",
+       "explain --platform dgx --model gpt-1.3b --precision bf16 --efficiency 0.4 --batch 4 "
+       "--recompute selective"},
       {"staleness",
        "how many gradients of single workers were applied after a gradient's parameters were read "
        "and before it was applied; in JSON also updates and iterations",
