@@ -44,6 +44,22 @@ constexpr unsigned kept_batches = 2;
 constexpr std::size_t batch_elements = 32 * batch, usual_bucket = kept_batches * batch_elements;
 static_assert(batch_elements == random_block);
 
+// The codes of a bucket, whose residual it leaves behind.
+struct BucketCodes {
+  int levels;
+  unsigned sign_bit;
+  float inverse, step;
+  float* residual;  // null: nothing is kept
+
+  __device__ unsigned operator()(float value, std::size_t i, std::uint32_t random) const {
+    const std::uint32_t level = level_of(value, inverse, levels, random);
+    const float sent = from_level(level, value < 0, step);
+    if (residual != nullptr)
+      residual[i] = isfinite(sent) ? value - sent : 0.0f;
+    return level | (value < 0 ? sign_bit : 0u);
+  }
+};
+
 // A batch of codes of 2, 4 or 8 bits: lanes gather whole words of them, which one store takes.
 template <unsigned bits>
 struct BatchOfCodes {
@@ -66,6 +82,19 @@ struct BatchOfCodes {
   }
 };
 
+// All of a batch, from this lane's first element on.
+template <unsigned bits>
+__device__ void write_batch(const float (&sums)[batch], const BucketCodes& code_of,
+                            std::size_t first, const PhiloxWords& words, unsigned char* codes) {
+  BatchOfCodes<bits> all;
+#pragma unroll
+  for (unsigned row = 0; row < batch; ++row) {
+    const std::uint32_t random = words[row / 2] >> (row % 2 * 16) & 0xffffu;
+    all.take(row, code_of(sums[row], first + row * 32, random));
+    all.store(row, codes);
+  }
+}
+
 // With known_bits (2, 4 or 8) buckets are the usual ones, and everything about codes is known to
 // the compiler; with 0 nothing is.
 template <class Value, unsigned known_bits>
@@ -73,7 +102,7 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
     quantise_kernel(const Value* g, float* residual, QsgdShape shape, Draw draw, float* scales,
                     unsigned char* codes) {
   constexpr bool usual = known_bits != 0;
-  const unsigned bits = usual ? known_bits : shape.qsgd.bits, sign_bit = 1u << bits >> 1;
+  const unsigned bits = usual ? known_bits : shape.qsgd.bits;
   const int levels = usual ? static_cast<int>((1u << known_bits >> 1) - 1) : shape.qsgd.levels;
   const unsigned lane = lane_of_warp();
   const std::size_t bucket = grid_warp();
@@ -107,17 +136,11 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
     add(values);
   }
   const float scale = bucket_scale(shape, squares, top);
-  const float inverse = inverse_unit(scale, levels);
-  const float step = scale / static_cast<float>(levels);
   if (lane == 0)
     scales[bucket] = scale;
-  const auto quantised = [&](float value, std::size_t i, std::uint32_t random) {
-    const std::uint32_t level = level_of(value, inverse, levels, random);
-    const float sent = from_level(level, value < 0, step);
-    if (shape.feedback)
-      residual[i] = isfinite(sent) ? value - sent : 0.0f;
-    return level | (value < 0 ? sign_bit : 0u);
-  };
+  const BucketCodes code_of{levels, 1u << bits >> 1, inverse_unit(scale, levels),
+                            scale / static_cast<float>(levels),
+                            shape.feedback ? residual : nullptr};
   const auto write = [&](const float(&sums)[batch], std::size_t at) {
     if (at >= end)
       return;
@@ -125,13 +148,7 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
     unsigned char* const to = codes + at / 8 * bits;
     if constexpr (usual) {
       if (end - at >= batch_elements) {
-        BatchOfCodes<known_bits> all;
-#pragma unroll
-        for (unsigned row = 0; row < batch; ++row) {
-          const std::uint32_t random = words[row / 2] >> (row % 2 * 16) & 0xffffu;
-          all.take(row, quantised(sums[row], at + lane + row * 32, random));
-          all.store(row, to);
-        }
+        write_batch<known_bits>(sums, code_of, at + lane, words, to);
         return;
       }
     }
@@ -143,8 +160,8 @@ __global__ void __launch_bounds__(256, 4)  // 64 registers: four blocks at once
       const unsigned slot = usual ? row : (static_cast<unsigned>(at / 32) + row) % 8;
       unsigned code = 0;
       if (row * 32 < left)
-        code = quantised(sums[row], at + lane + row * 32,
-                         words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
+        code =
+            code_of(sums[row], at + lane + row * 32, words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
       write_row(to + row * 4 * bits, code, bits, end - at - row * 32);
     }
   };
