@@ -29,7 +29,7 @@ class FirstGpu : public testing::Test {
   Ended run(const std::string& seconds, const std::string& environment = "") {
     return calibrate(seconds + " " + folder_ + "/out",
                      std::string("env PATH=") + folder_ + "/bin:$PATH FIRST_GPU_BUILD=" + folder_ +
-                         "/build FIRST_GPU_LARGE=2000 FIRST_GPU_SIZES=100,300 " + environment +
+                         "/build FIRST_GPU_LARGE=2000 FIRST_GPU_SIZES=100 " + environment +
                          " " KERNELS_FOLDER "/first-gpu.sh");
   }
 
