@@ -1,5 +1,6 @@
 // TernGrad on a GPU: moments, then quantise and pack. A warp takes a block of 256 elements, whose
-// eight rows share one Philox call per lane; two ballots are the codes of a row.
+// eight rows share one Philox call per lane; two ballots are the codes of a row, and one store
+// takes those of the block.
 #include <cmath>
 
 #include "kernels/arithmetic/packing.h"
@@ -36,29 +37,33 @@ __global__ void ternary_kernel(const Value* u, float* residual, std::size_t elem
   float values[batch];
   load_sums(u, residual, begin + lane, left_of(begin + lane, elements), false, values);
   const PhiloxWords words = random_words(draw, block * 32 + lane);
+  std::uint32_t low = 0, high = 0;  // lanes 2 row and 2 row + 1 keep a row's ballots
 #pragma unroll
-  for (unsigned slot = 0; slot < batch; ++slot) {
-    const std::size_t row = begin + slot * 32, i = row + lane;
-    if (row >= elements)
-      return;
+  for (unsigned row = 0; row < batch; ++row) {
+    const std::size_t i = begin + row * 32 + lane;
     std::uint32_t code = 0;
     if (i < elements) {
-      const float value = values[slot];
-      code = ternary_code(value, inverse, words[slot / 2] >> (slot % 2 * 16) & 0xffffu);
+      const float value = values[row];
+      code = ternary_code(value, inverse, words[row / 2] >> (row % 2 * 16) & 0xffffu);
       const float sent = from_ternary(code, scale);
       if (residual != nullptr)
         residual[i] = isfinite(sent) ? value - sent : 0.0f;
     }
-    const std::uint32_t low = __ballot_sync(all_lanes, (code & 1u) != 0);
-    const std::uint32_t high = __ballot_sync(all_lanes, (code & 2u) != 0);
-    const unsigned half = lane / 4 * 16;  // lane j < 8 writes byte j of the row
-    const std::size_t left = elements - row < 32 ? elements - row : 32;
-    if (lane < packed_bytes(left, 2)) {
-      const std::uint32_t word = spread(low >> half & 0xffffu) | spread(high >> half & 0xffffu)
-                                                                     << 1;
-      message[4 + row / 4 + lane] = static_cast<std::byte>(word >> lane % 4 * 8);
-    }
+    const std::uint32_t lows = __ballot_sync(all_lanes, (code & 1u) != 0);
+    const std::uint32_t highs = __ballot_sync(all_lanes, (code & 2u) != 0);
+    low = lane / 2 == row ? lows : low;
+    high = lane / 2 == row ? highs : high;
   }
+  const unsigned half = lane % 2 * 16;  // of which this lane writes the codes
+  const std::uint32_t word = spread(low >> half & 0xffffu) | spread(high >> half & 0xffffu) << 1;
+  const std::size_t at = begin / 4 + 4 * lane, end = packed_bytes(elements, 2);
+  if (lane >= 2 * batch)
+    return;
+  if (at + 4 <= end)
+    *reinterpret_cast<std::uint32_t*>(message + 4 + at) = word;
+  else
+    for (unsigned byte = 0; at + byte < end; ++byte)
+      message[4 + at + byte] = static_cast<std::byte>(word >> 8 * byte);
 }
 
 __global__ void unternary_kernel(const std::byte* message, float* sum, std::size_t elements) {
