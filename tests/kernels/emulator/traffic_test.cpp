@@ -9,6 +9,7 @@
 #include "kernels/gpu/device.h"
 #include "tests/kernels/data.h"
 #include "tests/kernels/emulator/emulator.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -88,6 +89,7 @@ std::vector<Given> variants(const Compressor& compressor) {
         {{"rule", "stochastic"}},
         {{"cost", "affine"}, {"fixed-cost", "3e6"}},
         {{"cost", "payload"}, {"rule", "sign"}}}},
+      {"chunk-topk", {{{"chunk", "256"}}, {{"chunk", "1024"}, {"density", "0.25"}}}},
       {"dgc",
        {{{"momentum", "0.9"}},
         {{"clip-norm", "2"}},
@@ -160,7 +162,7 @@ std::vector<std::string> modelled_names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCompressor, Traffic, testing::ValuesIn(modelled_names()),
-                         [](const auto& info) { return info.param; });
+                         name_of_parameter);
 
 }  // namespace
 }  // namespace syncline
