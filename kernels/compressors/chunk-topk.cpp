@@ -389,8 +389,10 @@ const Registered<Compressor> entry{{
     .promise = promise,
     .reference = {encode_plainly, decode_plainly},
     .cpu = {encode, decode},
-    .traffic =
-        {.encode = encode_traffic, .decode = decode_traffic, .floor = 12.5, .published = {40, 9, 0}},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = 12.5,
+                .published = {40, 9, 0}},
 }};
 
 }  // namespace
