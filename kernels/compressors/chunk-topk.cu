@@ -13,18 +13,18 @@ constexpr unsigned chunk_warps = chunk_threads / 32;
 
 // The lists of all chunks, in a workspace.
 struct ChunkRoom {
-  LevelSums* sums = nullptr;  // of each chunk
+  LevelSums* sums = nullptr;          // of each chunk
+  std::uint32_t* high_key = nullptr;  // one
   std::uint32_t* places = nullptr;
   std::uint32_t* bits = nullptr;
-  std::uint32_t* high_key = nullptr;  // one
 };
 
 ChunkRoom room_in(void* workspace, const Chunks& chunks) {
   ChunkRoom room;
   room.sums = static_cast<LevelSums*>(workspace);
-  room.places = reinterpret_cast<std::uint32_t*>(room.sums + chunks.count());
+  room.high_key = reinterpret_cast<std::uint32_t*>(room.sums + chunks.count());
+  room.places = room.high_key + 1;
   room.bits = room.places + chunks.sent();
-  room.high_key = room.bits + chunks.sent();
   return room;
 }
 
