@@ -50,6 +50,7 @@ std::vector<Device> read_devices(const std::string& path) {
   const Csv csv = read_csv(path);
   std::vector<Device> devices;
   std::set<std::string> names;
+  const bool has_slots = std::ranges::count(csv.columns, "slot_Bps") > 0;
   csv.for_each_row([&](const Csv::Row& row) {
     const auto text = [&](const std::string& column) { return row.fields[csv.column(column)]; };
     const auto number = [&](const std::string& column, double least, double most) {
@@ -62,6 +63,7 @@ std::vector<Device> read_devices(const std::string& path) {
                   .memory_bytes = number("memory_bytes", 1e6, 1e15),
                   .memory_Bps = number("memory_Bps", 1e6, 1e18),
                   .stream_Bps = maybe("stream_Bps", 1e6, 1e18),
+                  .slot_Bps = has_slots ? maybe("slot_Bps", 1e6, 1e15) : std::nullopt,
                   .power_w = maybe("power_w", 1e-3, 1e6),
                   .price = maybe("price", 1e-6, 1e6),
                   .price_date = printable(text("price_date")),

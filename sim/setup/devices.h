@@ -17,6 +17,7 @@ struct Device {
   double memory_bytes = 0;
   double memory_Bps = 0;
   std::optional<double> stream_Bps;  // measured
+  std::optional<double> slot_Bps;    // nominal, each way
   std::optional<double> power_w;
   std::optional<double> price;  // for an hour
   std::string price_date;

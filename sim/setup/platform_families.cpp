@@ -1,6 +1,9 @@
 #include "sim/setup/platform_families.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+
+#include "sim/setup/devices.h"
 
 namespace syncline {
 namespace {
@@ -15,6 +18,7 @@ const std::string rdma_latency =
     "published: NCCL's tuning table, one step of a ring over a network, Simple protocol";
 const std::string tcp_latency =
     "published: the fit in the MG-WFBP authors' code, 10 Gbit/s Ethernet and TCP";
+const std::string of_devices = "peak of fp32 in platforms/devices.csv";
 const std::string rails =
     "modelled: card i of every node on the same switches, as DGX SuperPOD has";
 const std::string one_network = "modelled: all cards of a node on the same switch";
@@ -34,10 +38,11 @@ FamilyValues with_usual(FamilyValues own) {
 
 const std::vector<PlatformWord>& platform_word_rows() {
   static const std::vector<PlatformWord> all{
-      {"nodes", "20", "how many nodes"},
+      {"nodes", "20", "how many nodes; 4+16: of those whose cards or GPUs differ"},
       {"gpus", "8", "GPUs of a node; 4+6 or 16x8+4x4: of nodes that differ"},
       {"cards", "8x400Gbps",
-       "network cards of a node, and the rate of each, each way; GPU g uses card g x cards / gpus"},
+       "network cards of a node, and the rate of each, each way; GPU g uses card g x cards / gpus; "
+       "8x400Gbps+4x200Gbps: of nodes that differ"},
       {"nvlink", "450GBps",
        "a GPU's rate to those of its node, each way, by NVSwitch or a mesh; none: by PCIe"},
       {"pcie", "63GBps", "a GPU's slot, each way: the way to the card and to the node's memory"},
@@ -126,15 +131,27 @@ const PlatformFamily* platform_family(const std::string& name) {
 }
 
 FamilyValue speed_of_device(const std::string& device) {
-  static const FamilyValues speeds{
-      {"a100", {"19.5Tf", "datasheet, remembered: A100-SXM4, CUDA cores, no TF32"}},
-      {"h100", {"67Tf", "datasheet, remembered: H100-SXM5, CUDA cores, no TF32"}},
-      {"k80", {"4.37Tf", "datasheet, remembered: one of the two GPUs of a K80, with boost"}},
-      {"rtx2080ti", {"13.45Tf", "datasheet, remembered: GeForce RTX 2080 Ti, reference boost"}},
-      {"v100", {"15.7Tf", "datasheet: Tesla V100-SXM2"}},
-  };
-  const auto found = speeds.find(device);
-  return found == speeds.end() ? FamilyValue{} : found->second;
+  const Device* known = known_device(device);
+  if (known == nullptr || !known->peak_flops.contains(Arithmetic::fp32))
+    return {};
+  return {fmt::format("{:.12g}Tf", known->peak_flops.at(Arithmetic::fp32) / 1e12), of_devices};
+}
+
+FamilyValue slot_of_device(const std::string& device) {
+  const Device* known = known_device(device);
+  if (known == nullptr || !known->slot_Bps)
+    return {};
+  return {fmt::format("{:.12g}GBps", *known->slot_Bps / 1e9),
+          "nominal: slot of " + known->name +
+              " in platforms/devices.csv; half, where GPUs have no "
+              "peer to peer"};
+}
+
+FamilyValue latency_of_cards(double card_Bps) {
+  constexpr double least_of_rdma_Bps = 12.5e9;
+  return card_Bps < least_of_rdma_Bps
+             ? FamilyValue{}
+             : FamilyValue{"14us", rdma_latency + "; cards of 100 Gbit/s and more count as RDMA"};
 }
 
 }  // namespace syncline

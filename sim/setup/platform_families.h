@@ -31,7 +31,11 @@ const std::vector<PlatformFamily>& platform_families();
 // Null: there is none of this name.
 const PlatformFamily* platform_family(const std::string& name);
 
-// Peak fp32 speed of a device, as SimGrid writes it, and where it is from. Empty text: not known.
+// Peak fp32 speed of a device, and the rate of its slot, as SimGrid writes them, and where they are
+// from. Empty text: not known.
 FamilyValue speed_of_device(const std::string& device);
+FamilyValue slot_of_device(const std::string& device);
+// Between two GPUs of two nodes with such cards; empty where the family's own counts.
+FamilyValue latency_of_cards(double card_Bps);
 
 }  // namespace syncline

@@ -34,11 +34,11 @@ std::string rate(double Bps) {
 std::string node_zone(const PlatformPlan& plan, int number, const std::string& site) {
   const std::string node = fmt::format("node{}", number);
   const int gpus = plan.gpus[static_cast<std::size_t>(number)];
+  const PlatformPlan::Cards own = plan.cards[static_cast<std::size_t>(number)];
+  const bool one_card = own.count == 1;
   const std::string memory = node + "-memory";
   const auto gpu = [&](int i) { return fmt::format("{}-gpu{}", node, i); };
-  const auto card = [&](int i) {
-    return plan.cards == 1 ? std::string() : fmt::format("{}-nic{}", node, i * plan.cards / gpus);
-  };
+  const auto card = [&](int i) { return fmt::format("{}-nic{}", node, i * own.count / gpus); };
   const std::string of_node = "<prop id=\"node\" value=\"" + node + "\"/>";
   const std::string more = "<prop id=\"device\" value=\"" + plan.text("device") + "\"/>" +
                            (site.empty() ? "" : "<prop id=\"site\" value=\"" + site + "\"/>") +
@@ -53,14 +53,14 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
     links += split_duplex(gpu(i) + "-pcie", plan.text("pcie"), plan.nvlink ? 0 : plan.inside_s / 2);
     if (plan.nvlink && gpus > 1)
       links += split_duplex(gpu(i) + "-nvlink", plan.text("nvlink"), plan.inside_s / 2);
-    ways += way(gpu(i), node + "-out", up(gpu(i) + "-pcie") + (plan.cards == 1 ? "" : up(card(i))));
+    ways += way(gpu(i), node + "-out", up(gpu(i) + "-pcie") + (one_card ? "" : up(card(i))));
     ways += way(gpu(i), memory, up(gpu(i) + "-pcie") + down(memory));
     for (int other = i + 1; other < gpus; ++other)
       ways += way(gpu(i), gpu(other), up(gpu(i) + inside) + down(gpu(other) + inside));
   }
-  for (int i = 0; plan.cards > 1 && i < plan.cards; ++i)
-    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(plan.card_Bps), nic_s);
-  ways += way(memory, node + "-out", up(memory) + (plan.cards == 1 ? "" : up(node + "-nic0")));
+  for (int i = 0; !one_card && i < own.count; ++i)
+    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), nic_s);
+  ways += way(memory, node + "-out", up(memory) + (one_card ? "" : up(node + "-nic0")));
   return fmt::format(
       "<zone id=\"{0}\" routing=\"Full\">\n{1}<host id=\"{0}-memory\" speed=\"1Tf\">{2}<prop "
       "id=\"role\" value=\"host\"/></host>\n<router id=\"{0}-out\"/>\n{3}{4}{5}</zone>\n",
@@ -95,10 +95,10 @@ std::string nodes_on_a_switch(const PlatformPlan& plan, const std::string& name,
   std::vector<Arm> arms;
   for (int node = first; node < last; ++node) {
     const std::string zone = fmt::format("node{}", node);
-    const std::string link = zone + (plan.cards == 1 ? "-nic" : "-nics");
-    arms.push_back(
-        {zone, node_zone(plan, node, site), zone + "-out", link,
-         split_duplex(link, rate(plan.cards * plan.card_Bps), plan.cards == 1 ? nic_s : 0)});
+    const auto [cards, card_Bps] = plan.cards[static_cast<std::size_t>(node)];
+    const std::string link = zone + (cards == 1 ? "-nic" : "-nics");
+    arms.push_back({zone, node_zone(plan, node, site), zone + "-out", link,
+                    split_duplex(link, rate(cards * card_Bps), cards == 1 ? nic_s : 0)});
   }
   return star(name, middle, arms);
 }
@@ -135,10 +135,10 @@ std::string indented(const std::string& zones) {
 }
 
 std::string comment(const PlatformPlan& plan) {
-  std::string text =
-      fmt::format("  {}: {} GPUs in {} node{}, from family {}:\n  {}.\n\n", plan.words,
-                  std::accumulate(plan.gpus.begin(), plan.gpus.end(), 0), plan.nodes(),
-                  plan.nodes() == 1 ? "" : "s", plan.family->name, plan.family->sentence);
+  std::string text = fmt::format(
+      "  {}: {} GPUs in {} node{}, from family {}, which without other words is\n  {}.\n\n",
+      plan.words, std::accumulate(plan.gpus.begin(), plan.gpus.end(), 0), plan.nodes(),
+      plan.nodes() == 1 ? "" : "s", plan.family->name, plan.family->sentence);
   for (const PlatformWord& word : platform_word_rows()) {
     const auto value = plan.values.find(word.name);
     const bool between_sites = word.name == "distance" || word.name == "line";
@@ -152,13 +152,15 @@ std::string comment(const PlatformPlan& plan) {
       "\n  Rates are each way, and nominal: what a program gets of a network is less.\n"
       "  Inside of a node GPUs meet without blocking, and their bytes cross no card.\n"
       "  Servers on a node are in its memory: 48 GB/s each way, and the first card.\n";
-  if (plan.cards > 1)
+  const int most_cards =
+      std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count;
+  if (most_cards > 1)
     text += "  A link NODE-nics is all cards of a node together: no bytes wait for it.\n";
   if (plan.nodes_per_leaf > 0)
     text += fmt::format(
         "  A link leafN-up is the way to the spine of the {} leaf switch{} of {} nodes together.\n",
-        plan.text("rails") == "on" ? plan.cards : 1,
-        plan.text("rails") == "on" && plan.cards > 1 ? "es" : "", plan.nodes_per_leaf);
+        plan.text("rails") == "on" ? most_cards : 1,
+        plan.text("rails") == "on" && most_cards > 1 ? "es" : "", plan.nodes_per_leaf);
   return text + "  A link appears as NAME_UP (towards the switch) and NAME_DOWN in SimGrid.\n";
 }
 

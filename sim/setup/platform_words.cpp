@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
+#include <numeric>
 #include <set>
 
 #include "kernels/registry.h"
@@ -91,31 +93,55 @@ void read_values(PlatformPlan& plan) {
     plan.values.erase("speed");
 }
 
-// Those of each node, as `gpus` says; one number is of `nodes` alike.
-std::vector<int> gpus_of_nodes(const std::string& text, long long alike) {
+// So many nodes of each kind.
+using Kinds = std::vector<long long>;
+
+long long sum_of(const Kinds& kinds) {
+  return std::accumulate(kinds.begin(), kinds.end(), 0LL);
+}
+
+Kinds kinds_of_nodes(const std::string& text) {
+  Kinds kinds;
+  for (const std::string& kind : split(text, '+')) {
+    kinds.push_back(whole_number(kind, 1, most_nodes));
+    if (sum_of(kinds) > most_nodes)
+      refuse("more than {} nodes: allowed are 1 to {}", most_nodes, most_nodes);
+  }
+  return kinds;
+}
+
+// Those of each node, as `gpus` says: of each kind that `nodes` names, or with counts of its own.
+std::vector<int> gpus_of_nodes(const std::string& text, Kinds& kinds) {
+  const std::vector<std::string> words = split(text, '+');
+  const bool has_counts =
+      text.find('x') != std::string::npos || (words.size() > 1 && words.size() != kinds.size());
+  if (has_counts)
+    kinds.clear();
   std::vector<int> gpus;
-  const std::vector<std::string> kinds = split(text, '+');
-  for (const std::string& kind : kinds) {
-    auto [nodes, of_each] = counted(kind, most_nodes);
+  for (std::size_t kind = 0; kind < (has_counts ? words.size() : kinds.size()); ++kind) {
+    const std::string& word = words[words.size() == 1 ? 0 : kind];
+    const auto [nodes, of_each] =
+        has_counts ? counted(word, most_nodes) : std::pair(kinds[kind], word);
     const long long number = whole_number(of_each, 1, most_gpus_of_a_node);
-    if (kinds.size() == 1 && of_each == text)
-      nodes = alike;
     if (nodes + static_cast<long long>(gpus.size()) > most_nodes)
       refuse("more than {} nodes: allowed are 1 to {}", most_nodes, most_nodes);
     gpus.insert(gpus.end(), static_cast<std::size_t>(nodes), static_cast<int>(number));
+    if (has_counts)
+      kinds.push_back(nodes);
   }
   return gpus;
 }
 
-void read_nodes(PlatformPlan& plan) {
-  const long long alike = of_word(
-      plan, "nodes", [](const std::string& text) { return whole_number(text, 1, most_nodes); });
+// Returns how many nodes of each kind there are.
+Kinds read_nodes(PlatformPlan& plan) {
+  Kinds kinds = of_word(plan, "nodes", kinds_of_nodes);
+  const long long said = sum_of(kinds);
   plan.gpus =
-      of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, alike); });
-  if (plan.nodes() != alike && plan.values.at("nodes").source == as_said)
-    refuse("nodes = {}: gpus = {} names {}; allowed are as many, or none", alike, plan.text("gpus"),
-           plan.nodes());
-  if (plan.nodes() != alike)
+      of_word(plan, "gpus", [&](const std::string& text) { return gpus_of_nodes(text, kinds); });
+  if (plan.nodes() != said && plan.values.at("nodes").source == as_said)
+    refuse("nodes = {}: gpus = {} names {}; allowed are as many, or none", plan.text("nodes"),
+           plan.text("gpus"), plan.nodes());
+  if (plan.nodes() != said)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
   long long ways = 0;
   for (const long long gpus : plan.gpus)
@@ -123,18 +149,36 @@ void read_nodes(PlatformPlan& plan) {
   if (ways > most_ways_inside)
     refuse("{} nodes with gpus = {} have {} ways inside of nodes: allowed are {}", plan.nodes(),
            plan.text("gpus"), ways, most_ways_inside);
+  return kinds;
 }
 
-void read_cards(PlatformPlan& plan) {
-  const int least = std::ranges::min(plan.gpus);
+void read_cards(PlatformPlan& plan, const Kinds& kinds) {
   of_word(plan, "cards", [&](const std::string& text) {
-    const auto [cards, rate] = counted(text, most_gpus_of_a_node);
-    if (cards > least)
-      refuse("more cards than GPUs: allowed are 1 to {}", least);
-    plan.cards = static_cast<int>(cards);
-    plan.card_Bps = rate_Bps(rate);
+    const std::vector<std::string> words = split(text, '+');
+    if (words.size() > 1 && words.size() != kinds.size())
+      refuse(
+          "{} kinds of nodes, where nodes and gpus name {}: allowed is with as many, such as "
+          "nodes=4+16",
+          words.size(), kinds.size());
+    for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+      const auto [cards, rate] = counted(words[words.size() == 1 ? 0 : kind], most_gpus_of_a_node);
+      const auto first = plan.gpus.begin() + std::ssize(plan.cards);
+      if (const int least = *std::min_element(first, first + kinds[kind]); cards > least)
+        refuse("more cards than GPUs: allowed are 1 to {}", least);
+      plan.cards.insert(plan.cards.end(), static_cast<std::size_t>(kinds[kind]),
+                        {static_cast<int>(cards), rate_Bps(rate)});
+    }
     return 0;
   });
+  if (plan.values.at("cards").source == as_said && plan.values.at("latency").source != as_said)
+    if (const FamilyValue latency = latency_of_cards(
+            std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
+        !latency.text.empty())
+      plan.values["latency"] = latency;
+  if (plan.values.at("device").source == as_said && plan.values.at("pcie").source != as_said &&
+      plan.text("device") != plan.family->values.at("device").text)
+    if (const FamilyValue slot = slot_of_device(plan.text("device")); !slot.text.empty())
+      plan.values["pcie"] = slot;
   const bool by_pcie = plan.text("nvlink") == "none";
   plan.nvlink = !by_pcie;
   if (plan.nvlink)
@@ -169,15 +213,21 @@ void read_switches(PlatformPlan& plan) {
           plan.text("oversubscription"));
     return;
   }
+  const PlatformPlan::Cards own = plan.cards.front();
+  if (std::ranges::any_of(plan.cards, [&](const PlatformPlan::Cards& cards) {
+        return cards.count != own.count || cards.Bps != own.Bps;
+      }))
+    refuse("leaf = {}: it is of nodes with the same cards; allowed is without cards that differ",
+           plan.text("leaf"));
   const long long leaf = of_word(plan, "leaf", [&](const std::string& text) {
     const long long cards = whole_number(text, 1, 100'000);
-    if (!rails && cards % plan.cards != 0)
+    if (!rails && cards % own.count != 0)
       refuse("all {} cards of a node are on one leaf switch: allowed are multiples of {}",
-             plan.cards, plan.cards);
+             own.count, own.count);
     return cards;
   });
-  plan.nodes_per_leaf = static_cast<int>(rails ? leaf : leaf / plan.cards);
-  plan.uplink_Bps = plan.nodes_per_leaf * plan.cards * plan.card_Bps / over;
+  plan.nodes_per_leaf = static_cast<int>(rails ? leaf : leaf / own.count);
+  plan.uplink_Bps = plan.nodes_per_leaf * own.count * own.Bps / over;
 }
 
 void read_sites(PlatformPlan& plan) {
@@ -225,8 +275,8 @@ PlatformPlan platform_plan(const std::string& words) {
     refuse("'{}' is no family of platforms: allowed are {}", brief(family),
            listed(nearest(family, names_of_rows(platform_families()))));
   read_values(plan);
-  read_nodes(plan);
-  read_cards(plan);
+  const Kinds kinds = read_nodes(plan);
+  read_cards(plan, kinds);
   read_switches(plan);
   read_sites(plan);
   read_device(plan);

@@ -14,8 +14,11 @@ struct PlatformPlan {
   const PlatformFamily* family = nullptr;
   std::map<std::string, FamilyValue> values;  // of words, given or the family's
   std::vector<int> gpus;                      // of each node
-  int cards = 1;                              // of each node
-  double card_Bps = 0;
+  struct Cards {
+    int count = 1;
+    double Bps = 0;  // of each
+  };
+  std::vector<Cards> cards;  // of each node
   bool nvlink = false;
   double inside_s = 0, network_s = 0;
   int nodes_per_leaf = 0;  // 0: one level of switches

@@ -39,8 +39,23 @@ TEST(GeneratedPlatform, TakesLatencyAndBytesOverTheRateThatItSays) {
   EXPECT_NEAR(exchange_s("dgx:nodes=1:gpus=2:cards=1x1Gbps:nvlink=none:inside-latency=5us"),
               ring_s(2, 5e-6, 63e9), 1e-9);
   EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x10Gbps"), ring_s(2, 30e-6, 1.25e9), 1e-9);
-  // The slot is the narrower way to this card.
-  EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x100Gbps"), ring_s(2, 30e-6, 6e9), 1e-9);
+  // The slot is the narrower way to this card, which counts as RDMA.
+  EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x100Gbps"), ring_s(2, network_s, 6e9), 1e-9);
+  EXPECT_NEAR(exchange_s("pcie:nodes=2:gpus=1:cards=1x800Gbps:device=h100"),
+              ring_s(2, network_s, 63e9), 1e-9);
+}
+
+// Of nodes that differ in cards, the ring has the pace of the narrowest.
+TEST(GeneratedPlatform, HasNodesThatDifferInTheirCards) {
+  EXPECT_NEAR(exchange_s("dgx:nodes=1+2:gpus=1:cards=1x400Gbps+1x100Gbps"),
+              ring_s(3, network_s, 12.5e9), 1e-9);
+  const auto loads = predicted(in_words("dgx:nodes=1+1:gpus=4:cards=4x400Gbps+2x200Gbps",
+                                        {{"exchange", "alltoall"}}))
+                         .link_bytes;
+  const double part = bytes / 8;
+  EXPECT_NEAR(loads.at("node0-nic0_UP"), 4 * part, 100);
+  EXPECT_NEAR(loads.at("node1-nic0_UP"), 2 * 4 * part, 100);
+  EXPECT_FALSE(loads.contains("node1-nic2_UP"));
 }
 
 TEST(GeneratedPlatform, AveragesByARingOverOneCardPerNode) {
@@ -126,7 +141,8 @@ TEST(GeneratedPlatform, HasAsManyHostsAsItSays) {
 
 TEST(GeneratedPlatform, IsItsFileToTheByte) {
   for (const std::string words :
-       {"dgx:nodes=3", "pcie:gpus=2+3:sites=2", "cloud:nodes=4:leaf=2:oversubscription=3"}) {
+       {"dgx:nodes=3", "dgx:nodes=1+2:gpus=4:cards=4x400Gbps+2x200Gbps", "pcie:gpus=2+3:sites=2",
+        "cloud:nodes=4:leaf=2:oversubscription=3"}) {
     const std::string file = written_platform(platform_text(platform_plan(words)));
     for (const char* schedule : {"bsp", "asp"}) {
       const Options more{{"schedule", schedule}};

@@ -93,24 +93,17 @@ TEST(Devices, KnowWhatRecomputeSparesOfTheirMemory) {
                               "recompute full is the fastest", "recompute off does not fit"});
 }
 
+// 28 bytes for each of 25.56 million parameters.
 TEST(Devices, SayAtWhichRateAnOptimizerSteps) {
-  const auto out = [](const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"--model", "resnet50",    "--throughput",
-                                       "100",     "--optimizer", "adam"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = run_device(arguments, TemporaryFolder().path());
-    EXPECT_EQ(ended.code, 0) << ended.err;
-    return ended.out.substr(0, ended.out.find("compute cost"));
-  };
-  EXPECT_EQ(out({}), out({"--memory-bandwidth", "1360e9"}));
-  EXPECT_NE(out({}), out({"--memory-bandwidth", "1e11"}));
   const auto explained = [](const std::string& device) {
     return run_program({"explain", "--platform", "two-regions-2x4x8", "--workers", "2", "--model",
                         "resnet50", "--throughput", "100", "--optimizer", "adam", "--device",
                         device})
         .out;
   };
-  expect_mentions(explained("a100"), {"(memory-bandwidth 1360 GB/s, measured of a100)"});
+  expect_mentions(
+      explained("a100"),
+      {"adam's step, 0.0005262 s on worker 0 (memory-bandwidth 1360 GB/s, measured of a100)"});
   expect_mentions(explained("h100"), {"(memory-bandwidth 3350 GB/s, nominal of h100)"});
 }
 

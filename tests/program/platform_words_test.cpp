@@ -63,6 +63,18 @@ const std::vector<WrongWords> wrong_words{
     {"TooManyWays", "dgx:nodes=900:gpus=128", {"gpus = 128", "500000"}},
     {"MoreCardsThanGpus", "dgx:gpus=4+6:cards=5x10Gbps", {"cards = 5x10Gbps", "1 to 4"}},
     {"NoCard", "dgx:cards=0x10Gbps", {"cards = 0x10Gbps", "whole numbers from 1"}},
+    {"MoreKindsOfCardsThanOfNodes",
+     "dgx:cards=8x400Gbps+4x200Gbps",
+     {"cards = 8x400Gbps+4x200Gbps", "2 kinds", "name 1", "nodes=4+16"}},
+    {"MoreKindsOfNodesThanOfCards", "dgx:nodes=1+2+3:cards=8x1Gbps+8x2Gbps", {"2 kinds", "name 3"}},
+    {"NoNodeOfAKind", "dgx:nodes=4+0", {"nodes = 4+0", "1 to 1000"}},
+    {"KindsOfTooManyNodes", "dgx:nodes=999+2", {"nodes = 999+2", "1 to 1000"}},
+    {"MoreCardsThanGpusOfAKind",
+     "dgx:nodes=1+1:gpus=8+4:cards=8x1Gbps+8x1Gbps",
+     {"more cards than GPUs", "1 to 4"}},
+    {"ALeafOfCardsThatDiffer",
+     "dgx:nodes=1+1:cards=8x1Gbps+4x1Gbps:leaf=8",
+     {"leaf = 8", "the same cards"}},
     {"ARateWithoutUnit", "dgx:cards=8x200", {"cards = 8x200", "no unit", "200Gbps"}},
     {"ANegativeRate", "dgx:cards=8x-1Gbps", {"cards = 8x-1Gbps", "Gbps"}},
     {"ARateThatIsNone", "dgx:nvlink=nanGBps", {"nvlink = nanGBps", "Gbps"}},
@@ -95,6 +107,10 @@ TEST(PlatformInWords, IsAClusterOfTheseNodes) {
         .out;
   };
   expect_mentions(cluster("dgx:gpus=4+6:cards=2x200Gbps"), {"10 workers on 2 nodes (4 6)"});
+  expect_mentions(cluster("dgx:nodes=1+2:gpus=4+6:cards=2x200Gbps"),
+                  {"16 workers on 3 nodes (4 6 6)"});
+  expect_mentions(cluster("dgx:gpus=1x4+2x6:cards=4x400Gbps+2x200Gbps"),
+                  {"16 workers on 3 nodes (4 6 6)"});
   expect_mentions(cluster("dgx:nodes=5:sites=2"), {"40 workers on 5 nodes (8 8 8 8 8)"});
 }
 
@@ -177,6 +193,19 @@ TEST(PlatformInWords, IsPrintedWithTheSourceOfEachNumber) {
                   {"160 GPUs in 20 nodes", "cards = 8x200Gbps", "as said", "nvlink = 450GBps",
                    "datasheet: H100-SXM5", "<link id=\"node19-nic7\" bandwidth=\"25GBps\""});
   EXPECT_EQ(run_program({"platform"}).code, 2);
+}
+
+// Once an H100's slot was half of an RTX 2080 Ti's, and its comment said that it was one.
+TEST(PlatformInWords, TakesSlotAndSpeedOfTheDeviceThatItSays) {
+  const std::string h100 =
+      run_program({"platform", "pcie:nodes=2:device=h100-pcie:cards=1x400Gbps"}).out;
+  expect_mentions(h100, {"which without other words is\n  nodes of 4 RTX 2080 Ti", "pcie = 63GBps",
+                         "slot of h100-pcie in platforms/devices.csv", "speed = 51Tf",
+                         "latency = 14us", "count as RDMA"});
+  expect_mentions(run_program({"platform", "pcie:device=rtx2080ti:cards=1x25Gbps"}).out,
+                  {"pcie = 6GBps", "speed = 13.45Tf", "latency = 30us"});
+  expect_mentions(run_program({"platform", "dgx:device=h200:pcie=50GBps:latency=9us"}).out,
+                  {"pcie = 50GBps", "latency = 9us", "speed = 67Tf"});
 }
 
 }  // namespace
