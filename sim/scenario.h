@@ -25,6 +25,9 @@ constexpr double memory_bytes_per_sum = 3;
 // the mean, with collectives beside it than without (Lee et al. 2025, arXiv 2507.03114).
 constexpr double published_overlap_slowdown = 0.189;
 
+// Which hosts workers are on: one node after the other, one of each node in turn, or any, by seed.
+enum class Placement { packed, spread, random };
+
 // What products are computed in: fewer and fewer bits are kept of their factors.
 enum class Arithmetic { fp32, tf32, bf16, fp16 };
 inline constexpr Arithmetic every_arithmetic[] = {Arithmetic::fp32, Arithmetic::tf32,
@@ -128,8 +131,9 @@ struct LinkFactor {
 };
 
 struct Scenario {
-  std::string platform;                 // path of a SimGrid XML file
-  std::optional<int> workers;           // none: every worker host of the platform
+  std::string platform;        // path of a SimGrid XML file
+  std::optional<int> workers;  // none: every worker host of the platform
+  Placement placement = Placement::packed;
   std::optional<int> workers_per_node;  // only where hosts carry no `node` property
   int servers = 0;                      // 0: one shard per node, on the nodes
   double host_bandwidth_Bps = 48e9;     // between a node's devices and its memory, each way

@@ -4,7 +4,10 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
+#include <utility>
 
+#include "kernels/philox.h"
 #include "sim/schedule.h"
 #include "sim/setup/refuse.h"
 
@@ -34,6 +37,52 @@ std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
     nodes.back().push_back(host);
   }
   return nodes;
+}
+
+using HostsByNode = std::vector<std::vector<HostFacts>>;
+
+// The first `wanted` of so many places; any as likely as another.
+std::vector<std::size_t> drawn_places(std::size_t wanted, std::size_t available,
+                                      std::uint64_t seed) {
+  constexpr std::uint32_t purpose = 3;
+  std::vector<std::size_t> places(available);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const PhiloxWords words =
+        philox({static_cast<std::uint32_t>(i), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
+               static_cast<std::uint32_t>(seed >> 32));
+    const std::uint64_t word = std::uint64_t{words[0]} << 32 | words[1];
+    std::swap(places[i], places[i + word % (available - i)]);
+  }
+  return places;
+}
+
+// One place on each node, a second one, and so on.
+std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t available) {
+  std::vector<std::size_t> places;
+  for (std::size_t round = 0; places.size() < available; ++round) {
+    std::size_t first = 0;
+    for (const std::vector<HostFacts>& node : all) {
+      if (round < node.size())
+        places.push_back(first + round);
+      first += node.size();
+    }
+  }
+  return places;
+}
+
+// By host, in the order of the nodes, whether a worker is on it.
+std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
+                                   std::size_t available, const Scenario& scenario) {
+  std::vector<std::size_t> places;
+  if (scenario.placement == Placement::spread)
+    places = spread_places(all, available);
+  else if (scenario.placement == Placement::random)
+    places = drawn_places(wanted, available, scenario.seed);
+  std::vector<bool> used(available);
+  for (std::size_t i = 0; i < wanted; ++i)
+    used[places.empty() ? i : places[i]] = true;
+  return used;
 }
 
 // The name of each node's own host, by node.
@@ -129,10 +178,19 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
     refuse("workers = {}: the platform has {} worker hosts", wanted, available);
 
   Cluster cluster;
-  cluster.workers.assign(workers.begin(), workers.begin() + wanted);
   cluster.worker_hosts = workers;
+  const HostsByNode all = by_node(workers, scenario);
+  const std::vector<bool> used = hosts_of_workers(all, index(wanted), workers.size(), scenario);
+  std::vector<HostFacts> unused;
   std::vector<int> sizes;
-  for (const std::vector<HostFacts>& node : by_node(cluster.workers, scenario)) {
+  auto is_used = used.begin();
+  for (const std::vector<HostFacts>& hosts_of_one : all) {
+    std::vector<HostFacts> node;
+    for (const HostFacts& host : hosts_of_one)
+      (*is_used++ ? node : unused).push_back(host);
+    if (node.empty())
+      continue;
+    std::ranges::copy(node, std::back_inserter(cluster.workers));
     sizes.push_back(static_cast<int>(node.size()));
     const auto own = host_of_node.find(node.front().node);
     const bool has_own = own != host_of_node.end();
@@ -140,7 +198,7 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
     cluster.on_a_worker.push_back(!has_own && node.size() > 1);
   }
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
-    servers.assign(workers.begin() + wanted, workers.end());
+    servers = unused;
   if (scenario.servers > static_cast<int>(servers.size()))
     refuse(
         "servers = {}: the platform has {} hosts for them (role = server, or not used by workers); "

@@ -41,10 +41,10 @@ bool natural_less(const std::string& a, const std::string& b);
 // Whether servers or aggregators run on the nodes.
 bool uses_node_hosts(const Scenario& scenario);
 
-// Takes the scenario's workers node by node, and its servers: the hosts with that role, else hosts
-// after the workers, else (servers = 0) one on each node. On a node means: on its host with role =
-// host, else on its first worker's. Throws std::invalid_argument: more workers or servers than
-// hosts, an unknown role, or a host of no node or of one that has another.
+// Takes the scenario's workers as its placement says, node by node, and its servers: the hosts with
+// that role, else hosts that are no workers, else (servers = 0) one on each node. On a node means:
+// on its host with role = host, else on its first worker's. Throws std::invalid_argument: more
+// workers or servers than hosts, an unknown role, or a host of no node or of one that has another.
 Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario);
 
 }  // namespace syncline

@@ -23,6 +23,7 @@ constexpr int most_runs = 100;
 Scenario of_one_worker(Scenario scenario) {
   scenario.throughput_is_of_schedule = false;
   scenario.workers = 1;
+  scenario.placement = Placement::packed;  // on the first host
   scenario.accumulation = 1;
   scenario.servers = scenario.throughput_servers.value_or(scenario.servers);
   scenario.jitter = 0;

@@ -50,6 +50,7 @@ TEST(BadShards, AreAnsweredInOneLineWithExitCodeTwo) {
        {"recompute = selective: model resnet50 does not say", "attention_flop", "off and full"}},
       {{"--overlap-slowdown", "-0.1"},
        {"--overlap-slowdown: overlap-slowdown = -0.1", "published"}},
+      {{"--placement", "near"}, {"--placement: placement = near", "packed, spread or random"}},
       {{"--overlap-slowdown", "measured"}, {"--overlap-slowdown: overlap-slowdown = measured"}},
       {{"--schedule", "asp", "--overlap-slowdown", "0.2"},
        {"--overlap-slowdown: overlap-slowdown = 0.2 means nothing to schedule asp",

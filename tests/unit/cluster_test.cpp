@@ -1,7 +1,10 @@
 #include "sim/setup/cluster.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 #include "tests/unit/errors.h"
 
@@ -117,6 +120,56 @@ TEST(Cluster, TakesWorkersNodeByNode) {
   const Cluster cluster = choose_cluster(hosts, {.workers = 6});
   EXPECT_EQ(names_of(cluster.workers), (Names{"n0g0", "n0g1", "n0g2", "n0g3", "n1g0", "n1g1"}));
   EXPECT_EQ(cluster.topology.nodes, (Nodes{{0, 1, 2, 3}, {4, 5}}));
+}
+
+// Nodes of 1, 4 and 2 hosts.
+std::vector<HostFacts> unequal_nodes() {
+  return {host("a0", "a"), host("b0", "b"), host("b1", "b"), host("b2", "b"),
+          host("b3", "b"), host("c0", "c"), host("c1", "c")};
+}
+
+TEST(Cluster, SpreadsWorkersRoundTheNodes) {
+  const std::vector<Names> expected{{"a0"},
+                                    {"a0", "b0"},
+                                    {"a0", "b0", "c0"},
+                                    {"a0", "b0", "b1", "c0"},
+                                    {"a0", "b0", "b1", "c0", "c1"},
+                                    {"a0", "b0", "b1", "b2", "c0", "c1"},
+                                    {"a0", "b0", "b1", "b2", "b3", "c0", "c1"}};
+  for (const Names& names : expected) {
+    const Cluster cluster =
+        choose_cluster(unequal_nodes(),
+                       {.workers = static_cast<int>(names.size()), .placement = Placement::spread});
+    EXPECT_EQ(names_of(cluster.workers), names);
+  }
+  // Nodes that only workers-per-node makes.
+  const Cluster made = choose_cluster(
+      plain_hosts(6), {.workers = 4, .placement = Placement::spread, .workers_per_node = 3});
+  EXPECT_EQ(names_of(made.workers), (Names{"n1", "n2", "n4", "n5"}));
+  EXPECT_EQ(made.topology.nodes, (Nodes{{0, 1}, {2, 3}}));
+}
+
+TEST(Cluster, PutsServersOnHostsThatSpreadWorkersLeave) {
+  const Cluster cluster =
+      choose_cluster(unequal_nodes(), {.workers = 3, .placement = Placement::spread, .servers = 2});
+  EXPECT_EQ(cluster.rank_hosts[3], "b1");
+  EXPECT_EQ(cluster.rank_hosts[4], "b2");
+}
+
+TEST(Cluster, DrawsEachHostAsOften) {
+  std::map<std::string, int> often;
+  for (std::uint64_t seed = 1; seed <= 7000; ++seed) {
+    const Cluster cluster = choose_cluster(
+        unequal_nodes(), {.workers = 3, .placement = Placement::random, .seed = seed});
+    const Names names = names_of(cluster.workers);
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 3U);
+    EXPECT_TRUE(std::ranges::is_sorted(names));
+    for (const std::string& name : names)
+      ++often[name];
+  }
+  EXPECT_EQ(often.size(), 7U);
+  for (const auto& [name, times] : often)
+    EXPECT_NEAR(times, 3000, 4 * std::sqrt(7000.0 * 3 / 7 * 4 / 7)) << name;
 }
 
 TEST(Cluster, DoesNotDependOnTheOrderOfThePlatform) {
