@@ -3,10 +3,13 @@
 # prediction: its column "moves" over a share of that bandwidth. Error feedback adds 8 bytes where it is
 # not the default.
 FILENAME ~ /README\.md$/ {
-  if (split($0, cell, "|") >= 6 && cell[2] ~ /^ `[a-z-]+` $/ && cell[5] ~ /^ [0-9.]+:/) {
+  cells = split($0, cell, "|")
+  if (cell[2] == " compressor ")
+    for (i = 3; i <= cells; ++i) column[cell[i]] = i
+  if (cell[2] ~ /^ `[a-z-]+` $/ && cell[column[" at least "]] ~ /^ [0-9.]+:/) {
     gsub(/[ `]/, "", cell[2])
-    floor[cell[2]] = cell[5] + 0
-    moved[cell[2]] = cell[6] + 0
+    floor[cell[2]] = cell[column[" at least "]] + 0
+    moved[cell[2]] = " moves " in column ? cell[column[" moves "]] + 0 : floor[cell[2]]
   }
   next
 }

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/wait.h>
+#include <vector>
 
 namespace syncline {
 
@@ -24,6 +26,15 @@ inline Ended calibrate(const std::string& arguments, const std::string& program 
       testing::TempDir() + testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
   const int status = std::system((program + " " + arguments + " >" + output + " 2>&1").c_str());
   return {WEXITSTATUS(status), text_of(output)};
+}
+
+// The names of those that have a CUDA version: each is one file.
+inline std::vector<std::string> cuda_compressors() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(KERNELS_FOLDER "/compressors"))
+    if (file.path().extension() == ".cu")
+      names.push_back(file.path().stem().string());
+  return names;
 }
 
 }  // namespace syncline

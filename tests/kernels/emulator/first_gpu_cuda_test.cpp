@@ -20,15 +20,15 @@ TEST_F(FirstGpu, MeasuresOnTheEmulatedDeviceAndComparesWithTheFloors) {
   const Ended ended = run("600");
   EXPECT_EQ(ended.code, 1) << ended.text;
   EXPECT_EQ(step("build").find("done"), 0u) << ended.text;
-  EXPECT_EQ(
-      step("sanitizer"),
-      "done         memcheck: 14 of 14 clean; racecheck clean; synccheck clean; initcheck clean");
+  const std::string all = std::to_string(cuda_compressors().size());
+  EXPECT_EQ(step("sanitizer"), "done         memcheck: " + all + " of " + all +
+                                   " clean; racecheck clean; synccheck clean; initcheck clean");
   EXPECT_EQ(step("device-tests"),
             "FAILED       1 passed, 0 skipped, not passed: DeviceBaselines.Fails ");
   EXPECT_EQ(step("calibrate-large"), "done         6 of 6 at 2000");
-  EXPECT_EQ(
-      step("calibrate-sizes").find("FAILED       40 rows; left out: wrong, gauss, 100 elements"),
-      0u)
+  EXPECT_EQ(step("calibrate-sizes").find("FAILED"), 0u);
+  EXPECT_NE(step("calibrate-sizes").find(" rows; left out: wrong, gauss, 100 elements"),
+            std::string::npos)
       << step("calibrate-sizes");
   EXPECT_EQ(step("stress"), "done         1 passed, 0 skipped");
   for (const char* name : {"large-topk", "large-powersgd", "sizes", "baselines"})
