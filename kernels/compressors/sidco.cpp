@@ -184,30 +184,30 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   const std::size_t k = wanted(density_of(settings), elements);
   const Sidco sidco = sidco_of(settings);
   const Amount tensor = sectors(4 * elements);
-  const double tiles = static_cast<double>(tiles_of(elements));
+  const std::size_t tiles = tiles_of(elements);
   const Amount memory = sidco.single ? 0.0 : sector_bytes;  // the number of stages
-  constexpr double exceedances = sizeof(Exceedances);
+  constexpr std::size_t exceedances = sizeof(Exceedances);
   SelectionTraffic moved(elements);
   moved.add_and_sum(with_feedback(settings));
   if (k == 0)
     moved.set_low_key();
   if (k > 0 && sidco.fit == Fit::gamma) {
     moved.enqueue("logarithm_kernel", tensor + 2 * sector_bytes, sectors(8 * tiles));
-    moved.operations.push_back(groups_added(elements, 8));
+    moved.operations.push_back(groups_added(tiles, 8));
   }
   if (k > 0)
-    moved.enqueue("first_stage_kernel",
-                  2 * sector_bytes + memory +
-                      (sidco.fit == Fit::gamma ? sums_of_groups(elements, 8) : Amount()),
-                  sector_bytes);
+    moved.enqueue(
+        "first_stage_kernel",
+        2 * sector_bytes + memory + (sidco.fit == Fit::gamma ? sums_of_groups(tiles, 8) : Amount()),
+        sector_bytes);
   const int most = std::max(sidco.first_stages, sidco.most_stages);
   for (int stage = 1; k > 0 && !sidco.single && stage < most; ++stage) {
     const bool there = stage < sidco.first_stages;
     moved.enqueue("exceedance_kernel", there ? tensor + sector_bytes + memory : memory,
                   there ? sectors(exceedances * tiles) : Amount());
-    moved.operations.push_back(groups_added(elements, exceedances));
+    moved.operations.push_back(groups_added(tiles, exceedances));
     moved.enqueue("stage_kernel",
-                  there ? sums_of_groups(elements, exceedances) + sector_bytes + memory : memory,
+                  there ? sums_of_groups(tiles, exceedances) + sector_bytes + memory : memory,
                   there ? sector_bytes : 0.0);
   }
   moved.collect(selected(sidco, k, elements));

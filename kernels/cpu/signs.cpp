@@ -199,11 +199,11 @@ void decode(const SignFormat& format, std::span<const std::byte> message, std::s
 // What signs.cu enqueues.
 StreamOperations encode_traffic(const SignFormat& format, bool feedback, std::size_t elements) {
   const Amount tensor = sectors(4 * elements), scales = 4 * format.scales,
-               sums = sums_of_groups(elements, sizeof(SignSums));
+               sums = sums_of_groups(tiles_of(elements), sizeof(SignSums));
   return {{"sign_kernel", (feedback ? 2 : 1) * tensor + sector_bytes,
            tensor + sectors(scales + 4 * sign_words(elements)) +
                sectors(sizeof(SignSums) * tiles_of(elements))},
-          groups_added(elements, sizeof(SignSums)),
+          groups_added(tiles_of(elements), sizeof(SignSums)),
           {"scale_kernel", sums, 2 * sector_bytes}};
 }
 

@@ -30,13 +30,13 @@ double magnitude_of_rank(double count, std::size_t elements) {
   return -normal_quantile(count / (2 * static_cast<double>(elements)));
 }
 
-StreamOperation groups_added(std::size_t elements, double bytes) {
-  return {"group_kernel", sectors(bytes * static_cast<double>(tiles_of(elements))),
-          sums_of_groups(elements, bytes)};
+StreamOperation groups_added(std::size_t tiles, double bytes) {
+  return {"group_kernel", sectors(bytes * static_cast<double>(tiles)),
+          sums_of_groups(tiles, bytes)};
 }
 
-Amount sums_of_groups(std::size_t elements, double bytes) {
-  const std::size_t groups = (tiles_of(elements) + group_tiles - 1) / group_tiles;
+Amount sums_of_groups(std::size_t tiles, double bytes) {
+  const std::size_t groups = (tiles + group_tiles - 1) / group_tiles;
   return static_cast<double>(groups) * sectors(bytes);
 }
 
@@ -160,8 +160,8 @@ void SelectionTraffic::write_list() {
 void SelectionTraffic::add_up(const Amount& read, const Amount& written) {
   const Amount sums = sectors(sizeof(Moments) * tiles_of(elements_));
   enqueue("stats_kernel", read, written + sums);
-  operations.push_back(groups_added(elements_, sizeof(Moments)));
-  enqueue("total_kernel", sums_of_groups(elements_, sizeof(Moments)), two);
+  operations.push_back(groups_added(tiles_of(elements_), sizeof(Moments)));
+  enqueue("total_kernel", sums_of_groups(tiles_of(elements_), sizeof(Moments)), two);
 }
 
 void SelectionTraffic::add_and_sum(bool feedback, bool summed) {

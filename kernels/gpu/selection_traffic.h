@@ -15,9 +15,9 @@ inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
 Amount reaching(double magnitude, std::size_t elements);
 double magnitude_of_rank(double count, std::size_t elements);
 
-// The sums of tiles, `bytes` each, are added in groups, and what then reads those of all groups.
-StreamOperation groups_added(std::size_t elements, double bytes);
-Amount sums_of_groups(std::size_t elements, double bytes);
+// Sums of tiles, `bytes` each, are added in groups; and what then reads those of all groups.
+StreamOperation groups_added(std::size_t tiles, double bytes);
+Amount sums_of_groups(std::size_t tiles, double bytes);
 
 // Looks at so many neighbours that begin anywhere in each of `strata` equal parts of the elements.
 Amount sampled(std::size_t strata, std::size_t neighbours, std::size_t elements);

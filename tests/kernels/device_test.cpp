@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/kernels/data.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -195,7 +196,7 @@ std::vector<std::string> device_names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCudaCompressor, Device, testing::ValuesIn(device_names()),
-                         [](const auto& info) { return info.param; });
+                         name_of_parameter);
 
 // Every .cu that registers a compressor answers to the name of a compressor there is.
 TEST(DeviceRegistry, EveryCudaVersionIsOfACompressor) {

@@ -8,6 +8,7 @@
 
 #include "kernels/compressor.h"
 #include "tests/kernels/data.h"
+#include "tests/unit/parameter_name.h"
 
 namespace syncline {
 namespace {
@@ -241,7 +242,7 @@ TEST_P(Grid, UnbiasedMeansTheMeanOfManyDecodingsIsTheGradient) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryCompressor, Grid, testing::ValuesIn(Registered<Compressor>::names()),
-                         [](const auto& info) { return info.param; });
+                         name_of_parameter);
 
 }  // namespace
 }  // namespace syncline

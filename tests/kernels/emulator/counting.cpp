@@ -93,16 +93,18 @@ void __tsan_vptr_update(void*, void*) {}
 
 #define COUNTED(bytes)                             \
   void __tsan_read##bytes(void* data) {            \
-    emulator::access(data, bytes, false);          \
+    if (emulator::running)                         \
+      emulator::access(data, bytes, false);        \
   }                                                \
   void __tsan_write##bytes(void* data) {           \
-    emulator::access(data, bytes, true);           \
+    if (emulator::running)                         \
+      emulator::access(data, bytes, true);         \
   }                                                \
   void __tsan_unaligned_read##bytes(void* data) {  \
-    emulator::access(data, bytes, false);          \
+    __tsan_read##bytes(data);                      \
   }                                                \
   void __tsan_unaligned_write##bytes(void* data) { \
-    emulator::access(data, bytes, true);           \
+    __tsan_write##bytes(data);                     \
   }
 COUNTED(1)
 COUNTED(2)

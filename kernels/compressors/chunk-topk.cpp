@@ -1,0 +1,399 @@
+// Chunk-wise top-k: of each 4096 values the 64 of largest magnitude, in two bits each, with error
+// feedback. What SparseLoCo (Sarfi, Therien, Lidin, Belilovsky, arXiv 2508.15706) sends, and what
+// models are trained with over the internet: indices inside a chunk take 12 bits, so that 64 of
+// 4096 in 14 bits are a 146th of fp32. Every chunk is selected on its own, which needs no look at
+// the whole tensor. SparseLoCo's residual decays by 0.95 a step (`decay`) in place of an outer
+// momentum.
+//
+// The two bits are the sign and one of two levels: magnitudes below the mean of all that are sent,
+// and the others; a level is sent as the mean of its own, over the tensor. (The paper leaves its
+// quantiser open; the released code's four equal bins around the mean put small values of both
+// signs into one.) Zeros among the largest, where a chunk has few others, are sent as the lower
+// level: error feedback takes that back in the next step.
+//
+// Message: the lower and the higher level (fp32), for each element sent its place in its chunk, and
+// then for each its code. Of equal magnitudes the smallest indices.
+#include "kernels/compressors/chunk-topk.h"
+
+#include <atomic>
+
+#include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/values.h"
+#include "kernels/cpu/feedback.h"
+#include "kernels/cpu/select.h"
+#include "kernels/gpu/selection_traffic.h"
+
+namespace syncline {
+
+Chunks chunks_of(const Settings& settings, std::size_t elements) {
+  Chunks chunks{.elements = elements, .chunk = std::stoul(settings.word("chunk"))};
+  const double density = density_of(settings);
+  chunks.per_chunk = wanted(density, chunks.chunk);
+  chunks.in_last = wanted(density, elements % chunks.chunk);
+  chunks.index_bits = static_cast<unsigned>(std::countr_zero(chunks.chunk));
+  return chunks;
+}
+
+float decay_of(const Settings& settings) {
+  return static_cast<float>(settings.number("decay"));
+}
+
+namespace {
+
+// The elements sent of a chunk: places, and the bits of what is there.
+struct Sent {
+  std::uint32_t* places = nullptr;
+  std::uint32_t* bits = nullptr;
+  std::size_t count = 0;
+
+  float value(std::size_t j) const { return std::bit_cast<float>(bits[j]); }
+};
+
+LevelSums sums_of(const Sent& sent, std::uint32_t high_key) {
+  LevelSums partial[lanes], total;
+  for (std::size_t j = 0; j < sent.count; ++j)
+    partial[j % lanes].add(sent.value(j), high_key);
+  for (const LevelSums& lane : partial)
+    total = total + lane;
+  return total;
+}
+
+void put_levels(const LevelSums& sums, std::byte* message) {
+  put_value(mean_of(sums.low, sums.lows), Precision::fp32, message);
+  put_value(mean_of(sums.high, sums.highs), Precision::fp32, message + sizeof(float));
+}
+
+void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
+                    Message& message) {
+  const Chunks chunks = chunks_of(settings, gradient.elements());
+  State unused;
+  State& kept = with_feedback(settings) ? state : unused;
+  add_plainly(gradient, with_feedback(settings), kept);
+  Values& u = kept.residual;
+  std::vector<std::uint32_t> places, bits;
+  std::vector<std::size_t> elements;
+  std::vector<Sent> sent;
+  for (std::size_t c = 0; c < chunks.count(); ++c) {
+    const std::span<const float> chunk(u.data() + c * chunks.chunk, chunks.elements_of(c));
+    for (const std::uint32_t place : largest_plainly(chunk, chunks.sent_of(c))) {
+      places.push_back(place);
+      bits.push_back(std::bit_cast<std::uint32_t>(chunk[place]));
+      elements.push_back(c * chunks.chunk + place);
+    }
+  }
+  for (std::size_t c = 0; c < chunks.count(); ++c)
+    sent.push_back({places.data() + c * chunks.per_chunk, bits.data() + c * chunks.per_chunk,
+                    chunks.sent_of(c)});
+  const auto sums = [&](std::uint32_t high_key) {
+    std::vector<LevelSums> of_chunks;
+    for (const Sent& chunk : sent)
+      of_chunks.push_back(sums_of(chunk, high_key));
+    return in_order(of_chunks);
+  };
+  const std::uint32_t high_key = high_key_of(sums(no_key));
+  message.assign(chunks.bytes(), std::byte{0});
+  put_levels(sums(high_key), message.data());
+  const float low = get_float(message.data()), high = get_float(message.data() + 4);
+  for (float& value : u)
+    value = kept_of(value, 0, decay_of(settings));
+  for (std::size_t j = 0; j < elements.size(); ++j) {
+    const float value = std::bit_cast<float>(bits[j]);
+    const std::uint8_t code = level_code(value, high_key);
+    put_code(code, j, level_bits, message.data() + chunks.codes_begin());
+    for (unsigned bit = 0; bit < chunks.index_bits; ++bit)
+      put_code(places[j] >> bit & 1u, j * chunks.index_bits + bit, 1,
+               message.data() + chunks.indices_begin());
+    u[elements[j]] = kept_of(value, from_level_code(code, low, high), decay_of(settings));
+  }
+}
+
+// Lists what of a chunk reaches the key, in order; there is room for all of it, and a vector more.
+std::size_t list_from(std::uint32_t key, const float* u, std::size_t count, const Sent& list) {
+  Words places;
+  for (std::uint32_t lane = 0; lane < lane_width; ++lane)
+    places[lane] = lane;
+  const std::size_t whole = count - count % lane_width;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < whole; i += lane_width) {
+    const Floats values = load(u + i);
+    const std::uint32_t reached = bits_of(keys_of(values) >= key);
+    store_set(places + static_cast<std::uint32_t>(i), reached, list.places + found);
+    store_set(words_of(values), reached, list.bits + found);
+    found += static_cast<std::size_t>(std::popcount(reached));
+  }
+  for (std::size_t i = whole; i < count; ++i)
+    if (magnitude_key(u[i]) >= key) {
+      list.places[found] = static_cast<std::uint32_t>(i);
+      list.bits[found++] = std::bit_cast<std::uint32_t>(u[i]);
+    }
+  return found;
+}
+
+// The lower edge of the bin of the k-th largest.
+std::uint32_t edge_below(const float* u, std::size_t count, std::size_t k) {
+  std::uint32_t counts[bins] = {};
+  for (std::size_t i = 0; i < count; ++i)
+    ++counts[bin_of(magnitude_key(u[i]))];
+  std::size_t bin = bins;
+  for (std::size_t above = 0; above < k; above += counts[bin])
+    --bin;
+  return first_key(static_cast<std::uint32_t>(bin));
+}
+
+// Selects chunks one after the other: a key a little below what the last one needed lists little
+// more than what this one sends. Which key that is changes nothing in what is selected.
+class ChunkSelector {
+ public:
+  void select(const float* u, std::size_t count, const Sent& sent) {
+    if (sent.count == 0)
+      return;
+    const Sent list{places_, bits_, 0};
+    std::size_t found = list_from(low_key_, u, count, list);
+    if (found < sent.count || found > sent.count + count / 16)
+      found = list_from(edge_below(u, count, sent.count), u, count, list);
+    for (std::size_t j = 0; j < found; ++j)
+      keys_[j] = key_of_bits(bits_[j]);
+    std::nth_element(keys_, keys_ + sent.count - 1, keys_ + found, std::greater<>());
+    const std::uint32_t cut = keys_[sent.count - 1];
+    // The first `ties` of those that equal the cut are sent.
+    std::size_t ties = sent.count, at = 0;
+    for (std::size_t j = 0; j < sent.count; ++j)
+      ties -= keys_[j] > cut ? 1 : 0;
+    for (std::size_t j = 0; j < found && at < sent.count; ++j) {
+      const std::uint32_t key = key_of_bits(bits_[j]);
+      const bool tie = key == cut && ties > 0;
+      ties -= tie ? 1 : 0;
+      sent.places[at] = places_[j];
+      sent.bits[at] = bits_[j];
+      at += key > cut || tie ? 1 : 0;
+    }
+    constexpr std::uint32_t margin = first_key(1);  // an eighth of an octave
+    low_key_ = cut > margin ? cut - margin : 0;
+  }
+
+ private:
+  std::uint32_t low_key_ = no_key;
+  std::uint32_t places_[tile_elements + lane_width], bits_[tile_elements + lane_width];
+  std::uint32_t keys_[tile_elements];
+};
+
+// Eight chunks' numbers fill whole bytes.
+constexpr std::size_t chunks_together = 8;
+
+template <class Work>
+void for_each_eight(const Chunks& chunks, const Work& work) {
+  run_in_parallel((chunks.count() + chunks_together - 1) / chunks_together, [&](std::size_t eight) {
+    const std::size_t first = eight * chunks_together;
+    work(first, std::min(first + chunks_together, chunks.count()));
+  });
+}
+
+// What is sent, chunk by chunk, in words of the state's.
+struct SentWords {
+  std::uint32_t* words;
+  const Chunks& chunks;
+
+  Sent of(std::size_t c) const {
+    const std::size_t first = c * chunks.per_chunk;
+    return {words + first, words + chunks.sent() + first, chunks.sent_of(c)};
+  }
+};
+
+// Adds, selects, and sums what is selected.
+LevelSums add_and_select(const Gradient& gradient, bool feedback, const Chunks& chunks, float* u,
+                         const SentWords& sent) {
+  std::vector<LevelSums> sums(chunks.count());
+  const std::size_t n = gradient.elements();
+  run_in_parallel((n + strip_elements - 1) / strip_elements, [&](std::size_t strip) {
+    ChunkSelector selector;
+    float scratch[strip_elements];
+    const std::size_t begin = strip * strip_elements, count = std::min(strip_elements, n - begin);
+    const float* values = u + begin;
+    if (feedback)
+      add_strip(gradient, true, begin, count, u);
+    else
+      values = gradient.tile(begin, count, scratch);
+    for (std::size_t at = 0; at < count; at += chunks.chunk) {
+      const std::size_t c = (begin + at) / chunks.chunk;
+      selector.select(values + at, chunks.elements_of(c), sent.of(c));
+      sums[c] = sums_of(sent.of(c), no_key);
+    }
+  });
+  return in_order(sums);
+}
+
+// Writes the numbers of some chunks, which begin at a whole byte, and takes off u what they send.
+void write_chunks(const Chunks& chunks, const SentWords& sent, std::size_t first, std::size_t end,
+                  std::uint32_t high_key, Message& message) {
+  const std::size_t begin = first * chunks.per_chunk;
+  const std::size_t count = (end - 1 - first) * chunks.per_chunk + chunks.sent_of(end - 1);
+  const Sent all{sent.words + begin, sent.words + chunks.sent() + begin, count};
+  put_numbers(count, chunks.index_bits,
+              message.data() + chunks.indices_begin() + begin * chunks.index_bits / 8,
+              [&](std::size_t j) { return all.places[j]; });
+  put_numbers(count, level_bits, message.data() + chunks.codes_begin() + begin * level_bits / 8,
+              [&](std::size_t j) { return level_code(all.value(j), high_key); });
+}
+
+void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
+            Message& message) {
+  const Chunks chunks = chunks_of(settings, gradient.elements());
+  const bool feedback = with_feedback(settings);
+  const float decay = decay_of(settings);
+  if (feedback)
+    fit(state.residual, gradient.elements());
+  float* u = state.residual.data();
+  const SentWords sent{state.scratch.words(2 * chunks.sent()), chunks};
+  const std::uint32_t high_key = high_key_of(add_and_select(gradient, feedback, chunks, u, sent));
+  std::vector<LevelSums> sums(chunks.count());
+  run_in_parallel(chunks.count(), [&](std::size_t c) { sums[c] = sums_of(sent.of(c), high_key); });
+  message.resize(chunks.bytes());
+  put_levels(in_order(sums), message.data());
+  const float low = get_float(message.data()), high = get_float(message.data() + 4);
+  for_each_eight(chunks, [&](std::size_t first, std::size_t end) {
+    write_chunks(chunks, sent, first, end, high_key, message);
+    for (std::size_t c = first; feedback && c < end; ++c) {
+      float* chunk = u + c * chunks.chunk;
+      if (decay != 1)
+        for (std::size_t i = 0; i < chunks.elements_of(c); ++i)
+          chunk[i] = kept_of(chunk[i], 0, decay);
+      const Sent of_chunk = sent.of(c);
+      for (std::size_t j = 0; j < of_chunk.count; ++j) {
+        const float value = of_chunk.value(j);
+        chunk[of_chunk.places[j]] =
+            kept_of(value, from_level_code(level_code(value, high_key), low, high), decay);
+      }
+    }
+  });
+}
+
+bool is_level(float level) {
+  return !(level < 0);  // one that is not a number is sent where the gradient had one
+}
+
+// Places ascend inside a chunk, and lie in it.
+bool good_places(const Chunks& chunks, std::size_t c, const std::byte* indices) {
+  std::size_t next = 0;
+  bool good = true;
+  for (std::size_t j = 0; j < chunks.sent_of(c); ++j) {
+    const std::size_t place = get_number(indices, c * chunks.per_chunk + j, chunks.index_bits);
+    good = good && place >= next && place < chunks.elements_of(c);
+    next = place + 1;
+  }
+  return good;
+}
+
+// The bits behind the last of these numbers are zero.
+bool good_end(std::size_t count, unsigned bits, const std::byte* numbers) {
+  const std::size_t used = count * bits % 8;
+  return used == 0 || std::to_integer<unsigned>(numbers[count * bits / 8]) >> used == 0;
+}
+
+Chunks checked(const Settings& settings, std::span<const std::byte> message, std::size_t elements) {
+  const Chunks chunks = chunks_of(settings, elements);
+  expect_bytes("chunk-topk", message.size(), chunks.bytes());
+  const std::byte *indices = message.data() + chunks.indices_begin(),
+                  *codes = message.data() + chunks.codes_begin();
+  std::atomic<bool> good = is_level(get_float(message.data())) &&
+                           is_level(get_float(message.data() + 4)) &&
+                           good_end(chunks.sent(), chunks.index_bits, indices) &&
+                           good_end(chunks.sent(), level_bits, codes);
+  for_each_eight(chunks, [&](std::size_t first, std::size_t end) {
+    for (std::size_t c = first; c < end; ++c)
+      if (!good_places(chunks, c, indices))
+        good = false;
+  });
+  if (!good)
+    throw CorruptMessage(
+        "corrupt chunk-topk message: allowed are levels from 0 and places that ascend in a chunk");
+  return chunks;
+}
+
+void add_chunk(const Chunks& chunks, std::size_t c, std::span<const std::byte> message,
+               std::span<float> sum) {
+  const std::byte *indices = message.data() + chunks.indices_begin(),
+                  *codes = message.data() + chunks.codes_begin();
+  const float low = get_float(message.data()), high = get_float(message.data() + 4);
+  for (std::size_t j = c * chunks.per_chunk; j < c * chunks.per_chunk + chunks.sent_of(c); ++j)
+    sum[c * chunks.chunk + get_number(indices, j, chunks.index_bits)] +=
+        from_level_code(get_number(codes, j, level_bits), low, high);
+}
+
+void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
+                    const Draw&, std::span<float> sum) {
+  const Chunks chunks = checked(settings, message, sum.size());
+  for (std::size_t c = 0; c < chunks.count(); ++c)
+    add_chunk(chunks, c, message, sum);
+}
+
+void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
+            std::span<float> sum) {
+  const Chunks chunks = checked(settings, message, sum.size());
+  run_in_parallel(chunks.count(), [&](std::size_t c) { add_chunk(chunks, c, message, sum); });
+}
+
+WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
+  return {static_cast<double>(chunks_of(settings, elements).bytes()), true};
+}
+
+Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
+  return {.values = static_cast<double>(chunks_of(settings, elements).sent())};
+}
+
+// What chunk-topk.cu enqueues. One allocation has the sums, the key of the high level and the list.
+StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
+  const Chunks chunks = chunks_of(settings, elements);
+  const std::size_t count = chunks.count(), sent = chunks.sent(), summed = sent > 0 ? count : 0;
+  const bool feedback = with_feedback(settings);
+  const Amount tensor = sectors(4 * elements), none, bits = sent > 0 ? sectors(4 + 4 * sent) : none,
+               list = sent > 0 ? sectors(4 + 8 * sent) : none, sums = sectors(32 * summed),
+               groups = sums_of_groups(summed, 32), one = sector_bytes;
+  StreamOperations all{{"select_kernel", (feedback ? 2 : 1) * tensor + bits,
+                        (feedback ? tensor : none) + list + sums}};
+  if (summed > 0)
+    all.push_back(groups_added(summed, 32));
+  all.push_back({"high_key_kernel", groups, one});
+  if (summed > 0) {
+    all.push_back({"levels_kernel", bits + one, sums});
+    all.push_back(groups_added(summed, 32));
+  }
+  all.push_back({"scale_kernel", groups, one});
+  if (summed > 0)
+    all.push_back({"write_kernel", one + list,
+                   sectors(chunks.bytes()) +
+                       (feedback ? scattered(sent, static_cast<double>(elements)) : none)});
+  return all;
+}
+
+StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
+  const Chunks chunks = chunks_of(settings, elements);
+  const double sent = static_cast<double>(chunks.sent());
+  return sparse_sum(sent, elements, static_cast<double>(chunks.bytes()) / std::max(sent, 1.0));
+}
+
+const Registered<Compressor> entry{{
+    .name = "chunk-topk",
+    .sentence = "the largest of each chunk of 4096 elements, in two bits each, with error feedback",
+    .help = {.more = "64 of 4096, 12 bits for a place and 2 for a value: a 146th of fp32. Training "
+                     "over the internet sends this once a round of `local-sgd`, with decay = 0.95.",
+             .paper = "SparseLoCo: Sarfi et al., arXiv 2508.15706"},
+    .options = {number(density_name, "share of the elements of a chunk that is sent", "0.015625", 0,
+                       1),
+                choice("chunk", "elements that are selected among on their own", "4096",
+                       {"256", "1024", "4096"}),
+                unpriced(number("decay", "share of what was not sent that the next step keeps", "1",
+                                0, 1)),
+                feedback_option("on")},
+    .feedback = with_feedback,
+    .wire_bytes = bytes,
+    .promise = promise,
+    .reference = {encode_plainly, decode_plainly},
+    .cpu = {encode, decode},
+    .traffic = {.encode = encode_traffic,
+                .decode = decode_traffic,
+                .floor = 12.5,
+                .published = {40, 9, 0}},
+}};
+
+}  // namespace
+}  // namespace syncline
