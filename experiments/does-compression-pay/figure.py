@@ -15,6 +15,7 @@ FAMILIES = (("added on the way, by an all-reduce", "#0072B2", ("powersgd", "rand
 COMPRESSORS = [name for _, _, names in FAMILIES for name in names]
 KERNELS = {"v100-modelled": "our kernels", "v100-papers-code": "the papers' code"}
 OURS = "v100-modelled"
+ENDS = ("-fast", "-slow")  # of each of these prices
 INK, FAINT, GRID, DENSE = "#222222", "#666666", "#d9d9d9", "#f3e6df"
 FACTORS, SHADES = (1.1, 1.01, 1 / 1.01), ("#2f6f9f", "#a9c6dc", "white")  # speed-ups; what is below the last is DENSE
 NAMES = ("kernels", "model", "workers", "gbps", "compressor")
@@ -45,6 +46,13 @@ def count(speedup, factor, **fixed):
     return sum(value > factor for value in chosen), len(chosen)
 
 
+def counted(wins, kernels):
+    """What `wins` counts, of one name of prices: "13", or with the least and the most "13 (11 to 14)"."""
+    least, most = sorted((wins(kernels + end) for end in ENDS))
+    typical = wins(kernels)
+    return str(typical) if least == most == typical else f"{typical} ({min(least, typical)} to {max(most, typical)})"
+
+
 class Drawing:
     def __init__(self, width, height):
         self.width, self.height, self.parts = width, height, []
@@ -57,6 +65,10 @@ class Drawing:
     def box(self, x, y, width, height, fill="none", stroke="none"):
         self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
                           f'fill="{fill}" stroke="{stroke}"/>')
+
+    def band(self, points, colour):
+        self.parts.append(f'<polygon points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}" fill="{colour}" '
+                          'fill-opacity="0.25"/>')
 
     def line(self, points, colour, width=1.0, dashes=None):
         dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
@@ -104,7 +116,8 @@ def panel(drawing, x, y, width, height, lines, bandwidths, first_column, last_ro
         drawing.line([(across(gbps), y + height), (across(gbps), y + height + 4)], FAINT)
         if last_row and gbps not in (25, 200):
             drawing.text(across(gbps), y + height + 18, number(gbps), 13, "middle", FAINT)
-    for colour, dashes, points in lines:
+    for colour, dashes, points, fast, slow in lines:
+        drawing.band([(across(gbps), up(value)) for gbps, value in fast + slow[::-1]], colour)
         drawing.line([(across(gbps), up(value)) for gbps, value in points], colour, 2.2, dashes)
     drawing.box(x, y, width, height, stroke="#aaaaaa")
     if note:
@@ -127,6 +140,10 @@ def bars(drawing, x, y, width, height, speedup, bandwidths):
             drawing.box(at, y, bar, height, stroke="#bbbbbb")
             if wins / of > 0.12:
                 drawing.text(at + bar / 2, y + height * (1 - wins / of) + 16, str(wins), 13, "middle", "white")
+            for end in ENDS:
+                reached, of = count(speedup, FACTORS[0], kernels=kernels + end, gbps=gbps)
+                drawing.line([(at, y + height * (1 - reached / of)), (at + bar, y + height * (1 - reached / of))],
+                             INK, 1, "2 2")
             drawing.text(at + bar / 2, y + height + 17, ("ours", "papers'")[side], 13, "middle", FAINT)
         drawing.text(left + step / 2, y + height + 37, f"{number(gbps)} Gbit/s", 13, "middle", weight="bold")
 
@@ -138,12 +155,14 @@ def figure(seconds, dense):
     left, top, wide, high, gap = 78, 168, 184, 150, 12
     height = top + len(workers) * (high + gap) + 306
     drawing = Drawing(left + len(MODELS) * (wide + gap) + 8, height)
-    slow, slow_of = count({k: v for k, v in speedup.items() if k[3] <= 10}, 1.1, kernels=OURS)
-    fast, fast_of = count({k: v for k, v in speedup.items() if k[3] >= 40}, 1.1, kernels=OURS)
+    narrow = {k: v for k, v in speedup.items() if k[3] <= 10}
+    wide_ones = {k: v for k, v in speedup.items() if k[3] >= 40}
+    few, many = (counted(lambda kernels: count(some, 1.1, kernels=kernels)[0], OURS) for some in (narrow, wide_ones))
+    few_of, many_of = (count(some, 1.1, kernels=OURS)[1] for some in (narrow, wide_ones))
     drawing.text(left, 30, "Does gradient compression pay? Up to 10 Gbit/s mostly, from 40 Gbit/s hardly ever", 20,
                  weight="bold")
-    drawing.text(left, 54, f"Speed-up over dense ring all-reduce, our kernels, modelled V100. By more than 10 %: {slow} of {slow_of} "
-                 f"set-ups up to 10 Gbit/s, {fast} of {fast_of} from 40.", 14)
+    drawing.text(left, 54, f"Speed-up over a dense ring, our kernels, modelled V100 (bands: range). Over 10 %: {few} of "
+                 f"{few_of} up to 10 Gbit/s, {many} of {many_of} from 40.", 13)
     legend(drawing, left, 84)
     for column, model in enumerate(MODELS):
         x = left + column * (wide + gap)
@@ -153,7 +172,8 @@ def figure(seconds, dense):
             drawing.text(x + wide / 2, top - 9, f"{1e3 * float(row['compute_s']):,.0f} ms of computation", 13, "middle", FAINT)
         for line, count_of in enumerate(workers):
             lines = [(colour, "5 3" if index else None,
-                      [(gbps, speedup[OURS, model, count_of, gbps, name]) for gbps in bandwidths])
+                      *([(gbps, speedup[OURS + end, model, count_of, gbps, name]) for gbps in bandwidths]
+                        for end in ("", *ENDS)))
                      for _, colour, names in reversed(FAMILIES) for index, name in enumerate(names)
                      if (OURS, model, count_of, bandwidths[0], name) in speedup]
             panel(drawing, x, top + line * (high + gap), wide, high, lines, bandwidths, column == 0,
@@ -170,7 +190,7 @@ def figure(seconds, dense):
                  15, weight="bold")
     x = left
     for fill, words in ((SHADES[0], "compression more than 10 % faster"), (SHADES[1], "1 to 10 % faster"),
-                        (SHADES[2], "within 1 %"), (DENSE, "dense more than 1 % faster")):
+                        (SHADES[2], "within 1 %"), (DENSE, "dense more than 1 % faster; dashes: the darkest, at both ends")):
         drawing.box(x, y + 13, 13, 13, fill, "#bbbbbb")
         drawing.text(x + 19, y + 24, words, 13)
         x += 44 + 6.9 * len(words)
@@ -178,26 +198,38 @@ def figure(seconds, dense):
     return drawing.svg()
 
 
-def table(title, kind, values, speedup):
+def table(title, rows, speedup):
+    """Of `rows`, each a label and what holds for the set-ups that it counts."""
     columns = (f" {words}: > 10 % faster | > 1 % faster | > 1 % slower |" for words in KERNELS.values())
     lines = [f"| {title} | set-ups |" + "".join(columns),
              "|---|---|" + "---|---|---|" * len(KERNELS)]
-    for value in (*values, "all"):
-        fixed = {} if value == "all" else {kind: value}
-        line = f"| {value if isinstance(value, str) else number(value)} | {count(speedup, 1, kernels=OURS, **fixed)[1]} |"
+    for label, holds in (*rows, ("all", lambda key: True)):
+        some = {key: value for key, value in speedup.items() if holds(key)}
+        line = f"| {label} | {count(some, 1, kernels=OURS)[1]} |"
         for kernels in KERNELS:
-            much, some, not_less = (count(speedup, factor, kernels=kernels, **fixed) for factor in FACTORS)
-            line += f" {much[0]} | {some[0]} | {not_less[1] - not_less[0]} |"
+            for factor in FACTORS:
+                def wins(of, some=some, factor=factor):
+                    faster, every = count(some, factor, kernels=of)
+                    return faster if factor > 1 else every - faster
+                line += f" {counted(wins, kernels)} |"
         lines.append(line)
     return "\n".join(lines) + "\n"
 
 
 def tables(speedup):
-    text = "# In how many set-ups an iteration is shorter with the compressor than without\n\nWritten by figure.py.\n\n"
-    for title, kind, values in (("Gbit/s", "gbps", sorted({key[3] for key in speedup})),
-                                ("compressor", "compressor", COMPRESSORS),
-                                ("workers", "workers", sorted({key[2] for key in speedup})), ("model", "model", MODELS)):
-        text += table(title, kind, values, speedup) + "\n"
+    def rows(kind, values):
+        at = NAMES.index(kind)
+        return [(value if isinstance(value, str) else number(value), lambda key, value=value: key[at] == value)
+                for value in values]
+
+    text = ("# In how many set-ups an iteration is shorter with the compressor than without\n\n"
+            "Written by figure.py. In brackets the least and the most, at the ends of what compressing costs.\n\n")
+    bandwidths = rows("gbps", sorted({key[3] for key in speedup}))
+    bandwidths += [("up to 10", lambda key: key[3] <= 10), ("up to 25", lambda key: key[3] <= 25),
+                   ("from 40", lambda key: key[3] >= 40)]
+    for title, some in (("Gbit/s", bandwidths), ("compressor", rows("compressor", COMPRESSORS)),
+                        ("workers", rows("workers", sorted({key[2] for key in speedup}))), ("model", rows("model", MODELS))):
+        text += table(title, some, speedup) + "\n"
     return text.rstrip("\n") + "\n"
 
 

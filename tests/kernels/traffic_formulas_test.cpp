@@ -45,5 +45,19 @@ TEST(Traffic, IsWhatTheReadmeSays) {
   }
 }
 
+// So ranges are narrow where they count.
+TEST(Traffic, OfLargeTensorsIsLittleMovedByTheData) {
+  for (const auto& [name, compressor] : Registered<Compressor>::all()) {
+    if (name == RECIPE)
+      continue;
+    const Settings settings = settings_at(compressor, has_density(compressor) ? "0.01" : "");
+    double spread = 0;
+    const StreamOperations encode = compressor.traffic.encode(settings, std::size_t{1} << 24);
+    for (const StreamOperation& operation : encode)
+      spread += operation.read.spread + operation.written.spread;
+    EXPECT_LT(spread, 0.03 * bytes_of(encode)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace syncline
