@@ -18,6 +18,8 @@
 
 namespace syncline {
 
+struct Traffic;  // sim/setup/traffic.h
+
 struct Stages {
   Run& run;
   int rank;
