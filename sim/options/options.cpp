@@ -154,7 +154,7 @@ std::vector<Option> fixed_options() {
       optimizer(row("optimizer", nullptr, "in-throughput", Role::choice,
                     "whose step, after communication, moves its bytes at memory-bandwidth",
                     "By default the step is in the measured throughput and counts as computation.",
-                    "adam")),
+                    "adam --batch 64")),
       row("memory-bandwidth", &Scenario::memory_Bps, numbers(1e6, 1e15), "", Role::question,
           "bytes/s of the device's memory, for the optimizer's step (default: "
           "platforms/devices.csv)",

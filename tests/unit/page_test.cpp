@@ -262,7 +262,9 @@ TEST(Summary, HasARowPerCellAndItsWarnings) {
   const std::string text = summary_of(findings);
   EXPECT_TRUE(text.starts_with(summary_begin));
   EXPECT_EQ(count(text, "\n| "), 1U + 8U);
-  EXPECT_NE(text.find("- a.json is left out\n- bsp, 1 worker: a warning"), std::string::npos);
+  EXPECT_NE(text.find("- a.json is left out\n- bsp, 1 worker; asp, 1 worker; bsp, 2 workers; 5 "
+                      "more: a warning"),
+            std::string::npos);
 }
 
 TEST(Summary, HasNoMarkupOfResults) {
