@@ -101,7 +101,9 @@ struct Figures {
   std::vector<std::string> warnings;
 
   double standing_still_s() const { return exposed_communication_s + waiting_s; }
-  bool fits_memory() const { return memory_bytes <= device_memory_bytes; }
+  bool fits_memory() const {
+    return !memory_bytes || !device_memory_bytes || *memory_bytes <= *device_memory_bytes;
+  }
   double fullest_link() const {
     return busiest_links.empty() ? 0 : busiest_links.front().utilisation;
   }

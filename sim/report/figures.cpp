@@ -41,9 +41,10 @@ bool is_too_large(const Result& result) {
 // "96.2 GB of 80 GB"; "-" where no device is known.
 std::string memory_shown(const Result& result) {
   const Figures& figures = result.figures;
-  return figures.memory_bytes ? bytes_shown(*figures.memory_bytes) + " of " +
-                                    bytes_shown(*figures.device_memory_bytes)
-                              : "-";
+  return figures.memory_bytes && figures.device_memory_bytes
+             ? bytes_shown(*figures.memory_bytes) + " of " +
+                   bytes_shown(*figures.device_memory_bytes)
+             : "-";
 }
 
 bool sends_in_node(const Result& result) {

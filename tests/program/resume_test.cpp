@@ -204,6 +204,7 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   whole["figures"]["throughput_interval"] = 0.1;  // so that what may be null or empty is neither
   whole["figures"]["epoch_cost"] = 2.5;
   whole["figures"]["server_busy"] = 0.5;
+  whole["figures"]["memory_bytes"] = whole["figures"]["device_memory_bytes"] = 1e9;
   whole["figures"]["runs"] = 2;
   whole["figures"]["throughput_of_runs"] = {1, 2};
   whole["figures"]["staleness_histogram"] = {{"0", 1}};
@@ -229,7 +230,9 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
     const bool is_allowed =
         figures.is_object() && figures.contains("bottleneck") &&
         (figures["throughput_interval"].is_null() || figures["epoch_cost"].is_null() ||
-         figures["server_busy"].is_null() || figures["staleness_histogram"] == Json::object());
+         figures["server_busy"].is_null() || figures["memory_bytes"].is_null() ||
+         figures["device_memory_bytes"].is_null() ||
+         figures["staleness_histogram"] == Json::object());
     Json result = whole;
     result["figures"] = figures;
     EXPECT_EQ(is_whole(result), is_allowed) << figures;
