@@ -71,7 +71,7 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
        "boost/.*"},
       {"sim/setup/platform.cpp", "sim/setup/.*|" + contracts, simgrid},
       {"sim/setup/platform_xml.cpp", "sim/setup/.*|" + contracts, expat},
-      {"sim/setup/chakra.cpp", "sim/setup/.*|" + contracts, "nlohmann/.*"},
+      {"sim/setup/chakra(_et)?.cpp", "sim/setup/.*|" + contracts, "nlohmann/.*"},
       {"sim/setup/.*", "sim/setup/.*|" + contracts},
       {"sim/engine/.*", "sim/(engine|setup|learning)/.*|" + contracts, simgrid},
       {"sim/learning/.*", "sim/(learning|setup)/.*|kernels/cpu/tiles.h|" + contracts},
