@@ -66,7 +66,8 @@ double excess_after(int steps, const Coded& here) {
 const std::map<std::string, std::set<std::string>>& known_not_to() {
   static const std::map<std::string, std::set<std::string>> pairs{
       {"allgather", {"randomk", "threshold"}},
-      {"alltoall", {"randomk", "threshold", "gaussiank", "dgc", "mstopk", "sidco", "topk"}},
+      {"alltoall",
+       {"randomk", "threshold", "gaussiank", "dgc", "mstopk", "sidco", "topk", "chunk-topk"}},
       {"gtopk", {"threshold", "gaussiank"}},
       {"halving-doubling", {"randomk"}},
       {"hierarchical", {"randomk", "gaussiank"}},
