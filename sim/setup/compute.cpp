@@ -72,21 +72,16 @@ double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
   return fastest_of_device > 0 ? fastest_of_device : fastest;
 }
 
-// Bytes/s of the reference host's memory: as said, or of its device, measured if somebody has.
+// Bytes/s of a device's memory: as said, which is the reference host's; or what
+// platforms/devices.csv has, measured if somebody has.
 struct MemoryRate {
   double Bps = 0;
   std::string source;  // "1,360 GB/s, measured of a100"; empty: as said
 };
 
-MemoryRate memory_rate(const Scenario& scenario, const Cluster& cluster) {
+MemoryRate memory_rate(const Scenario& scenario, const std::string& name) {
   if (scenario.memory_Bps)
     return {*scenario.memory_Bps, ""};
-  const std::string named = device_of(scenario.device);
-  const double fastest = fastest_speed_flops(cluster, named);
-  std::string name = scenario.device;
-  for (const HostFacts& host : cluster.worker_hosts)
-    if (name.empty() && host.speed_flops == fastest)
-      name = host.device;
   const Device* device = name.empty() ? nullptr : known_device(name);
   if (device == nullptr)
     throw std::runtime_error(fmt::format(
@@ -99,14 +94,19 @@ MemoryRate memory_rate(const Scenario& scenario, const Cluster& cluster) {
                            device->stream_Bps ? "measured" : "nominal", device->name)};
 }
 
-// The optimiser's step, as work: seconds on the reference host times its speed.
-double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster) {
+// The optimiser's step of a worker on this host, as work: its seconds on the reference host times
+// that host's speed. The reference is the fastest host; with rates of devices.csv, the fastest that
+// has this one's device, so that each device moves the step's bytes at its own rate.
+double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster,
+                 const HostFacts& host) {
   if (scenario.optimizer_values == 0)
     return 0;
   constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
+  const std::string& name = scenario.device.empty() ? host.device : scenario.device;
+  const std::string reference =
+      scenario.memory_Bps || !scenario.device.empty() ? scenario.device : host.device;
   return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
-         memory_rate(scenario, cluster).Bps *
-         fastest_speed_flops(cluster, device_of(scenario.device));
+         memory_rate(scenario, name).Bps * fastest_speed_flops(cluster, device_of(reference));
 }
 
 // The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
@@ -147,9 +147,10 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
     return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
   };
-  const auto same_for_all = [&](double flop, const std::string& source) {
+  const auto same_for_all = [&](double flop, const std::string& source, bool and_step = false) {
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(flop / host.speed_flops);
+      times.solo_s.push_back((and_step ? flop + step_flop(scenario, model, cluster, host) : flop) /
+                             host.speed_flops);
     times.source = source;
     return times;
   };
@@ -165,9 +166,8 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
             : "option throughput");
   if (model.times)
     return same_for_all(
-        model.times->all_s() * fastest_speed_flops(cluster, named) +
-            step_flop(scenario, model, cluster),
-        "times of the model's file, for its own batch: option batch only counts samples");
+        model.times->all_s() * fastest_speed_flops(cluster, named),
+        "times of the model's file, for its own batch: option batch only counts samples", true);
 
   std::string rows_there_are;
   const std::string precision = name_of(scenario.arithmetic);
@@ -199,18 +199,17 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
       flop_of = {{named, 0.0}};
     std::string peaks;
     for (auto& [device, flop] : flop_of)
-      flop = work_flop(samples_at_peak(scenario, model, device, peaks), device) +
-             step_flop(scenario, model, cluster);
+      flop = work_flop(samples_at_peak(scenario, model, device, peaks), device);
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(flop_of.at(named.empty() ? device_of(host.device) : named) /
+      times.solo_s.push_back((flop_of.at(named.empty() ? device_of(host.device) : named) +
+                              step_flop(scenario, model, cluster, host)) /
                              host.speed_flops);
     times.source = "option efficiency, of " + peaks;
     return times;
   }
   if (scenario.efficiency)
-    return same_for_all(passes * model.forward_flop() * scenario.batch / *scenario.efficiency +
-                            step_flop(scenario, model, cluster),
-                        "option efficiency, of each host's speed in the platform");
+    return same_for_all(passes * model.forward_flop() * scenario.batch / *scenario.efficiency,
+                        "option efficiency, of each host's speed in the platform", true);
   std::string asked = scenario.device;
   if (asked.empty())
     for (const auto& [device, flop] : flop_of)
@@ -225,14 +224,16 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
 
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
   ComputeTimes times = solo_times(scenario, model, cluster);
-  const double flop = step_flop(scenario, model, cluster);
+  const auto worker_step_flop = [&](std::size_t worker) {
+    return step_flop(scenario, model, cluster, cluster.workers[worker]);
+  };
   double own_step = 0;  // part of an iteration that is the step of the model's file
   if (model.times) {
     const double computed_s = model.times->forward_s + model.times->backward_s;
     own_step = model.times->step_s / model.times->all_s();
     times.forward_part = model.times->forward_s / computed_s;
     times.backward_part = model.times->backward_s / computed_s;
-    if (own_step > 0 && flop > 0)
+    if (own_step > 0 && scenario.optimizer_values > 0)
       throw std::runtime_error(fmt::format(
           "optimizer = {}: model {} has times of its own updates; allowed with it is in-throughput",
           scenario.written.at("optimizer"), model.name));
@@ -247,7 +248,8 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   const double own_part = part_of_step(scenario, cluster);
   for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
-    const double step_s = flop / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
+    const double step_s =
+        worker_step_flop(w) / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
     if (step_s >= times.solo_s[w])
       throw std::runtime_error(fmt::format(
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
@@ -264,11 +266,13 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           times.solo_s[w], cluster.workers[w].name, times.source));
   }
   times.micro_steps = scenario.accumulation;
-  if (flop > 0) {
-    const std::string rate = memory_rate(scenario, cluster).source;
+  if (scenario.optimizer_values > 0) {
+    const HostFacts& first = cluster.workers[0];
+    const std::string rate =
+        memory_rate(scenario, scenario.device.empty() ? first.device : scenario.device).source;
     times.source +=
         fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.written.at("optimizer"),
-                    own_part * flop / cluster.workers[0].speed_flops,
+                    own_part * worker_step_flop(0) / first.speed_flops,
                     rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
                     servers_apply ? "is the servers'" : "follows communication");
   }

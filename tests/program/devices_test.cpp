@@ -1,9 +1,12 @@
 // Devices, precisions and memory: what a user may get wrong, and what a result says.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "kernels/io/text.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
@@ -105,6 +108,29 @@ TEST(Devices, SayAtWhichRateAnOptimizerSteps) {
       explained("a100"),
       {"adam's step, 0.0005262 s on worker 0 (memory-bandwidth 1360 GB/s, measured of a100)"});
   expect_mentions(explained("h100"), {"(memory-bandwidth 3350 GB/s, nominal of h100)"});
+}
+
+// 16 V100, then 16 A100, whose speeds are as 15.7 to 19.5 and whose memories as 814 to 1360.
+TEST(Devices, StepAtTheRateOfTheirOwnMemory) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program(
+      {"run", "--platform", "hetero-v100-a100", "--model", "resnet50", "--throughput", "100",
+       "--optimizer", "adam", "--iterations", "2", "--warmup", "1", "--trace", "--out", "out"},
+      folder.path());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::set<int> ranks;
+  std::istringstream rows(text_of(folder.path("out/result.trace.csv")));
+  for (std::string row; std::getline(rows, row);) {
+    const std::vector<std::string> fields = split(row, ',');
+    if (fields.size() < 5 || fields[4] != "step")
+      continue;
+    const int rank = std::stoi(fields[2]);
+    EXPECT_NEAR(std::stod(fields[1]) - std::stod(fields[0]),
+                28 * 25'557'032.0 / (rank < 16 ? 814e9 : 1360e9), 1e-8)
+        << rank;
+    ranks.insert(rank);
+  }
+  EXPECT_EQ(ranks.size(), 32U);
 }
 
 // Two A100 at 1.99 dollars for an hour, which learn from 100 samples a second.
