@@ -107,28 +107,6 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
-// Lists what of a chunk reaches the key, in order; there is room for all of it, and a vector more.
-std::size_t list_from(std::uint32_t key, const float* u, std::size_t count, const Sent& list) {
-  Words places;
-  for (std::uint32_t lane = 0; lane < lane_width; ++lane)
-    places[lane] = lane;
-  const std::size_t whole = count - count % lane_width;
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < whole; i += lane_width) {
-    const Floats values = load(u + i);
-    const std::uint32_t reached = bits_of(keys_of(values) >= key);
-    store_set(places + static_cast<std::uint32_t>(i), reached, list.places + found);
-    store_set(words_of(values), reached, list.bits + found);
-    found += static_cast<std::size_t>(std::popcount(reached));
-  }
-  for (std::size_t i = whole; i < count; ++i)
-    if (magnitude_key(u[i]) >= key) {
-      list.places[found] = static_cast<std::uint32_t>(i);
-      list.bits[found++] = std::bit_cast<std::uint32_t>(u[i]);
-    }
-  return found;
-}
-
 // The lower edge of the bin of the k-th largest.
 std::uint32_t edge_below(const float* u, std::size_t count, std::size_t k) {
   std::uint32_t counts[bins] = {};
@@ -147,10 +125,9 @@ class ChunkSelector {
   void select(const float* u, std::size_t count, const Sent& sent) {
     if (sent.count == 0)
       return;
-    const Sent list{places_, bits_, 0};
-    std::size_t found = list_from(low_key_, u, count, list);
+    std::size_t found = list_reaching(low_key_, u, count, 0, places_, bits_);
     if (found < sent.count || found > sent.count + count / 16)
-      found = list_from(edge_below(u, count, sent.count), u, count, list);
+      found = list_reaching(edge_below(u, count, sent.count), u, count, 0, places_, bits_);
     for (std::size_t j = 0; j < found; ++j)
       keys_[j] = key_of_bits(bits_[j]);
     std::nth_element(keys_, keys_ + sent.count - 1, keys_ + found, std::greater<>());

@@ -32,26 +32,32 @@ Picks room_for_picks(std::size_t elements, Scratch& scratch) {
   return {words, words + elements, std::vector<std::uint32_t>(tiles_of(elements))};
 }
 
-void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
-                  std::uint32_t threshold, Picks& picks) {
-  std::uint32_t *indices = picks.words + begin, *values = picks.bits + begin, found = 0;
+std::uint32_t list_reaching(std::uint32_t threshold, const float* u, std::size_t count,
+                            std::uint32_t first, std::uint32_t* indices, std::uint32_t* values) {
+  std::uint32_t found = 0;
   Words lane_numbers;
   for (std::uint32_t lane = 0; lane < lane_width; ++lane)
     lane_numbers[lane] = lane;
   const std::size_t whole = count - count % lane_width;
   for (std::size_t i = 0; i < whole; i += lane_width) {
-    const Floats here = load(u + begin + i);
+    const Floats here = load(u + i);
     const std::uint32_t reached = bits_of(keys_of(here) >= threshold);
-    store_set(lane_numbers + static_cast<std::uint32_t>(begin + i), reached, indices + found);
+    store_set(lane_numbers + (first + static_cast<std::uint32_t>(i)), reached, indices + found);
     store_set(words_of(here), reached, values + found);
     found += static_cast<std::uint32_t>(std::popcount(reached));
   }
-  for (std::size_t i = begin + whole; i < begin + count; ++i)
+  for (std::size_t i = whole; i < count; ++i)
     if (magnitude_key(u[i]) >= threshold) {
-      indices[found] = static_cast<std::uint32_t>(i);
+      indices[found] = first + static_cast<std::uint32_t>(i);
       values[found++] = std::bit_cast<std::uint32_t>(u[i]);
     }
-  picks.counts[tile] = found;
+  return found;
+}
+
+void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
+                  std::uint32_t threshold, Picks& picks) {
+  picks.counts[tile] = list_reaching(threshold, u + begin, count, static_cast<std::uint32_t>(begin),
+                                     picks.words + begin, picks.bits + begin);
 }
 
 void collect(std::span<const float> u, std::uint32_t threshold, Picks& picks) {

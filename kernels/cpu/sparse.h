@@ -52,6 +52,11 @@ struct Picks {
 // Room for the picks of n elements. Throws when an index would not fit the message.
 Picks room_for_picks(std::size_t elements, Scratch& scratch);
 
+// Lists those of `count` values whose key reaches the threshold: their indices, of which the first
+// value's is `first`, and their bits. Returns how many. May overwrite up to a vector behind them.
+std::uint32_t list_reaching(std::uint32_t threshold, const float* u, std::size_t count,
+                            std::uint32_t first, std::uint32_t* indices, std::uint32_t* values);
+
 // Makes the elements of one tile with key >= threshold its picks.
 void collect_tile(const float* u, std::size_t tile, std::size_t begin, std::size_t count,
                   std::uint32_t threshold, Picks& picks);
