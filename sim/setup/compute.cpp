@@ -79,9 +79,15 @@ struct MemoryRate {
   std::string source;  // "1,360 GB/s, measured of a100"; empty: as said
 };
 
-MemoryRate memory_rate(const Scenario& scenario, const std::string& name) {
+// The device that counts for a worker on this host.
+const std::string& device_at(const Scenario& scenario, const HostFacts& host) {
+  return scenario.device.empty() ? host.device : scenario.device;
+}
+
+MemoryRate memory_rate(const Scenario& scenario, const HostFacts& host) {
   if (scenario.memory_Bps)
     return {*scenario.memory_Bps, ""};
+  const std::string& name = device_at(scenario, host);
   const Device* device = name.empty() ? nullptr : known_device(name);
   if (device == nullptr)
     throw std::runtime_error(fmt::format(
@@ -102,11 +108,9 @@ double step_flop(const Scenario& scenario, const Model& model, const Cluster& cl
   if (scenario.optimizer_values == 0)
     return 0;
   constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
-  const std::string& name = scenario.device.empty() ? host.device : scenario.device;
-  const std::string reference =
-      scenario.memory_Bps || !scenario.device.empty() ? scenario.device : host.device;
+  const std::string& reference = scenario.memory_Bps ? scenario.device : device_at(scenario, host);
   return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
-         memory_rate(scenario, name).Bps * fastest_speed_flops(cluster, device_of(reference));
+         memory_rate(scenario, host).Bps * fastest_speed_flops(cluster, device_of(reference));
 }
 
 // The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
@@ -268,8 +272,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   times.micro_steps = scenario.accumulation;
   if (scenario.optimizer_values > 0) {
     const HostFacts& first = cluster.workers[0];
-    const std::string rate =
-        memory_rate(scenario, scenario.device.empty() ? first.device : scenario.device).source;
+    const std::string rate = memory_rate(scenario, first).source;
     times.source +=
         fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.written.at("optimizer"),
                     own_part * worker_step_flop(0) / first.speed_flops,
