@@ -200,12 +200,12 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
                q = sectors(4 * s.columns * s.rank), columns = sectors(8 * s.rows * s.rank),
                partial = sectors(4 * ((s.rows + block_rows - 1) / block_rows) * s.columns * s.rank);
   const bool reads_u = with_feedback(settings) || s.rank > chunk;
-  return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p},
+  return {{"rows_kernel", (reads_u ? 2 : 1) * tensor + q, tensor + p + sector_bytes},
           {"orthogonalise_kernel", p + columns, columns + p},
           {"columns_kernel", tensor + p, partial},
           {"sum_kernel", partial, q},
           {"product_kernel", tensor + p + q, tensor},
-          {"remember_kernel", q, q}};
+          {"remember_kernel", q + sector_bytes, q}};
 }
 
 StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
@@ -223,7 +223,7 @@ const Registered<Compressor> entry{{
                      "times with half the bytes. A bucket is one matrix, as square as it can be, "
                      "where the paper takes one for each layer, so layers share a rank.",
              .paper = "Vogels, Karimireddy and Jaggi, NeurIPS 2019"},
-    .options = {whole_number("rank", "rank of the approximation", "4", 1, 64),
+    .options = {whole_number("rank", "rank of the approximation", "4", 1, most_rank),
                 feedback_option("on")},
     .reducible = true,
     .shared_draw = true,

@@ -1,42 +1,116 @@
 // PowerSGD on a GPU: powersgd.cpp's sums in its order. A warp takes a row for P, a thread takes a
-// column of 64 rows for Q, one warp makes P orthonormal.
+// column of 64 rows for Q, a warp each takes a column of P to make it orthonormal. Rows begin
+// anywhere, and the order has neighbours in different lanes, so elements are read by 4 bytes, a
+// batch at a time: no division, and as many bytes in flight as with 16 at once.
 #include "kernels/compressors/powersgd.h"
 #include "kernels/gpu/device.cuh"
 
 namespace syncline {
 namespace {
 
+constexpr unsigned deep_batch = 16;  // where few threads have to keep much in flight
+constexpr unsigned strip_threads = block_rows * chunk;
+constexpr unsigned column_warps = 16;  // of P, side by side
+
+// The last rows may be shorter than the others, or empty.
 struct Matrix {
   float* u;
-  std::size_t elements;
   Shape s;
+  std::size_t whole, rest;  // rows that are whole, and elements of the one after them
 
   __device__ std::size_t row_length(std::size_t row) const {
-    const std::size_t begin = row * s.columns;
-    return begin >= elements ? 0 : elements - begin < s.columns ? elements - begin : s.columns;
+    return row < whole ? s.columns : row == whole ? rest : 0;
+  }
+  // Where a column ends in a block of 64 rows.
+  __device__ std::size_t end_of(std::size_t column, std::size_t begin) const {
+    const std::size_t length = whole + (column < rest ? 1 : 0);
+    return begin + block_rows < length ? begin + block_rows : length;
   }
 };
 
+// Calls work(first, left) for every `count` of what lies `step` apart, `left` being a constant
+// where all are there: with nothing to ask in between, they are loaded at the same time.
+template <unsigned count, unsigned step, class Work>
+__device__ void for_each_batch(std::size_t first, std::size_t end, const Work& work) {
+  for (; first + (count - 1) * step < end; first += count * step)
+    work(first, std::integral_constant<unsigned, count>());
+  if (first < end)
+    work(first, static_cast<unsigned>((end - first + step - 1) / step));
+}
+
+// Neighbours in a row of a factor: `width` of them, which divides the rank, are one load; what is
+// past the rank is 0.
+template <unsigned width>
+struct alignas(4 * width) Neighbours {
+  float at[width];
+};
+template <unsigned width>
+__device__ void load_factors(const float* row, unsigned first, unsigned rank,
+                             float (&factors)[chunk]) {
+#pragma unroll
+  for (unsigned c = 0; c < chunk; c += width) {
+    Neighbours<width> some{};
+    if (first + c < rank)
+      some = *reinterpret_cast<const Neighbours<width>*>(row + first + c);
+#pragma unroll
+    for (unsigned w = 0; w < width; ++w)
+      factors[c + w] = some.at[w];
+  }
+}
+
+// The one of a kernel's versions that reads factors of this rank.
+template <class Kernel>
+Kernel* by_width(std::size_t rank, Kernel* fours, Kernel* twos, Kernel* ones) {
+  return rank % 4 == 0 ? fours : rank % 2 == 0 ? twos : ones;
+}
+
+// What lies `step` apart, the first `left` of it.
+template <unsigned count, class Left>
+__device__ void load_column(const float* from, std::size_t step, Left left,
+                            float (&values)[count]) {
+#pragma unroll
+  for (unsigned r = 0; r < count; ++r)
+    if (r < left)
+      values[r] = from[r * step];
+}
+
 // P = u Q, and u = g + e on the way: the first chunk adds, the others read what its lane wrote.
-template <class Value>
-__global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p) {
-  const unsigned lane = lane_of_warp();
+template <class Value, unsigned width>
+__global__ void __launch_bounds__(256)
+    rows_kernel(const Value* g, bool feedback, Matrix m, const float* q, float* p, int* diverged) {
+  const unsigned lane = lane_of_warp(), rank = static_cast<unsigned>(m.s.rank);
   const std::size_t row = grid_warp();
+  if (grid_thread() == 0)
+    *diverged = 0;
   if (row >= m.s.rows)
     return;
-  const std::size_t begin = row * m.s.columns, length = m.row_length(row), rank = m.s.rank;
-  for (std::size_t first = 0; first < rank; first += chunk) {
+  const std::size_t begin = row * m.s.columns, length = m.row_length(row);
+  for (unsigned first = 0; first < rank; first += chunk) {
     float partial[chunk] = {};
-    for (std::size_t j = lane; j < length; j += 32) {
-      float value = first > 0 || feedback ? m.u[begin + j] : 0.0f;
+    for (std::size_t j = lane; j < length; j += 32 * batch) {
+      const unsigned left = left_of(j, length);
+      float* const u = m.u + begin + j;
+      float values[batch];
       if (first == 0) {
-        value = feedback ? loaded(g, begin + j) + value : loaded(g, begin + j);
-        m.u[begin + j] = value;
+        load_sums(g + begin, m.u + begin, j, left, feedback, values);
+#pragma unroll
+        for (unsigned r = 0; r < batch; ++r)
+          if (r * 32 < left)
+            u[r * 32] = values[r];
+      } else {
+        load_sums(u, u, 0, left, false, values);
       }
-      for (unsigned c = 0; c < chunk; ++c)
-        if (first + c < rank)
-          partial[c] += value * q[j * rank + first + c];
+#pragma unroll
+      for (unsigned r = 0; r < batch; ++r)
+        if (r * 32 < left) {
+          float factors[chunk];
+          load_factors<width>(q + (j + r * 32) * rank, first, rank, factors);
+#pragma unroll
+          for (unsigned c = 0; c < chunk; ++c)
+            partial[c] += values[r] * factors[c];
+        }
     }
+#pragma unroll
     for (unsigned c = 0; c < chunk; ++c) {
       const double total = ordered_sum(partial[c]);
       if (lane == 0 && first + c < rank)
@@ -45,90 +119,190 @@ __global__ void rows_kernel(const Value* g, bool feedback, Matrix m, const float
   }
 }
 
-__device__ double warp_product(const double* columns, const Shape& s, std::size_t a,
-                               std::size_t b) {
-  double partial = 0;
-  for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
-    partial += columns[i * s.rank + a] * columns[i * s.rank + b];
-  return ordered_sum(partial);
+// Calls work(row, value of a, value of b) for this lane's rows of two columns.
+template <class Work>
+__device__ void for_each_pair(const double* a, const double* b, std::size_t rows,
+                              const Work& work) {
+  for_each_batch<deep_batch, 32>(lane_of_warp(), rows, [&](std::size_t first, auto left) {
+    double of_a[deep_batch], of_b[deep_batch];
+#pragma unroll
+    for (unsigned r = 0; r < deep_batch; ++r)
+      if (r < left) {
+        of_a[r] = a[first + r * 32];
+        of_b[r] = b[first + r * 32];
+      }
+#pragma unroll
+    for (unsigned r = 0; r < deep_batch; ++r)
+      if (r < left)
+        work(first + r * 32, of_a[r], of_b[r]);
+  });
 }
 
-// One warp. A lane only ever touches its own rows, so nothing has to be waited for.
-__global__ void orthogonalise_kernel(const float* p, Shape s, double* columns, float* out) {
-  for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
-    for (std::size_t c = 0; c < s.rank; ++c)
-      columns[i * s.rank + c] = p[i * s.rank + c];
+// One block, a warp for each column of P (and for every 16th after it). As soon as a column is
+// final, all later ones lose what they share with it: each goes through what powersgd.h has, in its
+// order.
+__global__ void __launch_bounds__(32 * column_warps)
+    orthogonalise_kernel(const float* p, Shape s, double* columns, float* out) {
+  __shared__ double before[most_rank], after[most_rank];  // squared lengths
+  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32, step = blockDim.x / 32;
+  for (std::size_t k = warp; k < s.rank; k += step) {
+    double partial = 0;
+    for_each_batch<deep_batch, 32>(lane, s.rows, [&](std::size_t first, auto left) {
+      float values[deep_batch];
+#pragma unroll
+      for (unsigned r = 0; r < deep_batch; ++r)
+        if (r < left)
+          values[r] = p[(first + r * 32) * s.rank + k];
+#pragma unroll
+      for (unsigned r = 0; r < deep_batch; ++r)
+        if (r < left) {
+          const double value = values[r];
+          columns[k * s.rows + first + r * 32] = value;
+          partial += value * value;
+        }
+    });
+    const double square = ordered_sum(partial);
+    if (lane == 0)
+      before[k] = after[k] = square;
+  }
   for (std::size_t c = 0; c < s.rank; ++c) {
-    const double before = warp_product(columns, s, c, c);
-    for (std::size_t other = 0; other < c; ++other) {
-      const double dot = warp_product(columns, s, c, other);
-      for (std::size_t i = threadIdx.x; i < s.rows; i += 32)
-        columns[i * s.rank + c] -= dot * columns[i * s.rank + other];
-    }
-    const double after = warp_product(columns, s, c, c);
-    const double scale = column_scale(before, after, sqrt(after));
-    for (std::size_t i = threadIdx.x; i < s.rows; i += 32) {
-      columns[i * s.rank + c] *= scale;
-      out[i * s.rank + c] = static_cast<float>(columns[i * s.rank + c]);
+    __syncthreads();
+    const double* const column = columns + c * s.rows;
+    const double scale = column_scale(before[c], after[c], sqrt(after[c]));
+    if (c % step == warp)
+      for_each_pair(column, column, s.rows, [&](std::size_t i, double value, double) {
+        out[i * s.rank + c] = static_cast<float>(value * scale);
+      });
+    for (std::size_t k = warp; k < s.rank; k += step) {
+      if (k <= c)
+        continue;
+      double* const later = columns + k * s.rows;
+      double partial = 0;
+      for_each_pair(later, column, s.rows, [&](std::size_t, double mine, double other) {
+        partial += mine * (other * scale);
+      });
+      const double dot = ordered_sum(partial);
+      partial = 0;
+      for_each_pair(later, column, s.rows, [&](std::size_t i, double mine, double other) {
+        const double left = mine - dot * (other * scale);
+        later[i] = left;
+        partial += left * left;
+      });
+      const double square = ordered_sum(partial);
+      if (lane == 0)
+        after[k] = square;
     }
   }
 }
+
+// The rows of P that belong to a block of rows of u, in shared memory; zeros past the rank.
+struct Strip {
+  float rows[block_rows][most_rank];
+
+  __device__ void load(const float* p, const Shape& s) {
+    const unsigned row = threadIdx.x / chunk;
+    const std::size_t i = blockIdx.y * block_rows + row;
+    for (unsigned first = 0; first < s.rank; first += chunk) {
+      const unsigned c = first + threadIdx.x % chunk;
+      rows[row][c] = c < s.rank && i < s.rows ? p[i * s.rank + c] : 0.0f;
+    }
+    __syncthreads();
+  }
+};
 
 // A block adds what 64 rows give to Q = u^T P; blockIdx.y names them.
-__global__ void columns_kernel(Matrix m, const float* p, float* partial) {
-  const std::size_t j = grid_thread(), rank = m.s.rank;
-  if (j >= m.s.columns)
+__global__ void __launch_bounds__(strip_threads)
+    columns_kernel(Matrix m, const float* p, float* partial) {
+  __shared__ Strip strip;
+  strip.load(p, m.s);
+  const std::size_t j = grid_thread(), columns = m.s.columns, rank = m.s.rank;
+  if (j >= columns)
     return;
   const std::size_t begin = blockIdx.y * block_rows;
-  const std::size_t end = begin + block_rows < m.s.rows ? begin + block_rows : m.s.rows;
-  for (std::size_t first = 0; first < rank; first += chunk) {
+  for (unsigned first = 0; first < rank; first += chunk) {
     float sum[chunk] = {};
-    for (std::size_t i = begin; i < end && j < m.row_length(i); ++i)
-      for (unsigned c = 0; c < chunk; ++c)
-        if (first + c < rank)
-          sum[c] += m.u[i * m.s.columns + j] * p[i * rank + first + c];
+    for_each_batch<batch, 1>(begin, m.end_of(j, begin), [&](std::size_t i, auto left) {
+      float values[batch];
+      load_column(m.u + i * columns + j, columns, left, values);
+#pragma unroll
+      for (unsigned r = 0; r < batch; ++r)
+        if (r < left)
+#pragma unroll
+          for (unsigned c = 0; c < chunk; ++c)
+            sum[c] += values[r] * strip.rows[i - begin + r][first + c];
+    });
+#pragma unroll
     for (unsigned c = 0; c < chunk; ++c)
       if (first + c < rank)
-        partial[(blockIdx.y * m.s.columns + j) * rank + first + c] = sum[c];
+        partial[(blockIdx.y * columns + j) * rank + first + c] = sum[c];
   }
 }
 
-__global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t size, float* q) {
+__global__ void sum_kernel(const float* partial, std::size_t blocks, std::size_t size, float* q,
+                           int* diverged) {
   const std::size_t i = grid_thread();
   if (i >= size)
     return;
   double total = 0;
-  for (std::size_t b = 0; b < blocks; ++b)
-    total += partial[b * size + i];
-  q[i] = canonical(static_cast<float>(total));
+  for_each_batch<deep_batch, 1>(0, blocks, [&](std::size_t b, auto left) {
+    float values[deep_batch];
+    load_column(partial + b * size + i, size, left, values);
+#pragma unroll
+    for (unsigned r = 0; r < deep_batch; ++r)
+      if (r < left)
+        total += values[r];
+  });
+  const float sum = canonical(static_cast<float>(total));
+  q[i] = sum;
+  if (!isfinite(sum))
+    *diverged = 1;
 }
 
-// u -= P Q^T, as encoders take off what was sent, or u += P Q^T.
-__global__ void product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
-  const std::size_t i = grid_thread();
-  if (i >= m.elements)
+// u -= P Q^T, as encoders take off what was sent, or u += P Q^T: a block has 64 rows, a thread a
+// column of them.
+__global__ void __launch_bounds__(strip_threads)
+    product_kernel(Matrix m, const float* p, const float* q, bool take_off) {
+  __shared__ Strip strip;
+  strip.load(p, m.s);
+  const std::size_t j = grid_thread(), columns = m.s.columns;
+  const unsigned rank = static_cast<unsigned>(m.s.rank);
+  if (j >= columns)
     return;
-  const std::size_t row = i / m.s.columns, column = i % m.s.columns;
-  const float sent = low_rank(p + row * m.s.rank, q + column * m.s.rank, m.s.rank);
-  if (!take_off)
-    m.u[i] += sent;
-  else
-    m.u[i] = isfinite(sent) ? m.u[i] - sent : 0.0f;
+  const std::size_t begin = blockIdx.y * block_rows;
+  for_each_batch<batch, 1>(begin, m.end_of(j, begin), [&](std::size_t i, auto left) {
+    float* const u = m.u + i * columns + j;
+    float values[batch], sent[batch] = {};
+    load_column(u, columns, left, values);
+    for (unsigned first = 0; first < rank; first += chunk) {
+      float factors[chunk];
+      load_factors<1>(q + j * rank, first, rank, factors);
+#pragma unroll
+      for (unsigned r = 0; r < batch; ++r)
+        if (r < left)
+#pragma unroll
+          for (unsigned c = 0; c < chunk; ++c)  // past the rank: + 0
+            sent[r] += strip.rows[i - begin + r][first + c] * factors[c];
+    }
+#pragma unroll
+    for (unsigned r = 0; r < batch; ++r)
+      if (r < left) {
+        const float change = take_off ? -sent[r] : sent[r];
+        u[r * columns] = take_off && !isfinite(change) ? 0.0f : values[r] + change;
+      }
+  });
 }
 
-// One block. A diverged step must not end all later ones: those begin anew.
-__global__ void remember_kernel(const float* q, std::size_t size, Draw draw, float* matrix) {
-  bool finite = true;
-  for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
-    finite = finite && isfinite(q[i]);
-  finite = __syncthreads_and(finite) != 0;
-  for (std::size_t i = threadIdx.x; i < size; i += blockDim.x)
-    matrix[i] = finite ? q[i] : first_entry(draw, i);
+// A diverged step must not end all later ones: those begin anew.
+__global__ void remember_kernel(const float* q, std::size_t size, Draw draw, const int* diverged,
+                                float* matrix) {
+  if (const std::size_t i = grid_thread(); i < size)
+    matrix[i] = *diverged != 0 ? first_entry(draw, i) : q[i];
 }
 
 struct Room {
   double* columns;
   float *p, *partial;
+  int* diverged;
 };
 
 std::size_t blocks_in(const Shape& s) {
@@ -138,11 +312,30 @@ std::size_t blocks_in(const Shape& s) {
 Room room_of(const Shape& s, void* workspace) {
   double* columns = static_cast<double*>(workspace);
   float* p = reinterpret_cast<float*>(columns + s.rows * s.rank);
-  return {columns, p, p + s.rows * s.rank};
+  float* partial = p + s.rows * s.rank;
+  return {columns, p, partial, reinterpret_cast<int*>(partial + blocks_in(s) * s.columns * s.rank)};
 }
 
 Shape shape_of(const Settings& settings, std::size_t elements) {
   return syncline::shape_of(elements, static_cast<std::size_t>(settings.number("rank")));
+}
+
+Matrix matrix_in(float* u, std::size_t elements, const Shape& s) {
+  return {u, s, elements / s.columns, elements % s.columns};
+}
+
+// A block of 256 columns and 64 rows.
+dim3 blocks_of_columns(const Shape& s) {
+  return {blocks_of(s.columns), static_cast<unsigned>(blocks_in(s))};
+}
+
+void orthogonalise(const float* p, const Shape& s, const Room& room, void* stream) {
+  const unsigned columns = static_cast<unsigned>(std::min<std::size_t>(s.rank, column_warps));
+  launch(orthogonalise_kernel, 1, 32 * columns, stream, p, s, room.columns, room.p);
+}
+
+void add_product(const Matrix& m, const float* p, const float* q, bool take_off, void* stream) {
+  launch(product_kernel, blocks_of_columns(m.s), strip_threads, stream, m, p, q, take_off);
 }
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw& draw,
@@ -150,22 +343,22 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw& draw
   const Shape s = shape_of(settings, input.elements);
   if (input.elements == 0)
     return;
-  const Matrix m{input.residual, input.elements, s};
+  const Matrix m = matrix_in(input.residual, input.elements, s);
   const Room room = room_of(s, workspace);
   const std::size_t size = s.columns * s.rank;
   float* matrix = reinterpret_cast<float*>(input.memory);
   float* p = reinterpret_cast<float*>(output.message);
   float* q = p + s.rows * s.rank;
   with_gradient(input, [&]<class Value>(const Value* g) {
-    launch(rows_kernel<Value>, blocks_of_warps(s.rows), 128, stream, g, with_feedback(settings), m,
-           matrix, p);
+    launch(by_width(s.rank, rows_kernel<Value, 4>, rows_kernel<Value, 2>, rows_kernel<Value, 1>),
+           static_cast<unsigned>((s.rows + 7) / 8), 256, stream, g, with_feedback(settings), m,
+           matrix, p, room.diverged);
   });
-  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
-  const dim3 grid(blocks_of(s.columns), static_cast<unsigned>(blocks_in(s)));
-  launch(columns_kernel, grid, 256, stream, m, room.p, room.partial);
-  launch_each(size, sum_kernel, stream, room.partial, blocks_in(s), size, q);
-  launch_each(m.elements, product_kernel, stream, m, room.p, q, true);
-  launch(remember_kernel, 1, 1024, stream, q, size, draw, matrix);
+  orthogonalise(p, s, room, stream);
+  launch(columns_kernel, blocks_of_columns(s), strip_threads, stream, m, room.p, room.partial);
+  launch_each(size, sum_kernel, stream, room.partial, blocks_in(s), size, q, room.diverged);
+  add_product(m, room.p, q, true, stream);
+  launch_each(size, remember_kernel, stream, q, size, draw, room.diverged, matrix);
 }
 
 void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
@@ -175,9 +368,8 @@ void decode_add(const Settings& settings, const std::byte* message, std::size_t,
     return;
   const Room room = room_of(s, workspace);
   const float* p = reinterpret_cast<const float*>(message);
-  launch(orthogonalise_kernel, 1, 32, stream, p, s, room.columns, room.p);
-  launch_each(elements, product_kernel, stream, {sum, elements, s}, room.p, p + s.rows * s.rank,
-              false);
+  orthogonalise(p, s, room, stream);
+  add_product(matrix_in(sum, elements, s), room.p, p + s.rows * s.rank, false, stream);
 }
 
 void prepare(const Settings& settings, std::size_t elements, const Draw& draw, State& state) {
@@ -186,7 +378,7 @@ void prepare(const Settings& settings, std::size_t elements, const Draw& draw, S
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
   const Shape s = shape_of(settings, elements);
-  return 12 * s.rows * s.rank + 4 * blocks_in(s) * s.columns * s.rank;
+  return 12 * s.rows * s.rank + 4 * blocks_in(s) * s.columns * s.rank + sizeof(int);
 }
 
 const Registered<DeviceCompressor> entry{{.name = "powersgd",
