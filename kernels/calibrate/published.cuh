@@ -113,15 +113,18 @@ struct Published {
 
 // The entry of one: its name, the bytes per element that the task needs, and what runs it.
 inline DeviceBaseline published_chain(const char* name, double bytes,
-                                      void (*run)(Published&, std::size_t k)) {
+                                      void (*run)(Published&, std::size_t k),
+                                      const decltype(DeviceBaseline::check)& check = {}) {
   return {.name = name,
           .bytes_per_element = bytes,
           .workspace_bytes = published_workspace,
-          .run = [=](const DeviceInput& input, std::size_t k, const DeviceOutput& output,
-                     void* workspace, void* stream) {
-            Published chain(input, output, workspace, stream);
-            run(chain, k);
-          }};
+          .run =
+              [=](const DeviceInput& input, std::size_t k, const DeviceOutput& output,
+                  void* workspace, void* stream) {
+                Published chain(input, output, workspace, stream);
+                run(chain, k);
+              },
+          .check = check};
 }
 
 }  // namespace syncline

@@ -7,6 +7,7 @@
 
 #include "kernels/arithmetic/normal.h"
 #include "kernels/calibrate/published.cuh"
+#include "kernels/calibrate/rival.cuh"
 
 namespace syncline {
 namespace {
@@ -157,7 +158,8 @@ void run_sidco(Published& p, std::size_t k) {
   p.finish(p.nonzero(threshold));
 }
 
-const Registered<DeviceBaseline> topk{published_chain("published-topk", 12.5, run_topk)};
+const Registered<DeviceBaseline> topk{
+    published_chain("published-topk", 12.5, run_topk, expect_largest)};
 const Registered<DeviceBaseline> randomk{published_chain("published-randomk", 12.7, run_randomk)};
 const Registered<DeviceBaseline> cat{published_chain("published-cat", 16.4, run_cat)};
 const Registered<DeviceBaseline> threshold{

@@ -64,7 +64,8 @@ struct DeviceCompressor {
 // Some things are measured beside the compressors, on the same data: what a user would run without
 // us (baseline-*: libraries; published-*: the published codes' chains of one kernel per operation),
 // and single passes of ours (pass-*). They are only measured, so nothing holds them to bits. `k` is
-// how many elements to send, or the rank.
+// how many elements to send, or the rank. `run` has all the memory that it needs in its workspace:
+// no timing has an allocation in it.
 struct DeviceBaseline {
   static constexpr const char* kind = "CUDA baseline";
   std::string name = {};
@@ -73,6 +74,11 @@ struct DeviceBaseline {
   std::function<void(const DeviceInput&, std::size_t k, const DeviceOutput&, void* workspace,
                      void* stream)>
       run = {};
+  // Throws where what `run` left of this gradient, without a residual before, is wrong. Empty: any
+  // answer will do.
+  std::function<void(std::span<const float> gradient, std::size_t k, const DeviceInput&,
+                     const DeviceOutput&)>
+      check = {};
 };
 
 // The CUDA runtime, as far as tests and the calibrator need it. Registered as "cuda" by device.cu.

@@ -1,0 +1,48 @@
+// Rivals of top-k are only timed where their answer is right: kernels/calibrate/rival.cuh.
+#include "kernels/calibrate/rival.cuh"
+
+#include <gtest/gtest.h>
+
+#include "tests/kernels/data.h"
+
+namespace syncline {
+namespace {
+
+// Sends these elements, in memory that the host can reach, too.
+DeviceBaseline sending(std::vector<std::size_t> chosen) {
+  return {.name = "rival",
+          .workspace_bytes = [](std::size_t) { return std::size_t{16}; },
+          .run =
+              [=](const DeviceInput& input, std::size_t, const DeviceOutput& output, void*, void*) {
+                std::copy_n(input.gradient, input.elements, input.residual);
+                for (std::size_t i = 0; i < chosen.size(); ++i) {
+                  reinterpret_cast<float*>(output.message)[i] = input.gradient[chosen[i]];
+                  input.residual[chosen[i]] = 0;
+                }
+              },
+          .check = expect_largest};
+}
+
+void measure(const DeviceBaseline& rival) {
+  const std::vector<float> gradient = {0.5f, -3, 2, -0.25f, 2.5f};
+  Registered<DeviceRuntime>::find("cuda").baseline_sampler(rival, gradient, 3)();
+}
+
+TEST(Rival, MayHaveTheLargestInAnyOrder) {
+  EXPECT_NO_THROW(measure(sending({1, 2, 4})));
+  EXPECT_NO_THROW(measure(sending({4, 1, 2})));
+}
+
+TEST(Rival, IsNotMeasuredWhereItsAnswerIsWrong) {
+  EXPECT_THROW(measure(sending({1, 0, 4})), std::runtime_error);
+  EXPECT_THROW(measure(sending({1, 4, 4})), std::runtime_error);
+  DeviceBaseline keeping = sending({1, 2, 4});  // what was sent stays in the residual
+  keeping.run = [run = keeping.run](const DeviceInput& input, const auto&... others) {
+    run(input, others...);
+    input.residual[2] = input.gradient[2];
+  };
+  EXPECT_THROW(measure(keeping), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace syncline
