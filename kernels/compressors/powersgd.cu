@@ -9,7 +9,8 @@ namespace syncline {
 namespace {
 
 constexpr unsigned deep_batch = 16;  // where few threads have to keep much in flight
-constexpr unsigned strip_threads = block_rows * chunk;
+constexpr unsigned few = 4;          // columns of the factors where u stays in registers
+constexpr unsigned strip_threads = 256;
 constexpr unsigned column_warps = 16;  // of P, side by side
 
 // The last rows may be shorter than the others, or empty.
@@ -44,11 +45,11 @@ template <unsigned width>
 struct alignas(4 * width) Neighbours {
   float at[width];
 };
-template <unsigned width>
+template <unsigned width, unsigned count>
 __device__ void load_factors(const float* row, unsigned first, unsigned rank,
-                             float (&factors)[chunk]) {
+                             float (&factors)[count]) {
 #pragma unroll
-  for (unsigned c = 0; c < chunk; c += width) {
+  for (unsigned c = 0; c < count; c += width) {
     Neighbours<width> some{};
     if (first + c < rank)
       some = *reinterpret_cast<const Neighbours<width>*>(row + first + c);
@@ -87,35 +88,35 @@ __global__ void __launch_bounds__(256)
   const std::size_t begin = row * m.s.columns, length = m.row_length(row);
   for (unsigned first = 0; first < rank; first += chunk) {
     float partial[chunk] = {};
-    for (std::size_t j = lane; j < length; j += 32 * batch) {
-      const unsigned left = left_of(j, length);
+    for_each_batch<batch, 32>(lane, length, [&](std::size_t j, auto left) {
       float* const u = m.u + begin + j;
       float values[batch];
       if (first == 0) {
-        load_sums(g + begin, m.u + begin, j, left, feedback, values);
+        load_sums(g + begin, m.u + begin, j, 32 * left, feedback, values);
 #pragma unroll
         for (unsigned r = 0; r < batch; ++r)
-          if (r * 32 < left)
+          if (r < left)
             u[r * 32] = values[r];
       } else {
-        load_sums(u, u, 0, left, false, values);
+        load_column(u, 32, left, values);
       }
 #pragma unroll
       for (unsigned r = 0; r < batch; ++r)
-        if (r * 32 < left) {
+        if (r < left) {
           float factors[chunk];
           load_factors<width>(q + (j + r * 32) * rank, first, rank, factors);
 #pragma unroll
           for (unsigned c = 0; c < chunk; ++c)
             partial[c] += values[r] * factors[c];
         }
-    }
+    });
 #pragma unroll
-    for (unsigned c = 0; c < chunk; ++c) {
-      const double total = ordered_sum(partial[c]);
-      if (lane == 0 && first + c < rank)
-        p[row * rank + first + c] = canonical(static_cast<float>(total));
-    }
+    for (unsigned c = 0; c < chunk; ++c)
+      if (first + c < rank) {
+        const double total = ordered_sum(partial[c]);
+        if (lane == 0)
+          p[row * rank + first + c] = canonical(static_cast<float>(total));
+      }
   }
 }
 
@@ -200,12 +201,12 @@ struct Strip {
   float rows[block_rows][most_rank];
 
   __device__ void load(const float* p, const Shape& s) {
-    const unsigned row = threadIdx.x / chunk;
+    constexpr unsigned part = strip_threads / block_rows;  // of a row's threads
+    const unsigned row = threadIdx.x / part;
     const std::size_t i = blockIdx.y * block_rows + row;
-    for (unsigned first = 0; first < s.rank; first += chunk) {
-      const unsigned c = first + threadIdx.x % chunk;
-      rows[row][c] = c < s.rank && i < s.rows ? p[i * s.rank + c] : 0.0f;
-    }
+    for (unsigned first = 0; first < s.rank; first += chunk)
+      for (unsigned c = first + threadIdx.x % part; c < first + chunk; c += part)
+        rows[row][c] = c < s.rank && i < s.rows ? p[i * s.rank + c] : 0.0f;
     __syncthreads();
   }
 };
@@ -273,14 +274,14 @@ __global__ void __launch_bounds__(strip_threads)
     float* const u = m.u + i * columns + j;
     float values[batch], sent[batch] = {};
     load_column(u, columns, left, values);
-    for (unsigned first = 0; first < rank; first += chunk) {
-      float factors[chunk];
+    for (unsigned first = 0; first < rank; first += few) {
+      float factors[few];
       load_factors<1>(q + j * rank, first, rank, factors);
 #pragma unroll
       for (unsigned r = 0; r < batch; ++r)
         if (r < left)
 #pragma unroll
-          for (unsigned c = 0; c < chunk; ++c)  // past the rank: + 0
+          for (unsigned c = 0; c < few; ++c)  // past the rank: + 0
             sent[r] += strip.rows[i - begin + r][first + c] * factors[c];
     }
 #pragma unroll

@@ -14,7 +14,7 @@ namespace syncline {
 
 inline constexpr std::size_t block_rows = 64;  // that u^T P sums in float
 inline constexpr std::size_t most_rank = 64;
-inline constexpr unsigned chunk = 4;  // columns of the factors that a GPU's thread sums at once
+inline constexpr unsigned chunk = 8;  // columns of the factors that a GPU's thread sums at once
 inline constexpr double dependent = 1e-20;  // of its squared length is left: only rounding
 
 struct Shape {

@@ -181,6 +181,15 @@ TEST(DeviceBaselines, CanBeMeasured) {
   }
 }
 
+// Where every kernel of powersgd takes as much at once as it can, and has some left.
+TEST(DevicePowersgd, GivesTheBytesOfTheReferenceOfLongColumns) {
+  if (const std::string reason = why_no_device(); !reason.empty())
+    GTEST_SKIP() << "no GPU test: " << reason;
+  const std::vector<float> gradient = gauss(1100000, 1);
+  expect_the_reference("powersgd", settings_at(Registered<Compressor>::find("powersgd"), ""),
+                       std::span<const float>(gradient));
+}
+
 // Without CUDA in the build there is nothing to name, and one skipped test says so.
 std::vector<std::string> device_names() {
   const std::vector<std::string> names = Registered<DeviceCompressor>::names();
