@@ -123,8 +123,10 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
     }
   const Exchange& own = *setup.traffic.exchange;
   const Exchange& rival = *even.rival.exchange;
+  const Schedule& schedule = *setup.scenario.schedule;
   std::string text =
-      "\nbreak-even bandwidth against bsp, " + rival.name +
+      "\nbreak-even bandwidth against " + (schedule.sparsifiers_only ? "bsp" : schedule.name) +
+      ", " + rival.name +
       (&own == &rival ? "" : " (" + own.name + " does not add dense gradients)") +
       " and no compressor, with the same buckets and overlap" +
       (setup.scenario.link_bandwidths.empty() ? "" : ", of the links that bandwidth-factor names") +

@@ -24,10 +24,11 @@ struct BandwidthRange {
   double to = 0;
 };
 
-// At which bandwidths a compressed scenario is faster than its dense rival: `bsp` with the same
-// exchange (Scenario::dense_exchange) and no compressor, all else equal. Usually below a limit,
-// where bytes take longer than compressing them; above a limit if its messages have more bytes in
-// fewer steps; between two if compressing them then takes longer than what is left of these.
+// At which bandwidths a compressed scenario is faster than its dense rival: the same schedule
+// (`bsp`, where it is `topk-sgd`) with the same exchange (Scenario::dense_exchange) and no
+// compressor, all else equal. Usually below a limit, where bytes take longer than compressing them;
+// above a limit if its messages have more bytes in fewer steps; between two if compressing them
+// then takes longer than what is left of these.
 struct BreakEven {
   // Both are looked at again at the limits, with exchanges as long as they are there. False if a
   // limit then moves by more than a factor of four; where ranks of several buckets drift apart with

@@ -92,5 +92,37 @@ TEST(BreakEvenOfARange, IsOneNumberWhereTheTableWasMeasured) {
   EXPECT_EQ(explained_with(table, false).find("range"), std::string::npos);
 }
 
+// What `explain --json` has of this, on two hosts.
+nlohmann::json cell_of(const std::string& schedule, const std::vector<std::string>& more) {
+  std::vector<std::string> arguments{"explain",  "--platform",     "two-hosts", "--model",
+                                     "resnet20", "--throughput",   "100",       "--overlap",
+                                     "off",      "--bucket-bytes", "all",       "--schedule",
+                                     schedule,   "--json"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  const Ended ended = run_program(arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  return nlohmann::json::parse(ended.out)["cells"][0];
+}
+
+// The dense line is an iteration of the schedule that the sentence above it names.
+TEST(BreakEven, NamesTheScheduleThatItsDenseLineIsOf) {
+  const std::vector<std::string> topk{"--compressor", "topk", "--device", "v100-modelled"};
+  const std::map<std::string, std::string> rivals{
+      {"bsp", "bsp"}, {"local-sgd", "local-sgd"}, {"topk-sgd", "bsp"}};
+  for (const auto& [schedule, rival] : rivals) {
+    std::vector<std::string> arguments{"explain", "--platform", "two-hosts",
+                                       "--model", "resnet20",   "--throughput",
+                                       "100",     "--schedule", schedule};
+    arguments.insert(arguments.end(), topk.begin(), topk.end());
+    const Ended ended = run_program(arguments);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    expect_mentions(ended.out, {"\nbreak-even bandwidth against " + rival + ", ring ("});
+    const nlohmann::json dense = cell_of(rival, {"--exchange", "ring"});
+    EXPECT_DOUBLE_EQ(cell_of(schedule, topk)["break_even"]["dense_iteration_s"].get<double>(),
+                     dense["bounds"]["bucket_after_bucket_s"].get<double>())
+        << schedule;
+  }
+}
+
 }  // namespace
 }  // namespace syncline
