@@ -201,6 +201,11 @@ double Model::again_flop() const {
   return sum_of(layers, &Layer::again_flop);
 }
 
+bool Model::keeps_no_scores() const {
+  return sum_of(layers, &Layer::activation_bytes) > 0 &&
+         sum_of(layers, &Layer::attention_bytes) == 0;
+}
+
 Model read_model(const std::string& path, int value_bytes) {
   constexpr std::size_t most_file_bytes = 64'000'000;
   std::string text = text_of_file(path, most_file_bytes);

@@ -43,6 +43,8 @@ struct Model {
   double forward_flop() const;  // per sample
   double attention_flop() const;
   double again_flop() const;
+  // Its activations are known, and attention's scores are none of them, as with FlashAttention.
+  bool keeps_no_scores() const;
 };
 
 // Reads a model (models/README.md): `layer,parameters,forward_flop` under a `# key: value` header;

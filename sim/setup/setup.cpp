@@ -133,6 +133,27 @@ void set_recomputed(const Scenario& scenario, Model& model) {
                                                                     : 0;
 }
 
+// What was chosen does less than one may expect of it.
+std::vector<std::string> surprises_of(const Scenario& scenario, const Model& model,
+                                      const ComputeTimes& compute,
+                                      const std::vector<Bucket>& buckets) {
+  std::vector<std::string> all;
+  if (scenario.learns() && scenario.optimizer_adapts)
+    all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
+  if (scenario.slowdown_beside_collectives() > 0 &&
+      std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; }))
+    all.emplace_back(
+        "overlap-slowdown with fusion-cycle: gradients go in the cycles of a backward pass that "
+        "nothing slows down");
+  if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
+    all.push_back(fmt::format(
+        "recompute = selective spares no memory: model {} keeps no scores of attention (its file "
+        "counts on FlashAttention), and computing them again takes {:.1f} % more computation; full "
+        "spares memory, off time",
+        model.name, 100 * compute.again_part / (compute.forward_part + compute.backward_part)));
+  return all;
+}
+
 // An epoch is that of the data where the user has not said it.
 int epoch_iterations_of(const Scenario& scenario, const Lesson* lesson, int workers) {
   if (scenario.warm_up_densities.empty() || lesson == nullptr || scenario.epoch_iterations)
@@ -289,13 +310,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
-  if (lesson != nullptr && scenario.optimizer_adapts)
-    warnings.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
-  if (scenario.slowdown_beside_collectives() > 0 &&
-      std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; }))
-    warnings.emplace_back(
-        "overlap-slowdown with fusion-cycle: gradients go in the cycles of a backward pass that "
-        "nothing slows down");
+  std::ranges::move(surprises_of(scenario, model, compute, buckets), std::back_inserter(warnings));
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back(
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",

@@ -1,4 +1,5 @@
 // Devices, precisions and memory: what a user may get wrong, and what a result says.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -94,6 +95,28 @@ TEST(Devices, KnowWhatRecomputeSparesOfTheirMemory) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   expect_mentions(ended.out, {"+ 4 samples x 11.91 GB of activations = 58.16 GB > 40 GB of a100",
                               "recompute full is the fastest", "recompute off does not fit"});
+}
+
+// Korthikanti et al. 2022: what selective recomputation leaves out are scores of pairs of tokens;
+// FlashAttention keeps none. Its products take 4 s s h of a block's 2 s (4 h h + 3 h f) + 4 s s h.
+TEST(Devices, WarnThatSelectiveRecomputeSparesNothingOfFlashAttention) {
+  const auto ended = [](const std::string& model, const std::string& recompute) {
+    return run_device({"--model", model, "--precision", "bf16", "--efficiency", "0.4", "--batch",
+                       "1", "--recompute", recompute},
+                      TemporaryFolder().path());
+  };
+  const double s = 4096, h = 4096, f = 11008, words = 32000, blocks = 32;
+  const double attention = blocks * 4 * s * s * h;
+  const double forward = blocks * 2 * s * (4 * h * h + 3 * h * f) + attention + 2 * s * h * words;
+  const Ended llama = ended("llama-2-7b", "selective");
+  EXPECT_EQ(llama.code, 0) << llama.err;
+  expect_mentions(llama.out,
+                  {"recompute = selective spares no memory: model llama-2-7b",
+                   fmt::format("takes {:.1f} % more computation", 100 * attention / (3 * forward)),
+                   "full spares memory"});
+  for (const auto& [model, recompute] : std::vector<std::pair<std::string, std::string>>{
+           {"llama-2-7b", "full"}, {"llama-2-7b", "off"}, {"gpt-1.3b", "selective"}})
+    EXPECT_EQ(ended(model, recompute).out.find("spares no"), std::string::npos) << model;
 }
 
 // 28 bytes for each of 25.56 million parameters.
