@@ -27,6 +27,13 @@ int round(const Settings& settings) {
   return static_cast<int>(settings.number("local-steps"));
 }
 
+std::vector<std::string> keeps(const Settings& settings) {
+  std::vector<std::string> all{"last average"};  // from which the change is told
+  if (settings.number("outer-momentum") > 0)
+    all.emplace_back("outer momentum");
+  return all;
+}
+
 std::string misfit(const Settings& settings, const Exchange& exchange) {
   if (delay(settings) >= round(settings))
     return std::string("average-delay = ") + std::to_string(delay(settings)) +
@@ -96,6 +103,7 @@ const Registered<Schedule> entry{{
     .round = round,
     .replica = replica,
     .delay = delay,
+    .keeps = keeps,
     .misfit = misfit,
     .worker = worker,
 }};

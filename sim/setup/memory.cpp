@@ -33,21 +33,57 @@ StateShares shares_of(const Scenario& scenario, const Topology& topology) {
           .optimizer = shard};
 }
 
-std::vector<Kept> kept_of(const Scenario& scenario, const Topology& topology) {
+// `encoded` values of gradients become messages of this worker in an iteration.
+std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const Topology& topology,
+                          double encoded) {
   const Schedule& schedule = *scenario.schedule;
   const StateShares shares = shares_of(scenario, topology);
   const Precision precision = kept_in(scenario.arithmetic);
   const auto bytes = static_cast<double>(value_bytes(precision));
+  constexpr double of_fp32 = 4;
   std::vector<Kept> kept{{bytes, shares.parameters, "parameters"},
                          {bytes, shares.gradients, "gradients"}};
-  if (schedule.server != nullptr)  // servers have the rest
-    return kept;
-  if (precision != Precision::fp32)
-    kept.push_back({4, shares.optimizer, "fp32 copy"});
-  constexpr int sgd_values = 3;  // of which a step keeps none; each state is read and written
-  if (const int states = (scenario.optimizer_values - sgd_values) / 2; states > 0)
-    kept.push_back({4.0 * states, shares.optimizer, scenario.written.at("optimizer")});
+  if (schedule.server == nullptr) {  // else servers have these
+    if (precision != Precision::fp32)
+      kept.push_back({of_fp32, shares.optimizer, "fp32 copy"});
+    constexpr int sgd_values = 3;  // of which a step keeps none; each state is read and written
+    if (const int states = (scenario.optimizer_values - sgd_values) / 2; states > 0)
+      kept.push_back({of_fp32 * states, shares.optimizer, scenario.written.at("optimizer")});
+  }
+  if (schedule.keeps != nullptr)
+    for (const std::string& what : schedule.keeps(scenario.schedule_settings))
+      kept.push_back({of_fp32, 1, what});
+  const Compressor& compressor = *scenario.compressor;
+  const double share = encoded / static_cast<double>(model.parameters());
+  if (share > 0 && compressor.keeps_residual(scenario.compressor_settings))
+    kept.push_back({of_fp32, share, "residual"});
+  if (share > 0 && compressor.momentum.of != nullptr &&
+      compressor.momentum.of(scenario.compressor_settings) > 0)
+    kept.push_back({of_fp32, share, "momentum of " + compressor.name});
   return kept;
+}
+
+// Units whose parameters are whole on each worker at a time: the one that computes, and those that
+// are gathered meanwhile.
+struct Gathered {
+  std::size_t units = 0;
+  double parameters = 0;  // the most of so many that follow each other
+};
+
+Gathered gathered_at_once(const Scenario& scenario, const Model& model, const Topology& topology) {
+  if (shares_of(scenario, topology).parameters == 1)
+    return {};
+  const Sharding how = scenario.schedule->sharding(scenario.schedule_settings);
+  const std::vector<Bucket> units = unit_buckets(model, how.parts);
+  Gathered most{.units = std::min(units.size(), static_cast<std::size_t>(how.prefetch) + 1)};
+  double sum = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    sum += static_cast<double>(units[i].parameters);
+    if (i >= most.units)
+      sum -= static_cast<double>(units[i - most.units].parameters);
+    most.parameters = std::max(most.parameters, sum);
+  }
+  return most;
 }
 
 // Bytes of a sample that are in memory at once, in 16 bits, by the model's file: what forward
@@ -103,13 +139,13 @@ const Device* smallest_device(const Scenario& scenario, const Cluster& cluster) 
 }  // namespace
 
 std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& model,
-                                      const Cluster& cluster) {
+                                      const Cluster& cluster, double encoded) {
   const Device* device = smallest_device(scenario, cluster);
   if (device == nullptr)
     return std::nullopt;
   std::string terms;
   double bytes = 0;
-  for (const auto& [of_each, share, what] : kept_of(scenario, cluster.topology)) {
+  for (const auto& [of_each, share, what] : kept_of(scenario, model, cluster.topology, encoded)) {
     bytes += of_each * share;
     terms += fmt::format("{}{:g}{} {}", terms.empty() ? "" : " + ", of_each,
                          share < 1 ? fmt::format(" x {:.4g}", share) : "", what);
@@ -117,6 +153,14 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   const auto parameters = static_cast<double>(model.parameters());
   MemoryNeed need{.bytes = parameters * bytes, .has_bytes = device->memory_bytes, .arithmetic = {}};
   need.arithmetic = fmt::format("{:.4g} B parameters x ({}) bytes", parameters / 1e9, terms);
+  if (const Gathered gathered = gathered_at_once(scenario, model, cluster.topology);
+      gathered.units > 0) {
+    const auto of_each = static_cast<double>(value_bytes(kept_in(scenario.arithmetic)));
+    need.bytes += gathered.parameters * of_each;
+    need.arithmetic +=
+        fmt::format(" + {:.4g} B of {} gathered unit{} x {:g} bytes", gathered.parameters / 1e9,
+                    gathered.units, gathered.units == 1 ? "" : "s", of_each);
+  }
   const double activations = activation_bytes_of(scenario, model);
   if (activations > 0) {
     need.bytes += scenario.batch * activations;

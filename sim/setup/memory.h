@@ -11,16 +11,16 @@
 namespace syncline {
 
 struct MemoryNeed {
-  double bytes = 0;        // of parameters, gradients, optimizer and stated activations
+  double bytes = 0;        // of what the arithmetic names
   double has_bytes = 0;    // of the device
   std::string arithmetic;  // "13 B parameters x (2 + ...) bytes = 208 GB > 80 GB of h100"
 
   bool fits() const { return bytes <= has_bytes; }
 };
 
-// On the worker with the least memory. None where no device of a worker is in
-// platforms/devices.csv.
+// On the worker with the least memory, of which `encoded` values of gradients become messages in
+// an iteration (Traffic::encoded_of). None where no device of a worker is in platforms/devices.csv.
 std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& model,
-                                      const Cluster& cluster);
+                                      const Cluster& cluster, double encoded = 0);
 
 }  // namespace syncline

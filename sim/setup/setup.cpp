@@ -315,7 +315,8 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     warnings.push_back(
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
                     *scenario.iterations, traffic.round, *iterations));
-  std::optional<MemoryNeed> memory = memory_need(scenario, model, traffic.cluster);
+  std::optional<MemoryNeed> memory = memory_need(
+      scenario, model, traffic.cluster, static_cast<double>(traffic.encoded_of(model_bucket)));
   if (memory && !memory->fits())
     warnings.push_back(too_large_for_memory + memory->arithmetic);
   DevicePrice price;

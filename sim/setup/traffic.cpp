@@ -58,6 +58,20 @@ Payload Traffic::payload_of(const Bucket& bucket, int iteration) const {
   return payload;
 }
 
+std::uint64_t Traffic::encoded_of(const Bucket& bucket) const {
+  if (!compression.on() || partners == Schedule::Partners::aggregators)
+    return 0;
+  const Payload payload = payload_of(bucket, -1);
+  if (partners == Schedule::Partners::servers || exchange->uses_servers)
+    return payload.elements;
+  std::uint64_t encoded = 0;
+  for (const auto& action : plan_of(payload, 0))
+    if (const Work* work = std::get_if<Work>(&action);
+        work != nullptr && work->kind == Work::Kind::encode)
+      encoded += work->elements;
+  return encoded;
+}
+
 std::uint64_t Traffic::pulled_bytes(const Payload& payload, double scale) const {
   return (compressed_pulls ? scaled(payload.bytes, scale) : payload.dense_bytes) +
          payload.small_bytes;

@@ -72,6 +72,8 @@ struct Traffic {
   std::uint64_t compressed_of(const Bucket& bucket) const {
     return bucket.parameters - bucket.small_parameters;
   }
+  // One worker makes messages of so many values for a bucket: of a part, where a node adds first.
+  std::uint64_t encoded_of(const Bucket& bucket) const;
   std::uint64_t shard_of(const Bucket& bucket) const;
   // The software of this rank, if it is a server, takes so long for so many bytes of its messages.
   double handling_s(const Payload& payload, int rank, double bytes, int cores) const;

@@ -119,6 +119,26 @@ TEST(Devices, WarnThatSelectiveRecomputeSparesNothingOfFlashAttention) {
     EXPECT_EQ(ended(model, recompute).out.find("spares no"), std::string::npos) << model;
 }
 
+// What is in memory is named: a worker of two nodes compresses all, or with `hierarchical` the
+// fourth that it sends between nodes; inhad compresses on the node's host.
+TEST(Devices, NameTheResidualsInTheirMemory) {
+  const auto memory = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "explain", "--platform", "cloud:nodes=2:gpus=4", "--model",      "resnet50", "--throughput",
+        "300",     "--device",   "v100-modelled",        "--compressor", "topk"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended explained = run_program(arguments);
+    EXPECT_EQ(explained.code, 0) << explained.err;
+    return explained.out;
+  };
+  expect_mentions(memory({}), {"(4 parameters + 4 gradients + 4 residual) bytes"});
+  expect_mentions(memory({"--exchange", "hierarchical"}),
+                  {"(4 parameters + 4 gradients + 4 x 0.25 residual) bytes"});
+  expect_mentions(memory({"--schedule", "asp"}), {"4 gradients + 4 residual) bytes"});
+  expect_mentions(memory({"--schedule", "inhad"}), {"(4 parameters + 4 gradients) bytes"});
+  expect_mentions(memory({"--dense-below", "1000000000"}), {"(4 parameters + 4 gradients) bytes"});
+}
+
 // 28 bytes for each of 25.56 million parameters.
 TEST(Devices, SayAtWhichRateAnOptimizerSteps) {
   const auto explained = [](const std::string& device) {

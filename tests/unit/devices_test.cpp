@@ -211,11 +211,61 @@ TEST(Memory, CountsTheShardsOfFsdp) {
                  {"memory-bandwidth", "1e12"}});
     return *need_of(more, 1e9, {"h100", "h100", "h100", "h100"});
   };
-  EXPECT_EQ(bytes_of({}).bytes, 1e9 * (2 + 2 + 12) / 4);
+  const double gathered = 1e9 * 2;  // the only unit
+  EXPECT_EQ(bytes_of({}).bytes, gathered + 1e9 * (2 + 2 + 12) / 4);
   EXPECT_EQ(bytes_of({{"zero", "2"}}).bytes, 1e9 * (2 + (2 + 12) / 4.0));
   EXPECT_EQ(bytes_of({{"zero", "1"}}).bytes, 1e9 * (2 + 2 + 12 / 4.0));
-  EXPECT_EQ(bytes_of({{"no-sync", "on"}}).bytes, 1e9 * (2 / 4.0 + 2 + 12 / 4.0));
-  expect_mentions(bytes_of({}).arithmetic, {"2 x 0.25 parameters", "8 x 0.25 adam"});
+  EXPECT_EQ(bytes_of({{"no-sync", "on"}}).bytes, gathered + 1e9 * (2 / 4.0 + 2 + 12 / 4.0));
+  expect_mentions(bytes_of({}).arithmetic, {"2 x 0.25 parameters", "8 x 0.25 adam",
+                                            " + 1 B of 1 gathered unit x 2 bytes = "});
+}
+
+// While one computes `prefetch` others are gathered; a worker alone gathers nothing.
+TEST(Memory, HasTheUnitsThatFsdpGathers) {
+  Model model{.name = "net", .sample = "s", .layers = {}};
+  for (const std::uint64_t parameters : {700, 100, 400, 500, 200})
+    model.layers.push_back({"h." + std::to_string(model.layers.size()), parameters * 1'000'000, 1});
+  const auto gathered = [&](const std::map<std::string, std::string>& more, int workers = 4) {
+    std::map<std::string, std::string> options{{"schedule", "fsdp"}};
+    options.insert(more.begin(), more.end());
+    const std::vector<std::string> devices(static_cast<std::size_t>(workers), "h100");
+    const auto need = memory_need(resolve(given(options)), model, workers_on(devices));
+    return need->bytes - 1.9e9 * (4 + 4) / workers;
+  };
+  EXPECT_DOUBLE_EQ(gathered({{"prefetch", "0"}}), 4 * 700e6);
+  EXPECT_DOUBLE_EQ(gathered({}), 4 * 900e6);  // 400 and 500, which follow each other
+  EXPECT_DOUBLE_EQ(gathered({{"prefetch", "2"}}), 4 * 1200e6);
+  EXPECT_DOUBLE_EQ(gathered({{"prefetch", "9"}}), 4 * 1900e6);
+  EXPECT_DOUBLE_EQ(gathered({{"units", "1"}}), 4 * 1900e6);
+  EXPECT_NEAR(gathered({}, 1), 0, 1);
+}
+
+// A residual for each value that a worker makes messages of, and DGC's momentum for each, too.
+TEST(Memory, HasWhatCompressorsKeep) {
+  const Model model{.name = "net", .sample = "s", .layers = {{"a", 1'000'000'000, 1}}};
+  const auto need = [&](std::map<std::string, std::string> options, double encoded) {
+    options.insert({{"device", "h100-modelled"}});
+    return *memory_need(resolve(given(options)), model, workers_on({"h100"}), encoded);
+  };
+  EXPECT_EQ(need({{"compressor", "topk"}}, 1e9).bytes, 1e9 * (4 + 4 + 4));
+  expect_mentions(need({{"compressor", "topk"}}, 1e9).arithmetic,
+                  {"(4 parameters + 4 gradients + 4 residual) bytes"});
+  EXPECT_EQ(need({{"compressor", "topk"}}, 0.25e9).bytes, 1e9 * (4 + 4 + 1));
+  EXPECT_EQ(need({{"compressor", "topk"}}, 0).bytes, 1e9 * (4 + 4));
+  EXPECT_EQ(need({{"compressor", "topk"}, {"precision", "bf16"}}, 1e9).bytes,
+            1e9 * (2 + 2 + 4 + 4));
+  EXPECT_EQ(need({{"compressor", "topk"}, {"error-feedback", "off"}}, 1e9).bytes, 1e9 * (4 + 4));
+  EXPECT_EQ(need({{"compressor", "qsgd"}}, 1e9).bytes, 1e9 * (4 + 4));
+  EXPECT_EQ(need({{"compressor", "dgc"}, {"momentum", "0.9"}}, 1e9).bytes, 1e9 * (4 + 4 + 4 + 4));
+}
+
+TEST(Memory, HasWhatLocalSgdAveragesFrom) {
+  const std::vector<std::string> h100{"h100"};
+  EXPECT_EQ(need_of({{"schedule", "local-sgd"}}, 1e9, h100)->bytes, 1e9 * (4 + 4 + 4));
+  const auto diloco = need_of(
+      {{"schedule", "local-sgd"}, {"outer-momentum", "0.9"}, {"precision", "bf16"}}, 1e9, h100);
+  EXPECT_EQ(diloco->bytes, 1e9 * (2 + 2 + 4 + 4 + 4));
+  expect_mentions(diloco->arithmetic, {"4 fp32 copy + 4 last average + 4 outer momentum) bytes"});
 }
 
 }  // namespace
