@@ -113,10 +113,11 @@ const std::vector<Figure> all_rows{
     row("scaling_efficiency", &Figures::scaling_efficiency, Unit::share, column | summary | mean,
         "throughput over what the same workers would do alone, in the long run",
         "Alone each has its batch and precision, takes the optimizer's whole step, computes "
-        "nothing again and sends nothing, whatever schedule, compressor and recompute do. It is a "
-        "result; the option efficiency is the part of a host's peak that a "
-        "model reaches.",
-        {.titles = {"scaling", "scaling efficiency"}, .allowed = any_share}),
+        "nothing again and sends nothing, whatever schedule, compressor and recompute do. It is "
+        "more than 100 % where workers take only a share of that step (fsdp) or servers take it, "
+        "and by chance with jitter. It is a result; the option efficiency is the part of a host's "
+        "peak that a model reaches.",
+        {.titles = {"scaling", "scaling efficiency"}}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,
         "the training objective at the end: over all training data, with what the problem adds",
         "Only cells with the option learn have it; it is null after a divergence.",

@@ -49,7 +49,9 @@ const std::vector<GlossaryWord>& glossary() {
       {"scaling efficiency",
        "throughput(n) / what the n workers would do alone in the long run, whatever the schedule; "
        "`scaling` in tables",
-       "It is 1 where communication costs nothing, and at most 1", small_run + " --workers 1,2"},
+       "It is 1 where communication costs nothing, and more where workers share the optimizer's "
+       "step",
+       small_run + " --workers 1,2"},
       {"throughput",
        "as an option: the samples/s that one worker does alone. As a result: those of all workers "
        "together",

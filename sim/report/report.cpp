@@ -268,9 +268,7 @@ Figures figures_of(const Trace& trace, int batch) {
   add_percentiles(workers, measured, figures);
   add_window(trace, progress, measured, batch, figures);
   add_workers(trace, workers, spent, figures);
-  // What is applied in the window may have been computed before it, or by chance sooner.
-  figures.scaling_efficiency =
-      std::min(figures.throughput_samples_per_s / (batch * trace.alone_per_s), 1.0);
+  figures.scaling_efficiency = figures.throughput_samples_per_s / (batch * trace.alone_per_s);
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);

@@ -157,7 +157,12 @@ void expect_no_less_than_bounds(const DrawnCell& cell) {
   const double most_s = figures.iteration_mean_s * (1 + 1e-9);
   EXPECT_LE(figures.bound_compute_s, most_s);
   EXPECT_LE(figures.bound_link_s, most_s);
-  EXPECT_LE(figures.scaling_efficiency, 1);
+  const Trace& trace = cell.run.trace;
+  EXPECT_NEAR(figures.scaling_efficiency * trace.alone_per_s * figures.iteration_mean_s,
+              trace.workers, 1e-9 * trace.workers);
+  if (cell.alike) {  // else by chance
+    EXPECT_LE(figures.scaling_efficiency, 1 + 1e-9);
+  }
   EXPECT_LE(figures.server_busy.value_or(0), 1);
   EXPECT_FALSE(cell.run.below_its_bound());
   for (const BusyLink& link : figures.busiest_links)

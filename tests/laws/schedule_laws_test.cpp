@@ -303,9 +303,9 @@ TEST(LocalSgd, TakesItsStepsAndOneAveragePerRound) {
   }
 }
 
-TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
+TEST(EverySchedule, IsNeverMoreEfficientThanItsComputationAllows) {
   // Once, seconds of computation were those of other iterations than the window's: with jitter and
-  // a fast network, 1.05.
+  // a fast network, 1.05 of what these would do alone.
   const std::string platform = star_platform({.nodes = 8, .nic_Bps = 1e12, .nic_latency_s = 1e-9});
   const std::string model = model_of({1000});
   for (const char* schedule : {"bsp", "asp", "ssp", "inhad"})
@@ -317,7 +317,9 @@ TEST(EverySchedule, IsNeverMoreEfficientThanWorkersAlone) {
                                          {"jitter", "0.5"},
                                          {"seed", seed}})
                                   .figures;
-      EXPECT_LE(figures.scaling_efficiency, 1) << schedule << " " << seed;
+      const double alone_s = 0.1;  // in the mean
+      EXPECT_LE(figures.scaling_efficiency * figures.compute_s, alone_s * (1 + 1e-9))
+          << schedule << " " << seed;
       if (schedule == std::string("asp")) {
         EXPECT_GT(figures.compute_s, 0.999 * figures.iteration_mean_s) << "it only computes";
       }
@@ -329,7 +331,7 @@ TEST(EverySchedule, RunsOnItsOwn) {
   for (const Options& options : all_schedules_and_exchanges()) {
     const Figures figures = simulated(options).figures;
     EXPECT_GT(figures.throughput_samples_per_s, 0) << options.at("schedule");
-    EXPECT_LE(figures.scaling_efficiency, 1) << options.at("schedule");
+    EXPECT_LE(figures.scaling_efficiency, 1 + 1e-9) << options.at("schedule");
     EXPECT_FALSE(figures.bottleneck.empty());
   }
 }

@@ -253,6 +253,23 @@ TEST(Law27, WhatWorkersDoAloneIsOneNumberForEverySchedule) {
       }
 }
 
+// Once it stopped at 100 %: four shards' steps and two looked alike.
+TEST(Law27, WhoStepsLessThanAloneIsMoreEfficientThanAlone) {
+  for (const int workers : {1, 2, 4}) {
+    const Figures figures =
+        simulated({{"platform",
+                    star_platform({.nodes = workers, .nic_Bps = 1e18, .nic_latency_s = 1e-9})},
+                   {"model", model_of({3'000'000})},
+                   {"schedule", "fsdp"},
+                   {"optimizer", "adam"},
+                   {"memory-bandwidth", "8e9"}})
+            .figures;
+    const double step_s = 7 * 4 * 3e6 / 8e9;  // of the 0.1 s that 10 samples take
+    EXPECT_NEAR(figures.scaling_efficiency, 0.1 / (0.1 - step_s + step_s / workers), 1e-6)
+        << workers;
+  }
+}
+
 TEST(Law16, FiguresAreOfTheWindow) {
   // Twice as many iterations change neither bytes nor staleness per iteration, and no link is more
   // than full, though one node is slow and works on alone at the end.
