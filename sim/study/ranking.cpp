@@ -197,7 +197,13 @@ Ranking ranked_by_throughput(const Results& results, const Places& places) {
     ranking.contests = contests_of(results, places, chosen, told_of(results, places, choices));
   };
   contest_over(settings);
-  if (all_differ()) {  // nothing is chosen: then what is asked about competes, if it can
+  if (all_differ()) {  // nothing is chosen: then what is bought competes, wherever it is asked
+                       // about
+    std::erase_if(settings,
+                  [](const std::string& option) { return role_of(option) == Role::purchase; });
+    contest_over(settings);
+  }
+  if (all_differ()) {  // then what is asked about competes, if it can
     std::erase_if(settings, std::not_fn(never_competes));
     contest_over(settings);
   }

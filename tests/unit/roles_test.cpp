@@ -91,6 +91,28 @@ TEST(Roles, LetPlatformsCompeteEachByItsBest) {
   EXPECT_FALSE(rank(results).sentences.front().starts_with("Each")) << "of another model";
 }
 
+// Who has to be assumed is no reason to buy: platforms compete at each value of what is asked.
+TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
+  std::vector<Result> results;
+  for (const auto& [platform, slowdown, samples_per_s] : {std::tuple("dgx:nodes=2", "0", 150.0),
+                                                          {"dgx:nodes=2", "published", 100.0},
+                                                          {"dgx:nodes=4", "0", 300.0},
+                                                          {"dgx:nodes=4", "published", 210.0}})
+    results.push_back(
+        made_result({{"platform", platform}, {"overlap-slowdown", slowdown}}, samples_per_s));
+  const Ranking ranking = rank(results);
+  EXPECT_EQ(ranking.contests.size(), 2U);
+  EXPECT_EQ(ranking.sentences,
+            (std::vector<std::string>{
+                "Of 2 combinations of overlap-slowdown, the fastest is platform dgx:nodes=4 in 2.",
+                "The largest lead is at overlap-slowdown published: platform dgx:nodes=4 is the "
+                "fastest: 210 samples/s (its gradients miss 3 others), 2.1 x the next, platform "
+                "dgx:nodes=2 (100)."}));
+  // Each of a size of its own: then they compete as they are.
+  results.erase(results.begin() + 1, results.begin() + 3);
+  EXPECT_EQ(rank(results).contests.size(), 1U);
+}
+
 TEST(Roles, OfPlatformsOfOneStemHaveWholeNames) {
   const std::vector<Result> results{made_result({{"platform", "a/p.xml"}}, 100),
                                     made_result({{"platform", "b/p.xml"}}, 200),
