@@ -275,8 +275,11 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
       }))
     distributions.clear();  // these two are measured anyway
   const std::size_t more = unanswered.size() - 1;
+  const std::string all = more > 0 ? "all" : "it";
   return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +
-         "; to measure " + (more > 0 ? "all" : "it") + ": " +
+         (header_value(*this, "model") != nullptr
+              ? "; the table is modelled, and needs no device; to add " + all + ": "
+              : "; to measure " + all + ": ") +
          command_for(*this, published ? questions : unanswered, distributions);
 }
 

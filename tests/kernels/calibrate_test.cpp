@@ -42,7 +42,10 @@ std::string advised(const std::string& path, const Compressor& compressor, const
                     double elements) {
   const std::string error =
       read_cost_table(path).lacking({{&compressor, settings, "encode", elements}});
-  const std::string before = "to measure it: syncline-calibrate ";
+  const std::string before = path.ends_with("modelled.csv")
+                                 ? "; the table is modelled, and needs no device; to add it: "
+                                   "syncline-calibrate "
+                                 : "; to measure it: syncline-calibrate ";
   const std::size_t at = error.find(before);
   EXPECT_NE(at, std::string::npos) << error;
   return at == std::string::npos ? "" : error.substr(at + before.size());
