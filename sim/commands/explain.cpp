@@ -313,6 +313,9 @@ std::string explain(const Scenario& scenario, bool json) {
                                      : fmt::format(", in {} micro-steps of {} samples",
                                                    setup.compute.micro_steps, scenario.batch),
       setup.compute.source);
+  if (!setup.price.empty())
+    text += fmt::format("  price {:.4g} for an hour of a worker, in the mean: {}\n",
+                        *setup.scenario.price, setup.price);
   if (setup.memory)
     text += "  memory at least " + setup.memory->arithmetic + "\n";
   if (setup.traffic.compression.on())

@@ -237,7 +237,7 @@ std::vector<Option> fixed_options() {
                    "With 2 every link is twice as fast, with *-nic*:2 the cards: that counts "
                    "besides, and where several patterns fit, all count.",
                    "*-nic*:0.5"),
-               numbers(1e-6, 1e3), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
+               numbers(1e-6, 1e6), &Scenario::bandwidth_factor, &Scenario::link_bandwidths),
       of_links(row("latency-factor", nullptr, "", Role::question,
                    "times every latency, instead of the network model's; PATTERN:X, some links'",
                    "With 0.5 every latency is half of the platform's; patterns count as those of "

@@ -9,6 +9,11 @@
 namespace syncline {
 namespace {
 
+// "8 workers", which are more than one.
+bool is_plural(const std::string& choice) {
+  return choice.ends_with(" workers") && choice.find(' ') == choice.rfind(' ');
+}
+
 // "batch 64 does not fit into memory (96.2 GB of 80 GB): not a candidate"; of several, what the
 // least of them takes. Empty where all fit.
 std::string memory_note(const std::vector<Result>& results, const CompetingCells& contest) {
@@ -27,8 +32,9 @@ std::string memory_note(const std::vector<Result>& results, const CompetingCells
   if (words.size() == contest.cells.size() && words.size() > 1)
     return fmt::format("nothing fits into memory (at least {})", bytes);
   const bool one = words.size() == 1;
-  return fmt::format("{} {} not fit into memory ({}{}): {}", few(words), one ? "does" : "do",
-                     one ? "" : "at least ", bytes, one ? "not a candidate" : "no candidates");
+  return fmt::format("{} {} not fit into memory ({}{}): {}", few(words),
+                     one && !is_plural(words.front()) ? "does" : "do", one ? "" : "at least ",
+                     bytes, one ? "not a candidate" : "no candidates");
 }
 
 }  // namespace
@@ -63,9 +69,10 @@ std::string left_out_note(const std::vector<Result>& results, const CompetingCel
   if (words.empty())
     return memory;
   const bool one = words.size() == 1;
+  const bool several = !one || is_plural(words.front());
   return fmt::format("{}: the halves of {} differ by {}{}{}{}",
-                     few(words) + (one ? " is no candidate" : " are no candidates"),
-                     one ? "its window" : "their windows", one ? "" : "up to ", percent(most),
+                     few(words) + (several ? " are no candidates" : " is no candidate"),
+                     several ? "their windows" : "its window", one ? "" : "up to ", percent(most),
                      memory.empty() ? "" : "; ", memory);
 }
 

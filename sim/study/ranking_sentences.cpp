@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "kernels/io/text.h"
 #include "sim/report/readable.h"
 #include "sim/report/runs.h"
 #include "sim/study/hindrances.h"
@@ -268,8 +269,9 @@ std::string each_by_its_best(const std::vector<CompetingCells>& contests,
 std::string prices_of(const Results& results, const Ranking& ranking) {
   std::set<std::string> prices;
   for (const RankedCell& cell : ranking.cells)
-    if (const std::string& price = results[cell.result].provenance.price; !price.empty())
-      prices.insert(price);
+    for (const std::string& price : split(results[cell.result].provenance.price, ';'))
+      if (!price.empty())
+        prices.insert(price);
   return prices.empty() ? "" : fmt::format(" Prices: {}.", fmt::join(prices, "; "));
 }
 

@@ -35,6 +35,7 @@ TEST(LinkFactor, IsOfTheLinksThatItNames) {
   };
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "*-nic*:0.5"}}), ring_s(0.5), 1e-9);
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "node1-nic:0.25"}}), ring_s(0.25), 1e-9);
+  EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "100000"}}), ring_s(1e5), 1e-9);
   // One way alone is slow: its second part follows the first one without a latency.
   EXPECT_NEAR(seconds(pair, {{"bandwidth-factor", "node0-nic_UP:0.25"}}), ring_s(0.25) - latency_s,
               1e-9);

@@ -193,6 +193,18 @@ TEST(Devices, HavePricesWithSellerAndDate) {
   expect_mentions(sweep.out, {"Prices: a100 1.99 USD/h", "h100 3.99 USD/h"});
 }
 
+TEST(Devices, HavePricesInExplainToo) {
+  const auto explained = [](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"explain",  "--platform",   "dgx:nodes=2", "--model",
+                                       "resnet20", "--throughput", "50",          "--price"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments).out;
+  };
+  expect_mentions(explained({"devices"}),
+                  {"price 3.99 for an hour of a worker, in the mean: h100 3.99 USD/h (", "2026-"});
+  EXPECT_EQ(explained({"2"}).find("for an hour"), std::string::npos);
+}
+
 TEST(Devices, AreListed) {
   const Ended ended = run_program({"list", "devices"});
   EXPECT_EQ(ended.code, 0);

@@ -8,6 +8,7 @@
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
 #include "sim/study/subject.h"
+#include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 
 namespace syncline {
@@ -111,6 +112,19 @@ TEST(Roles, LetPlatformsCompeteWhereNothingIsChosen) {
   // Each of a size of its own: then they compete as they are.
   results.erase(results.begin() + 1, results.begin() + 3);
   EXPECT_EQ(rank(results).contests.size(), 1U);
+}
+
+// A mix of devices and one of them: each price is said once.
+TEST(Roles, OfPlatformsNameEachPriceOnce) {
+  std::vector<Result> results{made_result({{"platform", "mixed"}, {"price", "devices"}}, 100),
+                              made_result({{"platform", "alike"}, {"price", "devices"}}, 200)};
+  const std::string h100 = "h100 3.99 USD/h (seller, 2026-09-20)";
+  const std::string a100 = "a100 1.99 USD/h (seller, 2026-09-20)";
+  results[0].provenance.price = h100 + "; " + a100;
+  results[1].provenance.price = h100;
+  for (Result& result : results)
+    result.figures.epoch_cost = 3;
+  expect_mentions(rank(results).sentences.back(), {" Prices: " + a100 + "; " + h100 + "."});
 }
 
 TEST(Roles, OfPlatformsOfOneStemHaveWholeNames) {

@@ -69,7 +69,7 @@ TEST(TooLarge, IsNothingThatScalingStartsFrom) {
   const std::string text = rank({of(8, 120), of(16, 70), of(32, 50)}).sentences.front();
   EXPECT_EQ(text,
             "32 workers: 320 samples/s, 2 x 16 workers, at a scaling efficiency of 80 %; 8 workers "
-            "does not fit into memory (120 GB of 80 GB): not a candidate.");
+            "do not fit into memory (120 GB of 80 GB): not a candidate.");
 }
 
 TEST(TooLarge, IsCountedOverContests) {
