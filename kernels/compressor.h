@@ -40,6 +40,11 @@ struct Draw {
   std::uint32_t tensor = 0;
 };
 
+// Memory that begins at a cache line: vectors then do not straddle two, which costs a tenth of a
+// pass. Where it is much, it asks for large pages (cpu/memory.cpp).
+std::byte* line_aligned(std::size_t bytes);
+void free_line_aligned(std::byte* memory);
+
 // Words that a pass over tiles may write, kept to spare the allocation; contents mean nothing
 // between calls, and copies start without any.
 class Scratch {
@@ -53,32 +58,34 @@ class Scratch {
 
   std::uint32_t* words(std::size_t count) {
     if (words_ == nullptr || count > size_) {  // null where they were moved elsewhere
-      words_ = std::make_unique_for_overwrite<std::uint32_t[]>(count);
+      words_.reset(reinterpret_cast<std::uint32_t*>(line_aligned(4 * count)));
       size_ = count;
     }
     return words_.get();
   }
 
  private:
-  std::unique_ptr<std::uint32_t[]> words_;
+  struct Free {
+    void operator()(std::uint32_t* words) const {
+      free_line_aligned(reinterpret_cast<std::byte*>(words));
+    }
+  };
+  std::unique_ptr<std::uint32_t[], Free> words_;
   std::size_t size_ = 0;
 };
 
-// Memory that begins at a cache line: vectors then do not straddle two, which costs a tenth of a
-// pass.
 template <class T>
 struct LineAligned {
   using value_type = T;
-  static constexpr std::align_val_t line{64};
 
   LineAligned() = default;
   template <class U>
   constexpr LineAligned(const LineAligned<U>&) {}
 
-  T* allocate(std::size_t count) {
-    return static_cast<T*>(::operator new(count * sizeof(T), line));
+  T* allocate(std::size_t count) { return reinterpret_cast<T*>(line_aligned(count * sizeof(T))); }
+  void deallocate(T* memory, std::size_t) {
+    free_line_aligned(reinterpret_cast<std::byte*>(memory));
   }
-  void deallocate(T* memory, std::size_t) { ::operator delete(memory, line); }
   bool operator==(const LineAligned&) const { return true; }
 };
 

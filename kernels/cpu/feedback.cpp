@@ -9,14 +9,10 @@ void add_strip(const Gradient& gradient, bool feedback, std::size_t begin, std::
   float scratch[strip_elements];
   const float* g = gradient.tile(begin, count, scratch);
   float* u = residual + begin;
-  const std::size_t part = count / strip_tiles / lane_width * lane_width;
-  for (std::size_t i = 0; i < part; i += lane_width)
-    for (std::size_t at = i; at < strip_tiles * part; at += part) {
-      __builtin_prefetch(g + at + elements_ahead);
-      __builtin_prefetch(u + at + elements_ahead);
-      store(feedback ? load(g + at) + load(u + at) : load(g + at), u + at);
-    }
-  for (std::size_t i = strip_tiles * part; i < count; ++i)
+  const std::size_t whole = count - count % lane_width;
+  for (std::size_t i = 0; i < whole; i += lane_width)
+    store(feedback ? load(g + i) + load(u + i) : load(g + i), u + i);
+  for (std::size_t i = whole; i < count; ++i)
     u[i] = feedback ? g[i] + u[i] : g[i];
 }
 

@@ -17,9 +17,10 @@ template <class Work>
 void add_then(const Gradient& gradient, bool feedback, State& state, const Work& work) {
   fit(state.residual, gradient.elements());
   for_each_strip(gradient.elements(), [&](std::size_t begin, std::size_t count) {
-    add_strip(gradient, feedback, begin, count, state.residual.data());
-    for (std::size_t at = 0; at < count; at += tile_elements)
-      work((begin + at) / tile_elements, begin + at, std::min(tile_elements, count - at));
+    for_tiles_in(begin, count, [&](std::size_t t, std::size_t first, std::size_t elements) {
+      add_strip(gradient, feedback, first, elements, state.residual.data());
+      work(t, first, elements);
+    });
   });
 }
 

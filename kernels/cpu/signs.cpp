@@ -71,38 +71,28 @@ std::uint32_t add_word(const float* g, bool feedback, SignScales sent, float* u,
   return word;
 }
 
-// Makes the sums and signs of `streams` whole tiles, `part` elements each, side by side.
-template <std::size_t streams>
-void add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t part, float* u,
-                  std::byte* out, SignSums* tiles) {
-  SignVectors sums[streams];
-  for (std::size_t i = 0; i < part / lanes * lanes; i += lanes)
-    for (std::size_t stream = 0; stream < streams; ++stream) {
-      const std::size_t at = stream * part + i;
-      for (std::size_t line = 0; line < lanes; line += lane_width) {
-        __builtin_prefetch(g + at + elements_ahead + line);
-        __builtin_prefetch(u + at + elements_ahead + line);
-      }
-      const std::uint32_t word = add_word(g + at, feedback, sent, u + at, sums[stream]);
-      std::memcpy(out + at / 8, &word, 4);
-    }
-  for (std::size_t stream = 0; stream < streams; ++stream) {
-    SignLanes partial;
-    std::memcpy(partial.positive, sums[stream].positive, sizeof partial.positive);
-    std::memcpy(partial.negative, sums[stream].negative, sizeof partial.negative);
-    std::memcpy(partial.positives, sums[stream].positives, sizeof partial.positives);
-    std::uint32_t word = 0;
-    const std::size_t begin = stream * part, end = begin + part;
-    const std::size_t whole = begin + part / lanes * lanes;
-    for (std::size_t i = whole; i < end; ++i) {
-      u[i] = feedback ? g[i] + (u[i] - sent.of(u[i])) : g[i];
-      partial.add(u[i], i - whole);
-      word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
-    }
-    if (whole < end)
-      std::memcpy(out + whole / 8, &word, 4);
-    tiles[stream] = total_of(partial, part);
+// Makes the sums and signs of one tile.
+SignSums add_and_pack(const float* g, bool feedback, SignScales sent, std::size_t count, float* u,
+                      std::byte* out) {
+  SignVectors sums;
+  const std::size_t whole = count - count % lanes;
+  for (std::size_t i = 0; i < whole; i += lanes) {
+    const std::uint32_t word = add_word(g + i, feedback, sent, u + i, sums);
+    std::memcpy(out + i / 8, &word, 4);
   }
+  SignLanes partial;
+  std::memcpy(partial.positive, sums.positive, sizeof partial.positive);
+  std::memcpy(partial.negative, sums.negative, sizeof partial.negative);
+  std::memcpy(partial.positives, sums.positives, sizeof partial.positives);
+  std::uint32_t word = 0;
+  for (std::size_t i = whole; i < count; ++i) {
+    u[i] = feedback ? g[i] + (u[i] - sent.of(u[i])) : g[i];
+    partial.add(u[i], i - whole);
+    word |= (u[i] >= 0 ? 1u : 0u) << (i - whole);
+  }
+  if (whole < count)
+    std::memcpy(out + whole / 8, &word, 4);
+  return total_of(partial, count);
 }
 
 // Writes the scales, and remembers them as what has been sent.
@@ -159,16 +149,11 @@ void encode(const SignFormat& format, const Gradient& gradient, bool feedback, S
   std::byte* words = message.data() + 4 * format.scales;
   std::vector<SignSums> tiles(tiles_of(n));
   for_each_strip(n, [&](std::size_t begin, std::size_t count) {
-    float scratch[strip_elements];
-    const float* g = gradient.tile(begin, count, scratch);
-    float* u = state.residual.data() + begin;
-    SignSums* sums = tiles.data() + begin / tile_elements;
-    if (count == strip_elements)
-      add_and_pack<strip_tiles>(g, feedback, state.sent, tile_elements, u, words + begin / 8, sums);
-    else
-      for (std::size_t at = 0; at < count; at += tile_elements)
-        add_and_pack<1>(g + at, feedback, state.sent, std::min(tile_elements, count - at), u + at,
-                        words + (begin + at) / 8, sums + at / tile_elements);
+    for_tiles_in(begin, count, [&](std::size_t t, std::size_t first, std::size_t elements) {
+      float scratch[tile_elements];
+      tiles[t] = add_and_pack(gradient.tile(first, elements, scratch), feedback, state.sent,
+                              elements, state.residual.data() + first, words + first / 8);
+    });
   });
   finish(format, in_order(tiles), feedback, state, message);
 }
