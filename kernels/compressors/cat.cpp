@@ -121,7 +121,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
       std::uint32_t kept = 0;
       for (std::size_t i = begin; i < begin + count; ++i) {
-        picks.words[begin + kept] = static_cast<std::uint32_t>(i);
+        picks.tile(t).data()[kept] = static_cast<std::uint32_t>(i);
         kept += uniform(draw, i) < chance(u[i], unit) ? 1u : 0u;
       }
       picks.counts[t] = kept;

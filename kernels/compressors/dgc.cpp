@@ -116,21 +116,20 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw,
   if (dgc.clip > 0)
     dgc.factor = factor_of(gradient, dgc.clip);
   const std::uint32_t threshold = dgc.k > 0 ? sampled_key(sums, draw) : no_key;
-  Picks picks = room_for_picks(n, state.scratch);
-  const auto pick_in = [&](std::size_t t, std::size_t begin, std::size_t count) {
-    collect_tile(state.residual.data(), t, begin, count, threshold, picks);
-  };
-  if (!sums.momentum.empty() || dgc.factor != 1)
+  Picks picks;
+  if (!sums.momentum.empty() || dgc.factor != 1) {
+    picks = room_for_picks(n, state.scratch);
     for_each_tile(n, [&](std::size_t t, std::size_t begin, std::size_t count) {
       add(sums, begin, count);
-      pick_in(t, begin, count);
+      collect_tile(state.residual.data(), t, begin, count, threshold, picks);
     });
-  else
-    add_then(gradient, true, state, pick_in);
+  } else {
+    picks = add_and_collect(gradient, true, threshold, state);
+  }
   if (too_many(picks.total(), dgc.k))
     trim(dgc.k, picks);
   if (!sums.momentum.empty())
-    run_in_parallel(picks.counts.size(), [&](std::size_t t) {
+    for_each_tile_of(picks, [&](std::size_t t) {
       for (const std::uint32_t i : picks.tile(t))
         sums.momentum[i] = 0;
     });

@@ -42,13 +42,19 @@ std::vector<std::uint32_t> choose(const Settings& settings, const Draw& draw, St
 }
 
 // The key of rank k + 1, 0 when there is none.
-std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw, Picks& picks) {
+std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw, Scratch& scratch,
+                       Picks& picks) {
   if (k >= u.size())
     return 0;
-  const auto key_at = [&](std::size_t i) { return magnitude_key(u[i]); };
-  collect(u, probable_key(u.size(), k + 1, draw, key_at), picks);
-  if (picks.total() <= k)
-    collect(u, certain_key(u, k + 1), picks);
+  const auto look = [&](std::size_t first, std::uint32_t* keys) {
+    put_keys(load(&u[first]), keys);
+  };
+  const std::uint32_t low = probable_bracket(u.size(), k + 1, draw, look, scratch).low;
+  collect(u, low, picks);
+  if (picks.total() <= k && low > 1)
+    collect(u, std::max(1u, certain_key(u, k + 1)), picks);
+  if (picks.total() <= k)  // all that is not zero
+    return 0;
   std::vector<std::uint32_t> keys = keys_of(picks);
   return kth_largest(keys, k + 1).key;
 }
@@ -57,7 +63,7 @@ std::uint32_t next_key(std::span<const float> u, std::size_t k, const Draw& draw
 void choose_in_band(const Band& band, std::size_t k, const Draw& draw, Picks& picks) {
   const std::size_t tiles = picks.counts.size();
   std::vector<std::size_t> above(tiles);
-  run_in_parallel(tiles, [&](std::size_t t) {
+  for_each_tile_of(picks, [&](std::size_t t) {
     for (const std::uint32_t value : picks.values(t))
       above[t] += key_of_bits(value) >= band.above ? 1u : 0u;
   });
@@ -78,7 +84,7 @@ Picks pick(const Settings& settings, const Gradient& gradient, const Draw& draw,
   const Moments moments = add_and_sum(gradient, with_feedback(settings), state);
   Picks picks = room_for_picks(n, state.scratch);
   if (k > 0) {
-    const std::uint32_t next = next_key(state.residual, k, draw, picks);
+    const std::uint32_t next = next_key(state.residual, k, draw, state.scratch, picks);
     const Band band = bisect(moments, static_cast<int>(settings.number("rounds")),
                              [&](std::uint32_t key) { return k >= n || key > next; });
     collect(state.residual, band.from, picks);

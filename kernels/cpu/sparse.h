@@ -17,22 +17,28 @@
 
 namespace syncline {
 
+// From one tile's picks to the next one's: with 32 KiB between them the few that most tiles have
+// would all fall into the same few sets of a cache.
+inline constexpr std::size_t picks_stride = tile_elements + 5 * lane_width;
+
 // Indices chosen tile by tile, ascending, and copies of the values there, as bits: who looks at the
-// picks again need not fetch all of u again. Tile t's lie at [t * tile_elements], counts[t] of
-// them.
+// picks again need not fetch all of u again. Tile t's lie at [t * picks_stride], counts[t] of them.
 struct Picks {
   std::uint32_t* words = nullptr;
   std::uint32_t* bits = nullptr;
   std::vector<std::uint32_t> counts;
+  // Those whose key is above are sent for certain, and the pass that listed them has taken them off
+  // u (fp32 only: what stays behind is 0). no_key: none.
+  std::uint32_t gone_above = no_key;
 
   std::size_t total() const {
     return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   }
   std::span<std::uint32_t> tile(std::size_t t) const {
-    return {words + t * tile_elements, counts[t]};
+    return {words + t * picks_stride, counts[t]};
   }
   std::span<std::uint32_t> values(std::size_t t) const {
-    return {bits + t * tile_elements, counts[t]};
+    return {bits + t * picks_stride, counts[t]};
   }
   // Leaves those of tile t for whose key stays(key) holds.
   template <class Stays>
@@ -48,6 +54,31 @@ struct Picks {
     counts[t] = kept;
   }
 };
+
+// Tiles of picks are taken so many at a time: one has little to do, and neighbours' counts share a
+// cache line.
+inline constexpr std::size_t tiles_together = 32;
+
+inline std::size_t groups_of(const Picks& picks) {
+  return (picks.counts.size() + tiles_together - 1) / tiles_together;
+}
+
+// Runs work(group, its first tile, the one after its last).
+template <class Work>
+void for_each_group_of(const Picks& picks, const Work& work) {
+  run_in_parallel(groups_of(picks), [&](std::size_t group) {
+    const std::size_t begin = group * tiles_together;
+    work(group, begin, std::min(picks.counts.size(), begin + tiles_together));
+  });
+}
+
+template <class Work>
+void for_each_tile_of(const Picks& picks, const Work& work) {
+  for_each_group_of(picks, [&](std::size_t, std::size_t begin, std::size_t end) {
+    for (std::size_t t = begin; t < end; ++t)
+      work(t);
+  });
+}
 
 // Room for the picks of n elements. Throws when an index would not fit the message.
 Picks room_for_picks(std::size_t elements, Scratch& scratch);
@@ -70,9 +101,13 @@ std::vector<std::uint32_t> keys_of(const Picks& picks);
 // Drops the picks whose key is below the threshold: a higher threshold needs no new pass.
 void raise(std::uint32_t threshold, Picks& picks);
 
-// Adds the gradient into state.residual, and makes those of the sum its picks.
+// Adds the gradient into state.residual, and makes those of the sum its picks, in one pass. What is
+// above `gone_above` is taken off at once.
 Picks add_and_collect(const Gradient& gradient, bool feedback, std::uint32_t threshold,
-                      State& state);
+                      State& state, std::uint32_t gone_above = no_key);
+
+// Undoes that.
+void put_back(std::span<float> u, Picks& picks);
 
 // The message of these picks; what is sent is taken off u, exactly (see sent_off).
 void write_sparse(const Picks& picks, Precision precision, std::span<float> u, Message& message);
