@@ -69,8 +69,9 @@ struct Schedule {
   int (*delay)(const Settings&) = nullptr;
   // What its workers hold shards of. Null: each has everything.
   Sharding (*sharding)(const Settings&) = nullptr;
-  // What each of its workers keeps besides, a value in fp32 for each parameter. Null: nothing.
-  std::vector<std::string> (*keeps)(const Settings&) = nullptr;
+  // What each of its workers keeps besides, a value in fp32 for each parameter, where what it sends
+  // is compressed or not. Null: nothing.
+  std::vector<std::string> (*keeps)(const Settings&, bool compressed) = nullptr;
   // Which of its options does not go with another, or with the exchange: "option = value: why".
   // Empty: all do. Null: always.
   std::string (*misfit)(const Settings&, const Exchange&) = nullptr;

@@ -27,9 +27,13 @@ int round(const Settings& settings) {
   return static_cast<int>(settings.number("local-steps"));
 }
 
-std::vector<std::string> keeps(const Settings& settings) {
-  std::vector<std::string> all{"last average"};  // from which the change is told
-  if (settings.number("outer-momentum") > 0)
+// A plain average needs no change to be told: the parameters themselves may be averaged.
+std::vector<std::string> keeps(const Settings& settings, bool compressed) {
+  std::vector<std::string> all;
+  const bool momentum = settings.number("outer-momentum") > 0;
+  if (compressed || momentum || settings.number("outer-learning-rate") != 1 || delay(settings) > 0)
+    all.emplace_back("last average");
+  if (momentum)
     all.emplace_back("outer momentum");
   return all;
 }

@@ -50,11 +50,11 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
     if (const int states = (scenario.optimizer_values - sgd_values) / 2; states > 0)
       kept.push_back({of_fp32 * states, shares.optimizer, scenario.written.at("optimizer")});
   }
+  const double share = encoded / static_cast<double>(model.parameters());
   if (schedule.keeps != nullptr)
-    for (const std::string& what : schedule.keeps(scenario.schedule_settings))
+    for (const std::string& what : schedule.keeps(scenario.schedule_settings, share > 0))
       kept.push_back({of_fp32, 1, what});
   const Compressor& compressor = *scenario.compressor;
-  const double share = encoded / static_cast<double>(model.parameters());
   if (share > 0 && compressor.keeps_residual(scenario.compressor_settings))
     kept.push_back({of_fp32, share, "residual"});
   if (share > 0 && compressor.momentum.of != nullptr &&

@@ -261,7 +261,12 @@ TEST(Memory, HasWhatCompressorsKeep) {
 
 TEST(Memory, HasWhatLocalSgdAveragesFrom) {
   const std::vector<std::string> h100{"h100"};
-  EXPECT_EQ(need_of({{"schedule", "local-sgd"}}, 1e9, h100)->bytes, 1e9 * (4 + 4 + 4));
+  const auto alone = [&](const std::string& option, const std::string& value) {
+    return need_of({{"schedule", "local-sgd"}, {option, value}}, 1e9, h100)->bytes;
+  };
+  EXPECT_EQ(alone("local-steps", "4"), 1e9 * (4 + 4));  // parameters are averaged as they are
+  EXPECT_EQ(alone("average-delay", "1"), 1e9 * (4 + 4 + 4));
+  EXPECT_EQ(alone("outer-learning-rate", "0.7"), 1e9 * (4 + 4 + 4));
   const auto diloco = need_of(
       {{"schedule", "local-sgd"}, {"outer-momentum", "0.9"}, {"precision", "bf16"}}, 1e9, h100);
   EXPECT_EQ(diloco->bytes, 1e9 * (2 + 2 + 4 + 4 + 4));
