@@ -264,6 +264,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
     return moved.operations;
   }
   moved.collect(sent);
+  moved.begin_look_back();
   moved.write_band(sent);
   moved.enqueue("report_kernel", sector_bytes, sector_bytes);
   if (terms.rule == Rule::sign)

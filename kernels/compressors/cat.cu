@@ -162,10 +162,10 @@ __global__ void __launch_bounds__(block_threads)
   const unsigned lane = lane_of_warp();
   const double unit = room.answer->unit;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
-  Selection* const selection = room.selection.selection;
+  unsigned* const ticket = room.selection.ticket;
   std::uint32_t* const indices = reinterpret_cast<std::uint32_t*>(output.message);
-  for (std::uint32_t tile = next_tile(selection, shared); tile < tiles;
-       tile = next_tile(selection, shared)) {
+  for (std::uint32_t tile = first_tile(ticket, shared), next_tile = 0; tile < tiles;
+       tile = next_tile) {
     const std::size_t first = first_in_tile(tile);
     unsigned ballots[rows];
     unsigned found = 0;
@@ -176,7 +176,8 @@ __global__ void __launch_bounds__(block_threads)
           __ballot_sync(all_lanes, i < elements && uniform(draw, i) < chance(u[i], unit));
       found += __popc(ballots[row]);
     }
-    const Place place = place_of(room.selection.status, shared, found);
+    const Place place = place_of(ticket, room.selection.status, shared, tile, found);
+    next_tile = place.next;
     std::size_t next = place.begin;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
@@ -286,6 +287,7 @@ void encode(const Settings& settings, const Draw& draw, const Selector& selector
   selector.collect();
   Selector plain = selector;  // signs are made of values in fp32
   plain.input.halves = terms.rule == Rule::sign ? nullptr : input.halves;
+  plain.begin_look_back();
   plain.write_band();
   launch(report_kernel, 1, 1, selector.stream, room, selector.output);
   if (terms.rule == Rule::sign)

@@ -178,6 +178,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   } else {
     const Amount looks = sampled(dgc.samples, 1, elements);
     moved.enqueue("sample_kernel", (summed ? 1 : 2) * looks, sectors(4 * dgc.samples));
+    moved.begin_counts();
     moved.cut_sample(dgc.samples);
   }
   const Amount listed = above_sampled_key(dgc, elements);

@@ -84,6 +84,7 @@ void set_sampled_key(const Dgc& dgc, const Value* g, const Draw& draw, Selector 
   selector.room.samples = dgc.samples;
   launch_each(dgc.samples, sample_kernel<Value>, selector.stream, g, selector.input.residual,
               selector.input.elements, draw, dgc.samples, selector.room.sample);
+  selector.begin_counts();
   selector.cut_sample(dgc.sample_k);
 }
 

@@ -124,8 +124,8 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
   moved.collect(k < elements ? kept + in_band(k, rounds, elements) : Amount(kept));
   moved.enqueue("count_above_kernel", 3 * sector_bytes + sectors(4 * moved.listed), sector_bytes);
   moved.enqueue("offset_kernel", 2 * sector_bytes, 2 * sector_bytes);
-  moved.write_band(kept);
-  moved.count_selected();
+  moved.begin_look_back();
+  moved.write_band(kept, true);
   return moved.operations;
 }
 

@@ -52,8 +52,8 @@ void encode(const Settings& settings, const Draw& draw, const Selector& selector
   selector.collect();
   launch(count_above_kernel, persistent_blocks(), block_threads, selector.stream, room);
   launch(offset_kernel, 1, 1, selector.stream, room.selection, k, draw);
-  selector.write_band();
-  selector.count_selected(k);
+  selector.begin_look_back();
+  selector.write_band(k);
 }
 
 const Registered<DeviceCompressor> entry{sparsifier_on_device("mstopk", encode)};

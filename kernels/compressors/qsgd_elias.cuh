@@ -34,7 +34,7 @@ __device__ inline unsigned code_at(const unsigned char* codes, std::size_t i,
 
 // The workspace of Elias codes.
 struct EliasRoom {
-  Selection* selection;
+  unsigned* ticket;            // of a look-back
   unsigned long long* places;  // of tiles in a look-back, or of buckets in a message
   float* scales;               // these and the codes: the message of fixed width
   unsigned char* codes;
@@ -46,10 +46,9 @@ inline std::size_t coded_room(const QsgdShape& shape) {
 }
 
 inline EliasRoom room_of(void* workspace, const QsgdShape& shape) {
-  static_assert(sizeof(Selection) <= 1024);
   char* at = static_cast<char*>(workspace);
   EliasRoom room{};
-  room.selection = reinterpret_cast<Selection*>(at);
+  room.ticket = reinterpret_cast<unsigned*>(at);
   room.places = reinterpret_cast<unsigned long long*>(at += 1024);
   room.scales = reinterpret_cast<float*>(at += 8 * shape.buckets);
   room.codes = reinterpret_cast<unsigned char*>(at + 4 * shape.buckets);
@@ -142,8 +141,8 @@ static __global__ void __launch_bounds__(block_threads)
   __shared__ RowWords words[warps];
   const unsigned warp = threadIdx.x / 32;
   const std::size_t tiles = (shape.buckets + warps - 1) / warps;
-  for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
-       tile = next_tile(room.selection, shared)) {
+  for (std::uint32_t tile = first_tile(room.ticket, shared), next_tile = 0; tile < tiles;
+       tile = next_tile) {
     const std::size_t bucket = std::size_t{tile} * warps + warp;
     const std::size_t begin = bucket * shape.qsgd.bucket;
     const std::size_t left = begin < shape.elements ? shape.elements - begin : 0;
@@ -154,8 +153,9 @@ static __global__ void __launch_bounds__(block_threads)
     for (unsigned row = 0; bucket < shape.buckets && row < rows.end(); row += 32)
       bits += counted.bits(row).count;
     bits = warp_sum(bits);
-    const Place place =
-        place_of(room.places, shared, bucket < shape.buckets ? 4 + (bits + 7) / 8 : 0);
+    const Place place = place_of(room.ticket, room.places, shared, tile,
+                                 bucket < shape.buckets ? 4 + (bits + 7) / 8 : 0);
+    next_tile = place.next;
     if (bucket < shape.buckets)
       write_bucket(rows, room.scales[bucket], words[warp],
                    reinterpret_cast<unsigned char*>(output.message) + place.begin);
@@ -222,7 +222,7 @@ inline void write_elias(const EliasRoom& room, const QsgdShape& shape, const Dev
                         void* stream) {
   cudaMemsetAsync(output.selected, 0, sizeof *output.selected, stream_of(stream));
   cudaMemsetAsync(room.places, 0, 8 * shape.buckets, stream_of(stream));
-  cudaMemsetAsync(&room.selection->ticket, 0, sizeof room.selection->ticket, stream_of(stream));
+  cudaMemsetAsync(room.ticket, 0, sizeof *room.ticket, stream_of(stream));
   launch(code_kernel, persistent_blocks(), block_threads, stream, room, shape, output);
 }
 

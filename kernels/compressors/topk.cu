@@ -1,5 +1,7 @@
 // Exact top-k on a GPU: topk.cpp's algorithm. One pass over the tensor (12 bytes per element) adds
 // the residual and lists what reaches the sample's bracket; everything after works on that list.
+// Zeros are never listed: where fewer than k values are not zero, the first zeros are written by
+// themselves.
 #include "kernels/gpu/selection.cuh"
 
 namespace syncline {

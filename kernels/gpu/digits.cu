@@ -11,124 +11,179 @@ namespace {
 
 template <class Value>
 __global__ void sample_kernel(const Value* g, const float* u, std::size_t elements, bool feedback,
-                              Draw draw, std::uint32_t* keys) {
+                              Draw draw, SelectionRoom room) {
   const std::size_t i = grid_thread();
+  clear_counts(room);
   std::size_t at = sampled_element(draw, elements, sample_strata, i / sample_neighbours);
   if (at > elements - sample_neighbours)
     at = elements - sample_neighbours;
   at += i % sample_neighbours;
-  keys[i] = magnitude_key(feedback ? loaded(g, at) + u[at] : loaded(g, at));
+  room.sample[i] = magnitude_key(feedback ? loaded(g, at) + u[at] : loaded(g, at));
 }
 
 enum class Keys { sample, list, tensor };
 
-// Counts one digit of the keys that agree with the digits chosen so far. Histograms are private to
-// a block and merged with integer atomics, so the result does not depend on any order.
-template <Keys from>
-__global__ void __launch_bounds__(block_threads)
-    digit_kernel(const float* u, std::size_t elements, SelectionRoom room, unsigned shift,
-                 unsigned digits) {
-  __shared__ unsigned counts[bins];
-  if (from == Keys::tensor && room.selection->fallback == 0)
-    return;
-  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
-    counts[bin] = 0;
+// A cut is for nothing yet, for the next low_key (which may be 0, or not), or for the k largest of
+// the list.
+enum class Use { none, low_key, low_key_above_zero, largest };
+
+// Of one block: the digit that holds the rank (the first time: k), if any does; leaves the
+// histogram at zero.
+__device__ void choose(const SelectionRoom& room, unsigned shift, std::uint64_t k, Use use) {
+  constexpr unsigned each = bins / block_threads;
+  __shared__ unsigned long long of_warp[warps];
+  Selection& selection = *room.selection;
+  const unsigned digits = shift == 20 ? 2048 : 1024, warp = threadIdx.x / 32;
+  const unsigned lane = lane_of_warp();
+  const bool first = shift == 20;
+  const unsigned long long rank = first ? k : selection.rank;
+  unsigned counts[each];
+  unsigned long long mine = 0;
+#pragma unroll
+  for (unsigned i = 0; i < each; ++i) {
+    const unsigned digit = threadIdx.x * each + i;
+    counts[i] = digit < digits ? atomicExch(&room.histogram[digit], 0u) : 0;
+    mine += counts[i];
+  }
+  unsigned long long from_here = mine;  // to the warp's last lane
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const unsigned long long more = __shfl_sync(all_lanes, from_here, lane + step);
+    from_here += lane + step < 32 ? more : 0;
+  }
+  if (lane == 0)
+    of_warp[warp] = from_here;
+  if (first && threadIdx.x == 0) {
+    selection.rank = k;
+    selection.cut_key = 0;
+  }
   __syncthreads();
-  const std::uint32_t above = room.selection->cut_key;
+  unsigned long long above = from_here - mine;
+  for (unsigned w = warp + 1; w < warps; ++w)
+    above += of_warp[w];
+#pragma unroll
+  for (unsigned i = each; i-- > 0; above += counts[i])
+    if (above < rank && rank <= above + counts[i]) {
+      selection.cut_key |= (threadIdx.x * each + i) << shift;
+      selection.rank = rank - above;
+    }
+  __syncthreads();
+  if (threadIdx.x != 0)
+    return;
+  const std::uint32_t cut_key = selection.cut_key;
+  if (use == Use::low_key)
+    selection.low_key = cut_key;
+  if (use == Use::low_key_above_zero)
+    selection.low_key = cut_key > 0 ? cut_key : 1;
+  if (use == Use::largest) {  // what is above the cut, and the first few that equal it
+    selection.above_key = cut_key + 1;
+    selection.band_key = cut_key;
+    selection.skip = 0;
+  }
+}
+
+__global__ void __launch_bounds__(block_threads)
+    choose_kernel(SelectionRoom room, std::uint64_t k, Use use) {
+  choose(room, 20, k, use);
+}
+
+// Whether this block is the last of the grid to come here; then it sees what all others have
+// written before.
+__device__ bool last_block(unsigned* arrived) {
+  __shared__ bool last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+    if (last)
+      *arrived = 0;
+    __threadfence();
+  }
+  __syncthreads();
+  return last;
+}
+
+// Counts one digit of the keys that agree with the digits chosen so far, and chooses the next.
+// Histograms are private to a block and merged with integer atomics, so the result does not depend
+// on any order. Of the tensor: only if the list has fewer than k, and leaves out more than zeros.
+template <Keys from>
+__global__ void __launch_bounds__(block_threads, 4)
+    digit_kernel(const float* u, std::size_t elements, SelectionRoom room, unsigned shift,
+                 std::uint64_t k, Use use) {
+  __shared__ unsigned counts[bins];
+  Selection& selection = *room.selection;
+  if (from == Keys::tensor && (selection.listed >= k || selection.low_key <= 1)) {
+    if (grid_thread() == 0)
+      selection.fallback = 0;
+    return;
+  }
+  if (shift == 20)  // there was a look-back before, or none, and there will be one
+    clear_look_back(room);
+  const unsigned digits = shift == 20 ? 2048 : 1024;
+  for (unsigned digit = threadIdx.x; digit < digits; digit += blockDim.x)
+    counts[digit] = 0;
+  __syncthreads();
+  const std::uint32_t chosen = selection.cut_key;
   const unsigned known = shift == 20 ? 31 : shift == 10 ? 20 : 10;
   const std::size_t total = from == Keys::sample ? room.samples
-                            : from == Keys::list ? room.selection->listed
+                            : from == Keys::list ? selection.listed
                                                  : elements;
   const void* const words = from == Keys::sample ? static_cast<const void*>(room.sample)
                             : from == Keys::list ? static_cast<const void*>(room.bits)
                                                  : static_cast<const void*>(u);
   for_each_word(words, total, [&](std::uint32_t word) {
     const std::uint32_t key = from == Keys::sample ? word : key_of_bits(word);
-    if (known == 31 || key >> known == above >> known)
+    if (known == 31 || key >> known == chosen >> known)
       atomicAdd(&counts[(key >> shift) % digits], 1u);
   });
   __syncthreads();
-  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
-    if (counts[bin] != 0)
-      atomicAdd(&room.histogram[bin], counts[bin]);
-}
-
-// A cut is for nothing yet, for the next low_key, or for the k largest of the list.
-enum class Use { none, low_key, largest };
-
-// One block: the digit that holds the rank (the first time: k), by a suffix sum; leaves the
-// histogram at zero.
-__global__ void __launch_bounds__(1024)
-    choose_kernel(SelectionRoom room, unsigned shift, unsigned digits, std::uint64_t k, Use use,
-                  bool only_fallback) {
-  __shared__ unsigned long long suffix[bins + 1];
-  if (only_fallback && room.selection->fallback == 0)
+  for (unsigned digit = threadIdx.x; digit < digits; digit += blockDim.x)
+    if (counts[digit] != 0)
+      atomicAdd(&room.histogram[digit], counts[digit]);
+  if (!last_block(&room.histogram[bins]))
     return;
-  for (unsigned bin = threadIdx.x; bin < bins; bin += blockDim.x) {
-    suffix[bin] = bin < digits ? room.histogram[bin] : 0;
-    room.histogram[bin] = 0;
-  }
-  if (threadIdx.x == 0)
-    suffix[bins] = 0;
-  const bool first = shift == 20;
-  const unsigned long long rank = first ? k : room.selection->rank;
-  if (first && threadIdx.x == 0) {
-    room.selection->rank = k;
-    room.selection->cut_key = 0;
-  }
-  for (unsigned step = 1; step < bins; step *= 2) {
-    __syncthreads();
-    unsigned long long more[2] = {};
-    for (unsigned part = 0; part < 2; ++part) {
-      const unsigned bin = threadIdx.x + part * 1024;
-      more[part] = bin + step < bins ? suffix[bin + step] : 0;
-    }
-    __syncthreads();
-    for (unsigned part = 0; part < 2; ++part)
-      suffix[threadIdx.x + part * 1024] += more[part];
-  }
-  __syncthreads();
-  for (unsigned bin = threadIdx.x; bin < digits; bin += blockDim.x)
-    if (suffix[bin] >= rank && suffix[bin + 1] < rank) {
-      room.selection->cut_key |= bin << shift;
-      room.selection->rank = rank - suffix[bin + 1];
-    }
-  __syncthreads();
-  if (threadIdx.x != 0 || use == Use::none)
-    return;
-  const std::uint32_t cut_key = room.selection->cut_key;
-  if (use == Use::low_key)
-    room.selection->low_key = cut_key;
-  if (use == Use::largest) {  // what is above the cut, and the first few that equal it
-    room.selection->above_key = cut_key + 1;
-    room.selection->band_key = cut_key;
-    room.selection->skip = 0;
-  }
-}
-
-__global__ void judge_collected(Selection* selection, std::uint64_t k) {
-  selection->fallback = selection->listed < k ? 1 : 0;
+  choose(room, shift, k, use);
+  if (from == Keys::tensor && threadIdx.x == 0)
+    selection.fallback = 1;
 }
 
 template <Keys from>
-void choose_digits(const Selector& s, unsigned rounds, std::uint64_t k, Use use,
-                   bool only_fallback) {
-  constexpr unsigned shifts[] = {20, 10, 0}, digits[] = {2048, 1024, 1024};
+void choose_digits(const Selector& s, unsigned rounds, std::uint64_t k, Use use) {
+  constexpr unsigned shifts[] = {20, 10, 0};
   const unsigned blocks =
       from == Keys::sample && s.room.samples == sample_keys ? 32 : persistent_blocks();
-  for (unsigned round = 0; round < rounds; ++round) {
+  for (unsigned round = 0; round < rounds; ++round)
     launch(digit_kernel<from>, blocks, block_threads, s.stream, s.input.residual, s.input.elements,
-           s.room, shifts[round], digits[round]);
-    launch(choose_kernel, 1, 1024, s.stream, s.room, shifts[round], digits[round], k,
-           round + 1 == rounds ? use : Use::none, only_fallback);
+           s.room, shifts[round], k, round + 1 == rounds ? use : Use::none);
+}
+
+// The first elements of the tensor, to the last of those zeros that are sent; all of them are. The
+// list holds what is not zero: before number i of it, at x, there are x - i zeros.
+template <class Value>
+__device__ void send_front(float* u, const SelectionRoom& room, const DeviceOutput& output,
+                           std::size_t elements, std::uint64_t zeros) {
+  std::size_t low = 0, high = room.selection->listed;  // the first behind them
+  while (low < high) {
+    const std::size_t middle = (low + high) / 2;
+    if (room.list[middle] - middle >= zeros)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  std::uint32_t* const indices = reinterpret_cast<std::uint32_t*>(output.message);
+  for (std::size_t i = grid_thread(); i < zeros + low; i += grid_threads()) {
+    float value = u[i];
+    indices[i] = static_cast<std::uint32_t>(i);
+    send_value<Value>(value, output.message + 4 * elements, i);
+    u[i] = value;
   }
 }
 
 // Sends all of the list that reach above_key, and of those between band_key and it `rank` in a row,
-// after the first `skip`: in order.
+// after the first `skip`: in order. With k, the first zeros where the list has fewer.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
-    trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t elements) {
+    trim_kernel(float* u, SelectionRoom room, DeviceOutput output, std::size_t elements,
+                std::uint64_t k) {
   __shared__ TileCounts shared;
   const unsigned lane = lane_of_warp();
   const unsigned lower = lanes_below();
@@ -137,8 +192,13 @@ __global__ void __launch_bounds__(block_threads, 2)
   const unsigned long long listed = room.selection->listed;
   const std::uint32_t tiles =
       static_cast<std::uint32_t>((listed + tile_elements - 1) / tile_elements);
-  for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
-       tile = next_tile(room.selection, shared)) {
+  const std::uint64_t zeros = k > listed ? k - listed : 0;
+  if (k > 0 && grid_thread() == 0)
+    *output.selected = k;
+  if (zeros > 0)
+    send_front<Value>(u, room, output, elements, zeros);
+  for (std::uint32_t tile = first_tile(room.ticket, shared), next_tile = 0; tile < tiles;
+       tile = next_tile) {
     const std::size_t first = first_in_tile(tile);
     unsigned above[rows], band[rows];
     unsigned long long found = 0;  // above in the high half, the band in the low one
@@ -150,7 +210,8 @@ __global__ void __launch_bounds__(block_threads, 2)
       band[row] = __ballot_sync(all_lanes, i < listed && key >= band_key && key < above_key);
       found += (static_cast<unsigned long long>(__popc(above[row])) << 31) + __popc(band[row]);
     }
-    const Place place = place_of(room.status, shared, found);
+    const Place place = place_of(room.ticket, room.status, shared, tile, found);
+    next_tile = place.next;
     unsigned long long before_above = place.begin >> 31, before_band = place.begin & 0x7fffffffull;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
@@ -162,8 +223,10 @@ __global__ void __launch_bounds__(block_threads, 2)
                                                                 : wanted;
       const bool lucky =
           (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
-      if ((above[row] >> lane & 1u) != 0 || lucky)
-        send<Value>(u, room, first + row * 32, my_above + sent, output, elements);
+      const std::size_t i = first + row * 32;
+      if (((above[row] >> lane & 1u) != 0 || lucky) &&
+          (zeros == 0 || room.list[i] - (my_above + sent) >= zeros))
+        send<Value>(u, room, i, my_above + sent + zeros, output, elements);
       before_above += __popc(above[row]);
       before_band += __popc(band[row]);
     }
@@ -176,47 +239,42 @@ void Selector::sample_low_key(bool feedback, std::size_t k, const Draw& draw) co
   const double mean = static_cast<double>(k) / static_cast<double>(input.elements) * sample_keys;
   const double rank = mean + 5 * std::sqrt(mean) + 5;
   if (input.elements < 2 * sample_keys || rank >= sample_keys) {
-    cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-    set_low_key(0);
+    set_low_key(1);
     return;
   }
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(sample_kernel<Value>, sample_keys / 256, 256, stream, g, input.residual, input.elements,
-           feedback, draw, room.sample);
+           feedback, draw, room);
   });
-  cut_sample(static_cast<std::size_t>(rank));
+  choose_digits<Keys::sample>(*this, 3, static_cast<std::size_t>(rank), Use::low_key_above_zero);
 }
 
 void Selector::ensure_collected(std::size_t k) const {
-  launch(judge_collected, 1, 1, stream, room.selection, k);
-  choose_digits<Keys::tensor>(*this, 1, k, Use::low_key, true);
-  collect(true);
+  choose_digits<Keys::tensor>(*this, 1, k, Use::low_key_above_zero);
+  collect_where_misled();
 }
 
 void Selector::cut_sample(std::size_t k) const {
-  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
-  choose_digits<Keys::sample>(*this, 3, k, Use::low_key, false);
+  choose_digits<Keys::sample>(*this, 3, k, Use::low_key);
 }
 
 void Selector::take_bin_of(std::size_t k) const {
-  launch(choose_kernel, 1, 1024, stream, room, 20, bins, k, Use::low_key, false);
+  launch(choose_kernel, 1, block_threads, stream, room, k, Use::low_key);
 }
 
 void Selector::cut_list(std::size_t k) const {
-  choose_digits<Keys::list>(*this, 3, k, Use::none, false);
+  choose_digits<Keys::list>(*this, 3, k, Use::none);
 }
 
-void Selector::write_band() const {
-  begin_look_back();
+void Selector::write_band(std::uint64_t k) const {
   const auto kernel = input.halves != nullptr ? trim_kernel<Half> : trim_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
-         input.elements);
+         input.elements, k);
 }
 
 void Selector::write_largest(std::size_t k) const {
-  choose_digits<Keys::list>(*this, 3, k, Use::largest, false);
-  write_band();
-  count_selected(k);
+  choose_digits<Keys::list>(*this, 3, k, Use::largest);
+  write_band(k);
 }
 
 }  // namespace syncline

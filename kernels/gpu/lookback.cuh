@@ -1,7 +1,7 @@
 // Stable compaction in one pass by decoupled look-back (Merrill and Garland, "Single-pass Parallel
-// Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Tiles are handed out by a ticket, so
-// every tile before a running one is running or done, and waiting for it cannot deadlock. Each tile
-// publishes its own count, then the count of all up to it.
+// Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Tiles are handed out by a ticket,
+// and a block takes its tiles in order: the first tile that is not done waits for none, so waiting
+// cannot deadlock. Each tile publishes its own count, then the count of all up to it.
 #pragma once
 
 #include "kernels/gpu/selection.cuh"
@@ -47,24 +47,27 @@ struct TileCounts {
   unsigned long long before;
 };
 
-// The next tile, for the whole block.
-__device__ inline std::uint32_t next_tile(Selection* selection, TileCounts& shared) {
-  __syncthreads();
+// The block's first tile.
+__device__ inline std::uint32_t first_tile(unsigned* ticket, TileCounts& shared) {
   if (threadIdx.x == 0)
-    shared.tile = atomicAdd(&selection->ticket, 1u);
+    shared.tile = atomicAdd(ticket, 1u);
   __syncthreads();
   return shared.tile;
 }
 
 // Turns the counts of this tile's warps into where each warp's output starts; returns the total
-// too.
+// too, and the block's next tile, which is asked for before the wait for other tiles.
 struct Place {
   unsigned long long begin, end;  // of this warp's first element, and of the whole tile
+  std::uint32_t next;
 };
 
-__device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
-                                 unsigned long long warp_count) {
+__device__ inline Place place_of(unsigned* ticket, unsigned long long* status, TileCounts& shared,
+                                 std::uint32_t tile, unsigned long long warp_count) {
   const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
+  std::uint32_t next = 0;
+  if (threadIdx.x == 0)
+    next = atomicAdd(ticket, 1u);
   if (lane == 0)
     shared.warp[warp] = warp_count;
   __syncthreads();
@@ -74,12 +77,26 @@ __device__ inline Place place_of(unsigned long long* status, TileCounts& shared,
     total += shared.warp[w];
   }
   if (warp == 0) {
-    const unsigned long long before = look_back(status, shared.tile, total);
-    if (lane == 0)
+    const unsigned long long before = look_back(status, tile, total);
+    if (lane == 0) {
       shared.before = before;
+      shared.tile = next;
+    }
   }
   __syncthreads();
-  return {shared.before + earlier, shared.before + total};
+  return {shared.before + earlier, shared.before + total, shared.tile};
+}
+
+// Makes ready for a look-back: no tile has said anything, and the first one is next.
+__device__ inline void clear_look_back(const SelectionRoom& room) {
+  unsigned long long* const words = reinterpret_cast<unsigned long long*>(room.ticket);
+  for (std::size_t i = grid_thread(); i < room.look_back_bytes / 8; i += grid_threads())
+    words[i] = 0;
+}
+
+__device__ inline void clear_counts(const SelectionRoom& room) {
+  for (std::size_t i = grid_thread(); i < counts_bytes / 4; i += grid_threads())
+    room.histogram[i] = 0;
 }
 
 // Sends number `listed` of the list as number `place` of the message, values of type Value.

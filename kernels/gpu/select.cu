@@ -20,8 +20,8 @@ __global__ void __launch_bounds__(block_threads, 2)
   const std::uint32_t low_key = room.selection->low_key;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
   const bool from_u = g == nullptr || feedback;
-  for (std::uint32_t tile = next_tile(room.selection, shared); tile < tiles;
-       tile = next_tile(room.selection, shared)) {
+  for (std::uint32_t tile = first_tile(room.ticket, shared), next_tile = 0; tile < tiles;
+       tile = next_tile) {
     const std::size_t first = first_in_tile(tile);
     float values[rows], left[rows];
 #pragma unroll
@@ -48,7 +48,8 @@ __global__ void __launch_bounds__(block_threads, 2)
       ballots[row] = __ballot_sync(all_lanes, i < elements && magnitude_key(value) >= low_key);
       found += __popc(ballots[row]);
     }
-    const Place place = place_of(room.status, shared, found);
+    const Place place = place_of(room.ticket, room.status, shared, tile, found);
+    next_tile = place.next;
     std::size_t next = place.begin;
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
@@ -69,24 +70,24 @@ void launch_collect(const Value* g, bool feedback, bool only_fallback, const Sel
   Selection* const selection = s.room.selection;
   if (s.input.elements == 0)  // no tile will say so
     cudaMemsetAsync(&selection->listed, 0, sizeof selection->listed, stream_of(s.stream));
-  s.begin_look_back();
   launch(collect_kernel<Value>, persistent_blocks(), block_threads, s.stream, g, s.input.residual,
          s.input.elements, feedback, only_fallback, s.room);
 }
 
-__global__ void low_key_kernel(Selection* selection, std::uint32_t key) {
-  selection->low_key = key;
-}
-
-__global__ void count_kernel(Selection* selection, DeviceOutput output, std::uint64_t most) {
-  selection->selected = selection->listed < most ? selection->listed : most;
-  *output.selected = selection->selected;
+__global__ void low_key_kernel(SelectionRoom room, std::uint32_t key) {
+  if (grid_thread() == 0)
+    room.selection->low_key = key;
+  clear_look_back(room);
+  clear_counts(room);
 }
 
 template <class Value>
 __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput output,
                                  std::size_t elements) {
-  for (std::size_t i = grid_thread(); i < room.selection->listed; i += grid_threads())
+  const std::uint64_t listed = room.selection->listed;
+  if (grid_thread() == 0)
+    room.selection->selected = *output.selected = listed;
+  for (std::size_t i = grid_thread(); i < listed; i += grid_threads())
     send<Value>(u, room, i, i, output, elements);
 }
 
@@ -118,8 +119,8 @@ std::size_t whole_lines(std::size_t bytes) {
 
 std::size_t selection_bytes(std::size_t elements) {
   const std::size_t tiles = tiles_of(elements);
-  return 1024 + whole_lines(tiles * sizeof(Moments)) + whole_lines(8 * tiles) + 4 * bins +
-         4 * sample_keys + 2 * whole_lines(4 * elements);
+  return 1024 + whole_lines(tiles * sizeof(Moments)) + whole_lines(look_back_bytes(tiles)) +
+         whole_lines(counts_bytes) + 4 * sample_keys + 2 * whole_lines(4 * elements);
 }
 
 Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutput& output,
@@ -131,9 +132,11 @@ Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutp
   SelectionRoom room;
   room.selection = reinterpret_cast<Selection*>(at);
   room.tiles = reinterpret_cast<Moments*>(at += 1024);
-  room.status = reinterpret_cast<unsigned long long*>(at += whole_lines(tiles * sizeof(Moments)));
-  room.histogram = reinterpret_cast<unsigned*>(at += whole_lines(8 * tiles));
-  room.sample = reinterpret_cast<std::uint32_t*>(at += 4 * bins);
+  room.ticket = reinterpret_cast<unsigned*>(at += whole_lines(tiles * sizeof(Moments)));
+  room.look_back_bytes = look_back_bytes(tiles);
+  room.status = reinterpret_cast<unsigned long long*>(at + look_back_bytes(0));
+  room.histogram = reinterpret_cast<unsigned*>(at += whole_lines(room.look_back_bytes));
+  room.sample = reinterpret_cast<std::uint32_t*>(at += whole_lines(counts_bytes));
   room.samples = sample_keys;
   room.list = reinterpret_cast<std::uint32_t*>(at + 4 * sample_keys);
   room.bits = room.list + whole_lines(4 * input.elements) / 4;
@@ -141,32 +144,34 @@ Selector selector_in(void* workspace, const DeviceInput& input, const DeviceOutp
 }
 
 void Selector::begin_look_back() const {
-  cudaMemsetAsync(room.status, 0, tiles_of(input.elements) * sizeof *room.status,
-                  stream_of(stream));
-  cudaMemsetAsync(&room.selection->ticket, 0, sizeof room.selection->ticket, stream_of(stream));
+  cudaMemsetAsync(room.ticket, 0, room.look_back_bytes, stream_of(stream));
+}
+
+void Selector::begin_counts() const {
+  cudaMemsetAsync(room.histogram, 0, counts_bytes, stream_of(stream));
 }
 
 void Selector::add_and_collect(bool feedback) const {
   with_gradient(input, [&](const auto* g) { launch_collect(g, feedback, false, *this); });
 }
 
-void Selector::collect(bool only_fallback) const {
-  launch_collect<float>(nullptr, true, only_fallback, *this);
+void Selector::collect() const {
+  begin_look_back();
+  launch_collect<float>(nullptr, true, false, *this);
+}
+
+void Selector::collect_where_misled() const {
+  launch_collect<float>(nullptr, true, true, *this);
 }
 
 void Selector::set_low_key(std::uint32_t key) const {
-  launch(low_key_kernel, 1, 1, stream, room.selection, key);
-}
-
-void Selector::count_selected(std::size_t most) const {
-  launch(count_kernel, 1, 1, stream, room.selection, output, most);
+  launch(low_key_kernel, 8, block_threads, stream, room, key);
 }
 
 void Selector::write_list() const {
   const auto kernel = input.halves != nullptr ? send_list_kernel<Half> : send_list_kernel<float>;
   launch(kernel, persistent_blocks(), block_threads, stream, input.residual, room, output,
          input.elements);
-  count_selected(input.elements);
 }
 
 DeviceCompressor sparsifier_on_device(const std::string& name,

@@ -11,7 +11,6 @@ struct Selection {
   std::uint32_t low_key;    // everything collected reaches it
   std::uint32_t cut_key;    // the k-th largest key, digit by digit
   std::uint32_t fallback;   // 1: the sample misled, collect again
-  std::uint32_t ticket;     // the next tile of a look-back pass
   std::uint64_t rank;       // what is left of k inside the digits chosen so far
   std::uint64_t listed;     // collected
   std::uint32_t above_key;  // all of the list that reach it are sent
@@ -28,8 +27,10 @@ struct SelectionRoom {
   Selection* selection = nullptr;
   std::uint32_t* list = nullptr;         // indices collected, ascending
   std::uint32_t* bits = nullptr;         // and the values there: gathering them costs a sector each
-  unsigned long long* status = nullptr;  // of the tiles of a look-back pass
-  unsigned* histogram = nullptr;         // 2048 counts, zero between uses
+  unsigned* ticket = nullptr;            // the next tile of a look-back pass
+  unsigned long long* status = nullptr;  // of its tiles, a sector behind the ticket
+  std::size_t look_back_bytes = 0;       // of both
+  unsigned* histogram = nullptr;         // 2048 counts, and of blocks that have added theirs: zeros
   std::uint32_t* sample = nullptr;       // keys
   std::size_t samples = 0;               // how many
   Moments* tiles = nullptr;              // one per tile
@@ -45,29 +46,36 @@ struct Selector {
   std::byte* beside = nullptr;  // the workspace behind a selection's own
   void* stream = nullptr;
 
-  // Makes ready for a look-back pass: no tile has said anything, and the first one is next.
+  // Makes ready for a look-back pass: no tile has said anything, and the first one is next. What
+  // sets low_key or cuts does so, too.
   void begin_look_back() const;
-  // u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass.
+  // Makes ready for the first counting: a histogram of zeros.
+  void begin_counts() const;
+  // u = g + e for the tensor, and the list of what reaches selection->low_key, in one pass. For a
+  // look-back that is ready.
   void add_and_collect(bool feedback) const;
-  // Only the list, of what is in the residual; with `only_fallback`, only if the flag is up.
-  void collect(bool only_fallback = false) const;
-  // Everything collected from now on reaches `key`.
+  // Only the list, of what is in the residual.
+  void collect() const;
+  // Everything collected from now on reaches `key`. Makes ready for counting, too.
   void set_low_key(std::uint32_t key) const;
-  // low_key from a sample of g + e, or 0 for small tensors.
+  // low_key from a sample of g + e, or 1 for small tensors: zeros are never listed.
   void sample_low_key(bool feedback, std::size_t k, const Draw& draw) const;
-  // If fewer than k were collected: low_key from a histogram of everything, and collect again.
+  // If fewer than k were collected, and not all that is not zero: low_key from a histogram of
+  // everything, and collect again.
   void ensure_collected(std::size_t k) const;
+  void collect_where_misled() const;  // a part of that
   // cut_key: the key of rank k of the sample (which becomes low_key), or of the list; rank: how
   // many that equal it.
   void cut_sample(std::size_t k) const;
   void cut_list(std::size_t k) const;
   // Writes what selection->above_key, band_key, skip and rank say of the list, and takes it off.
-  void write_band() const;
-  // Writes the k largest of the list, ties by smallest index, and takes them off the residual.
+  // Not 0: they are k, which the host is told; a list of fewer is of all that is not zero, and the
+  // first zeros are sent, too. For a look-back that is ready.
+  void write_band(std::uint64_t k = 0) const;
+  // Writes the k largest of the list, or all of it and the first zeros, ties by smallest index, and
+  // takes them off the residual.
   void write_largest(std::size_t k) const;
-  // Tells the host how many were sent: what was listed, or `most` of it.
-  void count_selected(std::size_t most) const;
-  // Writes the whole list.
+  // Writes the whole list, and tells the host how many that are.
   void write_list() const;
   // u = g + e and its moments, into selection->moments. Without a residual: only the moments of g.
   void add_and_sum(bool feedback) const;

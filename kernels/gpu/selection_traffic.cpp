@@ -14,6 +14,14 @@ namespace {
 constexpr double one = sector_bytes, two = 2 * sector_bytes;
 constexpr double histogram_bytes = 4 * bins;
 
+// What is cleared for a look-back, and the states of its tiles alone.
+Amount cleared(std::size_t elements) {
+  return sectors(look_back_bytes(tiles_of(elements)));
+}
+Amount states_of(std::size_t elements) {
+  return sectors(8 * tiles_of(elements));
+}
+
 double octaves(double count) {  // those that so many normal values fall into, about
   return std::log2(std::max(count, 1.0)) + 3;
 }
@@ -61,29 +69,30 @@ double SelectionTraffic::tensor() const {
 }
 
 void SelectionTraffic::begin_look_back() {
-  enqueue("memset of states", 0, sectors(8 * tiles_of(elements_)));
-  enqueue("memset of the ticket", 0, one);
+  enqueue("memset of a look-back", 0, cleared(elements_));
 }
 
-void SelectionTraffic::list(const std::string& kernel, const Amount& values_read,
-                            double values_written, const Amount& found) {
-  begin_look_back();
+void SelectionTraffic::begin_counts() {
+  enqueue("memset of counts", 0, counts_bytes);
+}
+
+void SelectionTraffic::list(const Amount& values_read, double values_written, const Amount& found) {
   listed = found;
-  const Amount states = sectors(8 * tiles_of(elements_));
-  enqueue(kernel, values_read + states + one,
-          values_written + states + one + 2 * sectors(4 * found));
+  enqueue("collect_kernel", values_read + states_of(elements_) + two,
+          values_written + states_of(elements_) + two + 2 * sectors(4 * found));
 }
 
 void SelectionTraffic::add_and_collect(bool feedback, const Amount& found) {
-  list("collect_kernel", (feedback ? 2 : 1) * tensor(), tensor(), found);
+  list((feedback ? 2 : 1) * tensor(), tensor(), found);
 }
 
 void SelectionTraffic::collect(const Amount& found) {
-  list("collect_kernel", tensor(), 0, found);
+  begin_look_back();
+  list(tensor(), 0, found);
 }
 
 void SelectionTraffic::set_low_key() {
-  enqueue("low_key_kernel", 0, one);
+  enqueue("low_key_kernel", 0, one + cleared(elements_) + counts_bytes);
 }
 
 Amount SelectionTraffic::sample_low_key(bool feedback, std::size_t k) {
@@ -91,40 +100,32 @@ Amount SelectionTraffic::sample_low_key(bool feedback, std::size_t k) {
   const double mean = static_cast<double>(k) / n * sample_keys;
   const double rank = mean + 5 * std::sqrt(mean) + 5;
   if (elements_ < 2 * sample_keys || rank >= sample_keys) {
-    enqueue("memset of the histogram", 0, histogram_bytes);
     set_low_key();
     return n;
   }
   const Amount looks = sampled(sample_strata, sample_neighbours, elements_);
-  enqueue("sample_kernel", (feedback ? 2 : 1) * looks, 4 * sample_keys);
+  enqueue("sample_kernel", (feedback ? 2 : 1) * looks, 4 * sample_keys + counts_bytes);
   cut_sample(sample_keys);
   const double share = std::floor(rank) / sample_keys;
   return {n * share, 6 * n * share / std::sqrt(rank) + 3};
 }
 
 void SelectionTraffic::ensure_collected() {
-  enqueue("judge_collected", one, one);
-  enqueue("digit_kernel", one, 0);
-  enqueue("choose_kernel", one, 0);
-  begin_look_back();
+  enqueue("digit_kernel", one, one);
   enqueue("collect_kernel", one, 0);
 }
 
 void SelectionTraffic::choose_digits(const Amount& keys, bool for_certain, double more_at_end) {
   const Amount found = for_certain ? Amount(one) : between(0, one);  // the rank's digit
   for (int round = 0; round < 3; ++round) {
-    const double digits = round == 0 ? 2048 : 1024;
-    const Amount touched = between(
-        0, std::min(4 * digits, round == 0 ? sector_bytes * (octaves(keys.mean / 4) + 4) : 4096));
-    enqueue("digit_kernel", keys + one + touched, touched);
-    enqueue(
-        "choose_kernel", 4 * digits + (round == 0 ? found : Amount(one)),
-        histogram_bytes + (round == 0 ? Amount(one) : found) + (round == 2 ? more_at_end : 0.0));
+    const double counts = round == 0 ? histogram_bytes : histogram_bytes / 2;
+    enqueue("digit_kernel", keys + counts + two,
+            (round == 0 ? cleared(elements_) + one : found) + counts + one +
+                (round == 2 ? more_at_end : 0.0));
   }
 }
 
 void SelectionTraffic::cut_sample(std::size_t samples) {
-  enqueue("memset of the histogram", 0, histogram_bytes);
   choose_digits(sectors(4 * samples), true, 0);
 }
 
@@ -132,29 +133,23 @@ void SelectionTraffic::cut_list() {
   choose_digits(sectors(4 * listed), false, 0);
 }
 
-void SelectionTraffic::write_band(const Amount& sent) {
-  begin_look_back();
+void SelectionTraffic::write_band(const Amount& sent, bool told) {
   const Amount states = listed.spread == 0
                             ? sectors(8 * tiles_of(static_cast<std::size_t>(listed.mean)))
                             : sectors((8.0 / tile_elements) * listed + 4.0);
-  enqueue("trim_kernel", two + sectors(4 * listed) + states + scattered(sent, listed.mean),
-          one + states + 2 * sectors(4 * sent) + scattered(sent, static_cast<double>(elements_)));
+  enqueue("trim_kernel", two + one + sectors(4 * listed) + states + scattered(sent, listed.mean),
+          one + states + (told ? one : 0.0) + 2 * sectors(4 * sent) +
+              scattered(sent, static_cast<double>(elements_)));
 }
 
 void SelectionTraffic::write_largest(std::size_t k) {
   choose_digits(sectors(4 * listed), true, one);
-  write_band(static_cast<double>(k));
-  count_selected();
-}
-
-void SelectionTraffic::count_selected() {
-  enqueue("count_kernel", one, two);
+  write_band(static_cast<double>(k), true);
 }
 
 void SelectionTraffic::write_list() {
   enqueue("send_list_kernel", one + 2 * sectors(4 * listed),
-          2 * sectors(4 * listed) + scattered(listed, static_cast<double>(elements_)));
-  count_selected();
+          two + 2 * sectors(4 * listed) + scattered(listed, static_cast<double>(elements_)));
 }
 
 void SelectionTraffic::add_up(const Amount& read, const Amount& written) {
@@ -169,7 +164,7 @@ void SelectionTraffic::add_and_sum(bool feedback, bool summed) {
 }
 
 void SelectionTraffic::add_sum_and_count(bool feedback) {
-  enqueue("memset of the histogram", 0, histogram_bytes);
+  begin_counts();
   const double touched = sector_bytes * octaves(static_cast<double>(elements_));
   const Amount counts{touched, 4 * sector_bytes};
   add_up((feedback ? 2 : 1) * tensor() + counts, tensor() + counts);

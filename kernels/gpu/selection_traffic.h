@@ -2,6 +2,7 @@
 // selection.cuh, under the same names. A chain is written here as it is written there.
 #pragma once
 
+#include "kernels/arithmetic/keys.h"
 #include "kernels/arithmetic/order.h"
 #include "kernels/traffic.h"
 
@@ -9,6 +10,13 @@ namespace syncline {
 
 inline constexpr std::size_t sample_strata = std::size_t{1} << 13, sample_neighbours = 8;
 inline constexpr std::size_t sample_keys = sample_strata * sample_neighbours;
+
+// What look-backs and counting must find cleared: a ticket in a sector of its own and a status per
+// tile; a histogram and, in a sector of its own, the number of blocks that have added to it.
+constexpr std::size_t look_back_bytes(std::size_t tiles) {
+  return 32 + 8 * tiles;
+}
+inline constexpr std::size_t counts_bytes = 4 * bins + 32;
 
 // Of so many values of a normal distribution: whose magnitude reaches this, and at which magnitude
 // `count` do.
@@ -31,6 +39,7 @@ class SelectionTraffic {
   // One operation that is none of those below.
   void enqueue(const std::string& name, const Amount& read, const Amount& written);
   void begin_look_back();
+  void begin_counts();
   void add_and_collect(bool feedback, const Amount& found);
   void collect(const Amount& found);
   void set_low_key();
@@ -39,9 +48,8 @@ class SelectionTraffic {
   void ensure_collected();
   void cut_sample(std::size_t samples);
   void cut_list();
-  void write_band(const Amount& sent);
+  void write_band(const Amount& sent, bool told = false);  // told: the host
   void write_largest(std::size_t k);
-  void count_selected();
   void write_list();
   // `summed`: u is written, too.
   void add_and_sum(bool feedback, bool summed = true);
@@ -53,8 +61,7 @@ class SelectionTraffic {
   std::size_t elements_;
 
   double tensor() const;  // its bytes
-  void list(const std::string& kernel, const Amount& values_read, double values_written,
-            const Amount& found);
+  void list(const Amount& values_read, double values_written, const Amount& found);
   void choose_digits(const Amount& keys, bool for_certain, double more_at_end);
   void add_up(const Amount& read, const Amount& written);
 };

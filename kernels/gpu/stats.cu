@@ -92,7 +92,7 @@ void Selector::add_and_sum(bool feedback) const {
 }
 
 void Selector::add_sum_and_count(bool feedback) const {
-  cudaMemsetAsync(room.histogram, 0, 4 * bins, stream_of(stream));
+  begin_counts();
   with_gradient(input, [&]<class Value>(const Value* g) {
     launch(stats_kernel<true, Value>, persistent_blocks(), block_threads, stream, g, input.residual,
            input.elements, feedback, room.tiles, room.histogram);

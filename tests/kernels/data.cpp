@@ -5,6 +5,8 @@
 #include <limits>
 #include <random>
 
+#include "kernels/arithmetic/permutation.h"
+
 namespace syncline {
 namespace {
 
@@ -101,6 +103,34 @@ std::vector<float> adversarial(std::size_t elements, std::uint64_t seed) {
 std::vector<float> gauss(std::size_t elements, std::uint64_t seed) {
   return filled(elements, seed,
                 [](std::mt19937_64& random, std::size_t) { return normal(random); });
+}
+
+std::map<std::string, std::vector<float>> few_values(std::size_t n, std::size_t k,
+                                                     const Draw& draw) {
+  const std::vector<float> values = gauss(n, n);
+  std::map<std::string, std::vector<float>> all;
+  for (const char* name : {"none", "k - 1", "k", "k + 1", "one tile", "the end", "misleading"})
+    all[name].assign(n, -0.0f);
+  std::fill_n(all["none"].begin(), n / 2, 0.0f);
+  for (std::size_t i = 0; i <= k; ++i) {
+    const std::size_t at = (i * 7919 + 13) % n;  // a prime: each another place
+    all["k - 1"][at] = i < k - 1 ? values[i] : 0.0f;
+    all["k"][at] = i < k ? values[i] : 0.0f;
+    all["k + 1"][at] = values[i];
+  }
+  for (std::size_t i = 0; i < std::min<std::size_t>(n, 8192); ++i)
+    all["one tile"][n / 3 + i % (n - n / 3)] = values[i];
+  for (std::size_t i = n - n / 50; i < n; ++i)
+    all["the end"][i] = values[i];
+  std::vector<float>& misleading = all["misleading"];
+  for (std::size_t i = 0; i < n; i += 3)
+    misleading[i] = 1 + std::abs(values[i]);
+  for (std::size_t i = 0; n > 1 << 12 && i < 1 << 12; ++i) {
+    const std::size_t first = std::min(sampled_element(draw, n, 1 << 12, i), n - 16) / 16 * 16;
+    for (std::size_t j = first; j < std::min(n, first + 16); ++j)
+      misleading[j] = 1e-3f * values[j];
+  }
+  return all;
 }
 
 const std::vector<Distribution>& distributions() {

@@ -19,6 +19,12 @@ const std::vector<Distribution>& distributions();
 std::vector<float> gauss(std::size_t elements, std::uint64_t seed);
 std::vector<Half> halves(const std::vector<float>& values);
 
+// Of these the k largest are asked for: few values that are not zero, as an embedding's gradient
+// has, spread, at one place, or none. And one that misleads the sample of this draw: what is large
+// lies where it does not look.
+std::map<std::string, std::vector<float>> few_values(std::size_t elements, std::size_t k,
+                                                     const Draw& draw);
+
 // Bits of floats, for comparisons in which 0 is not -0 and NaN is NaN.
 std::vector<std::uint32_t> bits_of(std::span<const float> values);
 // State::memory in the same way, as if all of it were floats.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/arithmetic/keys.h"
 #include "tests/kernels/data.h"
 #include "tests/unit/parameter_name.h"
 
@@ -153,6 +154,18 @@ TEST_P(Device, GivesTheBytesOfTheReferenceWithOtherSettings) {
         expect_the_reference_in_both(GetParam(), settings, distribution.values(n, n + 1));
       }
   }
+}
+
+// Below and above the size from which it samples; the second step's draw is another one.
+TEST(DeviceTopk, OfFewValuesGivesTheBytesOfTheReference) {
+  if (const std::string reason = why_no_device(); !reason.empty())
+    GTEST_SKIP() << "no GPU test: " << reason;
+  const Compressor& topk = Registered<Compressor>::find("topk");
+  for (const std::size_t n : {100u, 9001u, 150001u})
+    for (const auto& [name, values] : few_values(n, wanted(0.02, n), {7, 0, 3})) {
+      SCOPED_TRACE(name + ", " + std::to_string(n) + " elements");
+      expect_the_reference_in_both("topk", settings_at(topk, "0.02"), values);
+    }
 }
 
 // Every sample begins on the memory that the one before left.

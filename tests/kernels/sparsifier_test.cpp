@@ -5,7 +5,6 @@
 #include <random>
 
 #include "kernels/arithmetic/keys.h"
-#include "kernels/arithmetic/permutation.h"
 #include "kernels/compressor.h"
 #include "kernels/compressors/sidco.h"
 #include "kernels/elementary.h"
@@ -90,37 +89,6 @@ TEST(TopK, SendsNanFirstThenInfinity) {
   EXPECT_TRUE(std::isinf(sent.decoded[20]));
 }
 
-// As the gradient of an embedding is: few values that are not zero, spread, at one place, or none.
-// Then zeros are sent, too, the first there are. And one that misleads the sample: what is large
-// lies where it does not look.
-std::map<std::string, std::vector<float>> mostly_zeros(std::size_t n, std::size_t k,
-                                                       const Draw& draw) {
-  const std::vector<float> values = gauss(n, n);
-  std::map<std::string, std::vector<float>> all;
-  for (const char* name : {"none", "k - 1", "k", "k + 1", "one tile", "the end", "misleading"})
-    all[name].assign(n, -0.0f);
-  std::fill_n(all["none"].begin(), n / 2, 0.0f);
-  for (std::size_t i = 0; i <= k; ++i) {
-    const std::size_t at = (i * 7919 + 13) % n;  // a prime: each another place
-    all["k - 1"][at] = i < k - 1 ? values[i] : 0.0f;
-    all["k"][at] = i < k ? values[i] : 0.0f;
-    all["k + 1"][at] = values[i];
-  }
-  for (std::size_t i = 0; i < std::min<std::size_t>(n, 8192); ++i)
-    all["one tile"][n / 3 + i % (n - n / 3)] = values[i];
-  for (std::size_t i = n - n / 50; i < n; ++i)
-    all["the end"][i] = values[i];
-  std::vector<float>& misleading = all["misleading"];
-  for (std::size_t i = 0; i < n; i += 3)
-    misleading[i] = 1 + std::abs(values[i]);
-  for (std::size_t i = 0; n > 1 << 12 && i < 1 << 12; ++i) {
-    const std::size_t first = std::min(sampled_element(draw, n, 1 << 12, i), n - 16) / 16 * 16;
-    for (std::size_t j = first; j < std::min(n, first + 16); ++j)
-      misleading[j] = 1e-3f * values[j];
-  }
-  return all;
-}
-
 TEST(TopK, OfTensorsWithFewerThanKValuesSendsTheFirstZerosToo) {
   const Compressor& topk = Registered<Compressor>::find("topk");
   const Draw draw{7, 2, 3};
@@ -128,7 +96,7 @@ TEST(TopK, OfTensorsWithFewerThanKValuesSendsTheFirstZerosToo) {
     for (const char* feedback : {"on", "off"}) {
       const Settings settings(topk.options, {{"density", "0.02"}, {"error-feedback", feedback}});
       const std::size_t k = wanted(0.02, n);
-      for (const auto& [name, values] : mostly_zeros(n, k, draw)) {
+      for (const auto& [name, values] : few_values(n, k, draw)) {
         SCOPED_TRACE(name + ", " + std::to_string(n) + ", error feedback " + feedback);
         const std::vector<Half> half_values = halves(values);
         for (const Gradient& g : {Gradient(std::span<const float>(values)),

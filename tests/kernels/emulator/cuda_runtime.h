@@ -100,6 +100,7 @@ inline void __syncwarp(int line = __builtin_LINE()) {
 inline void __syncthreads(int line = __builtin_LINE()) {
   emulator::barrier(true, line);
 }
+inline void __threadfence() {}  // blocks run one after the other
 inline int __syncthreads_and(bool value, int line = __builtin_LINE()) {
   return emulator::barrier(value, line) ? 1 : 0;
 }

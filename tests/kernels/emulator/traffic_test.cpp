@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/arithmetic/feedback.h"
+#include "kernels/arithmetic/keys.h"
 #include "kernels/cost_table.h"
 #include "kernels/gpu/device.h"
 #include "tests/kernels/data.h"
@@ -141,6 +142,31 @@ TEST_P(Traffic, IsThatButForAFewSectorsAtAnySize) {
   for (const std::size_t elements : {1, 31, 70001})
     expect_traffic(GetParam(), settings_at(compressor, has_density(compressor) ? "0.25" : ""),
                    elements, 4 * sector_bytes);
+}
+
+// Zeros are never listed, so fewer values than k cost no more than the formula says.
+TEST(TopkTraffic, OfFewerValuesThanKIsNoMoreThanOfMany) {
+  const std::size_t elements = 262144;
+  const Compressor& topk = Registered<Compressor>::find("topk");
+  const Settings settings = settings_at(topk, "0.01");
+  const Draw draw{7, 100, 3};
+  const std::map<std::string, std::vector<float>> few =
+      few_values(elements, wanted(0.01, elements), draw);
+  for (const char* name : {"none", "k - 1"}) {
+    std::vector<emulator::Operation> operations;
+    DeviceCompressor device = Registered<DeviceCompressor>::find("topk");
+    device.encode = counted(device.encode, operations);
+    State state;
+    Message message;
+    const std::span<const float> gradient(few.at(name));
+    Registered<DeviceRuntime>::find("cuda").encode(device, settings, gradient, draw, state,
+                                                   message);
+    std::size_t bytes = 0;
+    for (const emulator::Operation& operation : operations)
+      bytes += operation.read + operation.written;
+    EXPECT_LE(static_cast<double>(bytes), 1.02 * bytes_of(topk.traffic.encode(settings, elements)))
+        << name;
+  }
 }
 
 std::vector<std::string> modelled_names() {
