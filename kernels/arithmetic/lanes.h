@@ -17,7 +17,6 @@ namespace syncline {
 using Floats [[gnu::vector_size(64)]] = float;
 using Words [[gnu::vector_size(64)]] = std::uint32_t;
 using Masks [[gnu::vector_size(64)]] = std::int32_t;  // of comparisons: -1 where true
-using Shorts [[gnu::vector_size(32)]] = std::uint16_t;
 using Bytes [[gnu::vector_size(16)]] = std::uint8_t;
 inline constexpr std::size_t lane_width = 16;
 
@@ -33,12 +32,6 @@ inline void store(const Floats& values, float* to) {
 
 inline Masks widened(const std::uint8_t* from) {
   Bytes values;
-  std::memcpy(&values, from, sizeof values);
-  return __builtin_convertvector(values, Masks);
-}
-
-inline Masks widened(const std::uint16_t* from) {
-  Shorts values;
   std::memcpy(&values, from, sizeof values);
   return __builtin_convertvector(values, Masks);
 }

@@ -27,9 +27,11 @@ constexpr float edge_of(std::uint32_t random) {
   return (static_cast<float>(random) + 0.5f) * 0x1p-16f;
 }
 
-// random16 for one block of elements, 32 counters side by side. Each word has 64 bits to itself, of
-// which the upper half is whatever was left there: nothing looks at it.
-inline void random16_block(const Draw& draw, std::uint64_t block, std::uint16_t* out) {
+// The words that random16 takes its bits from, of one block of elements: 32 counters side by side.
+// Each word has 64 bits to itself on the way, of which the upper half is whatever was left there.
+inline constexpr std::size_t block_words = random_block / 2;
+
+inline void random_words_of_block(const Draw& draw, std::uint64_t block, std::uint32_t* out) {
   constexpr std::size_t groups = 32 / long_width;
   Longs a[groups], b[groups], c[groups], d[groups];
   for (std::size_t i = 0; i < groups; ++i) {
@@ -56,17 +58,32 @@ inline void random16_block(const Draw& draw, std::uint64_t block, std::uint16_t*
     std::uint64_t bits[32];
     std::memcpy(bits, words[word], sizeof bits);
     for (std::size_t i = 0; i < 32; ++i)
-      out[word * 64 + i] = static_cast<std::uint16_t>(bits[i]);
-    for (std::size_t i = 0; i < 32; ++i)
-      out[word * 64 + 32 + i] = static_cast<std::uint16_t>(bits[i] >> 16);
+      out[word * 32 + i] = static_cast<std::uint32_t>(bits[i]);
   }
 }
 
-// For the elements of a tile: `out` has room for whole blocks.
-inline void random16_tile(const Draw& draw, std::size_t begin, std::size_t count,
-                          std::uint16_t* out) {
-  for (std::size_t at = 0; at < count; at += random_block)
-    random16_block(draw, (begin + at) / random_block, out + at);
+// For the elements of a tile, which are at `u` and are fetched meanwhile: drawing takes about as
+// long as memory does. `out` has room for whole blocks.
+inline void random_words_of_tile(const Draw& draw, std::size_t begin, std::size_t count,
+                                 const float* u, std::uint32_t* out) {
+  for (std::size_t at = 0; at < count; at += random_block) {
+    for (std::size_t line = 0; line < random_block; line += lane_width)
+      __builtin_prefetch(u + at + line);
+    random_words_of_block(draw, (begin + at) / random_block, out + at / 2);
+  }
+}
+
+// random16 of element i of that tile, and of sixteen from i on, where i is a multiple of them.
+inline std::uint32_t random16_in(const std::uint32_t* words, std::size_t i) {
+  const std::size_t slot = i / 32 % 8;
+  return words[i / random_block * block_words + slot / 2 * 32 + i % 32] >> slot % 2 * 16 & 0xffffu;
+}
+
+inline Masks sixteen_random16_in(const std::uint32_t* words, std::size_t i) {
+  const std::size_t slot = i / 32 % 8;
+  Words here;
+  std::memcpy(&here, words + i / random_block * block_words + slot / 2 * 32 + i % 32, sizeof here);
+  return (Masks)(here >> static_cast<std::uint32_t>(slot % 2 * 16) & 0xffffu);
 }
 
 // The level |v| goes to.
@@ -79,6 +96,10 @@ constexpr std::uint32_t level_of(float v, float inverse, int levels, std::uint32
   return static_cast<std::uint32_t>(low + (fraction > edge_of(random) ? 1 : 0));
 }
 
+inline Floats edges_of(const Masks& random) {
+  return (__builtin_convertvector(random, Floats) + 0.5f) * 0x1p-16f;
+}
+
 // This one makes sixteen levels at once.
 inline Masks level_of(const Floats& v, float inverse, int levels, const Masks& random) {
   const Floats top = Floats{} + static_cast<float>(levels);
@@ -86,8 +107,7 @@ inline Masks level_of(const Floats& v, float inverse, int levels, const Masks& r
   const Floats clipped = scaled < top ? scaled : top;
   const Masks low = __builtin_convertvector(clipped, Masks);
   const Floats fraction = clipped - __builtin_convertvector(low, Floats);
-  const Floats edge = (__builtin_convertvector(random, Floats) + 0.5f) * 0x1p-16f;
-  return low - (fraction > edge);  // a comparison that holds is -1
+  return low - (fraction > edges_of(random));  // a comparison that holds is -1
 }
 
 constexpr float from_level(std::uint32_t level, bool negative, float unit) {

@@ -102,16 +102,18 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
   }
 }
 
-// Codes of one bucket, and what stays behind of it in `rest` where that is wanted.
-void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random, std::size_t count,
-                     const float* u, std::uint8_t* codes, float* rest) {
+// Codes of one bucket, which begins at `at` of its tile, whose random words these are; and what
+// stays behind of it in `rest` where that is wanted.
+void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint32_t* random, std::size_t at,
+                     std::size_t count, const float* u, std::uint8_t* codes, float* rest) {
   const float inverse = inverse_unit(scale, qsgd.levels), step = step_of(qsgd, scale);
   const std::size_t whole = count - count % lane_width;
   const Floats zero = {};
   const std::int32_t sign_bit = static_cast<std::int32_t>(qsgd.sign_bit());
   for (std::size_t i = 0; i < whole; i += lane_width) {
     const Floats v = load(u + i);
-    const Masks negative = v < zero, level = level_of(v, inverse, qsgd.levels, widened(random + i));
+    const Masks negative = v < zero,
+                level = level_of(v, inverse, qsgd.levels, sixteen_random16_in(random, at + i));
     narrow(level | (negative & sign_bit), codes + i);
     if (rest != nullptr) {
       const Floats sent = from_level(level, negative, step);
@@ -120,8 +122,9 @@ void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random,
   }
   for (std::size_t i = whole; i < count; ++i) {
     const float v = u[i];
-    codes[i] = static_cast<std::uint8_t>(level_of(v, inverse, qsgd.levels, random[i]) |
-                                         (v < 0 ? qsgd.sign_bit() : 0u));
+    codes[i] =
+        static_cast<std::uint8_t>(level_of(v, inverse, qsgd.levels, random16_in(random, at + i)) |
+                                  (v < 0 ? qsgd.sign_bit() : 0u));
     if (rest != nullptr)
       rest[i] = left_behind(v, decoded(qsgd, codes[i], step));
   }
@@ -130,14 +133,14 @@ void quantise_bucket(const Qsgd& qsgd, float scale, const std::uint16_t* random,
 // Scales and codes of one tile, which holds whole buckets: their sizes divide a tile.
 void quantise_tile(const Qsgd& qsgd, const Draw& draw, std::size_t begin, std::size_t count,
                    const float* u, float* scales, std::uint8_t* codes, float* rest) {
-  std::uint16_t random[tile_elements];
-  random16_tile(draw, begin, count, random);
+  std::uint32_t random[tile_elements / 2];
+  random_words_of_tile(draw, begin, count, u, random);
   for (std::size_t at = 0; at < count; at += qsgd.bucket) {
     const std::size_t size = std::min(qsgd.bucket, count - at);
     const float scale = scale_of(
         qsgd, qsgd.max_norm ? Moments{.top = tile_top(u + at, size)} : tile_moments(u + at, size));
     scales[at / qsgd.bucket] = scale;
-    quantise_bucket(qsgd, scale, random + at, size, u + at, codes + at,
+    quantise_bucket(qsgd, scale, random, at, size, u + at, codes + at,
                     rest == nullptr ? nullptr : rest + at);
   }
 }

@@ -56,13 +56,16 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw& draw
   put_value(scale, Precision::fp32, message.data());
   for_each_tile(n, [&](std::size_t, std::size_t begin, std::size_t count) {
     float scratch[tile_elements];
-    std::uint16_t random[tile_elements];
+    std::uint32_t random[tile_elements / 2];
     std::uint8_t codes[tile_elements];
     float* rest = feedback ? state.residual.data() + begin : nullptr;
     const float* u = feedback ? rest : gradient.tile(begin, count, scratch);
-    random16_tile(draw, begin, count, random);
-    for (std::size_t i = 0; i < count; ++i)
-      codes[i] = ternary_code(u[i], inverse, random[i]);
+    random_words_of_tile(draw, begin, count, u, random);
+    const std::size_t whole = count - count % lane_width;
+    for (std::size_t i = 0; i < whole; i += lane_width)
+      narrow(ternary_codes(load(u + i), inverse, sixteen_random16_in(random, i)), codes + i);
+    for (std::size_t i = whole; i < count; ++i)
+      codes[i] = ternary_code(u[i], inverse, random16_in(random, i));
     for (std::size_t i = 0; feedback && i < count; ++i)
       rest[i] = left_behind(rest[i], from_ternary(codes[i], scale));
     pack(codes, count, 2, message.data() + 4 + begin / 4);

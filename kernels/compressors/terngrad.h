@@ -28,6 +28,12 @@ constexpr std::uint8_t ternary_code(float u, float inverse, std::uint32_t random
   return static_cast<std::uint8_t>(sent * (u < 0 ? 3u : 1u));
 }
 
+inline Masks ternary_codes(const Floats& u, float inverse, const Masks& random) {
+  const Floats zero = {};
+  const Masks stays = floats_of(keys_of(u)) * inverse <= edges_of(random), negative = u < zero;
+  return ~stays & (1 | (negative & 2));
+}
+
 constexpr float from_ternary(std::uint32_t code, float scale) {
   return from_level(code & 1u, (code & 2u) != 0, scale);
 }

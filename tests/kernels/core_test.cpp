@@ -30,10 +30,11 @@ TEST(Philox, KnownAnswers) {
 
 TEST(Philox, ATileDrawsWhatItsElementsDraw) {
   const Draw draw{0x123456789abcdefull, 5, 7};
-  std::vector<std::uint16_t> tile(tile_elements);
-  random16_tile(draw, 3 * tile_elements, tile_elements, tile.data());
-  for (std::size_t i = 0; i < tile.size(); ++i)
-    ASSERT_EQ(tile[i], random16(draw, 3 * tile_elements + i)) << i;
+  std::vector<std::uint32_t> words(tile_elements / 2);
+  const std::vector<float> values(tile_elements);
+  random_words_of_tile(draw, 3 * tile_elements, tile_elements, values.data(), words.data());
+  for (std::size_t i = 0; i < tile_elements; ++i)
+    ASSERT_EQ(random16_in(words.data(), i), random16(draw, 3 * tile_elements + i)) << i;
 }
 
 TEST(Philox, NoTwoElementsShareTheirBits) {

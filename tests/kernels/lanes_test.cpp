@@ -64,26 +64,31 @@ TEST(Lanes, MultiplyLowerHalves) {
 
 TEST(Lanes, DrawTheBitsThatOneElementDraws) {
   for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 31}) {
-    std::uint16_t got[random_block];
-    random16_block(draw_of(3), block, got);
-    for (std::size_t i = 0; i < random_block; ++i)
-      ASSERT_EQ(got[i], random16(draw_of(3), block * random_block + i));
+    std::uint32_t words[block_words];
+    random_words_of_block(draw_of(3), block, words);
+    for (std::size_t i = 0; i < random_block; ++i) {
+      const std::uint32_t expected = random16(draw_of(3), block * random_block + i);
+      ASSERT_EQ(random16_in(words, i), expected);
+      const Masks sixteen = sixteen_random16_in(words, i / lane_width * lane_width);
+      ASSERT_EQ(static_cast<std::uint32_t>(sixteen[i % lane_width]), expected);
+    }
   }
 }
 
 TEST(Lanes, RoundAsOneElementDoes) {
   const std::vector<float> values = any_floats(1024, 4);
-  std::uint16_t random[1024];
-  random16_tile(draw_of(5), 0, 1024, random);
+  std::uint32_t random[512];
+  random_words_of_tile(draw_of(5), 0, 1024, values.data(), random);
   for (const int levels : {1, 7, 127})
     for (const float scale : {0.0f, 1e-3f, 1.0f, 1e30f, INFINITY}) {
       const float inverse = inverse_unit(scale, levels);
       for (std::size_t i = 0; i < values.size(); i += lane_width) {
-        const Masks got = level_of(load(&values[i]), inverse, levels, widened(random + i));
+        const Masks got =
+            level_of(load(&values[i]), inverse, levels, sixteen_random16_in(random, i));
         const Floats back = from_level(got, load(&values[i]) < Floats{}, scale);
         for (std::size_t lane = 0; lane < lane_width; ++lane) {
           const float v = values[i + lane];
-          const std::uint32_t level = level_of(v, inverse, levels, random[i + lane]);
+          const std::uint32_t level = level_of(v, inverse, levels, random16_in(random, i + lane));
           ASSERT_EQ(static_cast<std::uint32_t>(got[lane]), level) << v;
           const float plain = from_level(level, v < 0, scale);
           ASSERT_TRUE(plain != plain ? back[lane] != back[lane]
