@@ -148,7 +148,7 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
   for (const auto& [of_each, share, what] : kept_of(scenario, model, cluster.topology, encoded)) {
     bytes += of_each * share;
     terms += fmt::format("{}{:g}{} {}", terms.empty() ? "" : " + ", of_each,
-                         share < 1 ? fmt::format(" x {:.4g}", share) : "", what);
+                         share == 1 ? "" : fmt::format(" x {:.4g}", share), what);
   }
   const auto parameters = static_cast<double>(model.parameters());
   MemoryNeed need{.bytes = parameters * bytes, .has_bytes = device->memory_bytes, .arithmetic = {}};

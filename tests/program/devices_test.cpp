@@ -134,6 +134,7 @@ TEST(Devices, NameTheResidualsInTheirMemory) {
   expect_mentions(memory({}), {"(4 parameters + 4 gradients + 4 residual) bytes"});
   expect_mentions(memory({"--exchange", "hierarchical"}),
                   {"(4 parameters + 4 gradients + 4 x 0.25 residual) bytes"});
+  expect_mentions(memory({"--exchange", "alltoall"}), {"4 gradients + 4 x 1.125 residual) bytes"});
   expect_mentions(memory({"--schedule", "asp"}), {"4 gradients + 4 residual) bytes"});
   expect_mentions(memory({"--schedule", "inhad"}), {"(4 parameters + 4 gradients) bytes"});
   expect_mentions(memory({"--dense-below", "1000000000"}), {"(4 parameters + 4 gradients) bytes"});

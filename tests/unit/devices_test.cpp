@@ -252,6 +252,8 @@ TEST(Memory, HasWhatCompressorsKeep) {
                   {"(4 parameters + 4 gradients + 4 residual) bytes"});
   EXPECT_EQ(need({{"compressor", "topk"}}, 0.25e9).bytes, 1e9 * (4 + 4 + 1));
   EXPECT_EQ(need({{"compressor", "topk"}}, 0).bytes, 1e9 * (4 + 4));
+  expect_mentions(need({{"compressor", "topk"}}, 1.125e9).arithmetic,  // alltoall of eight
+                  {"4 x 1.125 residual) bytes = 12.5 GB"});
   EXPECT_EQ(need({{"compressor", "topk"}, {"precision", "bf16"}}, 1e9).bytes,
             1e9 * (2 + 2 + 4 + 4));
   EXPECT_EQ(need({{"compressor", "topk"}, {"error-feedback", "off"}}, 1e9).bytes, 1e9 * (4 + 4));
