@@ -56,7 +56,8 @@ const std::vector<PlatformWord>& platform_word_rows() {
       {"sites", "2", "places, each with as many nodes, or the first with one more"},
       {"distance", "30ms", "latency that two sites add to the way between their GPUs", "sites=2"},
       {"line", "10Gbps", "a site's line to the others, each way", "sites=2"},
-      {"device", "h100", "which throughput rows and cost tables apply"},
+      {"device", "h100",
+       "which throughput rows and cost tables apply; h100+a100-80: to nodes that differ"},
       {"speed", "67Tf", "peak fp32 speed of a GPU"},
   };
   return all;

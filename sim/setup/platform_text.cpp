@@ -35,12 +35,13 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   const std::string node = fmt::format("node{}", number);
   const int gpus = plan.gpus[static_cast<std::size_t>(number)];
   const PlatformPlan::Cards own = plan.cards[static_cast<std::size_t>(number)];
+  const PlatformPlan::Gpu& kind = plan.gpu_kinds[static_cast<std::size_t>(number)];
   const bool one_card = own.count == 1;
   const std::string memory = node + "-memory";
   const auto gpu = [&](int i) { return fmt::format("{}-gpu{}", node, i); };
   const auto card = [&](int i) { return fmt::format("{}-nic{}", node, i * own.count / gpus); };
   const std::string of_node = "<prop id=\"node\" value=\"" + node + "\"/>";
-  const std::string more = "<prop id=\"device\" value=\"" + plan.text("device") + "\"/>" +
+  const std::string more = "<prop id=\"device\" value=\"" + kind.device + "\"/>" +
                            (site.empty() ? "" : "<prop id=\"site\" value=\"" + site + "\"/>") +
                            "</host>\n";
   std::string hosts;
@@ -49,8 +50,8 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   const double nic_s = (plan.network_s - (plan.nvlink ? 0 : plan.inside_s)) / 2;
   for (int i = 0; i < gpus; ++i) {
     const std::string inside = plan.nvlink ? "-nvlink" : "-pcie";
-    hosts += "<host id=\"" + gpu(i) + "\" speed=\"" + plan.text("speed") + "\">" + of_node + more;
-    links += split_duplex(gpu(i) + "-pcie", plan.text("pcie"), plan.nvlink ? 0 : plan.inside_s / 2);
+    hosts += "<host id=\"" + gpu(i) + "\" speed=\"" + kind.speed + "\">" + of_node + more;
+    links += split_duplex(gpu(i) + "-pcie", kind.slot, plan.nvlink ? 0 : plan.inside_s / 2);
     if (plan.nvlink && gpus > 1)
       links += split_duplex(gpu(i) + "-nvlink", plan.text("nvlink"), plan.inside_s / 2);
     ways += way(gpu(i), node + "-out", up(gpu(i) + "-pcie") + (one_card ? "" : up(card(i))));

@@ -152,16 +152,24 @@ Kinds read_nodes(PlatformPlan& plan) {
   return kinds;
 }
 
+// What a text with + says of each kind of nodes; one without says it of all.
+std::vector<std::string> by_kind(const std::string& text, const Kinds& kinds) {
+  std::vector<std::string> words = split(text, '+');
+  if (words.size() == 1)
+    words.resize(kinds.size(), std::string(words.front()));
+  if (words.size() != kinds.size())
+    refuse(
+        "{} kinds of nodes, where nodes and gpus name {}: allowed is with as many, such as "
+        "nodes=4+16",
+        words.size(), kinds.size());
+  return words;
+}
+
 void read_cards(PlatformPlan& plan, const Kinds& kinds) {
   of_word(plan, "cards", [&](const std::string& text) {
-    const std::vector<std::string> words = split(text, '+');
-    if (words.size() > 1 && words.size() != kinds.size())
-      refuse(
-          "{} kinds of nodes, where nodes and gpus name {}: allowed is with as many, such as "
-          "nodes=4+16",
-          words.size(), kinds.size());
+    const std::vector<std::string> words = by_kind(text, kinds);
     for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-      const auto [cards, rate] = counted(words[words.size() == 1 ? 0 : kind], most_gpus_of_a_node);
+      const auto [cards, rate] = counted(words[kind], most_gpus_of_a_node);
       const auto first = plan.gpus.begin() + std::ssize(plan.cards);
       if (const int least = *std::min_element(first, first + kinds[kind]); cards > least)
         refuse("more cards than GPUs: allowed are 1 to {}", least);
@@ -175,10 +183,6 @@ void read_cards(PlatformPlan& plan, const Kinds& kinds) {
             std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
         !latency.text.empty())
       plan.values["latency"] = latency;
-  if (plan.values.at("device").source == as_said && plan.values.at("pcie").source != as_said &&
-      plan.text("device") != plan.family->values.at("device").text)
-    if (const FamilyValue slot = slot_of_device(plan.text("device")); !slot.text.empty())
-      plan.values["pcie"] = slot;
   const bool by_pcie = plan.text("nvlink") == "none";
   plan.nvlink = !by_pcie;
   if (plan.nvlink)
@@ -242,23 +246,58 @@ void read_sites(PlatformPlan& plan) {
              word, brief(plan.text(word)));
 }
 
-void read_device(PlatformPlan& plan) {
-  of_word(plan, "device", [](const std::string& text) {
-    if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_") != std::string::npos ||
+// What these have, joined by +, and where that is from.
+template <class ValueOf>
+FamilyValue of_devices(const std::vector<std::string>& devices, ValueOf value_of) {
+  FamilyValue all;
+  for (const std::string& device : devices) {
+    const FamilyValue value = value_of(device);
+    all.text += (all.text.empty() ? "" : "+") + value.text;
+    if (all.source.find(value.source) == std::string::npos)
+      all.source += (all.source.empty() ? "" : "; ") + value.source;
+  }
+  return all;
+}
+
+void read_devices_of(PlatformPlan& plan, const Kinds& kinds) {
+  const std::vector<std::string> device = of_word(plan, "device", [&](const std::string& text) {
+    if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-_+") != std::string::npos ||
         text.find("--") != std::string::npos || text.size() > 64)
       refuse("allowed are small letters, digits, '.', '_' and single '-'");
-    return 0;
+    return by_kind(text, kinds);
   });
-  if (!plan.values.contains("speed"))
-    plan.values["speed"] = speed_of_device(plan.text("device"));
-  if (plan.text("speed").empty())
-    refuse("device = {}: its speed is not known here; allowed is with speed, such as speed=67Tf",
-           plan.text("device"));
-  of_word(plan, "speed", [](const std::string& text) {
-    if (text.find(',') != std::string::npos)
-      refuse("several speeds: allowed is one");
-    return with_its_unit(text, speed_flops, "67Tf");
-  });
+  const std::vector<std::string> named = split(plan.text("device"), '+');
+  const bool says_speed = plan.values.contains("speed");
+  if (!says_speed)
+    plan.values["speed"] = of_devices(named, [](const std::string& one) {
+      const FamilyValue speed = speed_of_device(one);
+      if (speed.text.empty())
+        refuse(
+            "device = {}: its speed is not known here; allowed is with speed, such as speed=67Tf",
+            one);
+      return speed;
+    });
+  else
+    of_word(plan, "speed", [](const std::string& text) {
+      if (text.find(',') != std::string::npos)
+        refuse("several speeds: allowed is one");
+      return with_its_unit(text, speed_flops, "67Tf");
+    });
+  const bool says_slot = plan.values.at("pcie").source == as_said;
+  if (!says_slot)
+    plan.values["pcie"] = of_devices(named, [&](const std::string& one) {
+      const FamilyValue slot =
+          one == plan.family->values.at("device").text ? FamilyValue{} : slot_of_device(one);
+      return slot.text.empty() ? plan.family->values.at("pcie") : slot;
+    });
+  const auto of_each = [&](const std::string& word, bool is_said) {
+    return is_said ? std::vector(kinds.size(), plan.text(word)) : by_kind(plan.text(word), kinds);
+  };
+  const std::vector<std::string> speed = of_each("speed", says_speed);
+  const std::vector<std::string> slot = of_each("pcie", says_slot);
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    plan.gpu_kinds.insert(plan.gpu_kinds.end(), static_cast<std::size_t>(kinds[kind]),
+                          {device[kind], speed[kind], slot[kind]});
 }
 
 }  // namespace
@@ -279,7 +318,7 @@ PlatformPlan platform_plan(const std::string& words) {
   read_cards(plan, kinds);
   read_switches(plan);
   read_sites(plan);
-  read_device(plan);
+  read_devices_of(plan, kinds);
   return plan;
 }
 

@@ -19,6 +19,10 @@ struct PlatformPlan {
     double Bps = 0;  // of each
   };
   std::vector<Cards> cards;  // of each node
+  struct Gpu {
+    std::string device, speed, slot;  // as in XML
+  };
+  std::vector<Gpu> gpu_kinds;  // of each node
   bool nvlink = false;
   double inside_s = 0, network_s = 0;
   int nodes_per_leaf = 0;  // 0: one level of switches

@@ -94,6 +94,12 @@ const std::vector<WrongWords> wrong_words{
     {"ALineOfOneSite", "dgx:line=10Gbps", {"line = 10Gbps", "sites=2"}},
     {"ADistanceWithoutUnit", "dgx:sites=2:distance=30", {"distance = 30", "no unit"}},
     {"ADeviceOfUnknownSpeed", "dgx:device=b200", {"device = b200", "speed=67Tf"}},
+    {"MoreKindsOfDevicesThanOfNodes",
+     "dgx:device=h100+a100",
+     {"device = h100+a100", "2 kinds", "name 1", "nodes=4+16"}},
+    {"ADeviceOfUnknownSpeedAmongOthers",
+     "dgx:nodes=1+1:device=h100+b200",
+     {"device = b200", "speed=67Tf"}},
     {"ADeviceOfNoName", "dgx:device=a--b", {"device = a--b", "digits"}},
     {"ASpeedWithoutUnit", "dgx:speed=67", {"speed = 67", "no unit", "67Tf"}},
 };
@@ -206,6 +212,29 @@ TEST(PlatformInWords, TakesSlotAndSpeedOfTheDeviceThatItSays) {
                   {"pcie = 6GBps", "speed = 13.45Tf", "latency = 30us"});
   expect_mentions(run_program({"platform", "dgx:device=h200:pcie=50GBps:latency=9us"}).out,
                   {"pcie = 50GBps", "latency = 9us", "speed = 67Tf"});
+}
+
+// Two nodes of H100 and one of A100, each with its own speed, slot and peak: one that is paced by
+// A100s takes 989 / 312 times as long in bf16.
+TEST(PlatformInWords, HasNodesOfDifferentDevices) {
+  const std::string words = "dgx:nodes=2+1:gpus=1:cards=1x400Gbps:device=h100+a100";
+  const std::string mixed = run_program({"platform", words}).out;
+  expect_mentions(mixed, {"speed = 67Tf+19.5Tf", "pcie = 63GBps+31.5GBps",
+                          "node0-gpu0\" speed=\"67Tf\"><prop id=\"node\" value=\"node0\"/><prop "
+                          "id=\"device\" value=\"h100\"/>",
+                          "node1-gpu0\" speed=\"67Tf\"",
+                          "node2-gpu0\" speed=\"19.5Tf\"><prop id=\"node\" value=\"node2\"/><prop "
+                          "id=\"device\" value=\"a100\"/>",
+                          "node1-gpu0-pcie\" bandwidth=\"63GBps\"",
+                          "node2-gpu0-pcie\" bandwidth=\"31.5GBps\""});
+  const auto bound_s = [](const std::string& platform) {
+    const Ended ended = run_program({"explain", "--json", "--platform", platform, "--model", "gpt2",
+                                     "--precision", "bf16", "--efficiency", "0.4"});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return Json::parse(ended.out)["cells"][0]["bounds"]["bound_compute_s"].get<double>();
+  };
+  const double h100_s = bound_s("dgx:nodes=2:gpus=1:cards=1x400Gbps");
+  EXPECT_NEAR(bound_s(words) / h100_s, 989.0 / 312, 1e-3);
 }
 
 }  // namespace
