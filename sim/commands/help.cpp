@@ -20,7 +20,9 @@
 #include "sim/report/glossary.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
+#include "sim/setup/devices.h"
 #include "sim/setup/files.h"
+#include "sim/setup/frameworks.h"
 #include "sim/setup/model.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform_families.h"
@@ -29,6 +31,14 @@ namespace syncline {
 namespace {
 
 using Meanings = std::map<std::string, std::vector<Meaning>>;
+
+// What else people call it.
+const std::map<std::string, std::string> same_words{{"checkpointing", "recompute"},
+                                                    {"devices", "device"},
+                                                    {"gpu", "worker"},
+                                                    {"hsdp", "shard"},
+                                                    {"hybrid", "shard"},
+                                                    {"site", "sites"}};
 
 // "one per node" -> "One per node."
 std::string as_sentence(std::string text) {
@@ -157,7 +167,10 @@ void add_models(Meanings& all) {
               static_cast<double>(model.parameters()) / 1e6, model.layers.size(),
               model.forward_flop() / 1e9, model.sample),
           as_sentence("Source: " + (source == nullptr ? "its file" : *source))},
-         example_of("--model " + name)});
+         example_of("--model " + name +
+                    (model.attention_flop() == 0
+                         ? ""
+                         : " --platform dgx --precision bf16 --efficiency 0.4 --batch 1"))});
   }
 }
 
@@ -202,6 +215,13 @@ void add_devices(Meanings& all) {
                           "Given as device, it prices what a compressor makes and reads."},
                          example_of("--compressor topk --device " + name)});
   }
+  for (const Device& device : known_devices())
+    all[device.name].push_back(
+        {"a device",
+         {"Its peaks are " + described(device) + ".",
+          "It is what a host's property device names, or the option device; with efficiency its "
+          "peak counts, and what training keeps has to fit into its memory."},
+         "syncline list devices"});
   std::map<std::string, std::vector<std::string>> measured;  // models, by device
   const Csv csv = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : csv.rows)
@@ -214,6 +234,19 @@ void add_devices(Meanings& all) {
                       fmt::join(models, ", ")),
           "It is what a host's property device names, or the option device."},
          "syncline list throughputs"});
+}
+
+void add_frameworks(Meanings& all) {
+  const Csv csv = read_csv(data_root() + "/platforms/frameworks.csv");
+  for (const Csv::Row& row : csv.rows) {
+    const std::string& name = row.fields[csv.column("framework")];
+    if (std::vector<Meaning>& meanings = all[name]; meanings.empty())
+      meanings.push_back({"a framework",
+                          {"Its defaults are those of " + framework_called(name).described() + ".",
+                           "The option framework takes it, also with a version; what you give "
+                           "counts first."},
+                          example_of("--framework " + name)});
+  }
 }
 
 void add_networks(Meanings& all) {
@@ -310,6 +343,7 @@ const Meanings& meanings() {
     add_platforms(words);
     add_platform_words(words);
     add_devices(words);
+    add_frameworks(words);
     add_figures(words);
     return words;
   }();
@@ -326,6 +360,9 @@ int help_command(const std::vector<std::string>& arguments) {
   std::string word = arguments.front();
   word.erase(0, std::min(word.find_first_not_of('-'), word.size()));
   auto found = meanings().find(word);
+  if (const auto same = same_words.find(lower(word));
+      found == meanings().end() && same != same_words.end())
+    found = meanings().find(same->second);
   if (found == meanings().end())  // written as people do: diloco, Worker
     found = std::ranges::find_if(
         meanings(), [&](const auto& known) { return lower(known.first) == lower(word); });

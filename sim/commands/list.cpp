@@ -94,22 +94,8 @@ Entries throughputs() {
 // Those of platforms/devices.csv, then cost tables: `device` takes either.
 Entries devices() {
   Entries entries;
-  for (const Device& device : known_devices()) {
-    std::string peaks;
-    for (const auto& [arithmetic, peak] : device.peak_flops)
-      peaks +=
-          fmt::format("{}{} {:g}", peaks.empty() ? "" : ", ", name_of(arithmetic), peak / 1e12);
-    entries.push_back(
-        {device.name,
-         fmt::format("{} TFLOP/s; {:g} GB at {:g} GB/s", peaks, device.memory_bytes / 1e9,
-                     device.memory_Bps / 1e9) +
-             (device.stream_Bps ? fmt::format(", measured {:g}", *device.stream_Bps / 1e9) : "") +
-             (device.power_w ? fmt::format("; {:g} W", *device.power_w) : "") +
-             (device.price ? fmt::format("; {:g} USD/h ({}, {})", *device.price,
-                                         device.price_source, device.price_date)
-                           : "") +
-             "; " + device.source});
-  }
+  for (const Device& device : known_devices())
+    entries.push_back({device.name, described(device)});
   for (const std::string& name : names_in("kernels/profiles", ".csv")) {
     const CostTable table = read_cost_table(data_root() + "/kernels/profiles/" + name + ".csv");
     std::set<std::string> compressors;

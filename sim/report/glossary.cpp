@@ -67,10 +67,14 @@ const std::vector<GlossaryWord>& glossary() {
        "With `precision = bf16` or tf32 the peak is that of platforms/devices.csv",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
       {"memory",
-       "what training keeps on a device at least: parameters, gradients, the optimizer's states "
-       "and activations; `explain` adds it up",
+       "what training keeps on a device at least: parameters, gradients, the optimizer's states, "
+       "activations, and what schedule and compressor keep; `explain` adds it up",
        "What does not fit is no candidate among the cells of a sweep",
        "explain --platform dgx --model gpt-1.3b --precision bf16 --efficiency 0.4 --batch 4"},
+      {"break-even",
+       "the bandwidth at which compression stops (or begins) to pay, which `explain` prints; of "
+       "two platforms, what an hour of one's worker may cost more",
+       "`bandwidth-factor` tries it", explained + " --compressor topk --device v100-modelled"},
       {"activations",
        "what forward keeps for backward: a model's file says it, or `activation-bytes`; "
        "`recompute` keeps less",

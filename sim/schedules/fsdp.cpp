@@ -128,8 +128,8 @@ const Registered<Schedule> entry{{
                 "it has queued that one's gradients, too",
                 "pre", {"pre", "post", "none"}),
          choice("shard",
-                "who holds a whole together: all workers, or those of each node (hybrid), "
-                "whose gradients are then all-reduced between nodes",
+                "who holds a whole together: all workers, or (node) those of each, PyTorch's "
+                "HYBRID_SHARD, whose gradients are then all-reduced between nodes",
                 "all", {"all", "node"}),
          choice("no-sync",
                 "on: gradients of micro-steps are added up whole and scattered once; off: in "

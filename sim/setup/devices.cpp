@@ -87,6 +87,20 @@ const std::vector<Device>& known_devices() {
   return devices;
 }
 
+std::string described(const Device& device) {
+  std::string peaks;
+  for (const auto& [arithmetic, peak] : device.peak_flops)
+    peaks += fmt::format("{}{} {:g}", peaks.empty() ? "" : ", ", name_of(arithmetic), peak / 1e12);
+  return fmt::format("{} TFLOP/s; {:g} GB at {:g} GB/s", peaks, device.memory_bytes / 1e9,
+                     device.memory_Bps / 1e9) +
+         (device.stream_Bps ? fmt::format(", measured {:g}", *device.stream_Bps / 1e9) : "") +
+         (device.power_w ? fmt::format("; {:g} W", *device.power_w) : "") +
+         (device.price ? fmt::format("; {:g} USD/h ({}, {})", *device.price, device.price_source,
+                                     device.price_date)
+                       : "") +
+         "; " + device.source;
+}
+
 const Device* known_device(const std::string& name) {
   const auto found = std::ranges::find(known_devices(), device_of(name), &Device::name);
   return found == known_devices().end() ? nullptr : &*found;

@@ -31,6 +31,8 @@ std::vector<Device> read_devices(const std::string& path);
 
 // Those of platforms/devices.csv, which is read once.
 const std::vector<Device>& known_devices();
+// "fp32 67, bf16 989 TFLOP/s; 80 GB at 3350 GB/s; 700 W; 2.99 USD/h (seller, date); source".
+std::string described(const Device& device);
 // The row of a device, or of a cost table's; null: there is none.
 const Device* known_device(const std::string& name);
 

@@ -62,6 +62,12 @@ std::map<std::string, std::string> words() {
   const Csv throughputs = read_csv(data_root() + "/models/throughput.csv");
   for (const Csv::Row& row : throughputs.rows)
     all[row.fields[throughputs.column("device")]] = "throughput.csv";
+  const Csv devices = read_csv(data_root() + "/platforms/devices.csv");
+  for (const Csv::Row& row : devices.rows)
+    all[row.fields[devices.column("device")]] = "devices.csv";
+  const Csv frameworks = read_csv(data_root() + "/platforms/frameworks.csv");
+  for (const Csv::Row& row : frameworks.rows)
+    all[row.fields[frameworks.column("framework")]] = "frameworks.csv";
   const Result result = some_result();
   const Json json = to_json(result);
   for (const auto& [name, value] : json["figures"].items())
@@ -161,6 +167,26 @@ TEST(Help, TellsApartWhatHasOneName) {
   expect_mentions(throughput.out, {"throughput, an option\n", "It is an input",
                                    "throughput_samples_per_s in JSON", "It is a result"});
   EXPECT_EQ(meanings().at("algorithm").size(), 1U);
+}
+
+TEST(Help, AnswersInOtherWordsToo) {
+  const std::vector<std::pair<const char*, std::vector<std::string>>> answers{
+      {"h100", {"h100, a device\n", "bf16 989", "80 GB"}},
+      {"a100", {"a100, a device\n", "bf16 312"}},
+      {"devices", {"device, an option\n", "cost table"}},
+      {"break-even", {"break-even, a word\n", "compression stops"}},
+      {"site", {"sites, a word of platforms\n", "Places"}},
+      {"cost", {"What an epoch costs"}},
+      {"Checkpointing", {"recompute, an option\n", "Activation checkpointing"}},
+      {"pytorch-fsdp", {"pytorch-fsdp, a framework\n", "backward-prefetch = pre"}},
+      {"hybrid", {"shard, an option of schedule fsdp\n", "(node)", "HYBRID_SHARD", "node;"}},
+      {"GPU", {"worker, a word\n"}},
+      {"llama-2-7b", {"--efficiency 0.4 --batch 1"}}};
+  for (const auto& [word, mentions] : answers) {
+    const Ended ended = run_program({"help", word}, SYNCLINE_SOURCE_DIR);
+    EXPECT_EQ(ended.code, 0) << word << ": " << ended.err;
+    expect_mentions(ended.out, mentions);
+  }
 }
 
 TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
