@@ -115,12 +115,17 @@ std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders,
   std::vector<Result> results;
   for (ValidationFolder& folder : folders)
     for (ValidationRow& row : folder.rows) {
+      const Scenario& scenario = cells[results.size()].scenario;
       CellResult& cell = simulated[results.size()];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
       const Figures& figures = cell.result->figures;
       row.simulated = figures.throughput_samples_per_s;
-      row.perfect = row.simulated / figures.scaling_efficiency;
+      // A worker alone would take the whole step of an optimizer that is sharded, as none of many
+      // does: perfect scaling is theirs without a network.
+      row.perfect = scenario.schedule->sharding == nullptr
+                        ? row.simulated / figures.scaling_efficiency
+                        : row.simulated * figures.iteration_mean_s / figures.compute_s;
       row.folder = printable(fs::path(folder.path).filename().string());
       results.push_back(std::move(*cell.result));
     }
