@@ -109,4 +109,13 @@ inline std::uint32_t bits_of(const Masks& masks) {
 #endif
 }
 
+// The same of lanes that reach a threshold. (Compilers make masks of lanes of it on the way.)
+inline std::uint32_t reaching(const Words& words, std::uint32_t threshold) {
+#if defined(__AVX512F__)
+  return _mm512_cmpge_epu32_mask((__m512i)words, _mm512_set1_epi32(static_cast<int>(threshold)));
+#else
+  return bits_of(words >= threshold);
+#endif
+}
+
 }  // namespace syncline

@@ -35,7 +35,7 @@ std::uint32_t list_of(std::uint32_t threshold, std::size_t count, std::uint32_t 
   const std::size_t whole = count - count % lane_width;
   for (std::size_t i = 0; i < whole; i += lane_width) {
     const Floats here = sixteen(i);
-    const std::uint32_t reached = bits_of(keys_of(here) >= threshold);
+    const std::uint32_t reached = reaching(keys_of(here), threshold);
     store_set(lane_numbers + (first + static_cast<std::uint32_t>(i)), reached, indices + found);
     store_set(words_of(here), reached, values + found);
     found += static_cast<std::uint32_t>(std::popcount(reached));
@@ -105,7 +105,7 @@ Picks add_and_collect(const Gradient& gradient, bool feedback, std::uint32_t thr
     picks.counts[t] = list_of(
         threshold, count, static_cast<std::uint32_t>(begin), picks.tile(t).data(),
         picks.values(t).data(),
-        [&](std::size_t i) {
+        [=](std::size_t i) {
           const Floats sum = feedback ? load(g + i) + load(u + i) : load(g + i), zero = {};
           store(keys_of(sum) > gone_above ? zero : sum, u + i);
           return sum;
@@ -150,7 +150,7 @@ void raise(std::uint32_t threshold, Picks& picks) {
       Words places, bits;
       std::memcpy(&places, indices + i, sizeof places);
       std::memcpy(&bits, values + i, sizeof bits);
-      const std::uint32_t stay = bits_of((bits & 0x7fffffffu) >= threshold);
+      const std::uint32_t stay = reaching(bits & 0x7fffffffu, threshold);
       store_set(places, stay, indices + kept);
       store_set(bits, stay, values + kept);
       kept += static_cast<std::uint32_t>(std::popcount(stay));

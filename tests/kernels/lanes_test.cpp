@@ -62,6 +62,18 @@ TEST(Lanes, MultiplyLowerHalves) {
   }
 }
 
+TEST(Lanes, ReachAThresholdAsOneWordDoes) {
+  Words words = {};
+  for (std::size_t i = 0; i < lane_width; ++i)
+    words[i] = random_words(draw_of(6), i)[0];
+  words[3] = 0;
+  words[7] = 0x80000000u;
+  words[11] = 0xffffffffu;
+  for (const std::uint32_t threshold : {0u, 1u, 0x7fffffffu, 0x80000000u, 0xffffffffu})
+    for (std::size_t i = 0; i < lane_width; ++i)
+      EXPECT_EQ(reaching(words, threshold) >> i & 1u, words[i] >= threshold ? 1u : 0u);
+}
+
 TEST(Lanes, DrawTheBitsThatOneElementDraws) {
   for (const std::uint64_t block : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{1} << 31}) {
     std::uint32_t words[block_words];
