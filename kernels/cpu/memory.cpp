@@ -1,8 +1,6 @@
 // Memory of tensors. A page of 4 KiB costs a look into the page tables for every eighth of a tile,
 // and for each value that is wanted here and there: with large pages exact top-k takes a fifth less
-// time. Tensors do not begin where a large page does: several that begin at multiples of 2 MiB, and
-// are walked along together, keep meeting in the same banks of memory (a copy takes 1.6 times as
-// long).
+// time.
 #include <cstdint>
 #include <new>
 #if defined(__linux__)

@@ -36,7 +36,7 @@ auto sum_in_parallel(std::size_t elements, const SumsOf& sums_of) {
 
 // What comes from memory is taken in strips, one value after the other: a core fetches ahead by
 // itself, and what it fetches past a strip's end is little of the strip. (Walking along four places
-// of a strip at once, with prefetches of our own, takes three times as long on a Zen 5.)
+// of a strip at once, with prefetches of our own, takes 1.2 to 3 times as long on a Zen 5.)
 inline constexpr std::size_t strip_tiles = 4;
 inline constexpr std::size_t strip_elements = strip_tiles * tile_elements;
 
