@@ -107,7 +107,7 @@ std::vector<float> gauss(std::size_t elements, std::uint64_t seed) {
 
 std::map<std::string, std::vector<float>> few_values(std::size_t n, std::size_t k,
                                                      const Draw& draw) {
-  const std::vector<float> values = gauss(n, n);
+  const std::vector<float> values = gauss(n + 1, n);
   std::map<std::string, std::vector<float>> all;
   for (const char* name : {"none", "k - 1", "k", "k + 1", "one tile", "the end", "misleading"})
     all[name].assign(n, -0.0f);
