@@ -89,7 +89,7 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       {"sim/.*", contracts},
       {"kernels/arithmetic/.*", "kernels/arithmetic/.*|" + offered},
       {"kernels/cpu/.*", "kernels/(cpu|arithmetic)/.*|kernels/gpu/selection_traffic.h|" + offered,
-       "(thrust|tbb)/.*"},
+       "(thrust|tbb|sys)/.*"},
       {"kernels/(gpu|compressors)/.*cuh?", "kernels/(gpu|compressors|arithmetic)/.*|" + offered,
        cuda},
       {"kernels/gpu/.*", "kernels/(gpu|arithmetic)/.*|" + offered},
