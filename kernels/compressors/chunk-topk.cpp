@@ -15,41 +15,18 @@
 // then for each its code. Of equal magnitudes the smallest indices.
 #include "kernels/compressors/chunk-topk.h"
 
-#include <atomic>
-
 #include "kernels/arithmetic/feedback.h"
 #include "kernels/arithmetic/values.h"
+#include "kernels/cpu/chunks.h"
 #include "kernels/cpu/feedback.h"
 #include "kernels/cpu/select.h"
 #include "kernels/gpu/selection_traffic.h"
 
 namespace syncline {
 
-Chunks chunks_of(const Settings& settings, std::size_t elements) {
-  Chunks chunks{.elements = elements, .chunk = std::stoul(settings.word("chunk"))};
-  const double density = density_of(settings);
-  chunks.per_chunk = wanted(density, chunks.chunk);
-  chunks.in_last = wanted(density, elements % chunks.chunk);
-  chunks.index_bits = static_cast<unsigned>(std::countr_zero(chunks.chunk));
-  return chunks;
-}
-
-float decay_of(const Settings& settings) {
-  return static_cast<float>(settings.number("decay"));
-}
-
 namespace {
 
-// The elements sent of a chunk: places, and the bits of what is there.
-struct Sent {
-  std::uint32_t* places = nullptr;
-  std::uint32_t* bits = nullptr;
-  std::size_t count = 0;
-
-  float value(std::size_t j) const { return std::bit_cast<float>(bits[j]); }
-};
-
-LevelSums sums_of(const Sent& sent, std::uint32_t high_key) {
+LevelSums sums_of(const SentOfChunk& sent, std::uint32_t high_key) {
   LevelSums partial[lanes], total;
   for (std::size_t j = 0; j < sent.count; ++j)
     partial[j % lanes].add(sent.value(j), high_key);
@@ -65,14 +42,14 @@ void put_levels(const LevelSums& sums, std::byte* message) {
 
 void encode_plainly(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
                     Message& message) {
-  const Chunks chunks = chunks_of(settings, gradient.elements());
+  const LevelMessage chunks = level_message(settings, gradient.elements());
   State unused;
   State& kept = with_feedback(settings) ? state : unused;
   add_plainly(gradient, with_feedback(settings), kept);
   Values& u = kept.residual;
   std::vector<std::uint32_t> places, bits;
   std::vector<std::size_t> elements;
-  std::vector<Sent> sent;
+  std::vector<SentOfChunk> sent;
   for (std::size_t c = 0; c < chunks.count(); ++c) {
     const std::span<const float> chunk(u.data() + c * chunks.chunk, chunks.elements_of(c));
     for (const std::uint32_t place : largest_plainly(chunk, chunks.sent_of(c))) {
@@ -86,7 +63,7 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
                     chunks.sent_of(c)});
   const auto sums = [&](std::uint32_t high_key) {
     std::vector<LevelSums> of_chunks;
-    for (const Sent& chunk : sent)
+    for (const SentOfChunk& chunk : sent)
       of_chunks.push_back(sums_of(chunk, high_key));
     return in_order(of_chunks);
   };
@@ -100,81 +77,10 @@ void encode_plainly(const Settings& settings, const Gradient& gradient, const Dr
     const float value = std::bit_cast<float>(bits[j]);
     const std::uint8_t code = level_code(value, high_key);
     put_code(code, j, level_bits, message.data() + chunks.codes_begin());
-    for (unsigned bit = 0; bit < chunks.index_bits; ++bit)
-      put_code(places[j] >> bit & 1u, j * chunks.index_bits + bit, 1,
-               message.data() + chunks.indices_begin());
+    put_number(places[j], j, chunks.index_bits, message.data() + chunks.indices_begin());
     u[elements[j]] = kept_of(value, from_level_code(code, low, high), decay_of(settings));
   }
 }
-
-// The lower edge of the bin of the k-th largest.
-std::uint32_t edge_below(const float* u, std::size_t count, std::size_t k) {
-  std::uint32_t counts[bins] = {};
-  for (std::size_t i = 0; i < count; ++i)
-    ++counts[bin_of(magnitude_key(u[i]))];
-  std::size_t bin = bins;
-  for (std::size_t above = 0; above < k; above += counts[bin])
-    --bin;
-  return first_key(static_cast<std::uint32_t>(bin));
-}
-
-// Selects chunks one after the other: a key a little below what the last one needed lists little
-// more than what this one sends. Which key that is changes nothing in what is selected.
-class ChunkSelector {
- public:
-  void select(const float* u, std::size_t count, const Sent& sent) {
-    if (sent.count == 0)
-      return;
-    std::size_t found = list_reaching(low_key_, u, count, 0, places_, bits_);
-    if (found < sent.count || found > sent.count + count / 16)
-      found = list_reaching(edge_below(u, count, sent.count), u, count, 0, places_, bits_);
-    for (std::size_t j = 0; j < found; ++j)
-      keys_[j] = key_of_bits(bits_[j]);
-    std::nth_element(keys_, keys_ + sent.count - 1, keys_ + found, std::greater<>());
-    const std::uint32_t cut = keys_[sent.count - 1];
-    // The first `ties` of those that equal the cut are sent.
-    std::size_t ties = sent.count, at = 0;
-    for (std::size_t j = 0; j < sent.count; ++j)
-      ties -= keys_[j] > cut ? 1 : 0;
-    for (std::size_t j = 0; j < found && at < sent.count; ++j) {
-      const std::uint32_t key = key_of_bits(bits_[j]);
-      const bool tie = key == cut && ties > 0;
-      ties -= tie ? 1 : 0;
-      sent.places[at] = places_[j];
-      sent.bits[at] = bits_[j];
-      at += key > cut || tie ? 1 : 0;
-    }
-    constexpr std::uint32_t margin = first_key(1);  // an eighth of an octave
-    low_key_ = cut > margin ? cut - margin : 0;
-  }
-
- private:
-  std::uint32_t low_key_ = no_key;
-  std::uint32_t places_[tile_elements + lane_width], bits_[tile_elements + lane_width];
-  std::uint32_t keys_[tile_elements];
-};
-
-// Eight chunks' numbers fill whole bytes.
-constexpr std::size_t chunks_together = 8;
-
-template <class Work>
-void for_each_eight(const Chunks& chunks, const Work& work) {
-  run_in_parallel((chunks.count() + chunks_together - 1) / chunks_together, [&](std::size_t eight) {
-    const std::size_t first = eight * chunks_together;
-    work(first, std::min(first + chunks_together, chunks.count()));
-  });
-}
-
-// What is sent, chunk by chunk, in words of the state's.
-struct SentWords {
-  std::uint32_t* words;
-  const Chunks& chunks;
-
-  Sent of(std::size_t c) const {
-    const std::size_t first = c * chunks.per_chunk;
-    return {words + first, words + chunks.sent() + first, chunks.sent_of(c)};
-  }
-};
 
 // Adds, selects, and sums what is selected.
 LevelSums add_and_select(const Gradient& gradient, bool feedback, const Chunks& chunks, float* u,
@@ -200,11 +106,11 @@ LevelSums add_and_select(const Gradient& gradient, bool feedback, const Chunks& 
 }
 
 // Writes the numbers of some chunks, which begin at a whole byte, and takes off u what they send.
-void write_chunks(const Chunks& chunks, const SentWords& sent, std::size_t first, std::size_t end,
-                  std::uint32_t high_key, Message& message) {
+void write_chunks(const LevelMessage& chunks, const SentWords& sent, std::size_t first,
+                  std::size_t end, std::uint32_t high_key, Message& message) {
   const std::size_t begin = first * chunks.per_chunk;
   const std::size_t count = (end - 1 - first) * chunks.per_chunk + chunks.sent_of(end - 1);
-  const Sent all{sent.words + begin, sent.words + chunks.sent() + begin, count};
+  const SentOfChunk all{sent.words + begin, sent.words + chunks.sent() + begin, count};
   put_numbers(count, chunks.index_bits,
               message.data() + chunks.indices_begin() + begin * chunks.index_bits / 8,
               [&](std::size_t j) { return all.places[j]; });
@@ -214,7 +120,7 @@ void write_chunks(const Chunks& chunks, const SentWords& sent, std::size_t first
 
 void encode(const Settings& settings, const Gradient& gradient, const Draw&, State& state,
             Message& message) {
-  const Chunks chunks = chunks_of(settings, gradient.elements());
+  const LevelMessage chunks = level_message(settings, gradient.elements());
   const bool feedback = with_feedback(settings);
   const float decay = decay_of(settings);
   if (feedback)
@@ -234,7 +140,7 @@ void encode(const Settings& settings, const Gradient& gradient, const Draw&, Sta
       if (decay != 1)
         for (std::size_t i = 0; i < chunks.elements_of(c); ++i)
           chunk[i] = kept_of(chunk[i], 0, decay);
-      const Sent of_chunk = sent.of(c);
+      const SentOfChunk of_chunk = sent.of(c);
       for (std::size_t j = 0; j < of_chunk.count; ++j) {
         const float value = of_chunk.value(j);
         chunk[of_chunk.places[j]] =
@@ -248,45 +154,21 @@ bool is_level(float level) {
   return !(level < 0);  // one that is not a number is sent where the gradient had one
 }
 
-// Places ascend inside a chunk, and lie in it.
-bool good_places(const Chunks& chunks, std::size_t c, const std::byte* indices) {
-  std::size_t next = 0;
-  bool good = true;
-  for (std::size_t j = 0; j < chunks.sent_of(c); ++j) {
-    const std::size_t place = get_number(indices, c * chunks.per_chunk + j, chunks.index_bits);
-    good = good && place >= next && place < chunks.elements_of(c);
-    next = place + 1;
-  }
-  return good;
-}
-
-// The bits behind the last of these numbers are zero.
-bool good_end(std::size_t count, unsigned bits, const std::byte* numbers) {
-  const std::size_t used = count * bits % 8;
-  return used == 0 || std::to_integer<unsigned>(numbers[count * bits / 8]) >> used == 0;
-}
-
-Chunks checked(const Settings& settings, std::span<const std::byte> message, std::size_t elements) {
-  const Chunks chunks = chunks_of(settings, elements);
+LevelMessage checked(const Settings& settings, std::span<const std::byte> message,
+                     std::size_t elements) {
+  const LevelMessage chunks = level_message(settings, elements);
   expect_bytes("chunk-topk", message.size(), chunks.bytes());
   const std::byte *indices = message.data() + chunks.indices_begin(),
                   *codes = message.data() + chunks.codes_begin();
-  std::atomic<bool> good = is_level(get_float(message.data())) &&
-                           is_level(get_float(message.data() + 4)) &&
-                           good_end(chunks.sent(), chunks.index_bits, indices) &&
-                           good_end(chunks.sent(), level_bits, codes);
-  for_each_eight(chunks, [&](std::size_t first, std::size_t end) {
-    for (std::size_t c = first; c < end; ++c)
-      if (!good_places(chunks, c, indices))
-        good = false;
-  });
-  if (!good)
+  if (!is_level(get_float(message.data())) || !is_level(get_float(message.data() + 4)) ||
+      !good_end(chunks.sent(), chunks.index_bits, indices) ||
+      !good_end(chunks.sent(), level_bits, codes) || !good_places(chunks, indices))
     throw CorruptMessage(
         "corrupt chunk-topk message: allowed are levels from 0 and places that ascend in a chunk");
   return chunks;
 }
 
-void add_chunk(const Chunks& chunks, std::size_t c, std::span<const std::byte> message,
+void add_chunk(const LevelMessage& chunks, std::size_t c, std::span<const std::byte> message,
                std::span<float> sum) {
   const std::byte *indices = message.data() + chunks.indices_begin(),
                   *codes = message.data() + chunks.codes_begin();
@@ -298,19 +180,19 @@ void add_chunk(const Chunks& chunks, std::size_t c, std::span<const std::byte> m
 
 void decode_plainly(const Settings& settings, std::span<const std::byte> message, Precision,
                     const Draw&, std::span<float> sum) {
-  const Chunks chunks = checked(settings, message, sum.size());
+  const LevelMessage chunks = checked(settings, message, sum.size());
   for (std::size_t c = 0; c < chunks.count(); ++c)
     add_chunk(chunks, c, message, sum);
 }
 
 void decode(const Settings& settings, std::span<const std::byte> message, Precision, const Draw&,
             std::span<float> sum) {
-  const Chunks chunks = checked(settings, message, sum.size());
+  const LevelMessage chunks = checked(settings, message, sum.size());
   run_in_parallel(chunks.count(), [&](std::size_t c) { add_chunk(chunks, c, message, sum); });
 }
 
 WireSize bytes(const Settings& settings, std::size_t elements, Precision) {
-  return {static_cast<double>(chunks_of(settings, elements).bytes()), true};
+  return {static_cast<double>(level_message(settings, elements).bytes()), true};
 }
 
 Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
@@ -319,7 +201,7 @@ Promise promise(const Settings& settings, std::size_t elements, std::size_t) {
 
 // What chunk-topk.cu enqueues. One allocation has the sums, the key of the high level and the list.
 StreamOperations encode_traffic(const Settings& settings, std::size_t elements) {
-  const Chunks chunks = chunks_of(settings, elements);
+  const LevelMessage chunks = level_message(settings, elements);
   const std::size_t count = chunks.count(), sent = chunks.sent(), summed = sent > 0 ? count : 0;
   const bool feedback = with_feedback(settings);
   const Amount tensor = sectors(4 * elements), none, bits = sent > 0 ? sectors(4 + 4 * sent) : none,
@@ -343,7 +225,7 @@ StreamOperations encode_traffic(const Settings& settings, std::size_t elements) 
 }
 
 StreamOperations decode_traffic(const Settings& settings, std::size_t elements) {
-  const Chunks chunks = chunks_of(settings, elements);
+  const LevelMessage chunks = level_message(settings, elements);
   const double sent = static_cast<double>(chunks.sent());
   return sparse_sum(sent, elements, static_cast<double>(chunks.bytes()) / std::max(sent, 1.0));
 }
@@ -356,11 +238,7 @@ const Registered<Compressor> entry{{
              .paper = "SparseLoCo: Sarfi et al. 2025, arXiv 2508.15706"},
     .options = {number(density_name, "share of the elements of a chunk that is sent", "0.015625", 0,
                        1),
-                choice("chunk", "elements that are selected among on their own", "4096",
-                       {"256", "1024", "4096"}),
-                unpriced(number("decay", "share of what was not sent that the next step keeps", "1",
-                                0, 1)),
-                feedback_option("on")},
+                chunk_option(), decay_option(), feedback_option("on")},
     .feedback = with_feedback,
     .wire_bytes = bytes,
     .promise = promise,

@@ -1,15 +1,10 @@
-// Chunk-wise top-k on a GPU. A block takes a chunk: it keeps u = g + e in registers, finds the k-th
-// largest key by three digits in shared memory, and lists what is sent in order; so the tensor is
-// read once, and all that follows works on the list.
+// Chunk-wise top-k on a GPU. A block takes a chunk, keeps u = g + e in registers, and lists what is
+// sent in order; so the tensor is read once, and all that follows works on the list.
 #include "kernels/compressors/chunk-topk.h"
-#include "kernels/gpu/device.cuh"
+#include "kernels/gpu/chunks.cuh"
 
 namespace syncline {
 namespace {
-
-constexpr unsigned chunk_threads = 512;
-constexpr unsigned chunk_rows = 4096 / chunk_threads;  // of the largest chunk
-constexpr unsigned chunk_warps = chunk_threads / 32;
 
 // The lists of all chunks, in a workspace.
 struct ChunkRoom {
@@ -28,121 +23,6 @@ ChunkRoom room_in(void* workspace, const Chunks& chunks) {
   return room;
 }
 
-// The k-th largest, as far as its digits are known: what it is, and how many of those that agree
-// with it so far are among the k largest.
-struct Cut {
-  std::uint32_t key;
-  unsigned rank;
-};
-
-// One more digit: the highest whose suffix sum reaches the rank. For all threads of the block; a
-// thread has `own` digits in a row.
-template <unsigned own>
-__device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_warps, Cut* cut) {
-  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32;
-  unsigned mine = 0;
-  for (unsigned i = 0; i < own; ++i)
-    mine += counts[threadIdx.x * own + i];
-  unsigned from_here = mine;  // to the end of the warp
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned more = __shfl_sync(all_lanes, from_here, (lane + step) % 32);
-    from_here += lane + step < 32 ? more : 0;
-  }
-  if (lane == 0)
-    of_warps[warp] = from_here;
-  const Cut before = *cut;
-  __syncthreads();
-  unsigned above = from_here - mine;
-  for (unsigned w = warp + 1; w < chunk_warps; ++w)
-    above += of_warps[w];
-  for (unsigned i = own; i-- > 0;) {
-    const unsigned here = counts[threadIdx.x * own + i];
-    if (above < before.rank && above + here >= before.rank)
-      *cut = {before.key | (threadIdx.x * own + i) << shift, before.rank - above};
-    above += here;
-  }
-  __syncthreads();
-}
-
-// Counts the digit of those that agree with what is known of the cut, then takes it.
-template <unsigned digits>
-__device__ void find_digit(const float (&values)[chunk_rows], std::size_t count, unsigned known,
-                           unsigned shift, unsigned* counts, unsigned* of_warps, Cut* cut) {
-  for (unsigned digit = threadIdx.x; digit < digits; digit += chunk_threads)
-    counts[digit] = 0;
-  __syncthreads();
-  const std::uint32_t above = cut->key;
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const std::uint32_t key = magnitude_key(values[row]);
-    if (row * chunk_threads + threadIdx.x < count &&
-        (known == 31 || key >> known == above >> known))
-      atomicAdd(&counts[(key >> shift) % digits], 1u);
-  }
-  __syncthreads();
-  take_digit<digits / chunk_threads>(counts, shift, of_warps, cut);
-}
-
-// Above the cut in the high half, equal to it in the low one: a chunk has less than 2^16 of either.
-__device__ inline unsigned both(unsigned above, unsigned equal) {
-  return above << 16 | equal;
-}
-
-// Makes of a count per row and warp the sum of those before it. For one warp.
-__device__ void begin_after(unsigned* counts) {
-  constexpr unsigned own = chunk_rows * chunk_warps / 32;
-  const unsigned lane = lane_of_warp();
-  unsigned mine = 0;
-  for (unsigned i = 0; i < own; ++i)
-    mine += counts[lane * own + i];
-  unsigned until_here = mine;
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const unsigned more = __shfl_sync(all_lanes, until_here, (lane + 32 - step) % 32);
-    until_here += lane >= step ? more : 0;
-  }
-  unsigned before = until_here - mine;
-  for (unsigned i = 0; i < own; ++i) {
-    const unsigned here = counts[lane * own + i];
-    counts[lane * own + i] = before;
-    before += here;
-  }
-}
-
-// Lists the chunk's largest in the order of their places; `counts` has room for a number per row
-// and warp.
-__device__ void list_chunk(const float (&values)[chunk_rows], std::size_t count, const Cut& cut,
-                           unsigned* counts, std::uint32_t* places, std::uint32_t* bits) {
-  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32, lower = lanes_below();
-  unsigned above[chunk_rows], equal[chunk_rows];
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const std::uint32_t key = magnitude_key(values[row]);
-    const bool inside = row * chunk_threads + threadIdx.x < count;
-    above[row] = __ballot_sync(all_lanes, inside && key > cut.key);
-    equal[row] = __ballot_sync(all_lanes, inside && key == cut.key);
-    if (lane == 0)
-      counts[row * chunk_warps + warp] = both(__popc(above[row]), __popc(equal[row]));
-  }
-  __syncthreads();
-  if (warp == 0)
-    begin_after(counts);
-  __syncthreads();
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const unsigned here = counts[row * chunk_warps + warp] +
-                          both(__popc(above[row] & lower), __popc(equal[row] & lower));
-    const unsigned ties = here & 0xffffu;
-    const bool taken =
-        (above[row] >> lane & 1u) != 0 || ((equal[row] >> lane & 1u) != 0 && ties < cut.rank);
-    if (taken) {
-      const std::size_t at = (here >> 16) + (ties < cut.rank ? ties : cut.rank);
-      places[at] = row * chunk_threads + threadIdx.x;
-      bits[at] = __float_as_uint(values[row]);
-    }
-  }
-  __syncthreads();
-}
-
 // The sums of a chunk's list, by one warp.
 __device__ LevelSums list_sums(const std::uint32_t* bits, std::size_t count,
                                std::uint32_t high_key) {
@@ -159,39 +39,22 @@ __device__ LevelSums list_sums(const std::uint32_t* bits, std::size_t count,
 // Without feedback u is null. What is sent stays in u for now.
 template <class Value>
 __global__ void __launch_bounds__(chunk_threads, 2)
-    select_kernel(const Value* g, float* u, Chunks chunks, float decay, ChunkRoom room) {
-  __shared__ unsigned counts[bins];
-  __shared__ unsigned of_warps[chunk_warps];
-  __shared__ Cut cut;
+    select_kernel(const Value* g, float* u, LevelMessage chunks, float decay, ChunkRoom room) {
   const std::size_t c = blockIdx.x, begin = c * chunks.chunk;
-  const std::size_t count = chunks.elements_of(c), k = chunks.sent_of(c);
-  float values[chunk_rows], rest[chunk_rows];
+  const unsigned count = static_cast<unsigned>(chunks.elements_of(c));
+  const unsigned k = static_cast<unsigned>(chunks.sent_of(c));
+  float values[chunk_rows];
+  load_chunk(g, u, begin, count, values);
 #pragma unroll
   for (unsigned row = 0; row < chunk_rows; ++row) {
-    const std::size_t i = row * chunk_threads + threadIdx.x;
-    values[row] = i < count ? loaded(g, begin + i) : 0.0f;
-  }
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const std::size_t i = row * chunk_threads + threadIdx.x;
-    rest[row] = u != nullptr && i < count ? u[begin + i] : 0.0f;
-  }
-#pragma unroll
-  for (unsigned row = 0; row < chunk_rows; ++row) {
-    const std::size_t i = row * chunk_threads + threadIdx.x;
-    values[row] = u != nullptr ? values[row] + rest[row] : values[row];
+    const unsigned i = row * chunk_threads + threadIdx.x;
     if (u != nullptr && i < count)
       u[begin + i] = kept_of(values[row], 0, decay);
   }
   if (k == 0)
     return;
-  if (threadIdx.x == 0)
-    cut = {0, static_cast<unsigned>(k)};
-  find_digit<2048>(values, count, 31, 20, counts, of_warps, &cut);
-  find_digit<1024>(values, count, 20, 10, counts, of_warps, &cut);
-  find_digit<1024>(values, count, 10, 0, counts, of_warps, &cut);
   const std::size_t first = c * chunks.per_chunk;
-  list_chunk(values, count, cut, counts, room.places + first, room.bits + first);
+  select_chunk(values, count, k, room.places + first, room.bits + first);
   if (threadIdx.x >= 32)
     return;
   const LevelSums sums = list_sums(room.bits + first, k, no_key);
@@ -200,13 +63,13 @@ __global__ void __launch_bounds__(chunk_threads, 2)
 }
 
 // For one block of 256 threads.
-__global__ void __launch_bounds__(256) high_key_kernel(Chunks chunks, ChunkRoom room) {
+__global__ void __launch_bounds__(256) high_key_kernel(LevelMessage chunks, ChunkRoom room) {
   const LevelSums all = total_in_order(room.sums, chunks.sent() > 0 ? chunks.count() : 0);
   if (threadIdx.x == 0)
     *room.high_key = high_key_of(all);
 }
 
-__global__ void levels_kernel(Chunks chunks, ChunkRoom room) {
+__global__ void levels_kernel(LevelMessage chunks, ChunkRoom room) {
   const std::size_t c = grid_warp();
   if (c >= chunks.count())
     return;
@@ -216,7 +79,8 @@ __global__ void levels_kernel(Chunks chunks, ChunkRoom room) {
     room.sums[c] = sums;
 }
 
-__global__ void __launch_bounds__(256) scale_kernel(Chunks chunks, ChunkRoom room, float* message) {
+__global__ void __launch_bounds__(256)
+    scale_kernel(LevelMessage chunks, ChunkRoom room, float* message) {
   const LevelSums all = total_in_order(room.sums, chunks.sent() > 0 ? chunks.count() : 0);
   if (threadIdx.x != 0)
     return;
@@ -226,7 +90,7 @@ __global__ void __launch_bounds__(256) scale_kernel(Chunks chunks, ChunkRoom roo
 
 // A thread writes eight numbers of either kind, which fill whole bytes, and takes off u what they
 // send.
-__global__ void write_kernel(float* u, Chunks chunks, float decay, ChunkRoom room,
+__global__ void write_kernel(float* u, LevelMessage chunks, float decay, ChunkRoom room,
                              std::byte* message) {
   const std::size_t begin = grid_thread() * 8, sent = chunks.sent();
   if (begin >= sent)
@@ -248,7 +112,7 @@ __global__ void write_kernel(float* u, Chunks chunks, float decay, ChunkRoom roo
   }
 }
 
-__global__ void add_kernel(Chunks chunks, const std::byte* message, float* sum) {
+__global__ void add_kernel(LevelMessage chunks, const std::byte* message, float* sum) {
   const std::size_t j = grid_thread();
   if (j >= chunks.sent())
     return;
@@ -260,7 +124,7 @@ __global__ void add_kernel(Chunks chunks, const std::byte* message, float* sum) 
 
 void encode(const Settings& settings, const DeviceInput& input, const Draw&,
             const DeviceOutput& output, void* workspace, void* stream) {
-  const Chunks chunks = chunks_of(settings, input.elements);
+  const LevelMessage chunks = level_message(settings, input.elements);
   const ChunkRoom room = room_in(workspace, chunks);
   const float decay = decay_of(settings);
   float* u = with_feedback(settings) ? input.residual : nullptr;
@@ -282,12 +146,12 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
 
 void decode_add(const Settings& settings, const std::byte* message, std::size_t, const Draw&,
                 float* sum, std::size_t elements, void*, void* stream) {
-  const Chunks chunks = chunks_of(settings, elements);
+  const LevelMessage chunks = level_message(settings, elements);
   launch_each(chunks.sent(), add_kernel, stream, chunks, message, sum);
 }
 
 std::size_t workspace_bytes(const Settings& settings, std::size_t elements) {
-  const Chunks chunks = chunks_of(settings, elements);
+  const LevelMessage chunks = level_message(settings, elements);
   return chunks.count() * sizeof(LevelSums) + (1 + 2 * chunks.sent()) * sizeof(std::uint32_t);
 }
 

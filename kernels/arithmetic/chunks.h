@@ -1,0 +1,84 @@
+// Selection chunk by chunk: what its compressors share, whatever they send of each value.
+#pragma once
+
+#include "kernels/arithmetic/keys.h"
+#include "kernels/arithmetic/packing.h"
+#include "kernels/compressor.h"
+
+namespace syncline {
+
+// The elements sent are numbered chunk after chunk.
+struct Chunks {
+  std::size_t elements = 0;
+  std::size_t chunk = 0;      // elements of every chunk but the last
+  std::size_t per_chunk = 0;  // elements sent of every chunk but the last
+  std::size_t in_last = 0;    // of a last one that is not whole
+  unsigned index_bits = 0;    // of a place inside a chunk
+
+  constexpr std::size_t count() const { return (elements + chunk - 1) / chunk; }
+  constexpr std::size_t sent() const { return elements / chunk * per_chunk + in_last; }
+  constexpr std::size_t sent_of(std::size_t c) const {
+    return (c + 1) * chunk <= elements ? per_chunk : in_last;
+  }
+  constexpr std::size_t elements_of(std::size_t c) const {
+    return (c + 1) * chunk <= elements ? chunk : elements - c * chunk;
+  }
+};
+
+inline Chunks chunks_of(const Settings& settings, std::size_t elements) {
+  Chunks chunks{.elements = elements, .chunk = std::stoul(settings.word("chunk"))};
+  const double density = density_of(settings);
+  chunks.per_chunk = wanted(density, chunks.chunk);
+  chunks.in_last = wanted(density, elements % chunks.chunk);
+  chunks.index_bits = static_cast<unsigned>(std::countr_zero(chunks.chunk));
+  return chunks;
+}
+
+inline OwnOption chunk_option() {
+  return choice("chunk", "elements that are selected among on their own", "4096",
+                {"256", "1024", "4096"});
+}
+inline OwnOption decay_option() {
+  return unpriced(
+      number("decay", "share of what was not sent that the next step keeps", "1", 0, 1));
+}
+inline float decay_of(const Settings& settings) {
+  return static_cast<float>(settings.number("decay"));
+}
+
+// Of `value`, which was sent like this, so much stays for the next step.
+constexpr float kept_of(float value, float sent, float decay) {
+  return magnitude_key(sent) < infinite_key ? decay * (value - sent) : 0.0f;
+}
+
+// Writes `count` numbers of `bits` bits, number(0) and on, the lowest bit first.
+template <class Number>
+constexpr void put_numbers(std::size_t count, unsigned bits, std::byte* out, const Number& number) {
+  std::uint32_t waiting = 0;
+  unsigned used = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    waiting |= static_cast<std::uint32_t>(number(i)) << used;
+    for (used += bits; used >= 8; used -= 8, waiting >>= 8)
+      *out++ = static_cast<std::byte>(waiting & 0xffu);
+  }
+  if (used > 0)
+    *out = static_cast<std::byte>(waiting & 0xffu);
+}
+
+// Number i of those, plainly, bit by bit, into zeros.
+inline void put_number(std::uint32_t number, std::size_t i, unsigned bits, std::byte* out) {
+  for (unsigned bit = 0; bit < bits; ++bit)
+    put_code(number >> bit & 1u, i * bits + bit, 1, out);
+}
+
+// Number i of those; reads no byte that it has no part of.
+constexpr std::uint32_t get_number(const std::byte* in, std::size_t i, unsigned bits) {
+  const std::size_t first = i * bits / 8;
+  const unsigned skipped = static_cast<unsigned>(i * bits % 8);
+  std::uint32_t word = 0;
+  for (unsigned byte = 0; 8 * byte < skipped + bits; ++byte)
+    word |= static_cast<std::uint32_t>(in[first + byte]) << 8 * byte;
+  return word >> skipped & ((1u << bits) - 1);
+}
+
+}  // namespace syncline

@@ -1,0 +1,166 @@
+// Selection chunk by chunk on a GPU. A block takes a chunk and keeps it in registers: row r of
+// thread t is its element r * chunk_threads + t.
+#pragma once
+
+#include "kernels/arithmetic/chunks.h"
+#include "kernels/gpu/device.cuh"
+
+namespace syncline {
+
+inline constexpr unsigned chunk_threads = 512;
+inline constexpr unsigned chunk_rows = 4096 / chunk_threads;  // of the largest chunk
+inline constexpr unsigned chunk_warps = chunk_threads / 32;
+
+// A chunk of u = g + e, or of g where u is null; zeros behind its end.
+template <class Value>
+__device__ void load_chunk(const Value* g, const float* u, std::size_t begin, unsigned count,
+                           float (&values)[chunk_rows]) {
+  float rest[chunk_rows];
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row) {
+    const unsigned i = row * chunk_threads + threadIdx.x;
+    values[row] = i < count ? loaded(g, begin + i) : 0.0f;
+  }
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row) {
+    const unsigned i = row * chunk_threads + threadIdx.x;
+    rest[row] = u != nullptr && i < count ? u[begin + i] : 0.0f;
+  }
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row)
+    values[row] = u != nullptr ? values[row] + rest[row] : values[row];
+}
+
+// The k-th largest of a chunk, as far as its digits are known: what it is, and how many of those
+// that agree with it so far are among the k largest.
+struct ChunkCut {
+  std::uint32_t key;
+  unsigned rank;
+};
+
+// One more digit: the highest whose suffix sum reaches the rank. For all threads of the block; a
+// thread has `own` digits in a row.
+template <unsigned own>
+__device__ void take_digit(const unsigned* counts, unsigned shift, unsigned* of_warps,
+                           ChunkCut* cut) {
+  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32;
+  unsigned mine = 0;
+  for (unsigned i = 0; i < own; ++i)
+    mine += counts[threadIdx.x * own + i];
+  unsigned from_here = mine;  // to the end of the warp
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const unsigned more = __shfl_sync(all_lanes, from_here, (lane + step) % 32);
+    from_here += lane + step < 32 ? more : 0;
+  }
+  if (lane == 0)
+    of_warps[warp] = from_here;
+  const ChunkCut before = *cut;
+  __syncthreads();
+  unsigned above = from_here - mine;
+  for (unsigned w = warp + 1; w < chunk_warps; ++w)
+    above += of_warps[w];
+  for (unsigned i = own; i-- > 0;) {
+    const unsigned here = counts[threadIdx.x * own + i];
+    if (above < before.rank && above + here >= before.rank)
+      *cut = {before.key | (threadIdx.x * own + i) << shift, before.rank - above};
+    above += here;
+  }
+  __syncthreads();
+}
+
+// Counts the digit of those that agree with what is known of the cut, then takes it.
+template <unsigned digits>
+__device__ void find_digit(const float (&values)[chunk_rows], unsigned count, unsigned known,
+                           unsigned shift, unsigned* counts, unsigned* of_warps, ChunkCut* cut) {
+  for (unsigned digit = threadIdx.x; digit < digits; digit += chunk_threads)
+    counts[digit] = 0;
+  __syncthreads();
+  const std::uint32_t above = cut->key;
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row) {
+    const std::uint32_t key = magnitude_key(values[row]);
+    if (row * chunk_threads + threadIdx.x < count &&
+        (known == 31 || key >> known == above >> known))
+      atomicAdd(&counts[(key >> shift) % digits], 1u);
+  }
+  __syncthreads();
+  take_digit<digits / chunk_threads>(counts, shift, of_warps, cut);
+}
+
+// Above the cut in the high half, equal to it in the low one: a chunk has less than 2^16 of either.
+__device__ inline unsigned both(unsigned above, unsigned equal) {
+  return above << 16 | equal;
+}
+
+// Makes of a count per row and warp the sum of those before it. For one warp.
+__device__ inline void begin_after(unsigned* counts) {
+  constexpr unsigned own = chunk_rows * chunk_warps / 32;
+  const unsigned lane = lane_of_warp();
+  unsigned mine = 0;
+  for (unsigned i = 0; i < own; ++i)
+    mine += counts[lane * own + i];
+  unsigned until_here = mine;
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const unsigned more = __shfl_sync(all_lanes, until_here, (lane + 32 - step) % 32);
+    until_here += lane >= step ? more : 0;
+  }
+  unsigned before = until_here - mine;
+  for (unsigned i = 0; i < own; ++i) {
+    const unsigned here = counts[lane * own + i];
+    counts[lane * own + i] = before;
+    before += here;
+  }
+}
+
+// Lists the chunk's largest in the order of their places; `counts` has room for a number per row
+// and warp.
+__device__ inline void list_chunk(const float (&values)[chunk_rows], unsigned count,
+                                  const ChunkCut& cut, unsigned* counts, std::uint32_t* places,
+                                  std::uint32_t* bits) {
+  const unsigned lane = lane_of_warp(), warp = threadIdx.x / 32, lower = lanes_below();
+  unsigned above[chunk_rows], equal[chunk_rows];
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row) {
+    const std::uint32_t key = magnitude_key(values[row]);
+    const bool inside = row * chunk_threads + threadIdx.x < count;
+    above[row] = __ballot_sync(all_lanes, inside && key > cut.key);
+    equal[row] = __ballot_sync(all_lanes, inside && key == cut.key);
+    if (lane == 0)
+      counts[row * chunk_warps + warp] = both(__popc(above[row]), __popc(equal[row]));
+  }
+  __syncthreads();
+  if (warp == 0)
+    begin_after(counts);
+  __syncthreads();
+#pragma unroll
+  for (unsigned row = 0; row < chunk_rows; ++row) {
+    const unsigned here = counts[row * chunk_warps + warp] +
+                          both(__popc(above[row] & lower), __popc(equal[row] & lower));
+    const unsigned ties = here & 0xffffu;
+    const bool taken =
+        (above[row] >> lane & 1u) != 0 || ((equal[row] >> lane & 1u) != 0 && ties < cut.rank);
+    if (taken) {
+      const unsigned at = (here >> 16) + (ties < cut.rank ? ties : cut.rank);
+      places[at] = row * chunk_threads + threadIdx.x;
+      bits[at] = __float_as_uint(values[row]);
+    }
+  }
+  __syncthreads();
+}
+
+// Lists the k > 0 largest, of equal magnitudes the smallest places: three digits find the k-th. All
+// threads of the block may read the list then.
+__device__ inline void select_chunk(const float (&values)[chunk_rows], unsigned count, unsigned k,
+                                    std::uint32_t* places, std::uint32_t* bits) {
+  __shared__ unsigned counts[bins];
+  __shared__ unsigned of_warps[chunk_warps];
+  __shared__ ChunkCut cut;
+  if (threadIdx.x == 0)
+    cut = {0, k};
+  find_digit<2048>(values, count, 31, 20, counts, of_warps, &cut);
+  find_digit<1024>(values, count, 20, 10, counts, of_warps, &cut);
+  find_digit<1024>(values, count, 10, 0, counts, of_warps, &cut);
+  list_chunk(values, count, cut, counts, places, bits);
+}
+
+}  // namespace syncline
