@@ -53,6 +53,7 @@ Amount scattered(const Amount& count, double among);
 struct StreamOperation {
   std::string name;
   Amount read, written;
+  double flops = 0;  // fp32 additions and multiplications, where they may take longer than bytes
 };
 using StreamOperations = std::vector<StreamOperation>;
 

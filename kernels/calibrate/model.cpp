@@ -17,8 +17,9 @@ CostTable modelled(const CalibrateOptions& options) {
       {"model", device.name},
       {"command", options.command + " --out FILE"},
       {"formula",
-       "seconds = launches x launch + syncs x synchronisation + bytes / stream; launches, syncs "
-       "and bytes from kernels/compressors/<compressor>.cpp (traffic)"}};
+       "seconds = launches x launch + syncs x synchronisation + bytes / stream, or the time of an "
+       "operation's arithmetic where that is longer; all from kernels/compressors/<compressor>.cpp "
+       "(traffic)"}};
   for (const auto& line : device.header())
     table.header.push_back(line);
   table.header.insert(
@@ -41,18 +42,15 @@ CostTable modelled(const CalibrateOptions& options) {
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);
       const double wire = compressor.wire_bytes(cell.settings, elements, Precision::fp32).bytes;
-      const auto add = [&](const std::string& operation, std::size_t launches, double bytes,
-                           int syncs) {
-        const LowToHigh seconds = device.seconds(static_cast<double>(launches), bytes, syncs);
+      const auto add = [&](const std::string& operation, const LowToHigh& seconds) {
         table.rows.push_back({compressor.name, settings, operation, n, seconds.typical, seconds.low,
                               seconds.high, wire, "gauss"});
       };
-      const StreamOperations encode = traffic.encode(cell.settings, elements);
-      const StreamOperations decode = traffic.decode(cell.settings, elements);
-      add("encode", encode.size(), bytes_of(encode), 0);
-      add("decode", decode.size(), bytes_of(decode), 0);
-      add("encode-as-published", traffic.published.kernels, n * traffic.published.bytes_per_element,
-          traffic.published.syncs);
+      add("encode", device.seconds(traffic.encode(cell.settings, elements)));
+      add("decode", device.seconds(traffic.decode(cell.settings, elements)));
+      const MemoryTraffic::Chain& published = traffic.published;
+      add("encode-as-published",
+          device.seconds(published.kernels, n * published.bytes_per_element, published.syncs));
     }
   }
   return table;

@@ -2,6 +2,7 @@
 // no relative whom somebody did, has no table: b200.
 #include "kernels/calibrate/rates.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -14,6 +15,11 @@ namespace {
 
 // The host waits for the device: estimates, of those who read published code.
 constexpr LowToHigh synchronisation_s{10e-6, 15e-6, 20e-6};
+
+// Of the additions and multiplications that a device could begin: nothing is contracted, so its
+// peak is half of the datasheet's; a kernel also loads what it multiplies, and counts. By reasoning
+// (kernels/gpu/README.md).
+constexpr LowToHigh share_of_peak{0.3, 0.45, 1};
 
 // Every one is of github.com/te42kyfo/gpu-benches, which says GB/s.
 const std::string streams =
@@ -65,6 +71,7 @@ const std::vector<DeviceRates>& rated_devices() {
        "of 2039",
        {1.26e-6, 2.43e-6, 3e-6},
        launches_elsewhere,
+       67e12,
        25.6e6,
        6.892e12,
        cache_source("h100_pcie.txt, of the PCIe card")},
@@ -74,6 +81,7 @@ const std::vector<DeviceRates>& rated_devices() {
        stream_source("h100_pcie.txt"),
        {1.26e-6, 2.43e-6, 3e-6},
        launches_elsewhere,
+       51e12,
        25.6e6,
        6.892e12,
        cache_source("h100_pcie.txt")},
@@ -83,6 +91,7 @@ const std::vector<DeviceRates>& rated_devices() {
        stream_source("h200.txt"),
        {1.26e-6, 2.43e-6, 3e-6},
        launch_source("h200"),
+       67e12,
        40.448e6,
        9.666e12,
        cache_source("h200.txt")},
@@ -92,6 +101,7 @@ const std::vector<DeviceRates>& rated_devices() {
        stream_source("a100_40.txt"),
        {1.34e-6, 2.62e-6, 3e-6},
        launch_source("a100_80"),
+       19.5e12,
        25.6e6,
        5.376e12,
        cache_source("a100_80.txt, of the 80 GB card")},
@@ -101,6 +111,7 @@ const std::vector<DeviceRates>& rated_devices() {
        stream_source("a100_80.txt"),
        {1.34e-6, 2.62e-6, 3e-6},
        launch_source("a100_80"),
+       19.5e12,
        25.6e6,
        5.376e12,
        cache_source("a100_80.txt")},
@@ -109,19 +120,22 @@ const std::vector<DeviceRates>& rated_devices() {
        {0.802e12, 0.814e12, 0.866e12},
        stream_source("v100.txt, of the PCIe card"),
        {1.26e-6, 2.43e-6, 3e-6},
-       launches_elsewhere},
+       launches_elsewhere,
+       15.7e12},
       {"l40",
        "NVIDIA L40, 48 GB GDDR6",
        {0.768e12, 0.768e12, 0.844e12},
        stream_source("l40.txt"),
        {0.94e-6, 1.64e-6, 3e-6},
-       launch_source("l40")},
+       launch_source("l40"),
+       90.5e12},
       {"a40",
        "NVIDIA A40, 48 GB GDDR6",
        {0.652e12, 0.653e12, 0.679e12},
        stream_source("a40.txt"),
        {1.26e-6, 2.43e-6, 3e-6},
-       launches_elsewhere}};
+       launches_elsewhere,
+       37.4e12}};
   return devices;
 }
 
@@ -144,10 +158,24 @@ LowToHigh DeviceRates::seconds(double launches, double bytes, double synchronisa
   const auto all_s = [&](double launch, double synchronisation, double rate_Bps) {
     return six_digits(launches * launch + synchronisations * synchronisation + bytes / rate_Bps);
   };
-  const double fastest_Bps = cache_bytes > 0 && bytes <= cache_bytes ? cache_Bps : stream_Bps.high;
-  return {all_s(launch_s.low, synchronisation_s.low, fastest_Bps),
+  return {all_s(launch_s.low, synchronisation_s.low, fastest_Bps(bytes)),
           all_s(launch_s.typical, synchronisation_s.typical, stream_Bps.typical),
           all_s(launch_s.high, synchronisation_s.high, stream_Bps.low)};
+}
+
+LowToHigh DeviceRates::seconds(const StreamOperations& operations) const {
+  const double bytes = bytes_of(operations);
+  const LowToHigh moved = seconds(static_cast<double>(operations.size()), bytes, 0);
+  const auto longer_s = [&](double rate_Bps, double share) {
+    double longer = 0;
+    for (const StreamOperation& operation : operations)
+      longer += std::max(
+          operation.flops / (share * fp32_peak / 2) - bytes_of({operation}) / rate_Bps, 0.0);
+    return longer;
+  };
+  return {six_digits(moved.low + longer_s(fastest_Bps(bytes), share_of_peak.high)),
+          six_digits(moved.typical + longer_s(stream_Bps.typical, share_of_peak.typical)),
+          six_digits(moved.high + longer_s(stream_Bps.low, share_of_peak.low))};
 }
 
 std::vector<std::pair<std::string, std::string>> DeviceRates::header() const {
@@ -166,6 +194,12 @@ std::vector<std::pair<std::string, std::string>> DeviceRates::header() const {
       {"synchronisation", written(synchronisation_s, "s") +
                               ": of the host, in published code; estimated by who read it, "
                               "nobody's measurement"},
+      {"arithmetic",
+       written({share_of_peak.low * fp32_peak / 2, share_of_peak.typical * fp32_peak / 2,
+                share_of_peak.high * fp32_peak / 2},
+               "FLOP/s") +
+           ": half of the datasheet's peak, as nothing is contracted, times a share by reasoning; "
+           "counts where it takes longer than an operation's bytes: dct-topk's transforms"},
       {"L2", cache + (cache_bytes > 0 ? "in p10 alone: " + cache_source +
                                             ", reading; a bucket that backward has just made may "
                                             "be there, one that is read cold is not"

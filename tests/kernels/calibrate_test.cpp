@@ -165,6 +165,22 @@ TEST(Calibrate, ModelledEndsAreThoseOfTheRates) {
           << elements;
 }
 
+// One coefficient of each of 4096 chunks: two products of 64 x 64 with the basis, a row back, and
+// 64 columns of one row down; an H100 PCIe begins 25.5e12 additions and multiplications a second.
+TEST(Calibrate, ModelledTransformsTakeTheTimeOfTheirArithmetic) {
+  const CostTable table =
+      read_cost_table(std::string(KERNELS_FOLDER) + "/profiles/h100-pcie-modelled.csv");
+  const Compressor& transform = Registered<Compressor>::find("dct-topk");
+  const double flops = 4096.0 * (4 * 64 * 4096 + 2 * 64 + 2 * 4096), written = 4096 * 13.5;
+  for (const auto& [figure, launch, share, rate] :
+       {std::tuple(&CostRow::seconds, 2.43e-6, 0.45, 1.832e12),
+        {&CostRow::p10, 1.26e-6, 1.0, 1.942e12},
+        {&CostRow::p90, 3e-6, 0.3, 1.704e12}})
+    EXPECT_NEAR(
+        table.seconds(transform, settings_at(transform, "0.0001"), "encode", 1 << 24, figure),
+        2 * launch + flops / (share * 25.5e12) + written / rate, 1e-9);
+}
+
 // Codes of one value have fewer bytes than its share of the usual message.
 TEST(Calibrate, ModelledSecondsAreNumbersWhereNoL2IsKnown) {
   const std::string path = testing::TempDir() + "no_l2.csv";

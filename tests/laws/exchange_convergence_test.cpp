@@ -67,7 +67,8 @@ const std::map<std::string, std::set<std::string>>& known_not_to() {
   static const std::map<std::string, std::set<std::string>> pairs{
       {"allgather", {"randomk", "threshold"}},
       {"alltoall",
-       {"randomk", "threshold", "gaussiank", "dgc", "mstopk", "sidco", "topk", "chunk-topk"}},
+       {"randomk", "threshold", "gaussiank", "dgc", "mstopk", "sidco", "topk", "chunk-topk",
+        "dct-topk"}},
       {"gtopk", {"threshold", "gaussiank"}},
       {"halving-doubling", {"randomk"}},
       {"hierarchical", {"randomk", "gaussiank"}},

@@ -111,6 +111,18 @@ TEST(Data, EveryCostTableLoadsAndHasTheProvenanceOfItsName) {
   }
 }
 
+// What is begun in a second at most, with nothing contracted, is half of the peak.
+TEST(Data, ModelledCostTablesAndDevicesHaveOnePeak) {
+  for (const std::string& name : names_in("kernels/profiles", ".csv")) {
+    if (!name.ends_with("-modelled"))
+      continue;
+    const std::string arithmetic =
+        read_cost_table((root / "kernels/profiles" / (name + ".csv")).string()).about("arithmetic");
+    const double most = std::stod(arithmetic.substr(arithmetic.find(" to ") + 4));
+    EXPECT_EQ(2 * most, known_device(name)->peak_flops.at(Arithmetic::fp32)) << name;
+  }
+}
+
 // Both say what triad reaches where somebody measured it.
 TEST(Data, ModelledCostTablesAndDevicesHaveOneStream) {
   int streams = 0;

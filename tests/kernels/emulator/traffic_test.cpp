@@ -92,6 +92,7 @@ std::vector<Given> variants(const Compressor& compressor) {
         {{"cost", "affine"}, {"fixed-cost", "3e6"}},
         {{"cost", "payload"}, {"rule", "sign"}}}},
       {"chunk-topk", {{{"chunk", "256"}}, {{"chunk", "1024"}, {"density", "0.25"}}}},
+      {"dct-topk", {{{"chunk", "256"}}, {{"chunk", "1024"}, {"density", "0.25"}}}},
       {"dgc",
        {{{"momentum", "0.9"}},
         {{"clip-norm", "2"}},
