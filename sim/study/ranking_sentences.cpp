@@ -114,10 +114,23 @@ std::string repeated_note(const Results& results, const std::vector<CompetingCel
   return seeds > 1 ? fmt::format("; each of {} seeds", seeds) : once ? "; each of one seed" : "";
 }
 
+constexpr const char* all_level = "all";
+
+// Who ties for the first place, by name.
+std::string level_in(const CompetingCells& contest) {
+  if (contest.tied == contest.cells.size())
+    return all_level;
+  Words names;
+  for (std::size_t i = 0; i < contest.tied; ++i)
+    names.push_back(contest.cells[i].choice);
+  std::ranges::sort(names);
+  return and_listed(names);
+}
+
 // Says who wins in how many contests, if they differ in more than their workers.
 Words wins(const Results& results, const std::vector<CompetingCells>& contests,
            const Words& settings) {
-  Words winners;
+  Words winners, level;  // names of who wins, and of who ties for the first place
   int ties = 0;
   std::size_t hindered = 0;
   Hindrances hindrances;
@@ -128,8 +141,10 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
     hindered += contest.candidates() < cells.size() ? 1 : 0;
     hindrances.add(contest);
     ties += contest.tied > 1 ? 1 : 0;
-    if (contest.tied != 1)
+    if (contest.tied != 1) {
+      level.push_back(level_in(contest));
       continue;
+    }
     winners.push_back(cells.front().choice);
     const double by =
         contest.candidates() > 1 ? cells[0].samples_per_s / cells[1].samples_per_s : 0;
@@ -141,8 +156,10 @@ Words wins(const Results& results, const std::vector<CompetingCells>& contests,
   const std::string first =
       fmt::format("Of {} combinations of {}, ", contests.size(), and_listed(settings)) +
       (!winners.empty() ? "the fastest is " + few(counted(winners))
-       : hindered == 0  ? "none has a winner, all are ties"
-                        : "none has a winner") +
+       : hindered > 0   ? "none has a winner"
+       : std::ranges::all_of(level, [](const std::string& names) { return names == all_level; })
+           ? "none has a winner, all are ties"
+           : "none has one winner: level are " + few(counted(level))) +
       ((winners.empty() && hindered == 0) || ties == 0
            ? ""
            : fmt::format("; {} {}", ties, ties == 1 ? "is a tie" : "are ties")) +

@@ -181,6 +181,19 @@ TEST(Ranking, CountsWinsWhereMoreThanWorkersDiffers) {
   expect_mentions(ranking.sentences[1], {"bandwidth-factor 0.1", "topk", "10 x the next"});
 }
 
+// Two compressors that lead a third together are no tie of all.
+TEST(Ranking, SaysWhoIsLevelWhereNobodyWinsAlone) {
+  std::vector<Cell> cells;
+  for (const double factor : {0.1, 1.0, 10.0})
+    for (const char* compressor : {"none", "topk", "dgc"})
+      cells.push_back(
+          {{{"bandwidth-factor", fmt::format("{:g}", factor)}, {"compressor", compressor}},
+           std::string(compressor) == "none" && factor < 10 ? 50.0 : 100.0});
+  EXPECT_EQ(ranking_of(cells).sentences.at(0),
+            "Of 3 combinations of bandwidth-factor, none has one winner: level are dgc and topk in "
+            "2 and all in 1.");
+}
+
 TEST(Ranking, OfSeveralSaysWhereNotAllAreSteady) {
   std::vector<Result> results;
   for (const int workers : {4, 8, 16})
