@@ -225,7 +225,10 @@ std::string explain_bounds(const Setup& setup, Routes& routes) {
   text += "\nbounds, seconds per iteration\n";
   text += fmt::format("  computation, {}  {:.6f}\n", together ? "slowest worker" : "of the mean   ",
                       bounds.compute_s);
-  text += fmt::format("  busiest link                 {:.6f}\n", bounds.link_s);
+  text += fmt::format("  busiest link                 {:.6f}{}\n", bounds.link_s,
+                      !loads.empty() && bounds.link_s < loads.front().seconds
+                          ? ", where those go ahead whom it slows least"
+                          : "");
   if (bounds.server_s > 0)
     text += fmt::format(
         "  cores of the fullest server  {:.6f}, full with {:.3g} such workers\n", bounds.server_s,

@@ -34,11 +34,13 @@ using Meanings = std::map<std::string, std::vector<Meaning>>;
 
 // What else people call it.
 const std::map<std::string, std::string> same_words{{"checkpointing", "recompute"},
+                                                    {"demo", "dct-topk"},
                                                     {"devices", "device"},
                                                     {"gpu", "worker"},
                                                     {"hsdp", "shard"},
                                                     {"hybrid", "shard"},
-                                                    {"site", "sites"}};
+                                                    {"site", "sites"},
+                                                    {"sparseloco", "chunk-topk"}};
 
 // "one per node" -> "One per node."
 std::string as_sentence(std::string text) {

@@ -33,12 +33,12 @@ std::int64_t updates_in(const Trace& trace) {
   return updates > 0 ? updates : steps;
 }
 
-// Of the window, the part in which the cores of the busiest server handle messages.
-std::optional<double> server_busy(const Trace& trace) {
+// Of the window, the part in which the busiest server does this.
+std::optional<double> busiest_server(const Trace& trace, const std::string& verb) {
   const Window& window = trace.window;
   std::map<int, double> busy_s;  // by rank
   for (const Row& row : trace.rows)
-    if (row.verb == "handle")
+    if (row.rank >= trace.workers && row.verb == verb)
       busy_s[row.rank] +=
           std::max(0.0, std::min(row.end_s, window.to_s) - std::max(row.start_s, window.from_s));
   double most_s = 0;
@@ -77,7 +77,12 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
   for (const Part* part : {&compute, &compress, &exposed, &waiting})
     if (part != &first && part->share >= 0.1)
       text += std::string(", ") + part->name + " " + percent(part->share);
-  if (&first == &waiting) {
+  constexpr double nearly_all = 0.5;
+  const double adding = busiest_server(trace, "update").value_or(0);
+  if (adding >= nearly_all)
+    text += "; the busiest server adds gradients in its host's memory for " + percent(adding) +
+            " of the time";
+  else if (&first == &waiting) {
     const auto iteration_compute_s = [](const WorkerRows& worker) {
       return worker.all_compute_s / static_cast<double>(worker.iterations.size());
     };
@@ -272,7 +277,7 @@ Figures figures_of(const Trace& trace, int batch) {
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);
-  figures.server_busy = server_busy(trace);
+  figures.server_busy = busiest_server(trace, "handle");
   figures.bottleneck = bottleneck_of(trace, workers, figures);
   if (trace.learned) {
     add_learned(*trace.learned, figures);

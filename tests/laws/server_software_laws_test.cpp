@@ -213,5 +213,21 @@ TEST(ServerSoftware, IsInTheBoundsAndTheFigures) {
   EXPECT_FALSE(simulated(served("asp", 2, {{"server-overhead", "none"}})).figures.server_busy);
 }
 
+// 40,000 values of 12 bytes each at 6 MB/s: a server adds a gradient in 0.08 s, so that six workers
+// wait for it, and not for the slowest of them.
+TEST(ServerSoftware, AddingInMemoryIsNamedWhereWorkersWaitForIt) {
+  for (const char* schedule : {"asp", "ssp"}) {
+    const Options options =
+        served(schedule, 6, {{"server-overhead", "none"}, {"host-memory-bandwidth", "6e6"}});
+    const Simulated run = simulated(options);
+    EXPECT_NEAR(rate(options) * 0.08, 1, 0.01) << schedule;
+    EXPECT_NE(run.figures.bottleneck.find("waiting: "), std::string::npos);
+    EXPECT_NE(run.figures.bottleneck.find("adds gradients in its host's memory for 100 %"),
+              std::string::npos)
+        << run.figures.bottleneck;
+    EXPECT_EQ(run.figures.bottleneck.find("slowest"), std::string::npos) << run.figures.bottleneck;
+  }
+}
+
 }  // namespace
 }  // namespace syncline

@@ -181,6 +181,8 @@ TEST(Help, AnswersInOtherWordsToo) {
       {"pytorch-fsdp", {"pytorch-fsdp, a framework\n", "backward-prefetch = pre"}},
       {"hybrid", {"shard, an option of schedule fsdp\n", "(node)", "HYBRID_SHARD", "node;"}},
       {"GPU", {"worker, a word\n"}},
+      {"DeMo", {"dct-topk, a compressor\n"}},
+      {"SparseLoCo", {"chunk-topk, a compressor\n"}},
       {"llama-2-7b", {"--efficiency 0.4 --batch 1"}}};
   for (const auto& [word, mentions] : answers) {
     const Ended ended = run_program({"help", word}, SYNCLINE_SOURCE_DIR);
