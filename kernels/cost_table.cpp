@@ -150,6 +150,10 @@ Answer answer(const CostTable& table, const CostQuestion& question,
   const Settings& settings = question.settings;
   const std::string& operation = question.operation;
   const double elements = question.elements;
+  if (elements > most_elements)
+    return {.problem = operation + " of " + compressor.name + " at " + number_text(elements) +
+                       " elements: allowed are buckets of up to " + number_text(most_elements) +
+                       ", which messages number in 32 bits"};
   const bool sparsifies = has_density(compressor);
   const double wanted = sparsifies ? density_of(settings) : 0;
   std::map<double, Curve> curves;  // by density
@@ -274,6 +278,9 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
         return name == "gauss" || name == "steady";
       }))
     distributions.clear();  // these two are measured anyway
+  for (const CostQuestion& question : unanswered)
+    if (question.elements > most_elements)  // which no command would add
+      return path + ": " + answer(*this, question).problem;
   const std::size_t more = unanswered.size() - 1;
   const std::string all = more > 0 ? "all" : "it";
   return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +

@@ -14,6 +14,8 @@
 
 namespace syncline {
 
+constexpr double most_elements = 0xffffffff;  // of a bucket: messages number them in 32 bits
+
 struct CostRow {
   std::string compressor;
   std::string settings;

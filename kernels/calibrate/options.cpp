@@ -32,10 +32,9 @@ std::vector<std::string> list_of(const std::string& text) {
 
 // "65536", or "2^16".
 std::size_t size_of(const std::string& text) {
-  constexpr double largest = 1ull << 32;
   const auto exponent = number_in<unsigned>(text.starts_with("2^") ? text.substr(2) : "");
   const double size = exponent ? std::exp2(*exponent) : number_in(text).value_or(0);
-  if (!(size >= 1) || size >= largest || size != std::floor(size))
+  if (!(size >= 1) || size > most_elements || size != std::floor(size))
     refuse("--sizes", text, "whole numbers from 1 to 2^32 - 1, as 65536 or 2^16");
   return static_cast<std::size_t>(size);
 }
@@ -137,8 +136,9 @@ void check_values(const std::string& option_name, const std::vector<std::string>
 // around them.
 void set_defaults_of_model(CalibrateOptions& options, bool all_compressors) {
   options.sizes.clear();
-  for (int power = 0; power <= 28; power += 2)
+  for (int power = 0; power <= 30; power += 2)
     options.sizes.push_back(std::size_t{1} << power);
+  options.sizes.push_back(static_cast<std::size_t>(most_elements));
   options.densities = {"0.0001", "0.001", "0.01", "0.1", "0.25", "1"};
   if (!all_compressors)
     return;

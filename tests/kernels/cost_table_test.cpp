@@ -65,6 +65,12 @@ TEST(CostTable, OutsideItsRangeSaysWhatThereIsAndHowToMeasureMore) {
             std::string::npos)
       << beyond;
   EXPECT_EQ(beyond.find('\n'), std::string::npos);
+  // What no command would measure is not advised.
+  const std::string largest = message("0.01", "encode", 8'030'261'248);
+  EXPECT_NE(largest.find("at 8030261248 elements: allowed are buckets of up to 4294967295"),
+            std::string::npos)
+      << largest;
+  EXPECT_EQ(largest.find("syncline-calibrate"), std::string::npos) << largest;
   const std::string denser = message("0.5", "encode", 2000);
   EXPECT_NE(denser.find("allowed are densities 0.01 to 0.01; to measure it: syncline-calibrate "
                         "--compressors topk --sizes 2000 --densities 0.5"),
