@@ -54,11 +54,12 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
   if (schedule.keeps != nullptr)
     for (const std::string& what : schedule.keeps(scenario.schedule_settings, share > 0))
       kept.push_back({of_fp32, 1, what});
+  if (share == 0)
+    return kept;
   const Compressor& compressor = *scenario.compressor;
-  if (share > 0 && compressor.keeps_residual(scenario.compressor_settings))
+  if (compressor.keeps_residual(scenario.compressor_settings))
     kept.push_back({of_fp32, share, "residual"});
-  if (share > 0 && compressor.momentum.of != nullptr &&
-      compressor.momentum.of(scenario.compressor_settings) > 0)
+  if (compressor.momentum.of != nullptr && compressor.momentum.of(scenario.compressor_settings) > 0)
     kept.push_back({of_fp32, share, "momentum of " + compressor.name});
   return kept;
 }
