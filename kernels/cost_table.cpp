@@ -265,6 +265,8 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
     const Answer found = answer(*this, question);
     if (found.problem.empty())
       continue;
+    if (question.elements > most_elements)  // which no command would add
+      return path + ": " + found.problem;
     if (unanswered.empty())
       problem = found.problem;
     unanswered.push_back(question);
@@ -278,9 +280,6 @@ std::string CostTable::lacking(const std::vector<CostQuestion>& questions) const
         return name == "gauss" || name == "steady";
       }))
     distributions.clear();  // these two are measured anyway
-  for (const CostQuestion& question : unanswered)
-    if (question.elements > most_elements)  // which no command would add
-      return path + ": " + answer(*this, question).problem;
   const std::size_t more = unanswered.size() - 1;
   const std::string all = more > 0 ? "all" : "it";
   return path + ": " + problem + (more > 0 ? ", and " + std::to_string(more) + " more" : "") +
