@@ -1,242 +1,280 @@
 #!/usr/bin/env bash
-# The first minutes on a machine with a GPU, which needs CUDA, CMake and a C++ compiler, and GoogleTest for the
-# tests among the steps:
+# The first minutes on a machine with a GPU: whether the CUDA kernels run there, are right, and what they cost.
 #
-#   kernels/first-gpu.sh BUDGET_SECONDS [FOLDER]
+#   kernels/first-gpu.sh SECONDS [FOLDER]    there: every step, the most valuable first (an H100 took 490 s)
+#   kernels/first-gpu.sh pack FOLDER         before, on a machine with CUDA but no GPU: programs for sm_90 that need no library
+#                                            there; FIRST_GPU_BUILD=FOLDER then says where they are
 #
-# Steps, the most valuable first: build; a small case of each compressor under compute-sanitizer; device tests;
-# calibration at 2^28 elements, one process and one table each, then from 2^16 to 2^26; baselines; a stress of the
-# look-back. Each has a slice of the time that is left, and its log and tables are in FOLDER ($OUT, or
-# build/first-gpu) when it ends; summary.txt compares with the floors. Ends with code 1 where a step failed or could
-# not be done: the summary says which and why.
+# Results are at most six files in FOLDER ($OUT, or build/first-gpu): summary.txt, large.csv, sizes.csv, rivals.csv,
+# tests.txt, and rest.tgz with every log and table. They are written anew after each step, so that a killed run leaves what
+# it reached. No step outlasts its slice of the time. The code is 1 where a step failed or was not reached.
 #
-# FIRST_GPU_BUILD: where to build; a calibrator that is there already is taken as it is. FIRST_GPU_LARGE, FIRST_GPU_SIZES: instead of 2^28, and of 2^16,...
+# FIRST_GPU_BUILD: where to build; programs that are there already are taken as they are.
+# FIRST_GPU_LARGE, FIRST_GPU_SIZES: sizes to measure instead of 2^28, and of 2^24,2^20,...
 # shellcheck disable=SC2317  # steps are called by their names
 set -uo pipefail
-cd "$(dirname "$0")/.." || exit 2
+kernels=$(cd "$(dirname "$0")" && pwd)
+PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
+
+if [ "${1:-}" = pack ] && [ $# -eq 2 ]; then
+  mkdir -p "$2" && into=$(cd "$2" && pwd) && build=$(mktemp -d) || exit 2
+  cmake -S "$kernels" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSYNCLINE_NATIVE=OFF -DSYNCLINE_WERROR=OFF \
+    -DCMAKE_CUDA_ARCHITECTURES=90 -DCMAKE_EXE_LINKER_FLAGS="-static-libstdc++ -static-libgcc" \
+    -DOpenMP_gomp_LIBRARY="$(g++ -print-file-name=libgomp.a)" &&
+    cmake --build "$build" -j "$(nproc)" --target syncline-calibrate kernels_test &&
+    find "$build" \( -name syncline-calibrate -o -name kernels_test \) -type f -exec cp {} "$into" \; &&
+    strip "$into/syncline-calibrate" "$into/kernels_test"
+  code=$?
+  rm -rf "$build"
+  exit $code
+fi
 
 budget=${1:-}
 if ! [[ $budget =~ ^[1-9][0-9]{0,5}$ ]] || [ $# -gt 2 ]; then
-  echo "usage: kernels/first-gpu.sh BUDGET_SECONDS [FOLDER]: seconds are a whole number from 1 to 999999" >&2
+  echo "usage: kernels/first-gpu.sh SECONDS [FOLDER], or pack FOLDER: seconds are a whole number from 1 to 999999" >&2
   exit 2
 fi
-out=${2:-${OUT:-build/first-gpu}}
-build=${FIRST_GPU_BUILD:-build/first-gpu-build}
+out=${2:-${OUT:-$kernels/../build/first-gpu}}
+build=${FIRST_GPU_BUILD:-$kernels/../build/first-gpu-build}
 large=${FIRST_GPU_LARGE:-2^28}
-sizes=${FIRST_GPU_SIZES:-2^16,2^18,2^20,2^22,2^24,2^26}
-calibrate=$build/syncline-calibrate
-PATH=$PATH:/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer
-mkdir -p "$out" && : >"$out/steps.txt" || exit 2
-
-compressors=()
-for file in kernels/compressors/*.cu; do
-  compressors+=("$(basename "$file" .cu)")
-done
-
-# A step's function returns 0, 1 where it failed, or 3 where it could not begin; in `said` is one line about it.
-said=''
-step_end=0
-shares_left=100
+sizes=${FIRST_GPU_SIZES:-2^24,2^20,2^22,2^18,2^16,2^12,2^8,2^26}
+mkdir -p "$out" && work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export OMP_WAIT_POLICY=passive
 failed=0
 
-left() { # seconds of this step's slice
-  echo $((step_end > SECONDS ? step_end - SECONDS : 0))
-}
+left() { echo $((budget > SECONDS ? budget - SECONDS : 0)); }
 
+# Runs a command for at most these seconds, never without a limit: 124 where they ran out.
 within() { # seconds, command
-  timeout --kill-after=5 "$1" "${@:2}"
-}
-
-step() { # name, share of the time, function
-  local slice=$(((budget - SECONDS) * $2 / shares_left)) begun=$SECONDS state
-  shares_left=$((shares_left - $2))
-  step_end=$((SECONDS + slice))
-  said=''
-  if [ "$slice" -lt 1 ]; then
-    state='not reached'
-    failed=1
-  else
-    "$3" >"$out/$1.log" 2>&1
-    case $? in
-      0) state='done' ;;
-      3) state='not possible' failed=1 ;;
-      *) state='FAILED' failed=1 ;;
-    esac
-    [ "$SECONDS" -lt "$step_end" ] || said="$said; its slice of $slice s was used up"
-  fi
-  printf '%-16s %-12s %4d s  %s\n' "$1" "$state" $((SECONDS - begun)) "${said#; }" | tee -a "$out/steps.txt"
-}
-
-last_line() { # of a file
-  tail -n 1 "$1" 2>/dev/null
-}
-
-build() {
-  if [ -n "${FIRST_GPU_BUILD:-}" ] && [ -x "$calibrate" ]; then
-    said="given: $build"
-    return 0
-  fi
-  local tool architecture
-  for tool in nvcc cmake; do
-    command -v "$tool" >/dev/null || { said="$tool is missing"; return 3; }
-  done
-  architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
-  within "$(left)" cmake -S kernels -B "$build" -DCMAKE_BUILD_TYPE=Release -DSYNCLINE_WERROR=OFF \
-    -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" || { said="cmake: see build.log"; return 1; }
-  if grep -q '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$build/CMakeCache.txt"; then
-    said="nvcc does not compile: see build.log"
-    return 1
-  fi
-  within "$(left)" cmake --build "$build" -j "$(nproc)" --target syncline-calibrate ||
-    { said="the calibrator: see build.log"; return 1; }
-  said="calibrator"
-  [ -d "$build/tests" ] || { said="calibrator; no tests, GoogleTest is missing"; return 0; }
-  within "$(left)" cmake --build "$build" -j "$(nproc)" --target kernels_test ||
-    { said="calibrator; the tests do not build: see build.log"; return 1; }
-  said="calibrator, tests"
-}
-
-built() {
-  [ -x "$calibrate" ] || { said="no $calibrate was built"; return 3; }
-}
-
-# Whether the calibrator finds a device: asked once, the answer is kept.
-device_answer=''
-usable() {
-  built || return
-  [ -n "$device_answer" ] || device_answer=$("$calibrate" --device cuda --compressors none --sizes 1 --budget 0 \
-    --out "$out/device.csv" 2>&1 || true)
-  [[ $device_answer != *'allowed'* ]] || { said=$device_answer; return 3; }
-}
-
-sanitizer() {
-  usable || return
-  command -v compute-sanitizer >/dev/null || { said="compute-sanitizer is missing"; return 3; }
-  mkdir -p "$out/sanitizer"
-  local name tool bad='' clean=0
-  for name in "${compressors[@]}"; do
-    echo "== memcheck, $name"
-    if small_case memcheck "$name"; then clean=$((clean + 1)); else bad="$bad $name"; fi
-  done
-  said="memcheck: $clean of ${#compressors[@]} clean${bad:+, not$bad}"
-  for tool in racecheck synccheck initcheck; do
-    [ "$(left)" -gt 10 ] || { said="$said; $tool not reached"; continue; }
-    echo "== $tool"
-    small_case "$tool" "$(IFS=,; echo "${compressors[*]}")" && said="$said; $tool clean" && continue
-    said="$said; $tool not clean"
-    bad="$bad $tool"
-  done
-  [ -z "$bad" ]
-}
-
-small_case() { # tool, compressors
-  local seconds
-  seconds=$(left)
-  within "$((seconds > 60 ? 60 : seconds))" compute-sanitizer --tool "$1" --error-exitcode 9 \
-    "$calibrate" --device cuda --compressors "$2" --sizes 9001 --densities 0.01 --distributions gauss --baselines off --out "$out/sanitizer/$1-${2%%,*}.csv"
-}
-
-tests_named() { # pattern, what they are called
-  [ -f "$build/CTestTestfile.cmake" ] ||
-    { said="GoogleTest is missing: $2 were not built, and count as failed"; return 1; }
-  local results=$out/tests.txt passed skipped bad
-  within "$(left)" ctest --test-dir "$build" -R "$1" --no-tests=error --output-on-failure --timeout 120 \
-    -j "$(($(nproc) > 8 ? 8 : $(nproc)))" 2>&1 | tee "$results"
-  passed=$(grep -c ' Passed ' "$results")
-  skipped=$(grep -c '\*\*\*Skipped' "$results")
-  bad=$(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+).*\*\*\*(Failed|Timeout|Exception|Not Run).*/\1/p' "$results")
-  said="$passed passed, $skipped skipped${bad:+, not passed: $(echo "$bad" | tr '\n' ' ')}"
-  rm "$results"
-  [ "$passed" -gt 0 ] || { said="no test ran: $said"; return 1; }
-  [ -z "$bad" ]
-}
-
-device_tests() {
-  built || return
-  tests_named '^(EveryCuda|DeviceBaselines)' 'EveryCudaCompressor/Device.* and DeviceBaselines.*'
-}
-
-stress() {
-  built || return
-  tests_named '^DeviceStress' 'DeviceStress.*'
-}
-
-# Each an own process: what ends one ends no other.
-calibrate_large() {
-  usable || return
-  local name others=6 bad='' count=0 file
-  for name in topk threshold efsign qsgd gaussiank powersgd; do
-    file=$out/large-$name.csv
-    within $((($(left) + others - 1) / others)) "$calibrate" --device cuda --compressors "$name" --sizes "$large" \
-      --densities 0.01 --distributions gauss --baselines off --set "$(feedback_of "$name")" --out "$file" 2>&1 |
-      tee "$out/large-$name.log"
-    if [ "${PIPESTATUS[0]}" -eq 0 ]; then
-      count=$((count + 1))
-    else
-      bad="$bad, $name: $(last_line "$out/large-$name.log")"
-    fi
-    others=$((others - 1))
-  done
-  said="$count of 6 at $large$bad"
-  [ -z "$bad" ]
-}
-
-feedback_of() { # what does without error feedback unless it is asked is measured with it, too
-  if [ "$1" = qsgd ]; then echo error-feedback=off,error-feedback=on; else echo error-feedback=on; fi
-}
-
-calibrate_sizes() {
-  usable || return
-  measured sizes.csv --sizes "$sizes" --distributions gauss --baselines off
-}
-
-baselines() {
-  usable || return
-  measured baselines.csv --sizes "${sizes##*,}" --densities 0.01 --distributions gauss || return
-  python3 -c 'import torch' 2>/dev/null || { said="$said; no PyTorch here"; return 0; }
-  within "$(left)" python3 kernels/calibrate/baseline_torch.py --device cuda --sizes "${sizes##*,}" \
-    --append "$out/baselines.csv" && said="$said; torch.topk"
-}
-
-measured() { # table, options: ends by itself, some seconds before its slice does
-  local file=$out/$1 rows word text
-  within "$(left)" "$calibrate" --device cuda "${@:2}" --budget "$(($(left) * 9 / 10))" --out "$file" 2>&1 | tee "$file.log"
-  local code=${PIPESTATUS[0]}
-  rows=$(grep -cE '^[a-z0-9-]+,.*,(encode|decode)' "$file" 2>/dev/null)
-  said="${rows:-0} rows"
-  [ "$code" -le 1 ] || said="$said: $(last_line "$file.log")"
-  for word in 'left out' 'not reached' unfinished; do
-    text=$(sed -n "s/^# $word: //p" "$file" 2>/dev/null | head -n 1)
-    [ -z "$text" ] || said="$said; $word: $text"
-  done
-  rm -f "$file.log"
+  local begun=$SECONDS code
+  [ "$1" -ge 1 ] || return 124
+  timeout --signal=KILL "$@"
+  code=$?
+  [ "$code" -ne 137 ] || [ $((SECONDS - begun)) -lt "$1" ] || return 124
   return "$code"
 }
 
-# One page: what was done, and each compressor's bytes, seconds and rate beside the floor and what was predicted.
-summary() {
-  local tables=("$out"/large-*.csv "$out"/sizes.csv "$out"/baselines.csv) file there=()
-  for file in "${tables[@]}"; do
-    [ -f "$file" ] && there+=("$file")
-  done
-  echo "kernels/first-gpu.sh $budget: $(date -u +%F), $SECONDS s"
-  echo
-  cat "$out/steps.txt"
-  if [ "${#there[@]}" -eq 0 ]; then
-    printf '\nNo table was measured.\n'
-    return
+# What a step may still take.
+slice() { echo $((step_end > SECONDS ? step_end - SECONDS : 0)); }
+
+# A step's function returns 0, 3 where it could not begin, 124 where its time ran out, or else what failed; `said` is a line about it.
+step() { # name, percent of the budget at most, function
+  local begun=$SECONDS most=$((budget * $2 / 100)) state
+  [ "$most" -le "$(left)" ] || most=$(left)
+  step_end=$((SECONDS + most))
+  said=''
+  if [ "$most" -lt 3 ]; then
+    state='not reached'
+  else
+    "$3" >"$work/$1.log" 2>&1
+    case $? in
+      0) state='done' ;;
+      3) state='not possible' ;;
+      124) state='out of time' ;;
+      *) state='FAILED' ;;
+    esac
   fi
-  grep -hE '^# (device|driver|commit|copy bandwidth|clocks|noisy|left out|not reached|unfinished):' "${there[0]}"
-  awk -F, -f kernels/calibrate/floors.awk kernels/README.md kernels/calibrate/predicted.csv "${there[@]}"
+  [ "$state" = "done" ] || failed=1
+  printf '%-14s %-12s %4d of %4d s  %s\n' "$1" "$state" $((SECONDS - begun)) "$most" "${said# }" | tee -a "$work/steps.txt"
+  publish
 }
 
+# What has been reached so far, in six files.
+publish() {
+  local file tables=()
+  if compgen -G "$work/large-*.csv" >/dev/null; then
+    awk 'FNR == 1 && NR > 1 { print "# ---" } { print }' "$work"/large-*.csv >"$out/large.csv"
+  fi
+  for file in sizes.csv rivals.csv tests.txt; do
+    [ ! -s "$work/$file" ] || cp "$work/$file" "$out/$file"
+  done
+  for file in "$work"/large-*.csv "$work/sizes.csv" "$work/rivals.csv"; do
+    [ ! -s "$file" ] || tables+=("$file")
+  done
+  {
+    echo "kernels/first-gpu.sh $budget: $(date -u +%FT%TZ), $SECONDS s"
+    cat "$work/machine.txt" 2>/dev/null
+    echo
+    cat "$work/steps.txt"
+    if [ ${#tables[@]} -eq 0 ]; then
+      printf '\nNo table was measured.\n'
+    else
+      grep -hE '^# (device|driver|copy bandwidth|clocks|noisy|left out|not reached|unfinished):' "${tables[0]}"
+      awk -F, -f "$kernels/calibrate/floors.awk" "$kernels/README.md" "$kernels/calibrate/predicted.csv" "${tables[@]}"
+    fi
+  } >"$out/summary.txt"
+  tar czf "$out/rest.tgz" -C "$work" .
+}
+
+# The programs, and whether they find a device.
+build() {
+  local architecture tool
+  if ! [ -x "$build/syncline-calibrate" ]; then
+    for tool in nvcc cmake; do
+      command -v "$tool" >/dev/null || { said="$tool is missing"; return 3; }
+    done
+    architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d .)
+    within "$(slice)" cmake -S "$kernels" -B "$build" -DCMAKE_BUILD_TYPE=Release -DSYNCLINE_WERROR=OFF \
+      -DCMAKE_CUDA_ARCHITECTURES="${architecture:-90}" || { said='cmake: see build.log'; return 1; }
+    if grep -q '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$build/CMakeCache.txt"; then
+      said='nvcc does not compile: see build.log'
+      return 1
+    fi
+    within "$(slice)" cmake --build "$build" -j "$(nproc)" --target syncline-calibrate ||
+      { said='the calibrator: see build.log'; return 1; }
+    [ ! -d "$build/tests" ] || within "$(slice)" cmake --build "$build" -j "$(nproc)" --target kernels_test ||
+      said='the tests do not build: see build.log; '
+  fi
+  { nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit --format=csv,noheader; nvcc --version | tail -n 1; lscpu | grep '^Model name'; } >"$work/machine.txt" 2>/dev/null
+  calibrates smoke --compressors none,topk --densities 0.01 --sizes 1000 --baselines off || { said="$said$problem"; return 1; }
+  said="${said}both programs run"
+  [ -x "$(tests_program)" ] || said='no tests: GoogleTest is missing, or they were not built'
+}
+tests_program() { find "$build" -name kernels_test \( -type f -o -type l \) 2>/dev/null | head -n 1; }
+usable() { [ -s "$work/smoke.csv" ] || { said='the calibrator does not run here'; return 3; }; }
+
+calibrates() { # table, options: within the slice, and what was wrong in `problem`
+  local code
+  problem=''
+  within "$(slice)" "$build/syncline-calibrate" --device cuda --distributions gauss "${@:2}" --out "$work/$1.csv" \
+    2>"$work/$1.err"
+  code=$?
+  cat "$work/$1.err"
+  [ "$code" -eq 0 ] || [ "$code" -eq 124 ] || problem=$(tail -n 1 "$work/$1.err" | cut -c 1-200)
+  return "$code"
+}
+
+# Each an own process and table: what ends one ends no other.
+large() {
+  usable || return
+  local name count=0 bad='' feedback code=0 end=$step_end
+  for name in topk qsgd efsign gaussiank powersgd threshold chunk-topk mstopk; do
+    feedback=error-feedback=on
+    [ "$name" != qsgd ] || feedback=error-feedback=on,error-feedback=off
+    step_end=$((SECONDS + ($(slice) + 1) / 2))  # half of what is left, should it hang
+    if calibrates "large-$name" --compressors "$name" --sizes "$large" --densities 0.01 \
+      --baselines off --set "$feedback"; then
+      count=$((count + 1))
+      publish
+    else
+      code=$?
+      bad="$bad, $name: ${problem:-out of time}"
+    fi
+    step_end=$end
+  done
+  said="$count of 8 at $large$bad"
+  return "$code"
+}
+
+rows_of() { # table
+  echo "$(grep -cE '^[a-z0-9-]+,.*,(encode|decode)' "$work/$1.csv" 2>/dev/null) rows" \
+    "$(sed -nE 's/^# ((left out|not reached|unfinished): .*)/; \1/p' "$work/$1.csv" 2>/dev/null | cut -c 1-200 | tr -d '\n')"
+}
+sizes() {
+  usable || return
+  calibrates sizes --sizes "$sizes" --densities 0.01 --baselines off --budget $(($(slice) * 85 / 100))
+  local code=$?
+  said=$(rows_of sizes)
+  return "$code"
+}
+rivals() {
+  usable || return
+  calibrates rivals --compressors topk,gaussiank,qsgd,efsign,dgc --sizes "${sizes##*,}" --densities 0.01 --baselines on \
+    --budget $(($(slice) * 6 / 10))
+  local code=$?
+  said=$(rows_of rivals)
+  if python3 -c 'import torch' 2>/dev/null; then
+    within "$(slice)" python3 "$kernels/calibrate/baseline_torch.py" --device cuda --sizes "${sizes##*,}" --append "$work/rivals.csv" &&
+      said="$said; torch.topk"
+  else
+    said="$said; no PyTorch here"
+  fi
+  return "$code"
+}
+
+# Each test is a process, many at once. One that did not end, or was skipped, has not passed.
+run_tests() { # pattern of names
+  local program names name passed width
+  program=$(tests_program)
+  [ -x "$program" ] || { said='there is no kernels_test: GoogleTest is missing, or it was not built'; return 3; }
+  mapfile -t names < <(within "$(slice)" "$program" --gtest_list_tests |
+    awk '/^[^ ]/ { suite = $1 } /^ / { print suite $1 }' | grep -E "$1")
+  width=$(($(nproc) > 12 ? 12 : $(nproc)))
+  : >"$work/results.txt"
+  for name in "${names[@]}"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$width" ]; do wait -n; done
+    [ "$(slice)" -ge 1 ] || break
+    (
+      log=$work/test-${name//[^A-Za-z0-9]/-}.log
+      OMP_NUM_THREADS=1 within "$(slice)" "$program" --gtest_filter="$name" >"$log" 2>&1
+      code=$?
+      if [ "$code" -eq 124 ]; then
+        echo "out of time $name"
+      elif [ "$code" -ne 0 ]; then
+        echo "WRONG $name (code $code): $(grep -m 2 -E 'Failure|rror' "$log" | tr '\n' ' ' | cut -c 1-200)"
+      elif grep -q 'SKIPPED' "$log"; then
+        echo "skipped $name"
+      else
+        echo "passed $name"
+      fi >>"$work/results.txt"
+    ) &
+  done
+  wait
+  cat "$work/results.txt" >>"$work/tests.txt"
+  passed=$(grep -c '^passed' "$work/results.txt")
+  said="$passed of ${#names[@]} passed, $(grep -c '^WRONG' "$work/results.txt") wrong, $(grep -c '^skipped' "$work/results.txt") skipped, $(grep -c '^out' "$work/results.txt") out of time, $((${#names[@]} - $(wc -l <"$work/results.txt"))) never begun"
+  [ "$passed" -gt 0 ] && [ "$passed" -eq ${#names[@]} ]
+}
+device_tests() { run_tests '^(EveryCuda|Device(Baselines|Topk|Powersgd))'; }
+stress() { run_tests '^DeviceStress'; }
+
+works() { # program
+  "$1" --version >/dev/null 2>&1 || { said="$1 is missing"; return 3; }
+}
+
+# A small case of each compressor.
+sanitizer() {
+  usable && works compute-sanitizer || return
+  local tool bad=0 code
+  for tool in memcheck racecheck synccheck; do
+    within $(($(slice) / 2 + 1)) compute-sanitizer --tool "$tool" --error-exitcode 9 "$build/syncline-calibrate" --device cuda \
+      --sizes 9001 --densities 0.01 --distributions gauss --baselines off --budget $(($(slice) / 3 + 1)) --out "$work/$tool.csv"
+    code=$?
+    case $code in
+      0) said="$said $tool clean" ;;
+      9) said="$said $tool NOT CLEAN" bad=1 ;;
+      124) said="$said $tool out of time" bad=124 ;;
+      *) said="$said $tool code $code" bad=1 ;;
+    esac
+    said="$said ($(grep -c ',encode,' "$work/$tool.csv" 2>/dev/null) compressors);"
+  done
+  return "$bad"
+}
+
+# Bytes that the hardware counts, beside those that kernels/README.md counts.
+counters() {
+  usable && works ncu || return
+  local name
+  for name in topk qsgd gaussiank efsign powersgd mstopk; do
+    [ "$(slice)" -ge 5 ] || { said='; not all'; break; }
+    within "$(slice)" ncu --clock-control none --launch-count 40 \
+      --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum "$build/syncline-calibrate" --device cuda \
+      --compressors "$name" --sizes 2^24 --densities 0.01 --distributions gauss --baselines off --set error-feedback=on \
+      --out "$work/counted-$name.csv"
+  done >"$work/ncu.txt" 2>&1
+  said="$(grep -c gpu__time_duration "$work/ncu.txt") launches$said"
+  grep -q gpu__time_duration "$work/ncu.txt"
+}
+
+: >"$work/steps.txt"
 step build 40 build
-step sanitizer 10 sanitizer
-step device-tests 12 device_tests
-step calibrate-large 15 calibrate_large
-step calibrate-sizes 12 calibrate_sizes
-step baselines 6 baselines
-step stress 5 stress
-summary >"$out/summary.txt"
+step large 20 large
+step sizes 20 sizes
+step tests 35 device_tests
+step rivals 12 rivals
+step counters 10 counters
+step sanitizer 12 sanitizer
+step stress 12 stress
 echo "$out/summary.txt"
 exit $failed

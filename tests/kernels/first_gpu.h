@@ -21,9 +21,11 @@ class FirstGpu : public testing::Test {
 
   // A program of this name, first on the path.
   void on_the_path(const std::string& name, const std::string& script) {
-    const std::string path = folder_ + "/bin/" + name;
-    std::ofstream(path) << "#!/bin/sh\n" << script;
-    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    write_program("/bin/" + name, script);
+  }
+  // A program of this name that the script takes for built.
+  void built(const std::string& name, const std::string& script) {
+    write_program("/build/" + name, script);
   }
 
   Ended run(const std::string& seconds, const std::string& environment = "") {
@@ -39,9 +41,14 @@ class FirstGpu : public testing::Test {
   std::string step(const std::string& name) const {
     std::ifstream in(folder_ + "/out/summary.txt");
     for (std::string line; std::getline(in, line);)
-      if (line.starts_with(name + " ") && line.size() > 38)
-        return line.substr(17, 13) + line.substr(38);
+      if (line.starts_with(name + " ") && line.size() >= 44)
+        return line.substr(15, 13) + line.substr(44);
     return "";
+  }
+
+  void write_program(const std::string& place, const std::string& script) {
+    std::ofstream(folder_ + place) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(folder_ + place, std::filesystem::perms::owner_all);
   }
 
   std::string folder_;

@@ -22,45 +22,76 @@ TEST_F(FirstGpu, RefusesABudgetThatIsNoneInOneLine) {
   }
 }
 
+const std::vector<std::string> steps_that_calibrate{"large", "sizes", "rivals", "counters",
+                                                    "sanitizer"};
+
+// A calibrator in two parts: it reads what it is asked, and writes one row.
+const std::string reads =
+    "while [ $# -gt 0 ]; do case $1 in --out) out=$2 ;; --compressors) of=$2 ;; esac; shift; "
+    "done\n";
+const std::string writes =
+    "printf '# device: none\\ncompressor,parameters,operation,elements,seconds,p10,p90,wire_bytes,"
+    "distribution\\ntopk,,encode,100,1e-3,1e-3,1e-3,10,gauss\\n' >$out\n";
+
 // nvcc is there and does not work: nothing is built, and no later step pretends otherwise.
 TEST_F(FirstGpu, WithAnNvccThatDoesNotCompileNothingIsSaidToBeMeasured) {
   on_the_path("nvcc", "echo 'this nvcc compiles nothing' >&2; exit 1\n");
   const Ended ended = run("60", std::string("CUDACXX=") + folder_ + "/bin/nvcc");
   EXPECT_EQ(ended.code, 1) << ended.text;
   EXPECT_EQ(step("build"), "FAILED       nvcc does not compile: see build.log") << ended.text;
-  for (const char* name :
-       {"sanitizer", "device-tests", "calibrate-large", "calibrate-sizes", "baselines", "stress"})
-    EXPECT_EQ(step(name).find("not possible no "), 0u) << step(name);
+  for (const std::string& name : steps_that_calibrate)
+    EXPECT_EQ(step(name), "not possible the calibrator does not run here");
+  for (const char* name : {"tests", "stress"})
+    EXPECT_EQ(step(name).find("not possible there is no kernels_test: "), 0u) << step(name);
   EXPECT_NE(summary().find("No table was measured."), std::string::npos) << summary();
 }
 
-// A build without CUDA, and without tests: the tests count as failed, by their names.
-TEST_F(FirstGpu, WithoutADeviceOrGoogleTestEveryStepSaysSo) {
+TEST_F(FirstGpu, WithoutADeviceTheCalibratorsReasonIsSaid) {
   if (why_no_device().empty())
     GTEST_SKIP() << "there is a GPU";
   std::filesystem::create_symlink(CALIBRATE, folder_ + "/build/syncline-calibrate");
-  const Ended ended = run("60");
-  EXPECT_EQ(ended.code, 1) << ended.text;
-  for (const char* name : {"sanitizer", "calibrate-large", "calibrate-sizes", "baselines"})
-    EXPECT_NE(step(name).find("not possible syncline-calibrate: --device cuda: "),
-              std::string::npos)
-        << step(name);
-  for (const char* name : {"device-tests", "stress"})
-    EXPECT_EQ(step(name).find("FAILED       GoogleTest is missing: "), 0u) << step(name);
-  EXPECT_NE(step("stress").find("DeviceStress.*"), std::string::npos);
+  EXPECT_EQ(run("60").code, 1);
+  EXPECT_EQ(step("build").find("FAILED       syncline-calibrate: --device cuda: "), 0u)
+      << step("build");
+  for (const std::string& name : steps_that_calibrate)
+    EXPECT_EQ(step(name), "not possible the calibrator does not run here");
 }
 
-// Skipped tests are counted, and are no success.
-TEST_F(FirstGpu, WithTestsThatAreAllSkippedNoTestRan) {
-  std::filesystem::create_symlink(CALIBRATE, folder_ + "/build/syncline-calibrate");
-  std::ofstream(folder_ + "/build/CTestTestfile.cmake")
-      << "add_test(DeviceBaselines.A true)\nset_tests_properties(DeviceBaselines.A PROPERTIES "
-         "SKIP_REGULAR_EXPRESSION skipped ENVIRONMENT A=1)\n"
-         "add_test(DeviceBaselines.B sh -c \"echo skipped\")\nset_tests_properties("
-         "DeviceBaselines.A DeviceBaselines.B PROPERTIES SKIP_RETURN_CODE 0)\n";
-  run("60");
-  EXPECT_EQ(step("device-tests"), "FAILED       no test ran: 0 passed, 2 skipped") << summary();
-  EXPECT_EQ(step("stress").find("FAILED       no test ran: 0 passed, 0 skipped"), 0u);
+// A fifth of 20 s is for eight tables, of which the second never comes.
+TEST_F(FirstGpu, AStepThatUsesUpItsSliceLeavesTheNextOnesTheirs) {
+  built("syncline-calibrate", reads + "[ \"$of\" != qsgd ] || sleep 100\n" + writes);
+  EXPECT_EQ(run("20").code, 1);
+  EXPECT_NE(step("large").find("of 8 at 2000, qsgd: out of time"), std::string::npos)
+      << step("large");
+  EXPECT_EQ(step("sizes").find("done         1 rows"), 0u) << summary();
+}
+
+TEST_F(FirstGpu, TestsThatAreKilledSkippedOrDoNotEndHaveNotPassed) {
+  built("kernels_test",
+        "case $1 in\n"
+        "--gtest_list_tests) printf 'DeviceTopk.\\n  Passes\\n  Hangs\\n  Dies\\n  Skips\\n"
+        "DeviceStress.\\n  Skips\\nOther.\\n  Passes\\n' ;;\n"
+        "*Hangs) sleep 100 ;;\n*Dies) kill -9 $$ ;;\n*Skips) echo '[  SKIPPED ]' ;;\nesac\n");
+  on_the_path("nvcc", "exit 1\n");
+  EXPECT_EQ(run("12", std::string("CUDACXX=") + folder_ + "/bin/nvcc").code, 1);
+  EXPECT_EQ(step("tests"),
+            "FAILED       1 of 4 passed, 1 wrong, 1 skipped, 1 out of time, 0 never begun");
+  const std::string results = text_of(folder_ + "/out/tests.txt");
+  for (const char* line : {"passed DeviceTopk.Passes\n", "out of time DeviceTopk.Hangs\n",
+                           "WRONG DeviceTopk.Dies (code 137)", "skipped DeviceTopk.Skips\n"})
+    EXPECT_NE(results.find(line), std::string::npos) << results;
+}
+
+TEST_F(FirstGpu, WhatTheMachineLacksIsSaidAndTheRestIsMeasured) {
+  built("syncline-calibrate", reads + writes);
+  for (const char* missing : {"compute-sanitizer", "ncu", "python3"})
+    on_the_path(missing, "exit 127\n");
+  EXPECT_EQ(run("60").code, 1);
+  EXPECT_EQ(step("build"), "done         no tests: GoogleTest is missing, or they were not built");
+  EXPECT_EQ(step("large"), "done         8 of 8 at 2000");
+  EXPECT_EQ(step("rivals"), "done         1 rows ; no PyTorch here");
+  EXPECT_EQ(step("sanitizer"), "not possible compute-sanitizer is missing");
+  EXPECT_EQ(step("counters"), "not possible ncu is missing");
 }
 
 }  // namespace
