@@ -1,5 +1,6 @@
 # Syncline in a container: `docker build -t syncline .`, then
-# `docker run --rm -v "$PWD:/data" syncline run --platform two-hosts --model resnet20 --throughput 920`.
+# `docker run --rm -u "$(id -u):$(id -g)" -v "$PWD:/data" syncline run --platform two-hosts --model resnet20 --throughput 920`:
+# as you, so that files of --out are yours; without -u as a user who owns nothing but the image's own /data.
 # tests/package/dockerfile-in-chroot.sh runs these steps without Docker.
 FROM debian:12-slim AS build
 WORKDIR /syncline
@@ -13,7 +14,10 @@ FROM debian:12-slim
 COPY --from=build /package/*.deb /package/
 RUN apt-get update && \
     apt-get install -y --no-install-recommends /package/*.deb && \
-    rm -rf /package /var/lib/apt/lists/*
+    rm -rf /package /var/lib/apt/lists/* && \
+    useradd --create-home syncline && \
+    install -d -o syncline -g syncline /data
+USER syncline
 WORKDIR /data
 ENTRYPOINT ["syncline"]
 CMD ["--help"]

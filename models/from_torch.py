@@ -5,12 +5,13 @@
     from_torch.py PACKAGE.MODULE:FUNCTION --input 512:int   > mine.csv
 
 FUNCTION gives the module without arguments (a class does, too); the input is that of one sample, `:int` for tokens.
-The module runs forward once. Operations are two for each multiply-add of convolutions, linear and recurrent layers and
-attention; normalisation, embedding and what works element by element count 0, as in this folder's models. Products
-outside such layers (torch.matmul, bmm, baddbmm, scaled_dot_product_attention) count on the next tensor; those of two
-computed values are attention_flop. What autograd saves for backward is activation_bytes, two for a floating value; of
+The module runs forward once, and every function of PyTorch that it calls is seen, by a layer or not: a tensor's row stands where
+a function first used it with something that depends on the sample, and autograd says which tensors get a gradient. Operations are
+two for each multiply-add of convolutions, matrix products, recurrent layers and attention; normalisation, embedding and
+what works element by element count 0, as in this folder's models. Products without a tensor of the model count on the
+next tensor, as attention_flop. What autograd saves for backward is activation_bytes, two for a floating value; of
 these, tensors of such a product's shape of pairs of tokens are attention_bytes. Dropout is off. What it does not know
-is said on stderr.
+is said on stderr, where what the module prints goes, too.
 
     from_torch.py FILE.py:FUNCTION --input 3x224x224 --measure 32 > mine.json
 
@@ -22,215 +23,119 @@ outputs; the optimizer's step is not measured.
 import importlib
 import importlib.util
 import json
+import os
+import re
 import sys
 import time
-from math import prod
+import traceback
 from pathlib import Path
 from statistics import median
 
+sys.dont_write_bytecode = True  # nothing beside the sources
+from torch_counter import Counter, flat, functions
+
+
+def printable(text):
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+class Refused(SystemExit):
+    pass
+
 
 def refuse(what):
-    print(f"from_torch.py: {what}", file=sys.stderr)
-    sys.exit(2)
+    sys.stdout.flush()
+    print(printable(f"from_torch.py: {what}"), file=sys.stderr)
+    raise Refused(2)
 
 
-class Counter:
-    """Rows by tensor in the order of their first use; work that owns no tensor waits for the next one."""
+class OfTheUser:
+    """What the user's code raises in this block is refused: what, and in which line of theirs."""
 
-    def __init__(self, model):
-        self.names = {id(tensor): name for name, tensor in model.named_parameters() if tensor.requires_grad}
-        self.tensors = {id(tensor): tensor for tensor in model.parameters()}
-        self.rows, self.carried = {}, [0, 0, 0, 0]  # flop, of attention; bytes, of attention
-        self.inside, self.unknown = 0, {}
-        self.owned = {storage_of(tensor) for tensor in [*model.parameters(), *model.buffers()]}
-        self.pairs = set()  # shapes of scores
+    def __init__(self, doing):
+        self.doing = doing
 
-    def add(self, tensor, flop=0, attention=0):
-        """A tensor used with so much work, which waits too if its gradient is not new here: tied, or frozen."""
-        self.carry(flop, attention)
-        if id(tensor) in self.names and id(tensor) not in self.rows:
-            self.rows[id(tensor)] = self.carried
-            self.carried = [0, 0, 0, 0]
+    def __enter__(self):
+        return self
 
-    def carry(self, flop, attention=0, kept=0, of_attention=0):
-        self.carried = [sum(pair) for pair in zip(self.carried, (flop, attention, kept, of_attention))]
-
-    def multiplied(self, left, result):
-        """A product of two computed values: scores, unless its left factor is made of scores."""
-        if tuple(left.shape[-2:]) not in self.pairs:
-            self.pairs.add(tuple(result.shape[-2:]))
-
-    def keep(self, tensor):
-        """Called with each tensor that autograd saves: a storage counts once."""
-        storage = storage_of(tensor)
-        if storage not in self.owned:
-            self.owned.add(storage)
-            size = storage_bytes(tensor) * (2 if tensor.is_floating_point() else tensor.element_size())
-            kept = size // tensor.element_size()
-            self.carry(0, 0, kept, kept if tuple(tensor.shape[-2:]) in self.pairs else 0)
-        return tensor
-
-
-def storage_of(tensor):
-    return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).data_ptr()
-
-
-def storage_bytes(tensor):
-    return (tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()).nbytes()
-
-
-def leaf_work(torch, module, inputs=0, features=1, outputs=0):
-    """Operations by the name of a tensor, of a layer that reads and makes so many values; None: a layer not known."""
-    nn = torch.nn
-    if isinstance(module, (nn.Conv1d, nn.Conv2d, nn.Conv3d)):
-        return {"weight": 2 * module.weight.numel() * outputs // module.out_channels}
-    if isinstance(module, (nn.ConvTranspose1d, nn.ConvTranspose2d, nn.ConvTranspose3d)):
-        return {"weight": 2 * module.weight.numel() * inputs // module.in_channels}
-    if isinstance(module, nn.Linear):
-        return {"weight": 2 * module.weight.numel() * outputs // module.out_features}
-    if isinstance(module, nn.RNNBase):
-        return {name: 2 * inputs // features * tensor.numel()
-                for name, tensor in module.named_parameters(recurse=False) if tensor.dim() > 1}
-    norms = [getattr(nn, name) for name in ("LayerNorm", "GroupNorm", "RMSNorm") if hasattr(nn, name)]
-    free = nn.modules.batchnorm._NormBase, nn.Embedding, nn.EmbeddingBag, nn.PReLU, *norms
-    return {} if isinstance(module, free) else None
-
-
-def is_attention(torch, module):
-    return isinstance(module, torch.nn.MultiheadAttention)
-
-
-def lengths(module, inputs):
-    """Samples, and tokens of query and key, of a MultiheadAttention."""
-    query, key = inputs[0], inputs[1 if len(inputs) > 1 else 0]
-    if query.dim() == 2:
-        return 1, query.shape[0], key.shape[0]
-    batch, length = (0, 1) if module.batch_first else (1, 0)
-    return query.shape[batch], query.shape[length], key.shape[length]
-
-
-def add_attention(counter, module, inputs):
-    """Projections of query, key and value, products of pairs of tokens, and the projection of what they give."""
-    samples, tokens, keys = lengths(module, inputs)
-    pairs = 4 * samples * tokens * keys * module.embed_dim
-    projections = [("q_proj_weight", tokens), ("k_proj_weight", keys), ("v_proj_weight", keys)]
-    if module.in_proj_weight is not None:
-        third = module.in_proj_weight.numel() // 3
-        counter.add(module.in_proj_weight, 2 * third * samples * (tokens + 2 * keys))
-    else:
-        for name, count in projections:
-            weight = getattr(module, name)
-            counter.add(weight, 2 * weight.numel() * samples * count)
-    for tensor in (module.in_proj_bias, module.bias_k, module.bias_v):
-        if tensor is not None:
-            counter.add(tensor)
-    out = module.out_proj
-    counter.add(out.weight, 2 * out.weight.numel() * samples * tokens + pairs, pairs)
-    if out.bias is not None:
-        counter.add(out.bias)
-
-
-def products(torch, counter):
-    """Counts products that no known layer does."""
-    functional = torch.nn.functional
-    fused = getattr(functional, "scaled_dot_product_attention", None)
-    names = {torch.matmul, torch.bmm, torch.mm, torch.Tensor.matmul, torch.Tensor.__matmul__, torch.Tensor.bmm,
-             torch.Tensor.mm}
-    with_sum = {torch.baddbmm, torch.addmm, torch.Tensor.baddbmm, torch.Tensor.addmm}
-
-    class Products(torch.overrides.TorchFunctionMode):
-        def __torch_function__(self, function, types, args=(), kwargs=None):
-            result = function(*args, **(kwargs or {}))
-            if counter.inside:
-                return result
-            if fused is not None and function is fused:
-                query, key, value = args[:3]
-                flop = 2 * prod(query.shape[:-1]) * key.shape[-2] * (query.shape[-1] + value.shape[-1])
-                counter.carry(flop, flop)
-            elif function in names or function in with_sum:
-                left, right = args[1:3] if function in with_sum else args[:2]
-                flop = 2 * result.numel() * left.shape[-1]
-                of_weights = any(id(tensor) in counter.tensors for tensor in (left, right))
-                if not of_weights:
-                    counter.multiplied(left, result)
-                counter.carry(flop, 0 if of_weights else flop)
-            elif function in (torch.einsum, functional.linear, functional.conv2d):
-                counter.unknown.setdefault(function.__name__ + " outside a layer", 0)
-            return result
-    return Products()
-
-
-def watch(torch, model, counter):
-    """Hooks on every module that owns tensors: before and after its forward."""
-    def before(module, inputs):
-        counter.inside += 1
-        if inputs and is_attention(torch, module):
-            counter.pairs.add(lengths(module, inputs)[1:])
-
-    def after(module, inputs, output):
-        counter.inside -= 1
-        if not inputs:
-            refuse(f"a {type(module).__name__} is called by keyword: allowed is by position")
-        if is_attention(torch, module):
-            add_attention(counter, module, inputs)
+    def __exit__(self, kind, error, trace):
+        if kind in (None, KeyboardInterrupt, Refused):
             return
-        values = inputs[0].data  # of a packed sequence too
-        work = leaf_work(torch, module, values.numel(), values.shape[-1], getattr(output, "numel", int)())
-        for name, tensor in module.named_parameters(recurse=False):
-            counter.add(tensor, work.get(name, 0))
+        frames = [frame for frame in traceback.extract_tb(trace) if f"{os.sep}torch{os.sep}" not in frame.filename
+                  and frame.filename != __file__ and not frame.filename.startswith("<")]
+        first = next((line for line in str(error).splitlines() if line.strip()), "")
+        refuse(f"{self.doing}: {kind.__name__}{': ' if first else ''}{first[:500]}" + (f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""))
 
-    def before_unknown(module, inputs):
-        own = list(module.parameters(recurse=False))
-        kind = type(module).__name__
-        counter.unknown[kind] = counter.unknown.get(kind, 0) + sum(tensor.numel() for tensor in own)
-        for tensor in own:
-            counter.add(tensor)
 
-    projections = {id(module.out_proj) for module in model.modules() if is_attention(torch, module)}
-    for module in model.modules():
-        if not list(module.parameters(recurse=False)) or id(module) in projections:
-            continue
-        if is_attention(torch, module) or leaf_work(torch, module) is not None:
-            module.register_forward_pre_hook(before)
-            module.register_forward_hook(after)
-        else:
-            module.register_forward_pre_hook(before_unknown)
+def reached_by(torch, outputs, seen):
+    """Tensors that get a gradient: those at the ends of autograd's graph."""
+    outputs = [value for value in flat(outputs) if isinstance(value, torch.Tensor) and value.requires_grad]
+    if not outputs:
+        refuse("no output has a gradient")
+    found = {id(value) for value in outputs if value.grad_fn is None}
+    todo, known = [value.grad_fn for value in outputs if value.grad_fn is not None], set()
+    while todo:
+        node = todo.pop()
+        if node not in known:
+            known.add(node)
+            found |= {id(node.variable)} if type(node).__name__ == "AccumulateGrad" else set()
+            todo += [following for following, _ in node.next_functions if following is not None]
+    if any("Checkpoint" in type(node).__name__ for node in known) and seen.keys() - found:  # a graph of its own inside
+        sum_of(torch, outputs).backward()
+        found |= {id(tensor) for tensor in seen.values() if tensor.grad is not None}
+    return found
+
+
+def materialise(torch, model, sample):
+    """Lazy modules get their shapes in a first forward."""
+    if any(map(torch.nn.parameter.is_lazy, [*model.parameters(), *model.buffers()])):
+        with torch.no_grad():
+            model(sample)
 
 
 def count(torch, model, sample):
-    counter = Counter(model)
-    watch(torch, model, counter)
     model.eval()  # one sample has no statistics for a batch normalisation to learn
-    try:
-        with torch.autograd.graph.saved_tensors_hooks(counter.keep, lambda tensor: tensor), products(torch, counter):
-            # with gradients: without, a transformer layer takes a way round its parts
-            kept = model(sample)  # and the graph that it ends
-    except (RuntimeError, ValueError, TypeError, IndexError) as error:
-        refuse(f"its forward fails with this input: {str(error).splitlines()[0]}")
+    with OfTheUser("its forward fails with this input"), torch.enable_grad():
+        # with gradients: without, a transformer layer takes a way round its parts
+        materialise(torch, model, sample)
+        counter = None
+        while counter is None or {id(tensor) for tensor in model.parameters()} != set(counter.tensors):  # its forward made some
+            counter = Counter(torch, model, sample)
+            with torch.autograd.graph.saved_tensors_hooks(counter.keep, lambda tensor: tensor), functions(torch, counter):
+                kept = model(sample)  # and the graph that it ends
+        counter.follow(counter.tensors_in(kept))
+        reached = reached_by(torch, kept, {key: counter.tensors[key] for key in counter.rows})
+    for module in model.modules():
+        own = [tensor for tensor in module.parameters(recurse=False) if id(tensor) in counter.touched]
+        kinds = [kind for kind in type(module).__mro__ if kind is not torch.nn.Module]
+        if own and not any(kind.__module__.startswith("torch.") for kind in kinds):
+            counter.not_known(type(module).__name__, own, "of its work only products")
+    counter.finish(reached)
     if not counter.rows:
         refuse("no tensor with a gradient is used in its forward pass")
-    del kept
-    last = next(reversed(counter.rows))
-    counter.rows[last] = [sum(pair) for pair in zip(counter.rows[last], counter.carried)]
     return counter
 
 
 def load(torch, spec):
     place, colon, name = spec.rpartition(":")
-    if not colon or not name:
+    if not place or not name:
         refuse(f"'{spec}': allowed is FILE.py:FUNCTION or PACKAGE.MODULE:FUNCTION")
-    try:
+    sys.path.insert(0, ".")
+    sys.argv = [place]
+    with OfTheUser(place):
         if place.endswith(".py"):
+            if not Path(place).is_file():
+                refuse(f"{place}: {'a folder, a pipe or a device: allowed is a regular file' if Path(place).exists() else 'no such file'}")
+            sys.path.insert(0, str(Path(place).resolve().parent))  # as Python does
             found = importlib.util.spec_from_file_location(Path(place).stem, place)
             module = importlib.util.module_from_spec(found)
+            sys.modules.setdefault(found.name, module)
             found.loader.exec_module(module)
         else:
             module = importlib.import_module(place)
-    except (ImportError, OSError) as error:
-        refuse(f"{place}: {error}")
-    if not hasattr(module, name):
-        refuse(f"{place}: no '{name}' in it")
-    model = getattr(module, name)()
+        if not hasattr(module, name):
+            refuse(f"{place}: no '{name}' in it")
+        model = getattr(module, name)()
     if not isinstance(model, torch.nn.Module):
         refuse(f"{spec}: gives {type(model).__name__}; allowed is an nn.Module")
     return model
@@ -239,7 +144,7 @@ def load(torch, spec):
 def sample_of(torch, word):
     shape, _, kind = word.partition(":")
     sizes = shape.split("x")
-    if not all(size.isdigit() and int(size) > 0 for size in sizes) or kind not in ("", "int"):
+    if not all(re.fullmatch("[1-9][0-9]{0,8}", size) for size in sizes) or kind not in ("", "int"):
         refuse(f"--input '{word}': allowed are sizes such as 3x224x224, or 512:int for tokens")
     sizes = [1, *map(int, sizes)]
     return torch.zeros(sizes, dtype=torch.long) if kind else torch.zeros(sizes)
@@ -271,10 +176,7 @@ class Clock:
 
 def sum_of(torch, output):
     """Of all floating-point values in it, whatever it is made of."""
-    if isinstance(output, torch.Tensor):
-        return output.float().sum() if output.is_floating_point() else 0
-    parts = output.values() if isinstance(output, dict) else output if isinstance(output, (list, tuple)) else []
-    return sum(sum_of(torch, part) for part in parts)
+    return sum(value.float().sum() for value in flat(output) if isinstance(value, torch.Tensor) and value.is_floating_point())
 
 
 def iterations(torch, model, sample, clock):
@@ -296,13 +198,13 @@ def iterations(torch, model, sample, clock):
 def measure(torch, model, sample, samples):
     clock = Clock(torch)
     model.train()
-    model.to(clock.device)
-    batch = sample.expand(samples, *sample.shape[1:]).contiguous().to(clock.device)
-    try:
+    with OfTheUser(f"training fails with {samples} samples of this input"), torch.enable_grad():
+        model.to(clock.device)
+        batch = sample.expand(samples, *sample.shape[1:]).contiguous().to(clock.device)
+        materialise(torch, model, batch)
         measured = list(iterations(torch, model, batch, clock))[WARM_UP:]
-    except (RuntimeError, ValueError, TypeError, IndexError, AttributeError) as error:
-        refuse(f"training fails with {samples} samples of this input: {str(error).splitlines()[0]}")
-    until = {name: median(gradients[name] for _, gradients in measured) for name in measured[0][1]}
+    always = set.intersection(*(set(gradients) for _, gradients in measured))
+    until = {name: median(gradients[name] for _, gradients in measured) for name in always}
     if not until:
         refuse("no gradient in its backward pass")
     return clock.device, median(forward for forward, _ in measured), dict(sorted(until.items(), key=lambda at: at[1]))
@@ -327,14 +229,19 @@ def trace(torch, model, spec, shape, samples, device, forward, until):
 
 
 def csv(torch, spec, shape, counter):
-    rows = [(counter.names[key].replace(",", ";"), counter.tensors[key].numel(), *work)
+    rows = [(printable(counter.names[key].replace(",", ";")), counter.tensors[key].numel(), *work)
             for key, work in counter.rows.items()]
     columns = ["layer", "parameters", "forward_flop", "attention_flop", "activation_bytes", "attention_bytes"]
     chosen = [i for i in range(len(columns)) if i not in (3, 5) or any(row[i] for row in rows)]
     header = {"model": spec.rpartition(":")[2], "sample": shape, "parameters": sum(row[1] for row in rows),
               "flop": sum(row[2] for row in rows), "source": f"{spec}; PyTorch {torch.__version__}; from_torch.py"}
-    return "\n".join([*(f"# {key}: {value}" for key, value in header.items()),
+    return "\n".join([*(printable(f"# {key}: {value}") for key, value in header.items()),
                       *(",".join(str(row[i]) for i in chosen) for row in [columns, *rows])])
+
+
+def say(text):
+    sys.stdout.flush()  # what the module printed
+    print(printable(text), file=sys.stderr)
 
 
 def main(arguments):
@@ -342,30 +249,39 @@ def main(arguments):
     if len(arguments) != (3 if samples is None else 5) or arguments[1] != "--input":
         print(__doc__, file=sys.stderr)
         return 2
-    if samples is not None and not (samples.isdigit() and int(samples) > 0):
+    if samples is not None and not re.fullmatch("[1-9][0-9]{0,8}", samples):
         refuse(f"--measure '{samples}': allowed are whole numbers of samples from 1")
+    result = os.fdopen(os.dup(1), "w", encoding="utf-8", errors="backslashreplace")
+    os.dup2(2, 1)  # whatever else is printed, by the module or below it
     try:
         import torch
     except ImportError as error:
         refuse(f"PyTorch is missing ({error}): apt-get install python3-torch")
-    sys.path.insert(0, ".")
+    sample = sample_of(torch, arguments[2])
     model = load(torch, arguments[0])
     if samples is not None:
-        device, forward, until = measure(torch, model, sample_of(torch, arguments[2]), int(samples))
-        print(trace(torch, model, arguments[0], arguments[2], samples, device, forward, until))
-        print(f"measured on {device}, medians of {REPEATS}: forward {forward:.4g} s, backward "
-              f"{max(until.values()):.4g} s; simulate it with --batch {samples}", file=sys.stderr)
+        device, forward, until = measure(torch, model, sample, int(samples))
+        print(trace(torch, model, arguments[0], arguments[2], samples, device, forward, until), file=result, flush=True)
+        say(f"measured on {device}, medians of {REPEATS}: forward {forward:.4g} s, backward "
+            f"{max(until.values()):.4g} s; simulate it with --batch {samples}")
         return 0
-    counter = count(torch, model, sample_of(torch, arguments[2]))
-    print(csv(torch, arguments[0], arguments[2], counter))
-    for kind, parameters in counter.unknown.items():
-        print(f"not known: {kind}, {parameters} parameters: its tensors are counted, of its work only products",
-              file=sys.stderr)
-    unused = [name for key, name in counter.names.items() if key not in counter.rows]
+    counter = count(torch, model, sample)
+    print(csv(torch, arguments[0], arguments[2], counter), file=result, flush=True)
+    for kind, (parameters, counted) in counter.unknown.items():
+        say(f"not known: {kind}, {parameters} parameters: its tensors are counted, {counted}")
+    unused = [key for key in counter.names if key not in counter.rows]
     if unused:
-        print(f"left out, as forward does not use them: {', '.join(unused)}", file=sys.stderr)
+        of_all = sum(counter.tensors[key].numel() for key in counter.names)
+        say(f"left out, as no output depends on them: {sum(counter.tensors[key].numel() for key in unused)} of {of_all} "
+            f"parameters: {', '.join(counter.names[key] for key in unused)}")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(printable(f"from_torch.py: {type(error).__name__}: {error}"), file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

@@ -17,6 +17,7 @@ Transformers also say which bytes forward keeps for backward, by layers without 
 input again, `dropped` where dropout leaves a mask. They are those of Korthikanti et al. 2022 (README.md).
 """
 
+import os
 import sys
 from collections import namedtuple
 from functools import partial
@@ -671,7 +672,8 @@ def csv(network):
 
 def main(arguments):
     if arguments not in ([], ["--check"]):
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        return 2
     stale = 0
     for network in NETWORKS:
         path, text = Path(__file__).with_name(f"{network.name}.csv"), csv(network).encode()
@@ -684,4 +686,10 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"generate.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

@@ -1,26 +1,60 @@
 #!/usr/bin/env python3
 """Rates and latencies for a platform from what NCCL's all_reduce_perf prints.
 
-    from_nccl_tests.py FILE               fits all sizes
-    from_nccl_tests.py FILE --from 1M     fits sizes of at least so much (K, M and G are 1024 and its powers)
+    from_nccl_tests.py FILE                         fits all sizes
+    from_nccl_tests.py FILE --from 1M               fits sizes of at least this many bytes (K, M and G are 1024 and its powers)
+    from_nccl_tests.py FILE --nominal 8x400Gbps     refuses a link above this rate: all network cards of a node together,
+                                                    or a GPU's way to the others if the log is of one node (450GBps)
 
-The time of an all-reduce of s bytes among n GPUs is fitted by 2 (n - 1) L + 2 (n - 1) / n s / B, a ring's: least
-squares of relative errors, over times in place (as frameworks do it). Printed are L, the latency of a step, B, the bandwidth of
-the slowest link of the ring (nccl-tests' bus bandwidth of large sizes), a <link> that has them, and how far the fit is
-off at each size.
+The time of an all-reduce of s bytes is fitted by steps * L + load * s / B: least squares of relative errors, over times in
+place (as frameworks do it). Printed are L, the latency of a step, B, the bandwidth of the slowest link, a <link> that has
+them, and how far the fit is off at each size. Among n GPUs, g on each of m nodes:
+
+    algorithm   steps                   load: what the slowest link carries each way, as a part of the message
+    ring        2 (n - 1)               2 (n - 1) / n, so that B is nccl-tests' bus bandwidth of large sizes
+    tree        2 (g - 1 + log2 m)      NCCL's two trees of half a message each: 1 on two nodes, 3/2 on three, 2 on more;
+                                        on one node, a chain of GPUs, 2 (two GPUs: 1)
+    NVLS        2                       (n + 1) / n: NVSwitch sums and copies, on one node
+    NVLSTree    2 (1 + log2 m)          as tree
+
+The log says the algorithm by NCCL_ALGO=... in a command line, or by NCCL_DEBUG=INFO ("NCCL_ALGO set by environment to Ring"; with
+NCCL_DEBUG_SUBSYS=TUNING "Bytes -> Algo", of each size). Where it does not, every algorithm that NCCL may have taken is a reading with a
+link of its own, the likeliest first.
 """
 
+import os
 import re
+import stat
 import sys
+from collections import Counter
 from statistics import median
 
-PREFIX = re.compile(r"^\[\d+,\d+\]<std\w+>:\s?")  # what mpirun --tag-output puts before a line
-RANK = re.compile(r"#?\s*Rank\s+(\d+)\s.*?\son\s+(\S+)\s+device\s")
+# What launchers put before a line may be anything, so a line is searched for what nccl-tests wrote.
+RANK = re.compile(r"\bRank\s+(\d+)\s+(?:Group\s+(\d+)\s)?(?:.*\s)?on\s+(?:(\S.*?)\s+)?device\s+(\d+)\s*(\[[^]]*\])?(.*)")
+COLUMNS = re.compile(r"\bsize\s+count\s.*")
+ROW = re.compile(r"(?:^|[^\w.])(\d+\s+\d+\s+(?:u?int|char|half|b?float|double|f8|fp8|fp16|bf16)\w*\s.*)")
+PROGRAM = re.compile(r"\b(all_reduce|all_gather|alltoallv?|broadcast|gather|hypercube|reduce_scatter|reduce|scatter|sendrecv)_perf")
+ALGORITHM = re.compile(r"\bNCCL_ALGO(?:[\"']?\s*[:=]\s*| set by environment to )[\"']?([A-Za-z^][^\s\"']*)"
+                       r"|\b(NCCL_TREE_THRESHOLD)(?:=| set by environment to )0\b")
+TUNED = re.compile(r"NCCL INFO (?:AllReduce: +)?(\d+) Bytes -> Algo (\w+) ")
+MULTICAST = re.compile(r"NVLS multicast support is (not )?available|\bNCCL_NVLS_ENABLE(?:=| set by environment to )(0)")
+NODES = re.compile(r"\bnRanks (\d+) nNodes (\d+)\b")
+LONGEST = 600  # characters of a line that are searched, but for NCCL_ALGO
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+NAMES = {"ring": "ring", "tree": "tree", "nvls": "NVLS", "nvlstree": "NVLSTree"}
+NUMBERS = ["tree", "ring", "collnetdirect", "collnetchain", "nvls", "nvlstree", "pat"]  # of NCCL's algorithms, in TUNED
+# NVLink of a GPU to all others each way, in GB/s, by its name: the maker's datasheets.
+NVLINK = [(r"P100-SXM", 80), (r"V100-SXM", 150), (r"A100-SXM", 300), (r"A800-SXM", 200), (r"\bH800\b(?! PCIe)", 200),
+          (r"\bG?H(?:100|200|20)\b(?! (?:PCIe|NVL))", 450), (r"\bG?B[123]00\b", 900)]
+MULTICASTING = 200, 450, 900  # H800 and later, whose NVSwitch sums
+
+
+def printable(text):
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def refuse(where, what):
-    print(f"from_nccl_tests.py: {where}: {what}", file=sys.stderr)
+    print(printable(f"from_nccl_tests.py: {where}: {what}"), file=sys.stderr)
     sys.exit(2)
 
 
@@ -29,57 +63,111 @@ def number(word, where, name):
         value = float(word)
     except ValueError:
         value = float("nan")
-    if not 0 <= value < float("inf"):
-        refuse(where, f"{name} '{word}': allowed is a number of at least 0")
+    if not 0 <= value < 1e18:
+        refuse(where, f"{name} '{word[:40]}': allowed is a number from 0 to 1e18")
     return value
 
 
+def algorithms_of(value, where):
+    """The algorithms of an all-reduce that a value of NCCL_ALGO leaves."""
+    for part in value.lower().rstrip(".,").split(";"):
+        kind, _, names = part.rpartition(":")
+        if kind in ("", "allreduce"):
+            value = names
+    given = [name for name in value.lstrip("^").split(",") if name != "pat"]  # which no all-reduce has
+    if value.startswith("^"):
+        return [name for name in NAMES if name not in given]
+    if not set(given) <= set(NAMES):
+        refuse(where, f"NCCL_ALGO {value}: allowed are {', '.join(NAMES.values())}")
+    return given
+
+
 class Table:
-    """Ranks by number with their hosts; rows of bytes and seconds."""
+    """Ranks by number with their hosts; rows of bytes and seconds; what is said of NCCL."""
 
     def __init__(self, path):
-        self.hosts, self.rows, self.columns = {}, [], None
+        self.hosts, self.gpus, self.rows, self.columns = {}, {}, [], None
+        self.algorithms, self.tuned, self.multicast, self.nodes_by_ranks = None, {}, None, {}
+        self.programs, self.first = [], ""
         try:
+            if not stat.S_ISREG(os.stat(path).st_mode):
+                refuse(path, "a folder, a pipe or a device: allowed are regular files")
             with open(path, encoding="utf-8", errors="replace") as file:
-                lines = file.read().splitlines()
-        except OSError as error:
-            refuse(path, error.strerror)
-        for count, line in enumerate(lines, 1):
-            self.read(PREFIX.sub("", line), f"{path}:{count}")
+                for count, line in enumerate(file, 1):
+                    self.read(line, f"{path}:{count}")
+        except (OSError, ValueError) as error:  # a NUL in its name is a ValueError
+            refuse(path, getattr(error, "strerror", None) or error)
+        if self.programs and all(program != "all_reduce_perf" for program, _ in self.programs):
+            refuse(self.programs[0][1], f"'{self.programs[0][0]}': allowed is all_reduce_perf")
         if not self.hosts:
-            refuse(path, "no line '# Rank ...': how many GPUs took part is not said")
+            refuse(path, "no line '# Rank N ... on HOST device M', which says how many GPUs took part"
+                   + (f"; its first line begins with '{self.first[:40]}'" if self.first else ""))
         if len(self.hosts) == 1:
             refuse(path, "one GPU: allowed are two or more, which exchange something")
         if not self.rows:
-            refuse(path, "no row of sizes and times")
+            refuse(path, "no row of sizes and times" if self.columns else "no row of sizes and times: no line 'size count type ...'")
 
     def read(self, line, where):
-        words = line.replace("#wrong", "wrong").removeprefix("#").split()  # pasted text often lacks the first #
-        if match := RANK.match(line):
-            if match[1] in self.hosts:
-                refuse(where, f"a second rank {match[1]}: each process ran alone (nccl-tests built without MPI=1?)")
-            self.hosts[match[1]] = match[2]
+        self.first = self.first or line.strip()
+        if match := ALGORITHM.search(line):
+            said = algorithms_of("ring" if match[2] else match[1], where)
+            if self.algorithms not in (None, said):
+                refuse(where, f"{match[0]}: before it was {','.join(self.algorithms)}")
+            self.algorithms = said
+        if match := PROGRAM.search(line):
+            self.programs.append((match[0], where))
+        line = line[:LONGEST]
+        words = line.split()
+        if match := RANK.search(line):
+            self.read_rank(match, where)
         elif "starting:" in words and words[-1] != "all_reduce_perf":
             refuse(where, f"'{words[-1]}': allowed is all_reduce_perf")
-        elif words[:2] == ["size", "count"]:
+        elif match := COLUMNS.search(line):
             if self.columns:
                 refuse(where, "a second table: allowed is one")
-            self.columns = words
-        elif self.columns and len(words) > 1 and words[0].isdigit() and words[1].isdigit():
-            self.read_row(words, where)
+            self.read_columns(match[0].replace("#", "").split(), where)
+        elif match := self.columns and ROW.search(line):
+            self.read_row(match[1].split(), where)
+        elif match := TUNED.search(line):
+            self.tuned[float(match[1])] = NUMBERS[int(match[2])] if match[2] in "0123456" else match[2].lower()
+        elif match := MULTICAST.search(line):
+            self.multicast = not (match[1] or match[2]) and self.multicast is not False
+        elif match := NODES.search(line):
+            self.nodes_by_ranks[int(match[1])] = int(match[2])
+
+    def read_rank(self, match, where):
+        rank, group, host, device, bus, self.gpu = (part and part.strip() for part in match.groups())
+        if int(group or 0) != 0:
+            refuse(where, f"group {group}: allowed is one group of GPUs, as several share their links")
+        if rank in self.hosts:
+            refuse(where, f"a second rank {rank}: each process ran alone (nccl-tests built without MPI=1?)")
+        self.hosts[rank], self.gpus[rank] = host, (host, device, bus)
+
+    def read_columns(self, columns, where):
+        if "redop" not in columns:
+            refuse(where, "a column root and no column redop: of a broadcast, not of an all-reduce" if "root" in columns
+                   else "no column redop: is it of all_reduce_perf?")
+        times = [index for index, name in enumerate(columns) if name == "time"]
+        if not times or columns[times[-1] + 1:times[-1] + 3] != ["algbw", "busbw"]:
+            refuse(where, "no columns 'time algbw busbw'")
+        self.columns, self.times = columns, times
 
     def read_row(self, words, where):
-        times = [index for index, name in enumerate(self.columns) if name == "time"]
-        if not times or len(words) < times[-1] + 3:
+        at = self.times[-1]
+        if len(words) < at + 3:
             refuse(where, f"{len(words)} fields: its columns are {' '.join(self.columns)}")
-        at = times[-1]
-        if words[self.columns.index("redop")] == "none":
+        fields = dict(zip(self.columns, words))
+        if fields["redop"] == "none":
             refuse(where, "redop none: not of an all-reduce")
+        if fields.get("root", "-1") != "-1":
+            refuse(where, f"root {fields['root']}: of a broadcast or a reduce, not of an all-reduce")
         size, microseconds = number(words[0], where, "size"), number(words[at], where, "time")
         bus = number(words[at + 2], where, "busbw") * 1e9
-        wrong = words[at + 3] if len(words) > at + 3 else "N/A"
-        if wrong != "N/A" and number(wrong, where, self.columns[at + 3]) > 1e-3:
-            refuse(where, f"{wrong} wrong values: the test failed")
+        wrong = [words[index + 3] if len(words) > index + 3 else "N/A" for index in self.times]
+        if wrong[-1] != "N/A" and number(wrong[-1], where, "wrong") > 1e-3:
+            refuse(where, f"{wrong[-1]} wrong values: the test failed")
+        if wrong[-1] == "N/A" != wrong[0]:
+            refuse(where, "checked out of place only: of sendrecv_perf, say, not of an all-reduce")
         if size == 0:
             return
         if microseconds == 0:
@@ -90,60 +178,159 @@ class Table:
             refuse(where, f"busbw {words[at + 2]}, but {n} ranks and its time give {expected / 1e9:.2f} GB/s")
         self.rows.append((size, microseconds * 1e-6))
 
+    def nodes(self):
+        """As NCCL says; else hosts, one of them for each time that the same GPU of one name is listed."""
+        most = Counter()
+        for (host, *_), times in Counter(self.gpus.values()).items():
+            most[host] = max(most[host], times)
+        return self.nodes_by_ranks.get(len(self.hosts)) or sum(most.values())
 
-def fitted(rows):
+
+class Reading:
+    """Steps, and the load of the slowest link, of an algorithm among n GPUs on m nodes."""
+
+    def __init__(self, name, n, m):
+        self.name, levels, of_tree = name, m.bit_length() - 1, {2: 1, 3: 1.5}.get(m, 2)
+        if m == 1:
+            of_tree = 1 if n == 2 else 2
+        self.steps, self.load = {"ring": (2 * (n - 1), 2 * (n - 1) / n), "tree": (2 * (-(-n // m) - 1 + levels), of_tree),
+                                 "nvls": (2, (n + 1) / n), "nvlstree": (2 * (1 + levels), of_tree)}[name]
+
+    def take(self, a, b):
+        self.latency, self.bandwidth = a / self.steps, self.load / b
+
+
+def readings_of(path, table, largest, n, m):
+    """Each algorithm that NCCL may have taken, the likeliest first, and why."""
+    said = [table.tuned[largest]] if largest in table.tuned else table.algorithms
+    if said and len(said) == 1:
+        if said[0] not in NAMES or said[0] == ("nvls" if m > 1 else "nvlstree"):
+            refuse(path, f"algorithm {NAMES.get(said[0], said[0])} on {m} node{'s'[:m > 1]}: allowed are "
+                   f"ring, tree, NVLS on one node and NVLSTree on several")
+        return [Reading(said[0], n, m)], "as the log says"
+    multicast = table.multicast
+    if multicast is None:
+        multicast = nvlink_of(table.gpu) in MULTICASTING
+    sums = multicast and n > 2
+    trees = ["tree"] if not said or "tree" in said else ["nvlstree"] * sums
+    if m == 1:
+        names, why = ["nvls"] * sums + ["ring"], "one node whose NVSwitch can sum: NCCL takes NVLS" if sums else "one node: a ring"
+    elif n == 2:
+        names, why = ["ring"], "two GPUs: a ring and a tree send the same"
+    elif m == 2:
+        names, why = trees + ["ring"], "two nodes: NCCL takes a tree, or NVLSTree of the same rate, unless NCCL_ALGO is Ring"
+    else:
+        names, why = ["ring"] + trees, f"{m} nodes: NCCL takes a ring for large sizes"
+    names = [name for name in names if not said or name in said]
+    if not names:
+        refuse(path, f"NCCL_ALGO leaves {', '.join(NAMES[name] for name in said)}, and none of them is among {n} GPUs of {m} nodes")
+    return [Reading(name, n, m) for name in names], why
+
+
+def nvlink_of(gpu):
+    return next((rate for name, rate in NVLINK if re.search(name, gpu)), None)
+
+
+def fitted(path, rows):
     """a and b of time = a + b * bytes, by least squares of (a + b s) / t - 1."""
     x, y = [1 / t for _, t in rows], [s / t for s, t in rows]
     xx, xy, yy = (sum(p * q for p, q in zip(*pair)) for pair in ((x, x), (x, y), (y, y)))
     determinant = xx * yy - xy * xy
+    if determinant <= 0:
+        refuse(path, "its sizes are too close to each other for a fit")
     a, b = (sum(x) * yy - sum(y) * xy) / determinant, (sum(y) * xx - sum(x) * xy) / determinant
     if a < 0:
         a, b = 0, sum(y) / yy
+    if b <= 0:
+        refuse(path, "larger sizes take no longer: they have no bandwidth")
     return a, b
 
 
-def bytes_of(word):
-    match = re.fullmatch(r"(\d+)([KMG]?)", word)
-    if not match:
-        refuse("--from", f"'{word}': allowed is a number of bytes, also with K, M or G")
-    return int(match[1]) * UNITS[match[2]]
+def options_of(words):
+    """Bytes of --from, and bytes/s of --nominal."""
+    least, nominal = 1, None
+    for option, word in zip(words[::2], words[1::2]):
+        if option == "--from" and (match := re.fullmatch(r"([0-9]{1,18})([KMG]?)", word)):
+            least = int(match[1]) * UNITS[match[2]]
+        elif option == "--nominal" and (match := re.fullmatch(r"(?:([1-9][0-9]{0,3})x)?([0-9]{1,9}(?:\.[0-9]{1,9})?)G(B|b)ps", word)) \
+                and float(match[2]) > 0:
+            nominal = int(match[1] or 1) * float(match[2]) * (1e9 if match[3] == "B" else 1e9 / 8)
+        else:
+            refuse(option, f"'{word}': allowed are --from with a number of bytes, also with K, M or G, and --nominal with a rate, "
+                   "such as 8x400Gbps or 450GBps")
+    return least, nominal
+
+
+def within(path, readings, nominal):
+    """Those whose link is at most what the maker says of it; a fit may be above by its rounding."""
+    above = [reading for reading in readings if nominal and reading.bandwidth > 1.005 * nominal]
+    needs = ", ".join(f"as {NAMES[reading.name]} {reading.bandwidth / 1e9:.4g} GB/s" for reading in above)
+    if len(above) == len(readings):
+        refuse(path, f"these times need links of more than their nominal {nominal / 1e9:.4g} GB/s: {needs}")
+    for reading in readings:
+        reading.bandwidth = min(reading.bandwidth, nominal or reading.bandwidth)
+    return [reading for reading in readings if reading not in above], needs
+
+
+def print_readings(readings, why, n, m):
+    for reading in readings:
+        rate, what = reading.bandwidth / 1e9, f"{reading.steps} steps, {reading.load:.4g} of the message over the slowest link"
+        print(f"\n{NAMES[reading.name]}: {what}{f' ({why})' if reading is readings[0] else ''}\n"
+              f"latency    {reading.latency * 1e6:.4g} us a step: a way from GPU to GPU\n"
+              f"bandwidth  {rate:.4g} GB/s: of the slowest link{', all cards of a node together' if m > 1 else ''}\n"
+              f'  <link id="..." bandwidth="{rate:.4g}GBps" latency="{reading.latency / 2 * 1e6:.4g}us" '
+              'sharing_policy="SPLITDUPLEX"/>')
+    print("\nA way crosses two links of a kind, as in platforms/, so a <link> has half of the latency.")
+    if len(readings) > 1:
+        print("The log does not say which algorithm it was, and all readings fit equally well. Take the first, or measure again with "
+              f"NCCL_ALGO=Ring{' or on three nodes' if m == 2 else ''}.")
 
 
 def main(arguments):
-    least = 1
-    if len(arguments) == 3 and arguments[1] == "--from":
-        least = bytes_of(arguments[2])
-    elif len(arguments) != 1 or arguments[0].startswith("-"):
+    if len(arguments) % 2 == 0 or arguments[0].startswith("-"):
         print(__doc__, file=sys.stderr)
         return 2
-    path = arguments[0]
+    path, (least, nominal) = arguments[0], options_of(arguments[1:])
     table = Table(path)
     rows = [row for row in table.rows if row[0] >= least]
+    n, m, largest = len(table.hosts), table.nodes(), max(rows)[0] if rows else 0
+    others = sorted({table.tuned[size] for size, _ in rows if size in table.tuned} - {table.tuned.get(largest)})
+    rows = [row for row in rows if table.tuned.get(row[0]) not in others]
     if len({size for size, _ in rows}) < 2:
         refuse(path, f"{len(rows)} rows of at least {least} bytes: a fit needs two sizes")
-    a, b = fitted(rows)
-    if b <= 0:
-        refuse(path, "larger sizes take no longer: they have no bandwidth")
-    n, nodes = len(table.hosts), len(set(table.hosts.values()))
-    latency, bandwidth = a / (2 * (n - 1)), 2 * (n - 1) / n / b
-    print(f"{n} GPUs of {nodes} node{'s'[:nodes > 1]}, {len(rows)} of {len(table.rows)} sizes\n"
-          f"latency    {latency * 1e6:.4g} us a step: a way from GPU to GPU\n"
-          f"bandwidth  {bandwidth / 1e9:.4g} GB/s: of the slowest link of a ring"
-          f"{', all cards of a node together' if nodes > 1 else ''}\n"
-          "where a way crosses two links of a kind, as in platforms/:\n"
-          f'  <link id="..." bandwidth="{bandwidth / 1e9:.4g}GBps" latency="{latency / 2 * 1e6:.4g}us" '
-          'sharing_policy="SPLITDUPLEX"/>\n\n'
-          f"{'bytes':>12} {'measured us':>12} {'fitted us':>12} {'off':>8}")
+    readings, why = readings_of(path, table, largest, n, m)
+    a, b = fitted(path, rows)
+    for reading in readings:
+        reading.take(a, b)
+    if nominal is None and m == 1 and nvlink_of(table.gpu):
+        nominal = nvlink_of(table.gpu) * 1e9
+    readings, needs = within(path, readings, nominal)
+    print(f"{n} GPUs of {m} node{'s'[:m > 1]}, {len(rows)} of {len(table.rows)} sizes"
+          + (f" (left out are those of {', '.join(NAMES.get(name, printable(name)) for name in others)})" if others else ""))
+    print_readings(readings, why, n, m)
+    if needs:
+        print(f"Not possible on links of nominally {nominal / 1e9:.4g} GB/s: {needs}.")
+    if m > 1 and nominal is None:
+        print("Hold the bandwidth to your network cards: --nominal 8x400Gbps, say, leaves out what they cannot carry.")
+    if n == 2 and not table.programs:
+        print("The log does not name its program: it must be all_reduce_perf (of two GPUs, sendrecv_perf looks the same).")
+    print(f"\n{'bytes':>12} {'measured us':>12} {'fitted us':>12} {'off':>8}")
     off = [(a + b * size) / time - 1 for size, time in rows]
     for (size, time), error in zip(rows, off):
         print(f"{size:12.0f} {time * 1e6:12.1f} {(a + b * size) * 1e6:12.1f} {100 * error:+7.1f}%")
     worst = max(zip(map(abs, off), rows))
     print(f"off by {100 * median(map(abs, off)):.1f} % in median, {100 * worst[0]:.1f} % at worst, "
-          f"at {worst[1][0]:.0f} bytes")
+          f"at {worst[1][0]:.0f} bytes{', with every reading' if len(readings) > 1 else ''}")
     if worst[0] > 0.2:
         print("NCCL takes another protocol or algorithm by size: --from leaves out what you do not exchange")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(printable(f"from_nccl_tests.py: {type(error).__name__}: {error}"), file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

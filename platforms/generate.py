@@ -11,6 +11,7 @@ Every number stands once, below, with its source. Three words say how good it is
 Rates are per direction, in bytes per second; a host's speed is its device's peak fp32 FLOP/s.
 """
 
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -278,7 +279,8 @@ Amazon EC2 p2.16xlarge, the machine of the QSGD paper.""", [
 
 def main(arguments):
     if arguments not in ([], ["--check"]):
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        return 2
     differs = []
     for name, text in everything():
         path = Path(__file__).resolve().parent / f"{name}.xml"
@@ -291,4 +293,10 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"generate.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

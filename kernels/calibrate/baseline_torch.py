@@ -1,13 +1,15 @@
 """Error feedback with torch.topk, measured as syncline-calibrate measures: rows for its cost table."""
 
 import argparse
+import os
 import sys
 import time
 from pathlib import Path
 
 
 def refuse(reason):
-    print(f"baseline_torch.py: {reason}", file=sys.stderr)
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in reason)
+    print(f"baseline_torch.py: {text}", file=sys.stderr)
     sys.exit(2)
 
 
@@ -44,6 +46,8 @@ def opened(path, torch, device):
     lines = Path("/proc/cpuinfo").read_text().splitlines() + ["model name: unknown processor"]
     model = next(line.split(": ")[1] for line in lines if line.startswith("model name"))
     name = torch.cuda.get_device_name(0) if device == "cuda" else f"{model}, {torch.get_num_threads()} threads"
+    if Path(path).exists() and not Path(path).is_file():
+        refuse(f"--append {path}: a folder, a pipe or a device: allowed is a regular file")
     try:
         text, table = Path(path).read_text(), open(path, "a")
     except OSError as error:
@@ -123,5 +127,14 @@ def main():
         for density in options.densities:
             print(row_of(torch, options.device, size, density), file=table, flush=True)
 
+    return 0
 
-main()
+
+if __name__ == "__main__":
+    try:
+        code = main()
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"baseline_torch.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

@@ -6,6 +6,7 @@ What others published of operators, source by source; CALIBRATE is syncline-cali
 
 import csv
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -139,11 +140,19 @@ def cpu():
 
 def main(arguments):
     if len(arguments) not in (1, 2):
-        sys.exit(__doc__)
+        print(__doc__, file=sys.stderr)
+        return 2
     folder = Path(arguments[1]) if len(arguments) == 2 else Path(__file__).resolve().parents[1] / "profiles"
     (folder / "v100-published.csv").write_text(v100(arguments[0]))
     (folder / "cpu-published.csv").write_text(cpu())
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"published.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

@@ -6,6 +6,7 @@
 """
 
 import gzip
+import os
 import sys
 from pathlib import Path
 
@@ -18,8 +19,30 @@ HEADER = """\
 # made: by models/data/digits.py from sklearn/datasets/data/digits.csv.gz of Debian's python3-sklearn 1.2.1; values and order as they are there
 """
 
-rows = gzip.open(sys.argv[1], "rt").read().split()
-assert len(rows) == 1797 and all(row.count(",") == 64 for row in rows)
-columns = [f"pixel{i}" for i in range(64)] + ["label"]
-text = HEADER + "\n".join([",".join(columns)] + rows) + "\n"
-Path(__file__).with_name("digits.csv").write_text(text)
+
+def main(arguments):
+    if len(arguments) != 1:
+        print(__doc__, file=sys.stderr)
+        return 2
+    if not Path(arguments[0]).is_file():
+        print(f"digits.py: {arguments[0]!r}: allowed is a regular file", file=sys.stderr)
+        return 2
+    with gzip.open(arguments[0], "rt") as file:
+        rows = file.read().split()
+    if len(rows) != 1797 or any(row.count(",") != 64 for row in rows):
+        print(f"digits.py: {arguments[0]!r}: allowed are 1797 rows of 65 fields", file=sys.stderr)
+        return 2
+    columns = [f"pixel{i}" for i in range(64)] + ["label"]
+    text = HEADER + "\n".join([",".join(columns)] + rows) + "\n"
+    Path(__file__).with_name("digits.csv").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        code = main(sys.argv[1:])
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"digits.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

@@ -6,6 +6,7 @@
 """
 
 import hashlib
+import os
 import sys
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def main():
         return 0 if len(sys.argv) == 2 else 2
     folder = Path(sys.argv[1]) if len(sys.argv) == 2 else None
     if folder and not folder.is_dir():
-        print(f"{folder}: no such folder", file=sys.stderr)
+        print(f"images.py: {str(folder)!r}: no such folder", file=sys.stderr)
         return 2
     whole = False
     for title, images in SETS.items():
@@ -60,4 +61,11 @@ def main():
     return 0 if whole or not folder else 1
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    try:
+        code = main()
+        sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        print(f"images.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        os._exit(2)  # what could not be written is not tried again
+    sys.exit(code)

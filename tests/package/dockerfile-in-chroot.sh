@@ -14,13 +14,13 @@ base=$1 work=$2
 mkdir "$work"
 
 declare -A root_of  # of each stage, by name
-stage=0 root='' folder=/ entrypoint=''
+stage=0 root='' folder=/ user=root entrypoint=''
 
 leave() { [ -z "$root" ] || { mountpoint -q "$root/proc" && umount "$root/proc"; } || true; }
 trap leave EXIT
 
 run() {
-  chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+  chroot --userspec="$user" "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
     DEBIAN_FRONTEND=noninteractive sh -ec "cd '$folder'; $1"
 }
 
@@ -31,7 +31,7 @@ step() {
     FROM)
       leave
       stage=$((stage + 1))
-      root=$work/stage-$stage folder=/
+      root=$work/stage-$stage folder=/ user=root
       cp -a "$base" "$root"
       cp /etc/resolv.conf "$root/etc/"
       echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/speedup"  # as in Docker's Debian
@@ -40,6 +40,7 @@ step() {
       ;;
     WORKDIR) folder=$rest && mkdir -p "$root$folder" ;;
     RUN) run "$rest" ;;
+    USER) user=$rest ;;
     COPY)
       local words=($rest)
       mkdir -p "$root${words[-1]}"
@@ -72,6 +73,7 @@ while IFS= read -r text <&3 || [ -n "$text" ]; do
   line=''
 done 3<"$source_folder/Dockerfile"
 
+[ "$(run 'id -u')" != 0 ] || { echo "the image runs as root" >&2; exit 2; }
 run "$entrypoint list models" >/dev/null
-run "$entrypoint run --platform two-hosts --model resnet20 --throughput 920"
+run "$entrypoint run --platform two-hosts --model resnet20 --throughput 920 --out results"
 echo "every step of the Dockerfile ran; the image is $root"

@@ -22,5 +22,30 @@ TEST(Ci, InstallsTheCompilerOfItsSanitizersAndFuzzers) {
     })) << kind;
 }
 
+// A package of npm may bring commands that its installation runs.
+TEST(Ci, NpmRunsNoScriptsOfPackages) {
+  const std::string ci = "npm ci", sealed = "--ignore-scripts";
+  int found = 0;
+  for (const char* file : {".ci/run", "tests/page/page_test.sh", "CONTRIBUTING.md"}) {
+    std::string all;
+    for (const std::string& line : lines_of(root / file))
+      all += line + " ";
+    for (std::size_t at = all.find(ci); at != std::string::npos; at = all.find(ci, at + 1)) {
+      EXPECT_EQ(all.substr(at + ci.size() + 1, sealed.size()), sealed) << file;
+      ++found;
+    }
+  }
+  EXPECT_EQ(found, 3);
+}
+
+// The last stage of the Dockerfile is the image.
+TEST(Ci, TheContainerDoesNotRunAsRoot) {
+  std::string user = "root";
+  for (const std::string& line : lines_of(root / "Dockerfile"))
+    user = line.starts_with("FROM ") ? "root" : line.starts_with("USER ") ? line.substr(5) : user;
+  EXPECT_NE(user, "root");
+  EXPECT_NE(user, "0");
+}
+
 }  // namespace
 }  // namespace syncline

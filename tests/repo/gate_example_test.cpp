@@ -93,13 +93,51 @@ TEST_F(GateExample, RunsInARepositoryOfOnesOwn) {
                   {"training: 4 of 4 as expected", "it has no expected.csv of this folder"});
 }
 
+// It is installed as root, so it is nothing that the pull request has: neither a file in the
+// workspace, nor what came from the address, unless its SHA-256 is the one that the repository's
+// variable says.
+TEST_F(GateExample, InstallsNothingThatAPullRequestCouldHaveCommitted) {
+  const std::string begin = "          ";
+  std::string step;
+  const std::vector<std::string> lines = lines_of(root / "experiments/check/own-repository.yml");
+  const auto at = std::ranges::find(lines, "        run: |");
+  ASSERT_NE(at, lines.end());
+  for (auto line = at + 1; line->starts_with(begin); ++line)
+    step += line->substr(begin.size()) + "\n";
+  EXPECT_GT(std::ranges::find(lines, "      - uses: actions/checkout@v4"), at);
+  EXPECT_EQ(std::ranges::count(lines, "        run: |"), 1);
+  const std::string deb = folder_.path("tmp/syncline.deb");
+  step = std::regex_replace(step, std::regex("/tmp/"), folder_.path("tmp/"));
+  fs::create_directory(folder_.path("tmp"));
+  folder_.write("syncline.deb", "of the pull request");
+  // Stand-ins for what fetches and what installs.
+  folder_.write("build/release/curl", "#!/bin/sh\nprintf released >\"$2\"\n");
+  folder_.write("build/release/apt-get",
+                "#!/bin/sh\nfor last; do :; done\ncase $last in *.deb) cat \"$last\" "
+                ">>installed ;; esac\n");
+  for (const char* stand_in : {"build/release/curl", "build/release/apt-get"})
+    fs::permissions(folder_.path(stand_in), fs::perms::owner_all);
+  folder_.write("step.sh", step);
+  const auto with = [&](const std::string& digest) {
+    return code_of("SHA256=" + digest + " DEB=https://x.invalid sh -e step.sh");
+  };
+  for (const std::string& wrong : {std::string(), std::string(64, '0')}) {
+    EXPECT_NE(with(wrong), 0) << text_of(folder_.path("printed"));
+    EXPECT_FALSE(fs::exists(folder_.path("installed"))) << wrong;
+  }
+  EXPECT_EQ(with("$(printf released | sha256sum | cut -d' ' -f1)"), 0)
+      << text_of(folder_.path("printed"));
+  EXPECT_EQ(text_of(folder_.path("installed")), "released");
+}
+
 // What a workflow may do, how long, and how often.
 TEST(Workflows, HavePermissionsATimeoutAndOneRunAtATime) {
   for (const std::string name : {"github-actions.yml", "own-repository.yml"})
-    expect_mentions(
-        text_of((root / "experiments/check" / name).string()),
-        {"\npermissions:\n  contents: read\n", "\nconcurrency:", "  cancel-in-progress: true\n",
-         "    timeout-minutes: ", "actions/cache@v4", "fetch-depth: 0"});
+    expect_mentions(text_of((root / "experiments/check" / name).string()),
+                    {"\npermissions:\n  contents: read\n", "\nconcurrency:",
+                     "  cancel-in-progress: true\n", "    timeout-minutes: ", "fetch-depth: 0"});
+  expect_mentions(text_of((root / "experiments/check/github-actions.yml").string()),
+                  {"actions/cache@v4"});
 }
 
 TEST_F(GateExample, RunsAsItsReadmeSays) {
