@@ -15,6 +15,7 @@
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
+#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -53,7 +54,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
       inputs_of(cell.scenario, platform);  // before the others are read: they may change
   require_room_for_data(cell.scenario, limits, at_once);
   const Setup setup = prepare_cell(cell, platform, limits);
-  const Estimate needs = estimate(setup);
+  const Estimate needs = estimate(setup, limits.seconds);
   require_room(needs, limits, at_once);
   if (cell.keeps_trace())
     require_room_for_trace(needs.least.trace_bytes, limits);
@@ -94,6 +95,8 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                 .learned = trace.learned,
                 .timeline = timeline_of(trace)};
   Figures& figures = result.figures;
+  if (other_runs.empty() && chance_decides(setup))
+    figures.throughput_interval = interval_of_one_run(progress_of(trace), trace.window);
   take_means(figures, other_runs);
   add_epoch(scenario, figures);
   if (setup.memory) {
@@ -102,8 +105,8 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   }
   if (doubts_flows(setup, figures.fullest_link()))
     figures.warnings.emplace_back(doubt_of_flows);
-  if (are_too_few(setup, static_cast<int>(figures.runs)))
-    figures.warnings.emplace_back(too_few_runs);
+  if (const std::string few = too_few_runs(setup, static_cast<int>(figures.runs)); !few.empty())
+    figures.warnings.push_back(few);
   figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
   return result;
 }

@@ -13,6 +13,7 @@
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/study/cause.h"
+#include "sim/study/pooled.h"
 
 namespace syncline {
 namespace {
@@ -37,12 +38,15 @@ double last_steps(const Result& result, double CurvePoint::*column) {
   return most / std::abs(curve.back().*column);
 }
 
-// The part of a figure by which it is known: the interval of throughput, and the steps in which a
-// curve is looked at.
-double interval_of(const std::string& figure, const Result& result) {
-  const Figures& figures = result.figures;
-  const double throughput =
-      std::max(figures.throughput_interval.value_or(0), std::abs(figures.halves_differ) / 2);
+// The part by which throughput is known.
+double known_to(const Figures& figures) {
+  return std::max(figures.throughput_interval.value_or(0), std::abs(figures.halves_differ) / 2);
+}
+
+// The part by which a figure may move though nothing has changed: what throughput is known to, what
+// other seeds do, and the steps in which a curve is looked at.
+double may_move(const std::string& figure, const Result& result) {
+  const double throughput = std::max(known_to(result.figures), moved_by_seeds(result));
   if (!is_of_learning(figure) || !result.learns())
     return throughput;
   if (figure == "target_s")
@@ -83,7 +87,7 @@ class Blessing {
     return {.cell = cell.name,
             .figure = figure,
             .expected = figure_text(*find_figure(figure), cell.result),
-            .tolerance = rounded_up(interval_of(figure, cell.result)),
+            .tolerance = rounded_up(may_move(figure, cell.result)),
             .because = because_};
   }
 
@@ -95,11 +99,14 @@ class Blessing {
                                why_unknown(cell.result, row.figure) +
                                ": allowed are figures that the cell has");
     row.because = because_;
-    const double own = rounded_up(interval_of(row.figure, cell.result));
+    const double own = rounded_up(may_move(row.figure, cell.result));
     if (*row.tolerance == 0 || *row.tolerance >= own)  // 0 asks for the very same figure
       return;
-    say(cell.name, fmt::format("{} is known to {:.2g} % only: its tolerance was {:.2g} %",
-                               row.figure, 100 * own, 100 * *row.tolerance));
+    say(cell.name, fmt::format("{} {} {:.2g} %: its tolerance was {:.2g} %", row.figure,
+                               own <= rounded_up(moved_by_seeds(cell.result))
+                                   ? "moves with another seed by up to"
+                                   : "is known to",
+                               100 * own, 100 * *row.tolerance));
     row.tolerance = own;
   }
 
@@ -130,8 +137,7 @@ class Blessing {
                       "samples/s are known to {:.2g} %; more iterations say more",
                       fmt::format("{:.2g} % {}", 100 * std::abs(figures.halves_differ),
                                   figures.halves_differ > 0 ? "faster" : "slower"),
-                      figures.throughput_samples_per_s,
-                      100 * rounded_up(interval_of("throughput_samples_per_s", cell.result))));
+                      figures.throughput_samples_per_s, 100 * rounded_up(known_to(figures))));
   }
 
   static bool is_met(const Expectation& row, const Result& result) {
@@ -166,6 +172,10 @@ class Blessing {
       add_new_rows(cell, rows);
     if (any_renewed)
       say_if_unsteady(cell);
+    if (any_renewed && is_of_chance(cell.result) && !cell.result.figures.throughput_interval)
+      say(cell.name,
+          "too short to know what other seeds do: its tolerance holds for this one; more "
+          "iterations say more");
     add_notes(cell, rows);
     if (!comments.empty() && !rows.empty())
       rows.front().comments.insert(rows.front().comments.end(), comments.begin(), comments.end());

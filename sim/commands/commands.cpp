@@ -126,7 +126,9 @@ const std::vector<Command>& commands() {
                   "--limit-memory 4e9"},
                  {"limit-seconds", "S",
                   "of each cell [3600]; what takes more, by an estimate, is refused",
-                  "They are seconds of one core, not simulated ones", "--limit-seconds 600"},
+                  "They are seconds of one core, not simulated ones; repeats = auto has fewer runs "
+                  "where five take more",
+                  "--limit-seconds 600"},
                  {"limit-trace", "BYTES", "of each cell's --trace [1e9]",
                   "What an estimate says is longer is refused before it is simulated",
                   "--out results --trace --limit-trace 5e9"}},

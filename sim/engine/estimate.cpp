@@ -314,11 +314,11 @@ double trace_bytes_of(double rows, double messages) {
   return rows * written_bytes_per_row + messages * written_bytes_per_message;
 }
 
-Estimate estimate(const Setup& setup) {
+Estimate estimate(const Setup& setup, double most_seconds) {
   const Load load = load_of(setup);
   const auto [least, most] = Length::iterations(setup);
   Estimate all{.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
-  all.runs = runs_of(setup, all.least.seconds);
+  all.runs = runs_of(setup, all.least.seconds, most_seconds);
   for (Need* need : {&all.least, &all.most}) {
     need->flows *= all.runs;
     need->seconds *= all.runs;

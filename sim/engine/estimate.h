@@ -22,7 +22,9 @@ struct Estimate {
 // The files of a trace with so many rows and messages have about so many bytes.
 double trace_bytes_of(double rows, double messages);
 
-// Seconds and memory are right within a factor of three, on the machine of experiments/scale.
-Estimate estimate(const Setup& setup);
+// Seconds and memory are right within a factor of three, on the machine of experiments/scale. There
+// are fewer runs than chance needs where these would take more than so many seconds.
+constexpr double most_seconds_of_a_cell = 3600;
+Estimate estimate(const Setup& setup, double most_seconds = most_seconds_of_a_cell);
 
 }  // namespace syncline

@@ -22,7 +22,8 @@ void settle_fidelity(Setup& setup) {
   };
   const auto messages = [&](bool every_step) {
     set(every_step);
-    return estimate(setup).least.flows;
+    const Estimate needs = estimate(setup);
+    return needs.least.flows / needs.runs;
   };
   // SimGrid takes some twenty times as long where cross traffic ties flows together.
   const double most = setup.scenario.network->latency_after_flow ? most_messages_in_steps

@@ -7,8 +7,8 @@
 
 namespace syncline {
 
-// `fidelity = auto` runs every step of a cell whose runs, at their least length, have at most so
-// many messages: some seconds of a core.
+// `fidelity = auto` runs every step of a cell whose run, at its least length, has at most so many
+// messages: a second or two of a core. How many runs it has changes nothing.
 constexpr double most_messages_in_steps = 125'000;
 
 // Decides what `fidelity = auto` comes to, by the estimate of messages alone: so it is the same on

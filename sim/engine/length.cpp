@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "kernels/philox.h"
+#include "sim/setup/platform.h"
 
 namespace syncline {
 namespace {
@@ -28,6 +32,42 @@ int first_check_apart(const Setup& setup) {
       first = first_check_if_slow;
   }
   return std::min(first, scenario.max_iterations);
+}
+
+// A worker that is more iterations than this ahead of the slowest waits: in schedules with servers
+// that have a bound of staleness, which is of each other's gradients. Nodes that add up gradients
+// bound that of a worker's own.
+double most_lead(const Scenario& scenario) {
+  const Schedule& schedule = *scenario.schedule;
+  return schedule.server != nullptr && schedule.aggregator == nullptr &&
+                 declares(schedule.options, "staleness")
+             ? scenario.schedule_settings.number("staleness")
+             : std::numeric_limits<double>::infinity();
+}
+
+// About what an iteration of a worker with servers takes if no other worker is there.
+double alone_s(const Setup& setup, int worker) {
+  const Scenario& scenario = setup.scenario;
+  double pushed = 0;
+  double pulled = 0;
+  for (const Bucket& bucket : setup.buckets) {
+    const Payload payload = setup.traffic.payload_of(bucket, -1);
+    pushed += static_cast<double>(payload.bytes + payload.small_bytes);
+    pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
+  }
+  const Topology& topology = setup.traffic.cluster.topology;
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  double transfer_s = 0;
+  constexpr int looked_at = 8;
+  for (int server = 0; server < topology.servers; server += 1 + topology.servers / looked_at)
+    transfer_s =
+        std::max(transfer_s,
+                 std::max(pushed, pulled) / routes.width_Bps(worker, topology.workers() + server) +
+                     2 * routes.latency_s(worker, topology.workers() + server));
+  const double compute_s = setup.compute.solo_s[index(worker)];
+  const auto ahead = scenario.schedule->gradients_ahead;
+  const bool waits = ahead == nullptr || ahead(scenario.schedule_settings) == 0;  // for answers
+  return waits ? compute_s + transfer_s : std::max(compute_s, transfer_s);
 }
 
 }  // namespace
@@ -62,11 +102,39 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
 double Length::start_s(int rank) const {
   if (in_step())
     return 0;
+  if (setup_.has_chance() && setup_.lesson == nullptr)
+    return drawn_start_s(rank);
   const Topology& topology = setup_.traffic.cluster.topology;
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& mates = topology.nodes[index(node)];
   const double place = rank - mates.front() + node / static_cast<double>(topology.nodes.size());
   return place / static_cast<double>(mates.size()) * setup_.compute.solo_s[index(rank)];
+}
+
+// Places of workers that move by chance come to be spread over all that they may be. Where leads
+// are bounded, one worker begins at once and the others at any time in which it may get ahead of
+// them: it waits, in the mean, half an iteration beyond its bound. Else only the part of an
+// iteration matters: two numbers are drawn, because the sum of both is spread over it well even if
+// an iteration takes half as long as is thought, or twice.
+double Length::drawn_start_s(int rank) const {
+  constexpr std::uint32_t purpose = 4;  // sim/README.md has all
+  const auto drawn = [&](int of) {
+    const std::uint64_t seed = setup_.scenario.seed;
+    return philox({static_cast<std::uint32_t>(of), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
+                  static_cast<std::uint32_t>(seed >> 32));
+  };
+  const Scenario& scenario = setup_.scenario;
+  const auto part_of = [](std::uint32_t word) { return (word + 0.5) * 0x1p-32; };
+  const auto words = drawn(rank);
+  const double iteration_s = alone_s(setup_, rank);
+  // All begin in the first quarter of a run, or in an iteration.
+  const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
+  const double lead = most_lead(scenario);
+  if (std::isinf(lead))
+    return std::min(2.0, most) * (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
+  if (index(rank) == drawn(0)[2] % workers_.size())
+    return 0;
+  return std::min(lead + 0.5, most) * part_of(words[0]) * iteration_s;
 }
 
 bool Length::has(int iteration) {

@@ -1,34 +1,47 @@
 #include "sim/engine/repeats.h"
 
+#include <fmt/format.h>
+
 #include "kernels/philox.h"
 
 namespace syncline {
 namespace {
 
 constexpr int several = 5;
-constexpr double most_seconds = 2;            // that several take at least,
-constexpr double most_seconds_if_slow = 100;  // and where one alone does not know
+constexpr int fewest = 3;  // of two, Student's interval says next to nothing
 
-// Whether a second run would say more than the first one: chance decides when workers meet.
 bool several_say_more(const Setup& setup) {
-  return setup.lesson == nullptr &&
-         setup.scenario.schedule->waits(setup.scenario.schedule_settings) !=
-             Schedule::Waiting::for_all &&
-         setup.traffic.cluster.topology.workers() > 1 && setup.has_chance();
+  return setup.lesson == nullptr && chance_decides(setup);
 }
 
 }  // namespace
 
-int runs_of(const Setup& setup, double seconds_of_a_run) {
-  if (setup.scenario.repeats)
-    return *setup.scenario.repeats;
-  const double most = setup.scenario.schedule->settles_slowly ? most_seconds_if_slow : most_seconds;
-  return several_say_more(setup) && several * seconds_of_a_run <= most ? several : 1;
+bool chance_decides(const Setup& setup) {
+  return setup.scenario.schedule->waits(setup.scenario.schedule_settings) !=
+             Schedule::Waiting::for_all &&
+         setup.traffic.cluster.topology.workers() > 1 && setup.has_chance();
 }
 
-bool are_too_few(const Setup& setup, int runs) {
-  return runs < several && !setup.scenario.repeats && setup.scenario.schedule->settles_slowly &&
-         several_say_more(setup);
+int runs_of(const Setup& setup, double seconds_of_a_run, double most_seconds) {
+  if (setup.scenario.repeats)
+    return *setup.scenario.repeats;
+  if (!several_say_more(setup))
+    return 1;
+  for (int runs = several; runs >= fewest; --runs)
+    if (runs * seconds_of_a_run <= most_seconds)
+      return runs;
+  return 1;
+}
+
+std::string too_few_runs(const Setup& setup, int runs) {
+  if (runs >= several || setup.scenario.repeats || !several_say_more(setup))
+    return "";
+  return fmt::format(
+      "{}, because five would take longer than --limit-seconds: chance decides when workers meet, "
+      "{}; repeats = 5 has five",
+      runs == 1 ? "one run" : std::to_string(runs) + " runs",
+      runs == 1 ? "which one run sees little of, so its interval is wide"
+                : "and the interval of fewer is wider");
 }
 
 std::uint64_t seed_of_run(std::uint64_t seed, int run) {

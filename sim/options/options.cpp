@@ -252,7 +252,7 @@ std::vector<Option> fixed_options() {
           "auto", Role::run,
           "step: every step; flow: many steps as one; auto: step if messages are few",
           "Steps are exact, flows are what large clusters need: within 3 % of every step where the "
-          "README says so. auto takes steps where a cell has at most 125,000 messages, and a "
+          "README says so. auto takes steps where a run has at most 125,000 messages, and a "
           "result says which it "
           "took.",
           "step"),

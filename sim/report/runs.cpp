@@ -16,7 +16,10 @@ namespace {
 
 // Runs that differ by far more than their own intervals say have found different ways to go on, and
 // keep to them. `halves`: half their own intervals, as parts.
-bool shows_modes(const std::vector<double>& values, const std::vector<double>& halves) {
+bool shows_modes(const std::vector<double>& values,
+                 const std::vector<std::optional<double>>& halves) {
+  if (!std::ranges::all_of(halves, &std::optional<double>::has_value))
+    return false;
   constexpr double worth_saying = 0.02;
   constexpr double far = 3;  // standard deviations for one
   const double mean = mean_of(values);
@@ -24,22 +27,28 @@ bool shows_modes(const std::vector<double>& values, const std::vector<double>& h
   double within = 0;
   for (std::size_t run = 0; run < values.size(); ++run) {
     between += std::pow(values[run] / mean - 1, 2) / static_cast<double>(values.size() - 1);
-    within += std::pow(halves[run] / 2, 2) / static_cast<double>(values.size());
+    within += std::pow(*halves[run] / 2, 2) / static_cast<double>(values.size());
   }
   return between > far * far * within && std::sqrt(between) > worth_saying;
 }
 
 }  // namespace
 
-double interval_of_runs(const std::vector<double>& runs, double halves_differ) {
+double interval_of_runs(const std::vector<double>& runs,
+                        const std::vector<std::optional<double>>& own, double halves_differ) {
   const double mean = mean_of(runs);
   double squares = 0;
   for (const double run : runs)
     squares += std::pow(run - mean, 2);
   const auto count = static_cast<double>(runs.size());
   const double of_chance = student(runs.size()) * std::sqrt(squares / (count - 1) / count) / mean;
+  // A few runs may be near one another by chance, nearer than what each saw of itself.
+  double own_squares = 0;
+  for (const std::optional<double>& one : own)
+    own_squares += std::pow(one.value_or(0) / static_cast<double>(own.size()), 2);
+  const bool known = std::ranges::all_of(own, &std::optional<double>::has_value);
   // Runs that all become slower, or faster, have not come to where longer ones end.
-  return std::hypot(of_chance, halves_differ);
+  return std::hypot(std::max(of_chance, known ? std::sqrt(own_squares) : 0), halves_differ);
 }
 
 void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
@@ -62,15 +71,15 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
   figures.runs = static_cast<std::int64_t>(runs.size());
   figures.throughput_of_runs = column(&Figures::throughput_samples_per_s);
   const std::vector<double>& values = figures.throughput_of_runs;
-  figures.throughput_interval = interval_of_runs(values, figures.halves_differ);
+  std::vector<std::optional<double>> own;
+  for (const Figures& run : runs)
+    own.push_back(run.throughput_interval);
+  figures.throughput_interval = interval_of_runs(values, own, figures.halves_differ);
 
   if (!is_unsteady(figures))  // the mean of them
     std::erase_if(figures.warnings,
                   [](const std::string& warning) { return warning.starts_with("not steady"); });
-  std::vector<double> own;
-  for (const Figures& run : runs)
-    own.push_back(run.throughput_interval.value_or(-1));
-  if (std::ranges::min(own) < 0 || !shows_modes(values, own))
+  if (!shows_modes(values, own))
     return;
   std::vector<std::string> shown;
   std::ranges::transform(values, std::back_inserter(shown), count_shown);

@@ -83,7 +83,8 @@ void explain_samples(double change, const Notes& before, const Notes& now,
 }
 
 // Which part of an iteration moved most, and others that moved a fifth of that or more.
-void explain_parts(const Notes& before, const Notes& now, Explanation& explanation) {
+void explain_parts(const Notes& before, const Notes& now, double by_seeds,
+                   Explanation& explanation) {
   std::vector<Moved> moved;
   for (const Figure& figure : figure_rows())
     if (figure.has(Figure::part))
@@ -97,6 +98,12 @@ void explain_parts(const Notes& before, const Notes& now, Explanation& explanati
   std::ranges::stable_sort(moved, [](auto& a, auto& b) { return a.by() > b.by(); });
   if (moved.front().by() <= rounding * *old_s) {
     explanation.sentences.emplace_back("no part of an iteration moved");
+    return;
+  }
+  if (moved.front().by() <= by_seeds * *old_s) {
+    explanation.sentences.push_back(fmt::format(
+        "no part of an iteration moved by more than {:.2g} % of it, as with another seed",
+        100 * by_seeds));
     return;
   }
   if (explanation.cause.part.empty()) {
@@ -141,13 +148,13 @@ std::vector<Moved> learning_moved(const Notes& before, const Notes& now) {
 
 // Seconds until a target are iterations, which learning decides on, times their seconds.
 void explain_learning(const std::string& figure, const Notes& before, const Notes& now,
-                      Explanation& explanation) {
+                      double by_seeds, Explanation& explanation) {
   const std::vector<Moved> moved = learning_moved(before, now);
   const auto old_s = noted_number(before, "iteration_mean_s");
   const auto now_s = noted_number(now, "iteration_mean_s");
   const double slower = old_s && now_s ? Moved{"", *old_s, *now_s}.part() : 0;
   if (figure == "target_s" && slower > (moved.empty() ? rounding : moved.front().part()))
-    explain_parts(before, now, explanation);
+    explain_parts(before, now, by_seeds, explanation);
   if (moved.empty() && explanation.sentences.empty() && before.contains("learned_samples"))
     explanation.sentences.emplace_back(
         "learned from as many gradients, as late and as compressed: they are others, or in another "
@@ -287,13 +294,20 @@ Explanation explanation_of(const FigureMove& move, const Notes& before, const No
                            const InputPaths& paths) {
   Explanation explanation{.cause = changes_between(before, now, paths), .sentences = {}};
   const std::string loads = loads_moved(before, now);
+  const bool drawn_anew = std::ranges::any_of(explanation.cause.changed, [](const auto& change) {
+    return change.starts_with("option seed ");
+  });
+  const double by_seeds = move.by_any_cause || drawn_anew ? move.by_seeds : 0;
   if (is_of_learning(move.figure)) {
-    explain_learning(move.figure, before, now, explanation);
+    explain_learning(move.figure, before, now, by_seeds, explanation);
+  } else if (is_of_time(move.figure) && move.change && std::abs(*move.change) <= by_seeds) {
+    explanation.sentences.push_back(
+        fmt::format("chance: another seed moves it by up to {:.2g} %, too", 100 * by_seeds));
   } else {
     if (move.figure == "throughput_samples_per_s" && move.change)
       explain_samples(*move.change, before, now, explanation);
     if (is_of_time(move.figure))
-      explain_parts(before, now, explanation);
+      explain_parts(before, now, by_seeds, explanation);
     if (!loads.empty())
       explanation.sentences.push_back(loads);
   }

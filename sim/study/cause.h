@@ -42,6 +42,8 @@ struct FigureMove {
   std::string figure;
   std::optional<bool> moved;     // none: nobody knows, and the notes tell
   std::optional<double> change;  // as a part
+  double by_seeds = 0;           // another seed moves it by up to this part,
+  bool by_any_cause = false;     // and so does whatever makes workers meet at other times
 };
 
 // Why a figure is now what it is. Only what has moved may be laid to the program's charge.

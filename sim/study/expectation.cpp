@@ -6,6 +6,7 @@
 #include "kernels/io/text.h"
 #include "sim/report/figures.h"
 #include "sim/report/learning.h"
+#include "sim/study/pooled.h"
 #include "sim/study/verdict_groups.h"
 
 namespace syncline {
@@ -76,6 +77,15 @@ std::vector<std::string> judged_figures() {
   return names;
 }
 
+double moved_by_seeds(const Result& result) {
+  // Two means are each as far from the truth as intervals say, so they differ by twice that in one
+  // case of 200; of few runs the interval itself is known to about a third.
+  const double widths = result.figures.runs > 1 ? 3 : 2;
+  return result.figures.runs > 1 || is_of_chance(result)
+             ? widths * result.figures.throughput_interval.value_or(0)
+             : 0;
+}
+
 Verdict judge(const Expectation& row, const Result& result, const CellNotes& notes) {
   Verdict verdict{.cell = row.cell, .figure = row.figure};
   verdict.got = value_of(row.figure, result);
@@ -108,7 +118,12 @@ Verdict judge(const Expectation& row, const Result& result, const CellNotes& not
   else if (before && verdict.got)
     moved = std::abs(*verdict.got - *before) > rounding_of_notes * std::abs(*before);
   Explanation explanation =
-      explanation_of({row.figure, moved, verdict.change()}, notes.before, notes.now, notes.paths);
+      explanation_of({.figure = row.figure,
+                      .moved = moved,
+                      .change = verdict.change(),
+                      .by_seeds = moved_by_seeds(result),
+                      .by_any_cause = !result.figures.staleness_histogram.empty()},
+                     notes.before, notes.now, notes.paths);
   verdict.cause = std::move(explanation.cause);
   if (never_met) {
     verdict.why.push_back(

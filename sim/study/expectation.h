@@ -31,6 +31,10 @@ struct Expectation {
 // The figures that can be judged: those that are numbers.
 std::vector<std::string> judged_figures();
 
+// Another seed moves throughput, and what an iteration is made of, by up to such a part; 0 where
+// nothing is drawn.
+double moved_by_seeds(const Result& result);
+
 // What is known of a cell: the notes that expected.csv has of it, empty if there are none; those of
 // now; and where its files are.
 struct CellNotes {

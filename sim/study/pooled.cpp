@@ -103,7 +103,11 @@ void take_medians(const Repeats& cells, Figures& figures) {
     }
   figures.throughput_of_runs = runs_in(cells);
   figures.throughput_samples_per_s = middle_of(figures.throughput_of_runs);
-  figures.throughput_interval = interval_of_runs(figures.throughput_of_runs, figures.halves_differ);
+  std::vector<std::optional<double>> own;
+  for (const Result& cell : cells)
+    own.push_back(cell.figures.throughput_interval);
+  figures.throughput_interval =
+      interval_of_runs(figures.throughput_of_runs, own, figures.halves_differ);
   figures.runs = 0;
   figures.staleness_max = 0;
   figures.staleness_histogram.clear();

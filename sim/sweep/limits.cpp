@@ -37,7 +37,7 @@ std::string gigabytes(double bytes) {
 Limits limits_of(const CommandLine& line) {
   const OwnOption allowed{.minimum = 1, .maximum = 1e18};
   return {.memory_bytes = line.number("limit-memory", allowed).value_or(own_memory_bytes() / 2),
-          .seconds = line.number("limit-seconds", allowed).value_or(3600),
+          .seconds = line.number("limit-seconds", allowed).value_or(most_seconds_of_a_cell),
           .trace_bytes = line.number("limit-trace", allowed).value_or(1e9)};
 }
 

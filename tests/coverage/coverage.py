@@ -3,12 +3,15 @@
 
     tests/coverage/coverage.py build/release/syncline            # 60 scenarios x 10 intervals, about 20 minutes
     tests/coverage/coverage.py build/release/syncline --short    # some of them, in seconds: for CI
+    tests/coverage/coverage.py build/release/syncline --gate     # ten cells, blessed, with six other seeds
 
 Scenarios are drawn, of all schedules, with jitter from 0 to 0.5, stragglers, 2 to 64 workers and
-platforms that come with the program among them. Each is simulated with seeds 1, 2, ... as a user
-would, and compared with the mean of long runs with other seeds, of `max-iterations` each. An
-interval holds the truth if the two differ by at most both half widths together (root of the sum of
-squares). Everything is decided by seeds, so that the same program gives the same table anywhere.
+platforms that come with the program among them; some say `iterations = 20`. Each is simulated with
+seeds 1, 2, ... as a user would, and compared with the mean of long runs with other seeds. Where
+workers do not all wait for all, these have twice the usual length after a long warm-up, so that
+nothing is left of how they began. An interval holds the truth if the two differ by at most both half
+widths together (root of the sum of squares). Everything is decided by seeds, so that the same
+program gives the same table anywhere.
 """
 import argparse
 import json
@@ -20,6 +23,7 @@ import sys
 import tempfile
 
 SCHEDULES = ["bsp", "topk-sgd", "local-sgd", "asp", "ssp", "inhad"]
+APART = ["asp", "ssp", "inhad"]  # where chance decides when workers meet
 PLATFORMS = {  # of the program: workers at most, and whether one may draw fewer
     "gbe-32x1": 16,
     "pcie-8x4-10gbe": 16,
@@ -89,7 +93,7 @@ def scenario(folder, number):
     platform, bandwidth = draws.among(sorted(PLATFORMS)), 1e9
     workers = min(int(2 ** (1 + 5 * draws.number())), PLATFORMS[platform])
     if schedule in ("asp", "ssp"):  # a message from each to each: what many of them take is long
-        workers = min(workers, 12)
+        workers = min(workers, 8)
     if draws.number() < 0.5:
         platform, bandwidth = star(folder, number, draws, workers)
     path, size = model(folder, number, draws)
@@ -111,7 +115,20 @@ def scenario(folder, number):
         options["local-steps"] = draws.among([2, 4, 8])
     if schedule == "ssp":
         options["staleness"] = draws.among([1, 3, 10])
+    if schedule in ("asp", "ssp") and draws.number() < 0.3:
+        options["iterations"] = 20
+        del options["max-iterations"]
     return options
+
+
+def truth_of(program, options, runs, times=2):
+    """Long runs: one result of so many."""
+    options = dict(options)
+    options["iterations"] = options.pop("max-iterations", 300)
+    if options["schedule"] in APART:
+        options.update({"iterations": times * options["iterations"], "warmup": 150})
+    long, = simulate(program, options, seed=1000, repeats=runs)
+    return long
 
 
 def simulate(program, options, **more):
@@ -139,6 +156,33 @@ def mean_and_width(values):
     return mean, t * statistics.stdev(values) / math.sqrt(len(values)) / mean
 
 
+def gate(program, cells=10, seeds=6):
+    """Cells that were blessed with a seed are as expected with others: at most one of all is not."""
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = [number for number in range(1000) if SCHEDULES[number % len(SCHEDULES)] in APART]
+        chosen = [options for options in (scenario(folder, number) for number in drawn)
+                  if options["jitter"] > 0][:cells]
+
+        def check(seed, *more):
+            for i, options in enumerate(chosen):
+                with open(os.path.join(folder, "cell%d.cfg" % i), "w") as file:
+                    for option, value in {**options, "seed": seed}.items():
+                        file.write("%s = %s\n" % (option, value))
+            done = subprocess.run([program, "check", folder, "--json", "--jobs", "1", *more],
+                                  capture_output=True, text=True)
+            if done.returncode not in (0, 1):
+                sys.exit(done.stderr)
+            return json.loads(done.stdout)["verdicts"]
+
+        blessed = check(1, "--bless", "--because", "new")
+        print("tolerances: " + ", ".join("%.2g %%" % (100 * row["tolerance"]) for row in blessed))
+        red = [row for seed in range(2, 2 + seeds) for row in check(seed) if row["verdict"] != "met"]
+        for row in red:
+            print(row["cell"], chosen[int(row["cell"][4:])]["schedule"], row["shown"]["now"], row["why"])
+        print("%d of %d are not as expected" % (len(red), cells * seeds))
+        return 0 if len(red) <= 1 else 1
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("program")
@@ -147,9 +191,12 @@ def main():
     arguments.add_argument("--scenarios", type=int, default=60)
     arguments.add_argument("--intervals", type=int, default=10)
     arguments.add_argument("--truths", type=int, default=20)
-    arguments.add_argument("--only", help="a schedule")
+    arguments.add_argument("--only", help="schedules, with commas between them")
+    arguments.add_argument("--gate", action="store_true", help="`check` instead, with other seeds")
     arguments.add_argument("--verbose", action="store_true")
     asked = arguments.parse_args()
+    if asked.gate:
+        return gate(asked.program)
     if asked.short:
         asked.scenarios, asked.intervals, asked.truths = 12, 4, 6
     table = {schedule: [0, 0, 0, 0, 0.0] for schedule in SCHEDULES}  # in, of, far, null, widths
@@ -157,7 +204,7 @@ def main():
         for number in range(asked.first, asked.first + asked.scenarios):
             options = scenario(folder, number)
             schedule = options["schedule"]
-            if asked.only and asked.only != schedule:
+            if asked.only and schedule not in asked.only.split(","):
                 continue
             if asked.short:
                 options["workers"] = min(options["workers"], 8)
@@ -168,8 +215,7 @@ def main():
             truths = asked.truths
             if len(set(stated)) == 1:  # nothing in it is random: one interval, and one long run,
                 stated, truths = stated[:1], 1  # since alike runs would claim to know it exactly
-            long, = simulate(asked.program, options, seed=1000,
-                             iterations=options.pop("max-iterations"), repeats=truths)
+            long = truth_of(asked.program, options, truths, 1 if asked.short else 2)
             truth, width = (mean_and_width(long["throughput_of_runs"])
                             if truths > 1 else known(long))
             row, misses = table[schedule], []
@@ -200,7 +246,7 @@ def main():
         print("%-10s %3d of %3d %4.0f %% %3d %12d  %.2f %%" % (
             name if name != "all others" else "not inhad", row[0], row[1], 100 * part, row[2],
             row[3], 100 * row[4] / row[1]))
-        least = 0.85 if name == "inhad" else 0.92 if name == "all others" else 0.89
+        least = 0.93 if name in APART else 0.92 if name == "all others" else 0.89
         good = good and part >= (0.75 if asked.short else least)
     good = good and others[2] <= 2
     print("as it should be" if good else "NOT as it should be")

@@ -206,6 +206,64 @@ TEST(Law16, WorkersThatWaitForNobodyBeginAtDifferentTimes) {
   }
 }
 
+std::vector<double> starts_of(const Options& options) {
+  std::vector<double> starts;
+  for (const Row& row : simulated(options).rows("forward"))
+    if (row.iteration == 0)
+      starts.push_back(row.start_s);
+  return starts;
+}
+
+// An iteration alone: 0.1 s of computation and, where a worker waits for answers, 4 MB at 1 GB/s
+// and twice a latency of 20 us.
+TEST(Law16, WorkersThatMeetByChanceBeginWhereALongRunLeavesThem) {
+  Options options{{"platform", star_platform({.nodes = 6})},
+                  {"model", model_of({1'000'000})},
+                  {"iterations", "100"},
+                  {"jitter", "0.1"}};
+  for (const auto& [schedule, iteration_s] :
+       {std::pair("asp", 0.10404), {"inhad", 0.10404}, {"backup", 0.10404}}) {
+    options["schedule"] = schedule;
+    double sum = 0;
+    for (const char* seed : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+      options["seed"] = seed;
+      for (const double start_s : starts_of(options)) {
+        EXPECT_LT(start_s, 2 * iteration_s) << schedule;
+        sum += start_s / 48;
+      }
+    }
+    EXPECT_NEAR(sum, iteration_s, 0.25 * iteration_s) << schedule;  // four deviations of the mean
+  }
+  // A worker that is three iterations ahead waits, so one begins at once and others up to 3.5
+  // later.
+  options["schedule"] = "ssp";
+  options["staleness"] = "3";
+  for (const auto& [iterations, most] : {std::pair("100", 3.5), {"8", 2.0}}) {
+    options["iterations"] = iterations;
+    const std::vector<double> starts = starts_of(options);
+    EXPECT_EQ(std::ranges::count(starts, 0.0), 1) << iterations;
+    EXPECT_LT(std::ranges::max(starts), most * 0.1) << iterations;
+    EXPECT_GT(std::ranges::max(starts), most * 0.05) << iterations;
+  }
+}
+
+// Eight workers that begin evenly spread do not meet at a server that takes 0.1 s of each second:
+// 8 * 32 / 1.2 = 213 samples/s. In the long run they do: 185.7. Once, a window of 20 iterations saw
+// the former.
+TEST(Law16, AShortWindowIsNotFasterThanTheLongRun) {
+  const double expected = 32 * visits_per_s(8, 1, {0.1, 0.1});
+  double mean = 0;
+  constexpr int seeds = 20;
+  for (int seed = 1; seed <= seeds; ++seed) {
+    Options options = asp_at_one_server(1);
+    options["jitter"] = "0.05";
+    options["iterations"] = "20";
+    options["seed"] = std::to_string(seed);
+    mean += simulated(options).figures.throughput_samples_per_s / seeds;
+  }
+  EXPECT_NEAR(mean, expected, 0.03 * expected);
+}
+
 // Once each cell was compared with what its own window had seen: three denominators in one column.
 TEST(Law27, WhatWorkersDoAloneIsOneNumberPerPlatformAndWorkers) {
   // One host has 0.6 of the speed; of every 0.5 s the last works 0.3 s at full speed and then at

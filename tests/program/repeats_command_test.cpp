@@ -141,33 +141,5 @@ TEST(Repeats, OfACheckAreThoseThatItWasBlessedWith) {
   EXPECT_NE(check({}).out, of_five);
 }
 
-// The estimate must be long for this, so the run takes seconds; CI's sanitizers leave Limits out.
-TEST(LimitsOfTime, LeaveOneRunOfInhadThatSaysSo) {
-  const Arguments arguments{"run",          "--platform",   "gbe-32x1", "--model",   "resnet20",
-                            "--throughput", "100000",       "--jitter", "0.2",       "--schedule",
-                            "inhad",        "--compressor", "topk",     "--density", "0.01",
-                            "--device",     "v100-modelled"};
-  const auto figures_with = [&](const Arguments& more) {
-    Arguments all = arguments;
-    all.insert(all.end(), more.begin(), more.end());
-    all.emplace_back("--json");
-    const Ended ended = run_program(all);
-    EXPECT_EQ(ended.code, 0) << ended.err;
-    return Json::parse(ended.out)["cells"][0]["result"]["figures"];
-  };
-  const auto says_so = [](const Json& figures) {
-    return std::ranges::any_of(figures["warnings"], [](const Json& warning) {
-      return warning.get<std::string>().starts_with("one run, because five would take long");
-    });
-  };
-  const Json one = figures_with({"--iterations", "130"});
-  EXPECT_EQ(one["runs"], 1);
-  EXPECT_TRUE(says_so(one));
-  EXPECT_FALSE(says_so(figures_with({"--iterations", "20", "--repeats", "1"})));
-  const Json five = figures_with({"--iterations", "20"});
-  EXPECT_EQ(five["runs"], 5);
-  EXPECT_FALSE(says_so(five));
-}
-
 }  // namespace
 }  // namespace syncline

@@ -36,6 +36,15 @@ TEST(Runs, HaveTheirMeanAndStudentsInterval) {
   EXPECT_NEAR(figures.iteration_mean_s, (100 / 98.0 + 1 + 100 / 102.0) / 3, 1e-12);
 }
 
+// Five runs that are alike by chance, each of which is known to 4 %: their mean is to 4 / sqrt(5).
+TEST(Runs, AreNotKnownBetterThanTheySayThemselves) {
+  const std::vector<Figures> runs(5, run(100, 0.04));
+  EXPECT_NEAR(*all_of(runs).throughput_interval, 0.04 / std::sqrt(5), 1e-12);
+  std::vector<Figures> short_runs = runs;
+  short_runs[3].throughput_interval.reset();  // too short to know: Student's alone
+  EXPECT_NEAR(*all_of(short_runs).throughput_interval, 0, 1e-12);
+}
+
 TEST(Runs, ThatAllSlowDownAreKnownLessWell) {
   std::vector<Figures> runs{run(98), run(100), run(102)};
   for (Figures& one : runs)
@@ -80,6 +89,34 @@ TEST(Runs, AreSaidInOneLine) {
   const auto result = from_json(older);
   ASSERT_TRUE(result);
   EXPECT_EQ(how_simulated({*result}), "flow, 1 run");
+}
+
+// Once, five that took more than 2 s in all were one, whose interval was up to 11 times too narrow.
+TEST(Runs, AreFiveWhereChanceDecidesUnlessACellMayNotTakeSoLong) {
+  Setup setup;
+  setup.traffic.cluster.topology = make_topology({1, 1}, 1);
+  const auto runs_with = [&](const std::string& schedule, double jitter, double seconds_of_a_run) {
+    setup.scenario.schedule = &Registered<Schedule>::all().at(schedule);
+    setup.scenario.schedule_settings = Settings(setup.scenario.schedule->options, {});
+    setup.scenario.jitter = jitter;
+    return runs_of(setup, seconds_of_a_run, 3600);
+  };
+  for (const std::string schedule : {"asp", "ssp", "inhad"}) {
+    EXPECT_EQ(runs_with(schedule, 0.1, 720), 5) << schedule;  // an hour in all
+    EXPECT_EQ(runs_with(schedule, 0.1, 721), 4) << schedule;
+    EXPECT_EQ(runs_with(schedule, 0.1, 1200), 3) << schedule;
+    EXPECT_EQ(runs_with(schedule, 0.1, 1201), 1) << schedule;
+    EXPECT_EQ(runs_with(schedule, 0, 1), 1) << schedule;
+  }
+  EXPECT_EQ(runs_with("bsp", 0.1, 1), 1);
+  EXPECT_EQ(too_few_runs(setup, 1), "");
+  runs_with("asp", 0.1, 1201);
+  EXPECT_EQ(too_few_runs(setup, 5), "");
+  expect_mentions(too_few_runs(setup, 3), {"3 runs, because five", "--limit-seconds"});
+  expect_mentions(too_few_runs(setup, 1), {"one run, because five", "its interval is wide"});
+  setup.scenario.repeats = 2;
+  EXPECT_EQ(runs_with("asp", 0.1, 1e6), 2);
+  EXPECT_EQ(too_few_runs(setup, 2), "");
 }
 
 TEST(Runs, HaveSeedsOfTheirOwn) {

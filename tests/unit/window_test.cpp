@@ -108,6 +108,44 @@ TEST(Interval, IsWiderWhereSpeedChangesSlowly) {
   EXPECT_GT(stated_interval_of({progress}, window).value(), 0.02);
 }
 
+TEST(Interval, OfOneRunIsThatOfItsBatchesWherePlacesMoveFarInEach) {
+  // In a batch of 100 s one worker has 100 iterations, the other 100 to 104: up to 4 of them apart.
+  Progress drifts;
+  double now_s = 0;
+  for (int batch = 0; batch < 5; ++batch)
+    for (int i = 1; i <= 100 + batch; ++i)
+      drifts.counted_s.push_back(now_s += 100.0 / (100 + batch));
+  const Window window{.from_s = 0, .to_s = 500};
+  const std::vector<Progress> workers{regular(1, 500), drifts};
+  EXPECT_EQ(interval_of_one_run(workers, window).value(),
+            stated_interval_of(workers, window).value());
+}
+
+TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
+  // Of ten iterations in each of five batches the second worker's take 1 s, 1.002 s, ...: in the
+  // whole window its place moves by 0.2 of an iteration, by a little more in each batch.
+  Progress drifts;
+  double now_s = 0;
+  for (int batch = 0; batch < 5; ++batch)
+    for (int i = 0; i < 10; ++i)
+      drifts.counted_s.push_back(now_s += 1 + 0.002 * batch);
+  const Window window{.from_s = 0, .to_s = 50};
+  const std::vector<Progress> workers{regular(1, 50), drifts};
+  const double stated = stated_interval_of(workers, window).value();
+  // In 10 s places move by 0.04 of an iteration in the mean of the squares' root or a little more:
+  // a hundred batches until they are forgotten, more than five: sqrt(1.5 * 100 * 5) times as wide.
+  const double wider = interval_of_one_run(workers, window).value() / stated;
+  EXPECT_GT(wider, 10);
+  EXPECT_LT(wider, 30);
+  // Places that stay where they are, but for what moves them to and fro, are forgotten at once.
+  Progress wavers;
+  for (int i = 1; i <= 50; ++i)
+    wavers.counted_s.push_back(i + (i % 2 == 0 ? 0.05 : -0.05));
+  const std::vector<Progress> steady{regular(1, 50), wavers};
+  EXPECT_EQ(interval_of_one_run(steady, window).value(),
+            stated_interval_of(steady, window).value());
+}
+
 TEST(Student, IsTheTable) {
   EXPECT_EQ(student(2), 12.706);
   EXPECT_EQ(student(5), 2.776);
