@@ -57,7 +57,7 @@ ReportFiles report_files(const CommandLine& line, Places& places) {
                     .md = place_of(line, "md", summary_begin, places),
                     .command = line.written};
   if (!files.html.empty())
-    require_page_parts();
+    require_page();
   files.places = places;
   return files;
 }
