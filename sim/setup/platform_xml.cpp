@@ -26,6 +26,7 @@ const std::string allowed_doctype = "allowed is <!DOCTYPE platform SYSTEM \"" + 
 struct Reading {
   XML_Parser parser = nullptr;
   std::string path;
+  std::string_view text;
   const std::function<void(const XmlElement&)>& begun;
   const std::function<void(const XmlElement&)>& ended;
   std::vector<XmlElement> open;
@@ -37,6 +38,24 @@ struct Reading {
   std::size_t at() const { return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser)); }
   [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
+
+// Where line ends and tabs are in the attributes of the element that begins there.
+std::vector<std::size_t> blanks_in_attributes(const Reading& reading) {
+  std::vector<std::size_t> found;
+  char quote = '\0';
+  const std::size_t end =
+      reading.at() + static_cast<std::size_t>(XML_GetCurrentByteCount(reading.parser));
+  for (std::size_t i = reading.at(); i < end; ++i) {
+    const char c = reading.text[i];
+    if (quote == '\0' && (c == '"' || c == '\''))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+    else if (quote != '\0' && (c == '\n' || c == '\r' || c == '\t'))
+      found.push_back(i);
+  }
+  return found;
+}
 
 // Exceptions must not pass through the parser, which is C.
 template <class Act>
@@ -54,7 +73,10 @@ void guarded(void* data, Act act) {
 
 void begin(void* data, const XML_Char* name, const XML_Char** attributes) {
   guarded(data, [&](Reading& reading) {
-    XmlElement element{.name = name, .line = reading.line(), .from = reading.at()};
+    XmlElement element{.name = name,
+                       .line = reading.line(),
+                       .from = reading.at(),
+                       .blanks = blanks_in_attributes(reading)};
     if (!reading.has_doctype)
       reading.fail("no <!DOCTYPE> before <" + brief(name) + ">: " + allowed_doctype);
     if (!reading.open.empty())
@@ -169,7 +191,8 @@ void read_xml_text(const std::string& name, const std::string& text,
                    const std::function<void(const XmlElement&)>& ended) {
   const std::unique_ptr<XML_ParserStruct, void (*)(XML_Parser)> parser(XML_ParserCreate(nullptr),
                                                                        XML_ParserFree);
-  Reading reading{.parser = parser.get(), .path = name, .begun = begun, .ended = ended};
+  Reading reading{
+      .parser = parser.get(), .path = name, .text = text, .begun = begun, .ended = ended};
   check_beginning(reading, text);
   XML_SetUserData(parser.get(), &reading);
   XML_SetElementHandler(parser.get(), begin, end);
