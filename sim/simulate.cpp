@@ -56,6 +56,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
   const Setup setup = prepare_cell(cell, platform, limits);
   const Estimate needs = estimate(setup, limits.seconds);
   require_room(needs, limits, at_once);
+  check_exports(cell.exports, setup);
   if (cell.keeps_trace())
     require_room_for_trace(needs.least.trace_bytes, limits);
   if (may_wait && needs.most.seconds > short_s)

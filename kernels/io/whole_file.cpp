@@ -253,6 +253,41 @@ void write_atomically(const std::string& path, const Writing& text) {
     refuse(path, errno);
 }
 
+FileLock::FileLock(const std::string& path) : path_(path) {
+  if (place_of(path).in_place)
+    return;
+  do {
+    if (file_ >= 0)  // another one has replaced it meanwhile
+      close(file_);
+    made_ = true;
+    file_ = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file_ < 0 && errno == EEXIST) {
+      made_ = false;
+      file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    }
+    if (file_ < 0)
+      refuse(path, errno);
+    while (flock(file_, LOCK_EX) != 0)
+      if (errno != EINTR)
+        return;  // there are no locks
+  } while (!is_there());
+}
+
+FileLock::~FileLock() {
+  if (file_ < 0)
+    return;
+  struct stat mine = {};
+  if (made_ && is_there() && fstat(file_, &mine) == 0 && mine.st_size == 0)
+    unlink(path_.c_str());
+  close(file_);
+}
+
+bool FileLock::is_there() const {
+  struct stat mine = {}, there = {};
+  return fstat(file_, &mine) == 0 && stat(path_.c_str(), &there) == 0 &&
+         mine.st_dev == there.st_dev && mine.st_ino == there.st_ino;
+}
+
 void check_place(const std::string& path) {
   const Place place = place_of(path);
   if (place.in_place)  // opening a pipe and closing it again would end its reader

@@ -63,8 +63,6 @@ void simulate(CheckFolder& folder, const CommandLine& line) {
   });
 }
 
-constexpr std::size_t most_expected_bytes = 10'000'000;  // as read_lines allows
-
 // Rewrites expected.csv, or leaves it where a cell could not be simulated. Returns what there is to
 // say of that.
 std::vector<std::string> bless(CheckFolder& folder, const std::string& because) {
@@ -75,8 +73,12 @@ std::vector<std::string> bless(CheckFolder& folder, const std::string& because) 
   Blessed now = blessed(folder, because);
   const std::string text = readable_text(now.file, path);
   folder.expected = expected_in(text, path);  // with the numbers of its lines
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) || text_of_file(path, most_expected_bytes) != text)
+  const FileLock lock(path);
+  const std::string there = text_of_expected(path);
+  if (there != text && there != folder.text)
+    throw std::runtime_error(brief_path(path) +
+                             ": has changed while cells were simulated: allowed is --bless again");
+  if (there != text)
     write_atomically(path, text);
   return now.said;
 }
@@ -111,15 +113,19 @@ Checked checked(const CommandLine& line, const std::string& because) {
   return all;
 }
 
-// What the file of --history has; none where no history is kept.
-std::optional<History> history_before(const CommandLine& line) {
-  const auto path = line.flag("history");
-  if (!path)
-    return std::nullopt;
+// What a file of --history has.
+History history_in(const std::string& path) {
   std::error_code error;
-  const bool has_any = std::filesystem::is_regular_file(*path, error) &&
-                       std::filesystem::file_size(*path, error) > 0;
-  return has_any ? read_history(*path) : History();
+  const bool has_any =
+      std::filesystem::is_regular_file(path, error) && std::filesystem::file_size(path, error) > 0;
+  return has_any ? read_history(path) : History();
+}
+
+// Another check may have added to it while this one has simulated.
+void add_to_history(const std::string& path, const std::string& commit,
+                    const std::vector<Verdict>& verdicts) {
+  const FileLock lock(path);
+  write_atomically(path, history_text(with_commit(history_in(path), commit, verdicts)));
 }
 
 void print_checked(const Checked& all) {
@@ -159,15 +165,17 @@ int check_command(const std::vector<std::string>& arguments) {
   Places places;
   places.reserve(folder + "/expected.csv", "what this command reads");
   check_gate_files(line, places);
-  if (const auto path = line.flag("history"))
-    places.add("--history", *path, history_begin);
+  const auto history = line.flag("history");
+  std::string commit;
+  if (history) {
+    places.add("--history", *history, history_begin);
+    history_in(*history);  // it throws now where it is none
+    commit = commit_of(folder);
+  }
   const std::string title = title_of_folder(folder);
-  const auto history = history_before(line);
-  const std::string commit = history ? commit_of(folder) : "";
   const Checked all = gated(line, title, [&] { return checked(line, because); });
   if (history)
-    write_atomically(*line.flag("history"),
-                     history_text(with_commit(*history, commit, all.verdicts)));
+    add_to_history(*history, commit, all.verdicts);
   std::string more;
   for (const std::string& sentence : all.said)
     more += "\nBlessed: " + in_markdown(sentence) + "\n";

@@ -103,15 +103,17 @@ Notes notes_in(const ExpectedFile& expected, const std::string& cell) {
 }
 
 CheckFolder read_check_folder(const std::string& path, bool all) {
-  CheckFolder folder{.path = path, .expected = {}, .cells = {}, .without_row = {}};
+  CheckFolder folder{.path = path, .text = {}, .expected = {}, .cells = {}, .without_row = {}};
   const std::vector<std::string> stems = scenarios_in(path);
   const std::string csv = folder.csv();
   std::error_code error;
-  if (fs::exists(csv, error))
-    folder.expected = read_expected(csv);
-  else if (!all)
+  if (fs::exists(csv, error)) {
+    folder.text = text_of_expected(csv);
+    folder.expected = expected_in(folder.text, csv);
+  } else if (!all) {
     throw std::invalid_argument(brief_path(csv) +
                                 ": no such file: --bless --because TEXT writes it");
+  }
   std::set<std::string> named;
   for (const Expectation& row : folder.expected.rows)
     named.insert(stem_of(row.cell));

@@ -21,6 +21,7 @@ struct CheckedCell {
 
 struct CheckFolder {
   std::string path;
+  std::string text;  // of expected.csv, as it was read; empty: there is none
   ExpectedFile expected;
   std::vector<CheckedCell> cells;        // in the order of the files' names
   std::vector<std::string> without_row;  // files of which no row names a cell

@@ -14,6 +14,9 @@ struct ExpectedFile {
   std::vector<std::string> comments_at_end;
 };
 
+// Throws std::runtime_error where the file cannot be read, or is longer than any of ours.
+std::string text_of_expected(const std::string& path);
+
 // Throws std::runtime_error "path:line: ...": a column or a figure that there is not, two rows for
 // one figure of a cell, a row without an expectation.
 ExpectedFile read_expected(const std::string& path);

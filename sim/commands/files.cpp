@@ -57,14 +57,18 @@ ReportFiles report_files(const CommandLine& line, Places& places) {
                     .md = place_of(line, "md", summary_begin, places),
                     .command = line.written};
   if (!files.html.empty())
-    require_page_parts();
+    require_page();
+  files.places = places;
   return files;
 }
 
-std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures) {
+std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures,
+                          const Places& places) {
   const MadeFolders made(folder, "--svg");
-  for (const Drawing& figure : figures)
+  for (const Drawing& figure : figures) {
+    places.require_free("--svg", folder + "/" + figure.name);
     require_ours("--svg", folder + "/" + figure.name, svg_begin);
+  }
   for (const Drawing& figure : figures)
     write_atomically(folder + "/" + figure.name, figure.svg);
   return "figures: " + std::to_string(figures.size()) + " in " + printable(folder) + "\n";
@@ -73,7 +77,7 @@ std::string write_figures(const std::string& folder, const std::vector<Drawing>&
 std::string write_report(const ReportFiles& files, const Findings& findings) {
   std::string where;
   if (!files.svg.empty())
-    where += write_figures(files.svg, drawings_of(findings));
+    where += write_figures(files.svg, drawings_of(findings), files.places);
   if (!files.md.empty()) {
     write_atomically(files.md, summary_of(findings));
     where += "summary: " + printable(files.md) + "\n";

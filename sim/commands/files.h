@@ -21,14 +21,16 @@ std::vector<std::filesystem::path> entries_of(const std::string& folder);
 struct ReportFiles {
   std::string html, svg, md;  // paths; empty: not asked for
   std::string command;        // that makes them again
+  Places places = {};         // all of the command but those of `svg`, whose names come later
 };
 
 // Reads these flags of a command. Throws, before anything is simulated, where a file has no place.
 ReportFiles report_files(const CommandLine& line, Places& places);
 
-// Writes figures into a folder, which is made if need be, and over none that is not ours. Returns a
-// line that says where they are.
-std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures);
+// Writes figures into a folder, which is made if need be, over none that is not ours and none that
+// is reserved. Returns a line that says where they are.
+std::string write_figures(const std::string& folder, const std::vector<Drawing>& figures,
+                          const Places& places);
 
 // Writes them. Returns lines that say where they are.
 std::string write_report(const ReportFiles& files, const Findings& findings);

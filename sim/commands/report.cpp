@@ -126,7 +126,7 @@ int report_history(const std::string& path, const CommandLine& line) {
     std::vector<Drawing> figures;
     for (const Chart& chart : history_charts(history))
       figures.push_back({chart.id + ".svg", svg_of(chart, brief_path(path))});
-    where = write_figures(*folder, figures);
+    where = write_figures(*folder, figures, {});
   }
   if (line.has("json")) {
     nlohmann::ordered_json lines = nlohmann::ordered_json::array();

@@ -15,7 +15,6 @@
 #include "sim/commands/results_json.h"
 #include "sim/options/expand.h"
 #include "sim/page/tables.h"
-#include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
@@ -59,35 +58,51 @@ void refuse_flags_that_do_not_fit(const CommandLine& line, const Request& reques
     throw std::invalid_argument("--out is empty: allowed is the path of a folder");
 }
 
+SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
+                           const Request& request) {
+  SweepCell cell{.scenario = scenario, .exports = request.exports};
+  if (request.keeps) {
+    cell.result_path = path + ".json";
+    cell.learned_path = path;
+  }
+  if (request.traces) {
+    cell.trace_csv = path + ".trace.csv";
+    cell.exports.trace = path + ".trace.json";
+  }
+  return cell;
+}
+
 // What cells read and leave is not for other flags.
-void reserve_files_of_cells(const CommandLine& line, const Sweep& sweep, Places& places) {
+void reserve_files_of_cells(const CommandLine& line, const Request& request, Places& places) {
   for (const std::string& path : line.arguments)
     places.reserve(path, "what this command reads");
   std::set<std::string> read;
-  for (const Scenario& scenario : sweep.cells)
+  for (const Scenario& scenario : request.sweep.cells)
     read.insert({scenario.platform, scenario.model, scenario.cost_table});
   for (const std::string& path : read)
     places.reserve(path, "what this command reads");
-  const std::string out = line.flag("out").value_or("");
   const auto names_files = [&](const char* flag) { return line.flag(flag).value_or("on") != "on"; };
-  if (out.empty() ||
+  if (!request.keeps ||
       std::ranges::none_of(std::array{"html", "trace", "goal", "chakra"}, names_files))
     return;
-  places.reserve(out + "/results.csv", "what --out writes");
-  for (const Scenario& scenario : sweep.cells)
-    places.reserve(out + "/" + cell_name(scenario.written, sweep.swept) + ".json",
-                   "what --out writes");
+  const std::string out = line.flags.at("out") + "/";
+  places.reserve(out + "results.csv", "what --out writes");
+  for (const Scenario& scenario : request.sweep.cells) {
+    const std::string path = out + cell_name(scenario.written, request.sweep.swept);
+    for (const std::string& file : cell_to_simulate(scenario, path, request).kept_files())
+      places.reserve(file, "what --out writes");
+  }
 }
 
 Request request_of(const CommandLine& line, Places& places) {
   Request request{
       .limits = limits_of(line), .sweep = expand(merged_with_file(line)), .jobs = jobs_of(line)};
-  reserve_files_of_cells(line, request.sweep, places);
+  request.keeps = line.has("out");
+  request.traces = line.flag("trace") == "on";
+  reserve_files_of_cells(line, request, places);
   request.exports = exports_of(line, request.sweep, places);
   request.slurm = tasks_of(line) > 0;
   request.share = share_of(line);
-  request.keeps = line.has("out");
-  request.traces = line.has("trace") && request.exports.trace.empty();
   request.resumes = line.has("resume") || request.slurm;
   request.is_part = line.has("share");
   request.json = line.has("json");
@@ -109,29 +124,9 @@ std::optional<Result> finished_result(const SweepCell& cell) {
   return result && is_finished(cell, *result) ? std::move(result) : std::nullopt;
 }
 
-SweepCell cell_to_simulate(const Scenario& scenario, const std::string& path,
-                           const Request& request) {
-  SweepCell cell{.scenario = scenario, .exports = request.exports};
-  if (request.keeps) {
-    cell.result_path = path + ".json";
-    cell.learned_path = path;
-  }
-  if (request.traces) {
-    cell.trace_csv = path + ".trace.csv";
-    cell.exports.trace = path + ".trace.json";
-  }
-  return cell;
-}
-
 // Throws if a file that the cell will leave in --out is there and not a run's.
 void require_files_of_cell_to_be_ours(const SweepCell& cell, const OutFolder& out) {
-  std::vector<std::string> files{cell.result_path};
-  if (!cell.trace_csv.empty())
-    files.insert(files.end(), {cell.trace_csv, cell.exports.trace});
-  if (cell.scenario.learns())
-    for (const LearnedTable& table : learned_tables())
-      files.push_back(cell.learned_path + "." + table.name + ".csv");
-  for (const std::string& file : files)
+  for (const std::string& file : cell.kept_files())
     out.require_ours(fs::path(file).filename());
 }
 
@@ -246,8 +241,9 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
 int run_command(const std::vector<std::string>& arguments) {
   const CommandLine line = command_line("run", arguments);
   Places places;
-  const Request request = request_of(line, places);
+  Request request = request_of(line, places);
   const ReportFiles files = report_files(line, places);
+  request.exports.places = places;
   const OutFolder out(line.flag("out").value_or(""), request.is_part);
   std::vector<RunCell> cells = cells_of(request, out);
   std::vector<RunCell*> missing;

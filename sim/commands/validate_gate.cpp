@@ -58,6 +58,13 @@ struct Bounded {
   }
 };
 
+// With where it is about: GitHub shows it there.
+Verdict at(Verdict verdict, const ValidationFolder& folder, int line = 0) {
+  verdict.file = folder.csv();
+  verdict.line = line;
+  return verdict;
+}
+
 // Fitted rows are no test.
 std::vector<const ValidationRow*> judged_rows(const ValidationFolder& folder) {
   std::vector<const ValidationRow*> rows;
@@ -76,7 +83,8 @@ Verdict verdict_on_worst(const ValidationFolder& folder, const std::string& cell
   std::string now = fmt::format("{:.1f} % of row {}", 100 * worst.error(), worst.label);
   if (beyond > 1)
     now += fmt::format(", and {} more rows", beyond - 1);
-  return Bounded{cell, "worst error", error(&worst), most, {}, now}.verdict();
+  return at(Bounded{cell, "worst error", error(&worst), most, {}, now}.verdict(), folder,
+            worst.line);
 }
 
 // The rows of a baseline as a folder has them, so that medians are made of them in the same way: an
@@ -114,32 +122,34 @@ void judge_rows(const ValidationFolder& folder, const ValidationGate& gate,
     const auto old = std::ranges::find(before, row->label, &ValidationRow::label);
     if (old == before.end()) {
       verdicts.push_back(
-          not_there(name, row->label, "no such row", "there", "rows that the baseline has not"));
+          at(not_there(name, row->label, "no such row", "there", "rows that the baseline has not"),
+             folder, row->line));
       continue;
     }
     const double error = std::abs(old->error());
-    verdicts.push_back(Bounded{name,
-                               row->label,
-                               std::abs(row->error()),
-                               error + gate.worse_by,
-                               {},
-                               fmt::format("{:+.1f} %", 100 * row->error()),
-                               error}
-                           .verdict());
+    verdicts.push_back(at(Bounded{name,
+                                  row->label,
+                                  std::abs(row->error()),
+                                  error + gate.worse_by,
+                                  {},
+                                  fmt::format("{:+.1f} %", 100 * row->error()),
+                                  error}
+                              .verdict(),
+                          folder, row->line));
     before.erase(old);
   }
   for (const ValidationRow& row : before)
     verdicts.push_back(
-        not_there(name, row.label, "a row", "missing", "rows of the baseline that are gone"));
+        at(not_there(name, row.label, "a row", "missing", "rows of the baseline that are gone"),
+           folder));
 }
 
-void judge_median(const std::string& name, const std::vector<ValidationRow>& rows,
-                  const std::vector<ValidationRow>& before, const ValidationGate& gate,
-                  std::vector<Verdict>& verdicts) {
+Verdict verdict_on_median(const std::string& name, const std::vector<ValidationRow>& rows,
+                          const std::vector<ValidationRow>& before, const ValidationGate& gate) {
   const double error = agreement(before).median_error;
-  verdicts.push_back(Bounded{
-      name, "median error", agreement(rows).median_error, error + gate.worse_by, {}, "", error}
-                         .verdict());
+  return Bounded{name, "median error", agreement(rows).median_error, error + gate.worse_by, {},
+                 "",   error}
+      .verdict();
 }
 
 void judge_baseline(const std::vector<ValidationFolder>& folders, const ValidationGate& gate,
@@ -151,9 +161,9 @@ void judge_baseline(const std::vector<ValidationFolder>& folders, const Validati
     all.insert(all.end(), folder.rows.begin(), folder.rows.end());
     judge_rows(folder, gate, verdicts);
     if (const auto before = as_rows(*gate.baseline, names.back()); !before.empty())
-      judge_median(names.back(), folder.rows, before, gate, verdicts);
+      verdicts.push_back(at(verdict_on_median(names.back(), folder.rows, before, gate), folder));
   }
-  judge_median("all folders", all, as_rows(*gate.baseline, ""), gate, verdicts);
+  verdicts.push_back(verdict_on_median("all folders", all, as_rows(*gate.baseline, ""), gate));
   std::vector<std::string> gone;
   for (const ValidationBaseline::Row& row : gate.baseline->rows)
     if (std::ranges::find(names, row.folder) == names.end() &&
@@ -224,10 +234,11 @@ std::vector<Verdict> judge(const std::vector<ValidationFolder>& folders,
       verdicts.push_back(verdict_on_worst(folder, cell, *gate.max_error));
     if (gate.max_median)
       verdicts.push_back(
-          Bounded{cell, "median error", figures.median_error, gate.max_median, {}, ""}.verdict());
+          at(Bounded{cell, "median error", figures.median_error, gate.max_median, {}, ""}.verdict(),
+             folder));
     if (gate.min_tau && figures.rows > 1)  // one row has no order
       verdicts.push_back(
-          Bounded{cell, "Kendall's tau", figures.tau, {}, gate.min_tau, ""}.verdict());
+          at(Bounded{cell, "Kendall's tau", figures.tau, {}, gate.min_tau, ""}.verdict(), folder));
   }
   if (gate.max_median && folders.size() > 1)
     verdicts.push_back(

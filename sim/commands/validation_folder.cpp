@@ -39,7 +39,7 @@ std::string named_by_columns(const Csv& csv, const Csv::Row& row) {
 
 ValidationFolder read_validation_folder(const std::string& path) {
   ValidationFolder folder{.path = path, .rows = {}, .cells = {}};
-  const Csv csv = read_csv(path + "/measured.csv");
+  const Csv csv = read_csv(folder.csv());
   const std::size_t measured = csv.column("measured");
   const std::size_t role = csv.column("role");
   csv.column("source");
@@ -53,7 +53,7 @@ ValidationFolder read_validation_folder(const std::string& path) {
   shared.emplace("repeats", Given{"1", path + "/scenario.cfg:1"});  // unless the folder asks
   for (const Csv::Row& row : csv.rows) {
     GivenOptions given = shared;
-    ValidationRow result{.folder = path};
+    ValidationRow result{.folder = path, .line = row.line};
     result.named = printable(named_by_columns(csv, row));
     for (std::size_t i = 0; i < csv.columns.size(); ++i) {
       const std::string& column = csv.columns[i];

@@ -13,6 +13,8 @@ struct ValidationFolder {
   std::string path;
   std::vector<ValidationRow> rows;
   std::vector<SweepCell> cells;  // one per row
+
+  std::string csv() const { return path + "/measured.csv"; }
 };
 
 // scenario.cfg has the options that all rows of measured.csv share, a row's columns the others; an

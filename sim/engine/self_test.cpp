@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "kernels/io/memory_file.h"
 #include "sim/engine/run.h"
-#include "sim/setup/temporary_file.h"
 
 namespace syncline {
 namespace {
@@ -50,7 +50,7 @@ Setup hosts_alone(const Network& network, const std::string& platform_path) {
 }  // namespace
 
 std::string self_test(const Network& network) {
-  const TemporaryFile file(platform);
+  const MemoryFile file(platform);
   const Setup setup = hosts_alone(network, file.path());
 
   std::vector<KnownTransfer> transfers{

@@ -40,15 +40,16 @@ std::string noscript_of(const std::vector<Drawing>& figures) {
 
 }  // namespace
 
-void require_page_parts() {
+void require_page() {
   if (page_parts::chart_js.empty())
     throw std::runtime_error(
         "--html: this program was built without Chart.js: install libjs-chart.js and build again "
         "(--svg and --md need no Chart.js)");
+  day_of_page();
 }
 
 std::string page_of(const Findings& findings) {
-  require_page_parts();
+  require_page();
   const std::string noscript = noscript_of(drawings_of(findings));
   const std::size_t others = page_parts::chart_js.size() + page_parts::css.size() +
                              page_parts::js.size() + noscript.size();

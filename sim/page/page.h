@@ -21,8 +21,14 @@ struct Findings {
 // Every page and summary of ours begins with this, and nothing of anybody else's does.
 extern const std::string page_begin;
 
-// Throws std::runtime_error where the program was built without Chart.js.
-void require_page_parts();
+// Throws std::runtime_error where no page can be made: the program was built without Chart.js, or
+// day_of_page() throws.
+void require_page();
+
+// The day that a page says it was made: SOURCE_DATE_EPOCH's where it is set, so that a page can be
+// made again to the byte (reproducible-builds.org). Throws std::runtime_error where that is no
+// date.
+std::string day_of_page();
 
 // Strings of the findings are data in it, never markup.
 std::string page_of(const Findings& findings);

@@ -1,10 +1,12 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <ctime>
 #include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "kernels/io/text.h"
 #include "sim/page/drawn_timeline.h"
@@ -111,22 +113,12 @@ Json provenance_of(const std::vector<Result>& results) {
   return rows;
 }
 
-// The day of the report: SOURCE_DATE_EPOCH's where it is set, so that a report can be made again to
-// the byte (reproducible-builds.org).
-std::string today() {
-  const char* given = std::getenv("SOURCE_DATE_EPOCH");
-  const std::time_t now = given == nullptr ? std::time(nullptr) : std::atoll(given);
-  char day[16] = {};
-  std::strftime(day, sizeof day, "%Y-%m-%d", std::gmtime(&now));
-  return day;
-}
-
 // Which program has made it, when, and by which command.
 Json made_of(const Findings& findings) {
   std::vector<std::string> programs;
   for (const Result& result : findings.results)
     found_or_added(programs, result.tool + ", SimGrid " + result.simgrid);
-  return {{"by", fmt::format("{}; {}", fmt::join(programs, " and "), today())},
+  return {{"by", fmt::format("{}; {}", fmt::join(programs, " and "), day_of_page())},
           {"command", printable(findings.command)}};
 }
 
@@ -185,6 +177,22 @@ Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_cas
 }
 
 }  // namespace
+
+std::string day_of_page() {
+  constexpr std::int64_t last = 253'402'300'799;  // of the year 9999
+  std::time_t now = std::time(nullptr);
+  if (const char* given = std::getenv("SOURCE_DATE_EPOCH")) {
+    const auto seconds = number_in<std::int64_t>(given);
+    if (!seconds || *seconds < 0 || *seconds > last)
+      throw std::runtime_error(
+          fmt::format("SOURCE_DATE_EPOCH = {}: allowed are whole seconds since 1970, 0 to {}",
+                      brief(given), last));
+    now = *seconds;
+  }
+  char day[16] = {};
+  std::strftime(day, sizeof day, "%Y-%m-%d", std::gmtime(&now));
+  return day;
+}
 
 std::string page_data(const Findings& findings, std::size_t most_bytes) {
   const std::vector<Result>& results = findings.results;

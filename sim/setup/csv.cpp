@@ -53,6 +53,8 @@ Csv read_csv(const std::string& path) {
   });
   if (csv.columns.empty())
     refuse_file(path, "no line with column names");
+  if (csv.rows.empty())
+    refuse_file(path, "no rows below its column names: allowed are one or more");
   return csv;
 }
 

@@ -31,8 +31,8 @@ struct Csv {
   std::string where(const Row& row) const { return path + ":" + std::to_string(row.line); }
 };
 
-// Throws std::runtime_error: no such file, no column names, a name that stands twice, a row with
-// too few or too many fields.
+// Throws std::runtime_error: no such file, no column names, a name that stands twice, no rows, a
+// row with too few or too many fields.
 Csv read_csv(const std::string& path);
 
 }  // namespace syncline

@@ -15,11 +15,11 @@
 #include <utility>
 #include <xbt/config.hpp>
 
+#include "kernels/io/memory_file.h"
 #include "sim/setup/in_folder_of.h"
 #include "sim/setup/link_factors.h"
 #include "sim/setup/network.h"
 #include "sim/setup/refuse.h"
-#include "sim/setup/temporary_file.h"
 
 namespace syncline {
 namespace sg = simgrid::s4u;
@@ -193,7 +193,7 @@ void load_file(const std::string& path, const std::string& text) {
   loaded_path = path;
   const InFolderOf folder(path);
   if (!text.empty())
-    return engine().load_platform(TemporaryFile(text).path());
+    return engine().load_platform(MemoryFile(text).path());
   const std::filesystem::path file(path);
   engine().load_platform(file.is_absolute() ? path : file.filename().string());
 }

@@ -45,8 +45,8 @@ class Check {
     } else {
       found_.files.push_back(path_);
       const std::string text = read_xml(path_, begun, ended);
-      if (!ignored_.empty())
-        found_.text = without_ignored(text);
+      if (!ignored_.empty() || !blanks_.empty())
+        found_.text = for_simgrid(text);
     }
     warn_of_ignored();
     if (hosts_ == 0)
@@ -59,12 +59,16 @@ class Check {
   }
 
  private:
-  // With blanks in its place, so that lines stay.
-  std::string without_ignored(std::string text) {
+  // With blanks in the place of what is ignored, so that lines stay; and of line ends and tabs in
+  // attributes, which SimGrid would keep, so that it has other names than we do.
+  std::string for_simgrid(std::string text) {
     for (const auto& [from, to] : ignored_)
       for (std::size_t i = from; i < to; ++i)
         if (text[i] != '\n')
           text[i] = ' ';
+    for (const std::size_t i : blanks_)  // CR and LF are one blank
+      text[i] = text.compare(i, 2, "\r\n") == 0 ? '\0' : ' ';
+    std::erase(text, '\0');
     return text;
   }
 
@@ -119,6 +123,7 @@ class Check {
   }
 
   void begin(const XmlElement& element) {
+    blanks_.insert(blanks_.end(), element.blanks.begin(), element.blanks.end());
     if (begins_ignored(element))
       return;
     const auto rule = platform_rules().find(element.name);
@@ -327,6 +332,7 @@ class Check {
   std::size_t slow_links_ = 0;
   int ignoring_ = 0;                                          // elements that are open
   std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // where in the text
+  std::vector<std::size_t> blanks_;                           // there, which XML reads as blanks
   std::map<std::string, int> ignored_what_;                   // how often
 };
 

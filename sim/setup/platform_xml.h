@@ -18,6 +18,8 @@ struct XmlElement {
   std::string text;  // of itself, once it has ended
   // Where it begins in the text, and where it is over, once it has ended.
   std::size_t from = 0, to = 0;
+  // There, line ends and tabs in attributes, which XML reads as blanks.
+  std::vector<std::size_t> blanks = {};
 
   // Empty if there is none.
   std::string attribute(const std::string& wanted) const;

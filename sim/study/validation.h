@@ -10,6 +10,7 @@ namespace syncline {
 struct ValidationRow {
   std::string folder;
   std::string label;  // identifies the row
+  int line = 0;       // in measured.csv
   bool fit = false;   // was used to choose factors, so figures leave it out
   double measured = 0;
   double simulated = 0;

@@ -180,9 +180,12 @@ std::string annotations(const std::vector<Verdict>& verdicts) {
     const bool warns = std::ranges::all_of(
         group.verdicts, [](const Verdict* one) { return one->kind == Kind::warned; });
     const bool at_input = !first.cause.files.empty();
-    std::string where = escaped(at_input ? first.cause.files.front() : first.file, true);
-    if (!at_input && first.line > 0)
-      where += ",line=" + std::to_string(first.line);
+    const std::string& file = at_input ? first.cause.files.front() : first.file;
+    std::string where;
+    if (!file.empty())
+      where = "file=" + escaped(file, true) + ",";
+    if (!file.empty() && !at_input && first.line > 0)
+      where += fmt::format("line={},", first.line);
     const std::string ways = ways_of(group);
     std::string message = escaped(places_of(group) + (ways.empty() ? "" : ": " + ways));
     if (group.verdicts.size() == 1)
@@ -190,7 +193,7 @@ std::string annotations(const std::vector<Verdict>& verdicts) {
                         message_of(first));
     for (const std::string& sentence : first.why)
       message += "%0A" + escaped(sentence);
-    text += fmt::format("::{} file={},title={}::{}\n", warns ? "warning" : "error", where,
+    text += fmt::format("::{} {}title={}::{}\n", warns ? "warning" : "error", where,
                         escaped("syncline: " + group.cause, true), message);
   }
   return text;

@@ -28,6 +28,18 @@ bool is_file_of(const std::string& text, const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> SweepCell::kept_files() const {
+  std::vector<std::string> files;
+  if (!result_path.empty())
+    files.push_back(result_path);
+  if (!trace_csv.empty())
+    files.insert(files.end(), {trace_csv, exports.trace});
+  if (!learned_path.empty() && scenario.learns())
+    for (const LearnedTable& table : learned_tables())
+      files.push_back(learned_path + "." + table.name + ".csv");
+  return files;
+}
+
 std::string tool_version() {
   return "syncline " SYNCLINE_VERSION;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/result.h"
 #include "sim/scenario.h"
@@ -19,6 +20,8 @@ struct SweepCell {
   std::string learned_path = {};
   Exports exports = {};
 
+  // All of these that it may leave.
+  std::vector<std::string> kept_files() const;
   bool keeps_messages() const { return !trace_csv.empty() || exports.any(); }
   bool keeps_trace() const { return !trace_csv.empty() || !exports.trace.empty(); }  // of the run
 };

@@ -1,7 +1,6 @@
 #include "sim/sweep/exports.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <fmt/format.h>
 #include <ostream>
 #include <stdexcept>
@@ -15,8 +14,6 @@
 
 namespace syncline {
 namespace {
-
-namespace fs = std::filesystem;
 
 std::string of_rank(const std::string& chakra, int rank) {
   return chakra + "." + std::to_string(rank) + ".json";
@@ -79,21 +76,17 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places) 
     places.add("--trace", exports.trace, perfetto_begin);
   if (!exports.goal.empty())
     places.add("--goal", exports.goal, goal_begin);
-  if (exports.chakra.empty())
-    return exports;
-  // Without `workers` the platform says how many ranks there are: later, in another process.
-  std::error_code error;
-  for (int rank = 0;
-       scenario.workers ? rank < *scenario.workers
-                        : rank == 0 || fs::exists(of_rank(exports.chakra, rank), error);
-       ++rank)
-    places.add("--chakra", of_rank(exports.chakra, rank), chakra_begin);
   return exports;
 }
 
+void check_exports(const Exports& exports, const Setup& setup) {
+  Places places = exports.places;
+  const auto workers = static_cast<int>(setup.traffic.cluster.workers.size());
+  for (int rank = 0; rank < workers && !exports.chakra.empty(); ++rank)
+    places.add("--chakra", of_rank(exports.chakra, rank), chakra_begin);
+}
+
 void write_exports(const Exports& exports, const Setup& setup, const Trace& trace) {
-  for (int rank = 0; rank < trace.workers && !exports.chakra.empty(); ++rank)
-    require_ours("--chakra", of_rank(exports.chakra, rank), chakra_begin);
   if (!exports.trace.empty())
     write_atomically(exports.trace, [&](std::ostream& out) { write_perfetto(trace, out); });
   if (!exports.goal.empty())

@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/wait.h>
@@ -14,6 +16,8 @@
 
 namespace syncline {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::size_t most_bytes_of_git = 10'000'000;
 constexpr int no_such_program = 127;
@@ -43,8 +47,47 @@ void read_both(const std::array<int, 2>& ends, std::array<std::string, 2>& texts
   }
 }
 
+// As `git rev-parse --local-env-vars` lists them.
+constexpr std::array variables_of_repositories{"GIT_ALTERNATE_OBJECT_DIRECTORIES",
+                                               "GIT_COMMON_DIR",
+                                               "GIT_CONFIG",
+                                               "GIT_CONFIG_COUNT",
+                                               "GIT_CONFIG_PARAMETERS",
+                                               "GIT_DIR",
+                                               "GIT_GRAFT_FILE",
+                                               "GIT_IMPLICIT_WORK_TREE",
+                                               "GIT_INDEX_FILE",
+                                               "GIT_INTERNAL_SUPER_PREFIX",
+                                               "GIT_NO_REPLACE_OBJECTS",
+                                               "GIT_OBJECT_DIRECTORY",
+                                               "GIT_PREFIX",
+                                               "GIT_REPLACE_REF_BASE",
+                                               "GIT_SHALLOW_FILE",
+                                               "GIT_WORK_TREE"};
+
+// Git obeys the folder alone: not a repository that the environment names, as in a hook of git.
+// What the settings of a repository could make it run or fetch is switched off; it writes nothing.
+void seal() {
+  for (const char* name : variables_of_repositories)
+    unsetenv(name);
+  for (const auto& [name, value] : {std::pair{"GIT_OPTIONAL_LOCKS", "0"},
+                                    {"GIT_NO_LAZY_FETCH", "1"},
+                                    {"GIT_ALLOW_PROTOCOL", ""},
+                                    {"GIT_TERMINAL_PROMPT", "0"}})
+    setenv(name, value, 1);
+}
+
+const std::vector<std::string> sealed_git{"git",
+                                          "-c",
+                                          "safe.bareRepository=explicit",
+                                          "-c",
+                                          "core.fsmonitor=false",
+                                          "-c",
+                                          "core.hooksPath=/dev/null"};
+
 Answer git(const std::string& folder, const std::vector<std::string>& arguments) {
-  std::vector<std::string> all{"git", "--no-optional-locks", "-C", folder};
+  std::vector<std::string> all = sealed_git;
+  all.insert(all.end(), {"-C", folder});
   all.insert(all.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& argument : all)
@@ -59,6 +102,7 @@ Answer git(const std::string& folder, const std::vector<std::string>& arguments)
   if (pid == 0) {
     dup2(out[1], STDOUT_FILENO);
     dup2(said[1], STDERR_FILENO);
+    seal();
     execvp("git", argv.data());
     _exit(no_such_program);
   }
@@ -79,12 +123,39 @@ Answer git(const std::string& folder, const std::vector<std::string>& arguments)
   return answer;
 }
 
+[[noreturn]] void refuse_folder(const std::string& folder, const std::string& why) {
+  throw std::runtime_error(brief_path(folder) + ": git knows no commits of it (" + why +
+                           "): allowed is a folder of a repository");
+}
+
+// A commit can bring a folder that git takes for a bare repository, whose settings it would obey.
+// Git knows safe.bareRepository from 2.38 on.
+void refuse_bare_repository(const std::string& folder) {
+  std::error_code error;
+  const auto has = [&](const fs::path& path) { return fs::exists(path, error); };
+  for (fs::path at = fs::weakly_canonical(folder, error); !has(at / ".git");
+       at = at.parent_path()) {
+    if (has(at / "HEAD") && (has(at / "commondir") || (has(at / "objects") && has(at / "refs"))))
+      refuse_folder(folder, "its HEAD, objects and refs in " + brief_path(at.string()) +
+                                " are a bare repository, as a commit can bring one");
+    if (at == at.parent_path())
+      return;
+  }
+}
+
 void require_repository(const std::string& folder) {
+  refuse_bare_repository(folder);
   const Answer answer = git(folder, {"rev-parse", "--is-inside-work-tree"});
   if (answer.code != 0 || trimmed(answer.out) != "true")
-    throw std::runtime_error(brief_path(folder) + ": git knows no commits of it (" +
-                             brief(answer.said.empty() ? "no work tree" : answer.said) +
-                             "): allowed is a folder of a repository");
+    refuse_folder(folder, answer.said.empty() ? "no work tree" : brief(answer.said));
+}
+
+// What git prints. Throws where it refuses.
+std::string printed(const std::string& folder, const std::vector<std::string>& arguments) {
+  Answer answer = git(folder, arguments);
+  if (answer.code != 0)
+    refuse_folder(folder, brief(answer.said));
+  return std::move(answer.out);
 }
 
 }  // namespace
@@ -102,24 +173,28 @@ std::string commit_named(const std::string& ref, const std::string& folder) {
 
 std::optional<std::string> text_at(const std::string& commit, const std::string& folder,
                                    const std::string& file) {
-  const std::string name = commit + ":./" + file;
-  if (git(folder, {"cat-file", "-e", name}).code != 0)
+  if (printed(folder, {"ls-tree", "--name-only", commit, "--", file}).empty())
     return std::nullopt;
+  const std::string name = commit + ":./" + file;
   Answer answer = git(folder, {"cat-file", "blob", name});
   if (answer.code != 0 || answer.out.size() > most_bytes_of_git)
-    throw std::runtime_error(brief(name) + ": cannot be read: " +
-                             (answer.code != 0 ? brief(answer.said) : "more than 10 MB"));
+    throw std::runtime_error(
+        brief(name) + ": cannot be read: " +
+        (answer.code != 0
+             ? brief(answer.said) +
+                   "; a partial clone has not all files of a commit: allowed is a whole one"
+             : "more than 10 MB"));
   return std::move(answer.out);
 }
 
 std::string commit_of(const std::string& folder) {
   require_repository(folder);
-  const Answer answer =
-      git(folder, {"describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"});
-  if (answer.code != 0)
-    throw std::runtime_error(brief_path(folder) + ": git knows no commits of it (" +
-                             brief(answer.said) + "): allowed is a folder of a repository");
-  return trimmed(answer.out);
+  const std::string commit =
+      trimmed(printed(folder, {"rev-parse", "--verify", "--short=12", "HEAD^{commit}"}));
+  // Of a submodule its commit alone counts: git would start itself in each.
+  const std::string differ = printed(
+      folder, {"status", "--porcelain", "--untracked-files=no", "--ignore-submodules=dirty"});
+  return commit + (differ.empty() ? "" : "-dirty");
 }
 
 }  // namespace syncline

@@ -1,4 +1,5 @@
-// What git has of a folder: the commit that it is at, and files of other commits.
+// What git has of a folder: the commit that it is at, and files of other commits. Git is called so
+// that it runs nothing, fetches nothing and writes nothing, whatever a commit has brought.
 #pragma once
 
 #include <optional>

@@ -51,17 +51,21 @@ std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
   else if (scenario.compresses())  // the hosts' devices choose among all tables
     for (const std::string& name : names_in("kernels/profiles", ".csv"))
       tables.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
-  return {{"platform_file", platform.files},
-          {"model_file", {scenario.model}},
-          {"throughput_file", {data_root() + "/models/throughput.csv"}},
-          {"cost_table_file", tables},
-          {"devices_file", {data_root() + "/platforms/devices.csv"}},
-          {"frameworks_file", scenario.framework.name.empty()
-                                  ? std::vector<std::string>()
-                                  : std::vector{data_root() + "/platforms/frameworks.csv"}},
-          {"data_file", scenario.learns()
-                            ? data_files(scenario.learning.data, scenario.learning.data_folder)
-                            : std::vector<std::string>()}};
+  const auto read_if = [](bool is_read, const std::string& file) {
+    return is_read ? std::vector{data_root() + file} : std::vector<std::string>();
+  };
+  return {
+      {"platform_file", platform.files},
+      {"model_file", {scenario.model}},
+      {"throughput_file", read_if(true, "/models/throughput.csv")},
+      {"cost_table_file", tables},
+      {"devices_file", read_if(true, "/platforms/devices.csv")},
+      {"frameworks_file", read_if(!scenario.framework.name.empty(), "/platforms/frameworks.csv")},
+      {"server_software_file",
+       read_if(scenario.server_software.overhead_s > 0, "/platforms/server-software.csv")},
+      {"data_file", scenario.learns()
+                        ? data_files(scenario.learning.data, scenario.learning.data_folder)
+                        : std::vector<std::string>()}};
 }
 
 std::string inputs_of(const Scenario& scenario, const PlatformFile& platform) {

@@ -12,9 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Where a file is written: what links lead to need not be there yet.
 std::string without_detours(const std::string& path) {
   std::error_code error;
-  const fs::path plain = fs::weakly_canonical(fs::absolute(path, error), error);
+  fs::path plain = fs::absolute(path, error);
+  for (int links = 0; links < 40 && fs::is_symlink(fs::symlink_status(plain, error)); ++links)
+    plain = plain.parent_path() / fs::read_symlink(plain, error);
+  plain = fs::weakly_canonical(plain, error);
   return error ? path : plain.string();
 }
 
@@ -42,10 +46,14 @@ void Places::reserve(const std::string& path, const std::string& is) {
     reserved_.emplace(without_detours(path), is);
 }
 
-void Places::add(const std::string& flag, const std::string& path, const std::string& begin) {
+void Places::require_free(const std::string& flag, const std::string& path) const {
   if (const auto taken = reserved_.find(without_detours(path)); taken != reserved_.end())
     throw std::runtime_error(flag + " " + brief_path(path) + ": is " + taken->second +
                              ": allowed is another name");
+}
+
+void Places::add(const std::string& flag, const std::string& path, const std::string& begin) {
+  require_free(flag, path);
   require_ours(flag, path, begin);
   try {
     check_place(path);

@@ -17,6 +17,8 @@ class Places {
   // The flag puts a file here that begins so. Throws std::runtime_error, one line, if it cannot be
   // written, is reserved, or is there and was not written by syncline. Reserves it.
   void add(const std::string& flag, const std::string& path, const std::string& begin);
+  // Throws std::runtime_error, one line, if the path of this flag is reserved.
+  void require_free(const std::string& flag, const std::string& path) const;
 
  private:
   std::map<std::string, std::string> reserved_;  // what is at a path without links and detours

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <new>
 #include <poll.h>
-#include <regex>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,12 +109,49 @@ Child start(const std::function<std::string()>& job, std::size_t number) {
   return {.job = number, .pid = pid, .pipes = {result[0], printed[0]}, .texts = {}};
 }
 
+constexpr std::size_t most_bytes_of_message = 1000;
+constexpr std::string_view blanks = " \t\n\v\f\r";
+
 // Makes blanks and line ends single blanks, and removes SimGrid's frames of asterisks.
 std::string joined_lines(const std::string& text) {
-  static const std::regex frame(R"(\*{3,})");
-  static const std::regex blanks(R"(\s+)");
-  const std::string line = std::regex_replace(std::regex_replace(text, frame, ""), blanks, " ");
+  std::string line;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t same = std::min(text.find_first_not_of(text[i], i), text.size()) - i;
+    const bool is_frame = text[i] == '*' && same >= 3;
+    if (blanks.find(text[i]) == blanks.npos)
+      line.append(is_frame ? 0 : same, text[i]);
+    else if (!line.ends_with(' '))
+      line += ' ';
+    i += same;
+  }
   return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
+// Takes "[...]" off, and the blanks behind it, where the text begins with it and it ends with this.
+bool take_brackets(std::string_view& text, std::string_view ending) {
+  const std::size_t end = text.starts_with('[') ? text.find(']') : text.npos;
+  if (end == text.npos || !text.substr(0, end + 1).ends_with(ending))
+    return false;
+  text.remove_prefix(std::min(text.find_first_not_of(blanks, end + 1), text.size()));
+  return true;
+}
+
+// "./src/x.cpp:123:", and the blanks behind it.
+void take_source_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find_first_of(blanks), text.size());
+  const std::string_view word = text.substr(0, end);
+  const std::size_t colon = word.empty() ? word.npos : word.rfind(':', word.size() - 2);
+  if (word.ends_with(':') && word.find("/src/") != word.npos && colon != word.npos &&
+      colon + 2 < word.size() && word.find_first_not_of("0123456789", colon + 1) == word.size() - 1)
+    text.remove_prefix(std::min(text.find_first_not_of(blanks, end), text.size()));
+}
+
+bool is_noise(std::string_view line) {
+  for (const char* begin : {"Backtrace", "  ->", "Aborted", "terminate called", "See https"})
+    if (line.starts_with(begin))
+      return true;
+  return line.find_first_not_of(blanks) == line.npos ||
+         line.find("Display all variables") != line.npos;
 }
 
 Outcome outcome_of(const Child& child, int status) {
@@ -252,17 +289,19 @@ std::string run_child(const std::function<std::string()>& job) {
 }
 
 std::string first_message_in(const std::string& printed) {
-  // "[0.000000] ./src/x.cpp:123: [topic/CRITICAL] What happened" and "Parse error at file:3: What"
-  static const std::regex decoration(
-      R"(^(\[[^\]]*\]\s*)*(\S*/src/\S+:\d+:\s*)?(\[[^\]]*/(CRITICAL|ERROR)\]\s*)?)");
-  static const std::regex noise(
-      R"(^(Backtrace|  ->|Aborted|terminate called|See https|\s*$|.*Display all variables).*)");
   std::istringstream lines(printed);
-  std::string line;
-  while (std::getline(lines, line)) {
-    line = std::regex_replace(line, decoration, "", std::regex_constants::format_first_only);
-    if (!std::regex_match(line, noise))
-      return line;
+  for (std::string line; std::getline(lines, line);) {
+    // "[0.000000] ./src/x.cpp:123: [topic/CRITICAL] What happened"
+    std::string_view message = line;
+    while (take_brackets(message, "]")) {
+    }
+    take_source_line(message);
+    if (!take_brackets(message, "/CRITICAL]"))
+      take_brackets(message, "/ERROR]");
+    if (!is_noise(message))
+      return message.size() > most_bytes_of_message
+                 ? std::string(message.substr(0, most_bytes_of_message)) + "..."
+                 : std::string(message);
   }
   return "";
 }

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -35,6 +34,12 @@ void require_sbatch() {
   throw std::runtime_error(
       "--slurm: there is no sbatch in PATH: allowed is a machine that submits to Slurm; elsewhere "
       "leave --slurm out, or start --share 1/N to N/N yourself");
+}
+
+std::string with_each_replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
 }
 
 // The command that each task runs. It goes on with what is there, so that a task that Slurm starts
@@ -113,8 +118,7 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
   if (line.has("jobs"))
     command += " --cpus-per-task=" + std::to_string(jobs_of(line));
   // In its name % is the beginning of what Slurm fills in.
-  const std::string log =
-      std::regex_replace(fs::absolute(logs).string(), std::regex("%"), "%%") + "/%A_%a.log";
+  const std::string log = with_each_replaced(fs::absolute(logs).string(), "%", "%%") + "/%A_%a.log";
   command += " --output=" + quoted(log) + " --wrap=" + quoted(command_of_task(line, tasks));
   const Answer answer = printed_by(command + " 2>&1");
   const std::vector<std::string> lines = split(trimmed(answer.text), '\n');
@@ -137,7 +141,7 @@ void submit(const CommandLine& line, const std::vector<std::size_t>& cells) {
 }
 
 std::string quoted(const std::string& word) {
-  return "'" + std::regex_replace(word, std::regex("'"), R"('\'')") + "'";
+  return "'" + with_each_replaced(word, "'", R"('\'')") + "'";
 }
 
 std::string in_shell(const std::string& word) {

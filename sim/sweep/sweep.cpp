@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <regex>
+#include <optional>
 #include <stdexcept>
 #include <unistd.h>
+#include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/engine/self_test.h"
@@ -29,6 +30,29 @@ std::string answer_of(const SimulatedCell& cell) {
   if (!cell.not_written.empty())
     return is_unwritten + cell.not_written;
   return cell.result ? text_of(*cell.result) : is_long + std::to_string(cell.waits_s);
+}
+
+std::string unquoted(const std::string& name) {
+  const std::size_t quotes = name.starts_with('\'') ? 1 : 0;
+  return name.substr(quotes, name.size() - quotes - (name.ends_with('\'') ? quotes : 0));
+}
+
+// The two hosts of SimGrid's "No route from 'a' to 'b'.". It says so where a message is sent, which
+// may be after all that we have looked at.
+std::optional<std::pair<std::string, std::string>> without_route(const std::string& error) {
+  for (const std::string begin :
+       {"You're trying to send data from ", "No route from ", "Bad gateways for route from "}) {
+    const std::size_t to = error.starts_with(begin) ? error.find(" to ", begin.size()) : error.npos;
+    if (to == error.npos)
+      continue;
+    std::string last = error.substr(to + 4);
+    if (const std::size_t end = last.find(" but there is no "); end != last.npos)
+      last.resize(end);
+    else if (last.ends_with('.'))
+      last.pop_back();
+    return std::pair(unquoted(error.substr(begin.size(), to - begin.size())), unquoted(last));
+  }
+  return std::nullopt;
 }
 
 void test_simgrid() {
@@ -103,12 +127,9 @@ void simulate_all(const std::vector<SweepCell>& cells, int at_once, const Limits
 }
 
 std::string error_of(const Scenario& scenario, const Outcome& outcome) {
-  // SimGrid says this where a message is sent, which may be after all that we have looked at.
-  static const std::regex no_path(
-      "(?:You're trying to send data|No route|Bad gateways for route) from '?(.*?)'? to "
-      "'?(.*?)'?(?: but there is no .*|[.]|)");
-  if (std::smatch ends; std::regex_match(outcome.error, ends, no_path))
-    return "platform " + scenario.platform + ": hosts " + ends[1].str() + " and " + ends[2].str() +
+  if (const auto ends = without_route(outcome.error))
+    return "platform " + scenario.platform + ": hosts " + brief(ends->first) + " and " +
+           brief(ends->second) +
            " have no route between them: allowed are platforms with one for each message";
   // The message of a thrown error names the file; what SimGrid prints before it aborts may not.
   if (!outcome.aborted)

@@ -221,5 +221,24 @@ TEST_F(Bless, RefusesAFileWhoseNameHasBlanksAtItsEnds) {
   }
 }
 
+// The program has read the file and will write it again.
+TEST_F(Bless, LosesNothingThatIsWrittenMeanwhile) {
+  edit("c/platform.xml", "id=\"a-nic\" bandwidth=\"1GBps\"", "id=\"a-nic\" bandwidth=\"0.5GBps\"");
+  const Program program({"check", "c", "--bless", "--because", "slower"}, folder_.path());
+  program.wait_for_child();
+  const std::string edited = "# mine\n" + expected_;
+  folder_.write("c/expected.csv", edited);
+  const Ended ended = program.wait();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(ended.err,
+            "syncline: c/expected.csv: has changed while cells were simulated: allowed is --bless "
+            "again\n");
+  EXPECT_EQ(text_of(folder_.path("c/expected.csv")), edited);
+  EXPECT_EQ(bless("slower").code, 0);
+  const std::string blessed = text_of(folder_.path("c/expected.csv"));
+  EXPECT_TRUE(blessed.starts_with("# mine\n"));
+  expect_mentions(blessed, {",slower\n"});
+}
+
 }  // namespace
 }  // namespace syncline

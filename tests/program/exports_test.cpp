@@ -98,15 +98,50 @@ TEST(FilesOfFlags, ReplaceWhatSynclineHasWritten) {
 
 TEST(FilesOfFlags, AreEachAnother) {
   const TemporaryFolder folder;
-  for (const std::vector<std::string>& more :
-       std::vector<std::vector<std::string>>{{"--html", "f", "--goal", "f"},
-                                             {"--html", "./f", "--goal", "f"},
-                                             {"--out", "o", "--html", "o/results.csv"},
-                                             {"--trace=w.0.json", "--chakra", "w"}}) {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--html", "f", "--goal", "f"},
+           {"--html", "./f", "--goal", "f"},
+           {"--out", "o", "--html", "o/results.csv"},
+           {"--trace=w.0.json", "--chakra", "w"},
+           {"--goal", "w.1.json", "--chakra", "w"},
+           {"--html", "w.1.json", "--chakra", "w"},
+           {"--out", "o", "--trace", "--html", "o/result.trace.csv"},
+           {"--out", "o", "--goal", "o/result.json"}}) {
     const Ended ended = exported(folder, more);
     EXPECT_EQ(ended.code, 2) << more.back();
     expect_mentions(ended.err, {"allowed is another name"});
     EXPECT_TRUE(listing_of(folder.path()).empty()) << more.back();
+  }
+}
+
+// Neither of them need be there yet.
+TEST(FilesOfFlags, AreEachAnotherBehindLinks) {
+  const TemporaryFolder folder;
+  std::filesystem::create_symlink("g.goal", folder.path("link"));
+  std::filesystem::create_symlink("g.goal", folder.path("w.1.json"));
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--goal", "g.goal", "--html", "link"}, {"--goal", "g.goal", "--chakra", "w"}}) {
+    const Ended ended = exported(folder, more);
+    EXPECT_EQ(ended.code, 2) << more.back();
+    expect_mentions(ended.err, {"is what --goal writes: allowed is another name"});
+    EXPECT_EQ(listing_of(folder.path()).size(), 2U);
+  }
+}
+
+// A figure's name is known when it is drawn.
+TEST(FilesOfFlags, AreNoFigures) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(exported(folder, {"--batch", "1,2", "--out", "o"}).code, 0);
+  EXPECT_EQ(run_program({"report", "o", "--svg", "figures"}, folder.path()).code, 0);
+  const std::string name = files_of(folder.path("figures")).begin()->first;
+  std::filesystem::remove_all(folder.path("figures"));
+  std::filesystem::create_directory(folder.path("figures"));
+  for (const char* flag : {"--md", "--html"}) {
+    const Ended ended =
+        run_program({"report", "o", "--svg", "figures", flag, "figures/" + name}, folder.path());
+    EXPECT_EQ(ended.code, 2);
+    expect_mentions(ended.err, {"--svg figures/" + name + ": is what " + flag + " writes"});
+    EXPECT_TRUE(listing_of(folder.path("figures")).empty());
   }
 }
 

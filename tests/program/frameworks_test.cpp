@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/setup/files.h"
-#include "tests/program/program.h"
+#include "tests/program/installation.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 
@@ -82,28 +81,18 @@ TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
 TEST(Framework, GivesAScheduleAndItsSettings) {
   namespace fs = std::filesystem;
   const TemporaryFolder folder;
-  const fs::path root = fs::path(folder.path()) / "share/syncline";
-  for (const char* path :
-       {"models/throughput.csv", "models/resnet50.csv", "platforms/two-hosts.xml",
-        "platforms/devices.csv", "platforms/frameworks.csv"}) {
-    fs::create_directories((root / path).parent_path());
-    fs::copy_file(fs::path(data_root()) / path, root / path);
-  }
-  fs::create_directory(folder.path("bin"));
-  fs::copy_file(SYNCLINE_PROGRAM, folder.path("bin/syncline"));
-  folder.write("share/syncline/platforms/frameworks.csv",
-               "framework,from,option,value,source\n"
-               "pytorch-fsdp,2.1,schedule,fsdp,one\n"
-               "pytorch-fsdp,2.1,zero,2,two\n"
-               "pytorch-fsdp,2.1,prefetch,0,three\n");
+  const Installation program;
+  program.write("platforms/frameworks.csv",
+                "framework,from,option,value,source\n"
+                "pytorch-fsdp,2.1,schedule,fsdp,one\n"
+                "pytorch-fsdp,2.1,zero,2,two\n"
+                "pytorch-fsdp,2.1,prefetch,0,three\n");
   const auto run = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{
         "run",          "--model", "resnet50",    "--platform",   "two-hosts", "--throughput", "9",
         "--iterations", "1",       "--framework", "pytorch-fsdp", "--out",     "out"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    const Ended ended = Program(
-                            arguments, folder.path(), [] {}, folder.path("bin/syncline"))
-                            .wait();
+    const Ended ended = program.run(arguments, folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err;
     return nlohmann::json::parse(text_of(folder.path("out/result.json")));
   };
@@ -118,8 +107,8 @@ TEST(Framework, GivesAScheduleAndItsSettings) {
   run({"--resume"});
   EXPECT_EQ(when(), written) << "nothing has changed";
   for (const char* table : {"frameworks", "devices"}) {
-    const std::string path = std::string("share/syncline/platforms/") + table + ".csv";
-    folder.write(path, "# new\n" + text_of(folder.path(path)));
+    const std::string path = std::string("platforms/") + table + ".csv";
+    program.write(path, "# new\n" + text_of(program.data(path)));
     run({"--resume"});
     EXPECT_NE(when(), written) << table;
     written = when();

@@ -60,6 +60,28 @@ TEST_F(HistoryOf, ACommitHasItsRowsOnceAndSaysWhereFilesDiffer) {
   expect_mentions(twice.substr(once.size()), {"-dirty,ring,throughput_samples_per_s,"});
 }
 
+// Each reads the file and writes it again: once, one of them lost the other's rows.
+TEST_F(HistoryOf, TwoAtOnceHasTheRowsOfBoth) {
+  folder_.write("history.csv", "commit,cell,figure,value\n000000000000,old,runs,1\n");
+  for (const std::string other : {"d", "e"}) {
+    std::filesystem::copy(folder_.path("c"), folder_.path(other));
+    for (const char* file : {"ring.cfg", "topk.cfg", "expected.csv"})
+      std::filesystem::remove(folder_.path(other + "/" + file));
+    std::filesystem::rename(folder_.path(other + "/ssp.cfg"),
+                            folder_.path(other + "/ssp-" + other + ".cfg"));
+    EXPECT_EQ(run_program({"check", other, "--bless", "--because", "x"}, folder_.path()).code, 0);
+  }
+  const Program one({"check", "d", "--history", "history.csv"}, folder_.path());
+  const Program two({"check", "e", "--history", "history.csv"}, folder_.path());
+  EXPECT_EQ(keep().code, 0);
+  EXPECT_EQ(one.wait().code, 0);
+  EXPECT_EQ(two.wait().code, 0);
+  const std::string text = text_of(folder_.path("history.csv"));
+  EXPECT_EQ(lines_in(text), 2U + 3 + 1 + 1) << text;
+  expect_mentions(text,
+                  {"000000000000,old,runs,1\n", ",ring,", ",topk,", ",ssp,", ",ssp-d,", ",ssp-e,"});
+}
+
 TEST_F(HistoryOf, IsNoOtherFileAndNeedsARepository) {
   const auto refused = [&](const Ended& ended) {
     EXPECT_EQ(ended.code, 2);

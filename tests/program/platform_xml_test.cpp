@@ -308,6 +308,37 @@ TEST(PlatformWarnings, SayOnceWhatIsIgnored) {
   EXPECT_EQ(figures(full), figures(plain));
 }
 
+// XML reads them as blanks, and SimGrid would have other names than we do. CR and LF are one.
+TEST(PlatformNames, HaveABlankWhereTheFileHasALineEndOrATab) {
+  const auto report = [](const std::string& xml) {
+    const TemporaryFolder folder;
+    folder.write("p.xml", xml);
+    const Ended ended = run_program({"run", "--model", "resnet50", "--throughput", "10",
+                                     "--iterations", "3", "--platform", "p.xml", "--out", "o"},
+                                    folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(run_program({"report", "o"}, folder.path()).code, 0);
+    return ended.out;
+  };
+  const auto with = [](const std::string& blank) {
+    std::string xml = platform({.host = "speed=\"1Tf\"><prop id=\"node\" value=\"x" + blank +
+                                        "y\"/><prop id=\"remote_disk\" value=\"1\"/></host><host "
+                                        "id=\"c" +
+                                        blank +
+                                        "d\" speed=\"1Tf\"><prop id=\"role\" "
+                                        "value=\"none\"/></host><router id=\"r\""});
+    for (const std::string of : {"link id=\"l", "link_ctn id=\"l"})
+      xml.insert(xml.find(of) + of.size(), blank + "k");
+    return xml;
+  };
+  const std::string plain = report(with(" "));
+  expect_mentions(plain, {"l k"});
+  for (const char* blank : {"\n", "\t", "\r\n", "\r"})
+    EXPECT_EQ(report(with(blank)), plain) << testing::PrintToString(blank);
+  EXPECT_NE(report(with("  ")), plain);
+  expect_refused({"ALineEndByItsNumber", with("&#10;"), {"p.xml:5", "without control characters"}});
+}
+
 TEST(PlatformProfiles, BesideThePlatformCountNotThoseWhereTheProgramStarts) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path("sub"));

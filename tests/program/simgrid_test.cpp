@@ -7,6 +7,7 @@
 #include "sim/sweep/sweep.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
+#include "tests/unit/no_nameless_files.h"
 
 namespace syncline {
 namespace {
@@ -17,6 +18,18 @@ std::string self_test_with(const std::vector<std::string>& settings) {
 
 TEST(SelfTest, FindsNothingWrongInThisSimGrid) {
   EXPECT_EQ(run_child([] { return self_test(find_network("exact")); }), "");
+}
+
+// A full or read-only /tmp, or another's, is not SimGrid's fault: what writes nothing needs none.
+TEST(SelfTest, NeedsNoFileSystem) {
+  for (const std::string platform : {"two-hosts", "dgx:nodes=2"})
+    for (const std::string command : {"run", "explain"}) {
+      const Ended ended = run_program(
+          {command, "--model", "resnet20", "--throughput", "100", "--platform", platform}, "/",
+          refuse_new_files);
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      expect_mentions(ended.out, {"resnet20"});
+    }
 }
 
 TEST(SelfTest, SaysWhatTookHowLongAndWhatIsRight) {

@@ -1,10 +1,22 @@
-// Data that are learned are inputs like models and platforms: once, relabelled images kept the old
-// loss with --resume, and `check` said that the program had changed.
+// Every file that a run opens is an input of its result: once, relabelled images kept the old loss
+// with --resume, another table of servers kept the old throughput, and `check` said that the
+// program had changed.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
 #include <string>
+#include <sys/inotify.h>
 
-#include "tests/program/program.h"
+#include "sim/commands/commands.h"
+#include "sim/commands/help.h"
+#include "sim/options/expand.h"
+#include "sim/setup/platform_check.h"
+#include "sim/study/cause.h"
+#include "sim/sweep/inputs.h"
+#include "tests/program/checked_folder.h"
+#include "tests/program/installation.h"
+#include "tests/program/refused_platform.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 
@@ -26,6 +38,173 @@ void write_images(const TemporaryFolder& folder, bool labels_fit,
     folder.write(images_folder + "/" + part + "-images-idx3-ubyte", images);
     folder.write(images_folder + "/" + part + "-labels-idx1-ubyte", labels);
   }
+}
+
+namespace fs = std::filesystem;
+
+// The files of some folders that anybody has opened.
+class OpenedFiles {
+ public:
+  OpenedFiles(const Installation& program, const TemporaryFolder& own) {
+    const std::string root = program.data("");
+    std::vector<fs::path> folders{own.path(), root};
+    for (const std::string& place : {own.path(), root})
+      for (const auto& entry : fs::recursive_directory_iterator(place))
+        if (entry.is_directory())
+          folders.push_back(entry.path());
+    for (const fs::path& folder : folders) {
+      const std::string name = folder.string().starts_with(root)
+                                   ? folder.lexically_relative(root)
+                                   : folder.lexically_relative(own.path());
+      name_of_[inotify_add_watch(watch_, folder.c_str(), IN_OPEN)] = name == "." ? "" : name + "/";
+    }
+    EXPECT_FALSE(name_of_.contains(-1)) << "no watch";
+  }
+  ~OpenedFiles() { close(watch_); }
+  OpenedFiles(const OpenedFiles&) = delete;
+  OpenedFiles& operator=(const OpenedFiles&) = delete;
+
+  // Since it was asked before.
+  std::set<std::string> take() const {
+    std::set<std::string> names;
+    alignas(inotify_event) std::array<char, 65536> buffer{};
+    for (ssize_t size = 0; (size = read(watch_, buffer.data(), buffer.size())) > 0;)
+      for (ssize_t i = 0; i < size;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(buffer.data() + i);
+        if ((event->mask & IN_ISDIR) == 0 && event->len > 0)
+          names.insert(name_of_.at(event->wd) + event->name);
+        i += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    return names;
+  }
+
+ private:
+  int watch_ = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  std::map<int, std::string> name_of_;
+};
+
+// What inputs_of() makes a fingerprint of, by the names that OpenedFiles has.
+std::set<std::string> listed_inputs(const Sweep& sweep, const TemporaryFolder& own) {
+  std::set<std::string> names;
+  for (const Scenario& scenario : sweep.cells)
+    for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform))) {
+      EXPECT_TRUE(std::ranges::count(noted_inputs, kind) > 0) << "check has no note of " << kind;
+      for (const std::string& file : files) {
+        const fs::path path = fs::absolute(file);
+        names.insert(path.lexically_relative(path.string().starts_with(own.path()) ? own.path()
+                                                                                   : data_root()));
+      }
+    }
+  return names;
+}
+
+void expect_all_listed(const std::set<std::string>& opened, const std::set<std::string>& listed,
+                       const std::string& of) {
+  for (const std::string& name : opened)
+    EXPECT_TRUE(listed.contains(name)) << of << " opens " << name;
+}
+
+Arguments words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+Sweep sweep_of(const Arguments& arguments) {
+  return expand(merged_with_file(command_line("run", arguments)));
+}
+
+// A run, with files of the user's own and with every file of the program's that can be asked for.
+TEST(InputsOfAResult, AreAllFilesThatARunOpens) {
+  const Installation program;
+  const TemporaryFolder own;
+  write_images(own, true);
+  own.write("rows.txt", "0 1e9\n");
+  own.write("p.xml", with_file("bandwidth_file", "rows.txt"));
+  own.write("m.csv", checked_model);
+  own.write("costs.csv", checked_cost_table());
+  const OpenedFiles opened(program, own);
+  fs::current_path(own.path());
+  std::set<std::string> all;
+  for (const std::string line :
+       {"--platform two-hosts --model resnet20 --device v100 --framework pytorch-ddp --price 1",
+        "--platform two-hosts --model resnet50 --throughput 9 --schedule asp "
+        "--server-overhead tensorflow-1.10",
+        "--platform p.xml --model m.csv --throughput 9 --compressor topk --density 0.01 "
+        "--device costs.csv --price 1",
+        "--platform dgx:nodes=2 --model resnet50 --device v100 --compressor topk --density 0.01",
+        "--platform two-hosts --throughput 9 --learn digits",
+        "--platform two-hosts --throughput 9 --learn softmax --data images --batch 5"}) {
+    Arguments arguments = words_of(line + " --iterations 2 --warmup 0");
+    const std::set<std::string> listed = listed_inputs(sweep_of(arguments), own);
+    opened.take();
+    arguments.insert(arguments.begin(), "run");
+    const Ended ended = program.run(arguments, own.path());
+    EXPECT_EQ(ended.code, 0) << line << "\n" << ended.err;
+    const std::set<std::string> now = opened.take();
+    expect_all_listed(now, listed, line);
+    all.insert(now.begin(), now.end());
+  }
+  for (const char* some :
+       {"platforms/devices.csv", "platforms/frameworks.csv", "platforms/server-software.csv",
+        "models/throughput.csv", "models/resnet20.csv", "platforms/two-hosts.xml",
+        "kernels/profiles/v100-modelled.csv", "p.xml", "rows.txt", "m.csv", "costs.csv",
+        "images/train-images-idx3-ubyte"})
+    EXPECT_TRUE(all.contains(some)) << some;
+}
+
+// The example of each option: one that comes later is looked at, too.
+TEST(InputsOfAResult, AreAllFilesThatAnOptionMakesItOpen) {
+  const Installation program;
+  const TemporaryFolder none;
+  const OpenedFiles opened(program, none);
+  fs::current_path(SYNCLINE_SOURCE_DIR);
+  int looked_at = 0;
+  for (const auto& [word, meanings_of_word] : meanings())
+    for (const Meaning& meaning : meanings_of_word) {
+      Arguments arguments = words_of(meaning.example);
+      if (!meaning.kind.starts_with("an option") || arguments.at(1) != "run")
+        continue;
+      arguments.erase(arguments.begin(), arguments.begin() + 2);
+      const Sweep sweep = sweep_of(arguments);
+      if (sweep.cells.size() > 1)
+        continue;
+      const std::set<std::string> listed = listed_inputs(sweep, none);
+      opened.take();
+      arguments.insert(arguments.begin(), "explain");
+      if (program.run(arguments, SYNCLINE_SOURCE_DIR).code == 0)
+        ++looked_at;
+      expect_all_listed(opened.take(), listed, meaning.example);
+    }
+  EXPECT_GT(looked_at, 60);
+}
+
+// 100 samples/s of a worker leave 168.67 of two with 0.39 ms a tensor, and 6.90 with 39 ms.
+TEST(StaleServerSoftware, IsSimulatedAgainAndIsTheCauseThatCheckNames) {
+  const Installation program;
+  const TemporaryFolder folder;
+  const std::string options =
+      "platform = two-hosts\nmodel = resnet20\nthroughput = 100\niterations = 2\n"
+      "schedule = asp\nserver-overhead = tensorflow-1.10\n";
+  folder.write("a.cfg", options);
+  const auto throughput = [&](const Arguments& more) -> double {
+    Arguments arguments{"run", "a.cfg", "--out", "o"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Ended ended = program.run(arguments, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return nlohmann::json::parse(
+        text_of(folder.path("o/result.json")))["figures"]["throughput_samples_per_s"];
+  };
+  EXPECT_NEAR(throughput({}), 168.67, 0.01);
+  EXPECT_EQ(program.run({"check", ".", "--bless", "--because", "x"}, folder.path()).code, 0);
+  expect_mentions(text_of(folder.path("expected.csv")), {"a,server_software_file,"});
+  EXPECT_NEAR(throughput({"--resume"}), 168.67, 0.01);
+  const std::string table = "platforms/server-software.csv";
+  program.write(table, with_change(text_of(program.data(table)), "tensorflow-1.10,3.9e-4",
+                                   "tensorflow-1.10,3.9e-2"));
+  EXPECT_NEAR(throughput({"--resume"}), 6.90, 0.01);
+  const Ended moved = program.run({"check", "."}, folder.path());
+  EXPECT_EQ(moved.code, 1) << moved.err;
+  expect_mentions(moved.out, {"MOVED", "changed: the server software file"});
 }
 
 double loss_of(const TemporaryFolder& folder, const std::vector<std::string>& more) {

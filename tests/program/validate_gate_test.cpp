@@ -150,6 +150,22 @@ TEST_F(ValidationAgainstABaseline, RefusesWhatIsNone) {
   expect_mentions(same.err, {"--md base.json: is what this command reads"});
 }
 
+// GitHub shows each at its row, and what is of no file at none: `file=` without a path is none.
+TEST_F(ValidationGate, AnnotatesTheRowThatIsTooFarOff) {
+  const Ended closed = run({"--max-error", "0.1", "--max-median", "0.1", "--github"});
+  EXPECT_EQ(closed.code, 1);
+  expect_mentions(closed.err, {"::error file=v/measured.csv,line=3,title=syncline: worst error",
+                               "::error file=v/measured.csv,title=syncline: median error"});
+  folder_.write("base.json",
+                "{\"folders\": [{\"folder\": \"w\", \"rows\": [{\"row\": \"1\", \"role\": "
+                "\"report\", \"error\": 0}]}]}");
+  const Ended gone = run({"--baseline", "base.json", "--github"});
+  expect_mentions(gone.err, {"::error title=syncline: folders of the baseline",
+                             "::error file=v/measured.csv,line=2,title=syncline: rows that"});
+  EXPECT_EQ(run({"--max-error", "x", "--github"}).code, 2);
+  EXPECT_EQ(run({"--max-error", "x", "--github"}).err.find("file=,"), std::string::npos);
+}
+
 TEST_F(ValidationGate, WritesItsFilesWhereItCouldNotJudge) {
   folder_.write("v/measured.csv", "workers,measured,role\n1,100,report\n");
   EXPECT_EQ(run({"--junit", "j.xml", "--md", "m.md"}).code, 2);

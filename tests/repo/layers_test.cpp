@@ -112,6 +112,14 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
     }
 }
 
+// The standard library's call themselves for each character: text of 30,000 bytes is a crash.
+TEST(Layers, NoFileOfTheProductHasRegularExpressions) {
+  for (const fs::path& file : sources_in("sim", "kernels"))
+    for (const std::string& include : includes_of(file))
+      EXPECT_NE(include, "regex") << file
+                                  << ": find, starts_with and a loop read text of any length";
+}
+
 // What a file includes, also by headers of ours; `known` has the answers so far.
 const std::set<std::string>& all_includes_of(const std::string& file,
                                              std::map<std::string, std::set<std::string>>& known) {

@@ -26,6 +26,16 @@ TEST(FirstMessage, KeepsFileAndLineOfAParseError) {
       "Parse error at /tmp/a.xml:3: cannot parse number:fast");
 }
 
+TEST(FirstMessage, MayBeOfAnyLength) {
+  for (const char letter : {'a', '*', '[', ']', ':', ' ', '/'}) {
+    const std::string name(1'000'000, letter);
+    for (const std::string& printed :
+         {name, "[0.0] " + name, "[" + name + "] x", "./src/" + name + ".cpp:12: [a/ERROR] x",
+          "[a/CRITICAL] " + name + ":1: y"})
+      EXPECT_LE(first_message_in(printed).size(), 1003U) << letter;
+  }
+}
+
 TEST(FirstMessage, OfNoMessageIsEmpty) {
   EXPECT_EQ(first_message_in(""), "");
   EXPECT_EQ(first_message_in("\n \nAborted\n"), "");

@@ -106,6 +106,13 @@ TEST(RunChildren, ReportsExceptionsInOneLine) {  // SimGrid throws messages of s
       outcomes({[]() -> std::string { throw std::runtime_error("first\nsecond\n\nthird"); }})[0];
   EXPECT_EQ(outcome.error.find('\n'), std::string::npos) << outcome.error;
   expect_mentions(outcome.error, {"first"});
+  // And frames them with asterisks.
+  const std::string name(1'000'000, '*');
+  EXPECT_EQ(outcomes({[&]() -> std::string {
+              throw std::runtime_error("a*** **b \n\t " + name + "c\n");
+            }})[0]
+                .error,
+            "a **b c");
 }
 
 TEST(RunChildren, SurvivesAbortsCrashesAndExits) {

@@ -204,6 +204,38 @@ TEST_P(WholeFile, IsWrittenByManyAtATime) {
   EXPECT_EQ(listing_of(folder_.path()).size(), 1U);
 }
 
+// Four processes add 1 to a number, 25 times each: 100.
+TEST_P(WholeFile, UnderALockIsReadAndWrittenByOneAtATime) {
+  const std::string path = folder_.path("number");
+  for (int process = 0; process < 4; ++process)
+    if (fork() == 0) {
+      for (int times = 0; times < 25; ++times) {
+        const FileLock lock(path);
+        const std::string before = text_of(path);
+        write_atomically(path, std::to_string(before.empty() ? 1 : std::stoi(before) + 1));
+      }
+      _exit(0);
+    }
+  while (wait(nullptr) > 0) {
+  }
+  EXPECT_EQ(listing_of(folder_.path()),
+            (std::map<std::string, std::string>{{"number", "file 100"}}));
+}
+
+TEST_P(WholeFile, UnderALockIsNotLeftEmptyAndADeviceHasNone) {
+  {
+    const FileLock lock(folder_.path("new"));
+    EXPECT_TRUE(fs::exists(folder_.path("new")));
+    const FileLock device("/dev/null");
+  }
+  EXPECT_TRUE(listing_of(folder_.path()).empty());
+  expect_mentions(error_of([&] { const FileLock lock(folder_.path("none/new")); }),
+                  {"none/new: cannot be written"});
+  folder_.write("old", "");
+  { const FileLock lock(folder_.path("old")); }
+  EXPECT_EQ(listing_of(folder_.path()).at("old"), "file ");
+}
+
 INSTANTIATE_TEST_SUITE_P(On, WholeFile, testing::Bool(),
                          [](const testing::TestParamInfo<bool>& on) {
                            return std::string(on.param ? "ThisFileSystem"
