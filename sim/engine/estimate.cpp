@@ -11,6 +11,7 @@
 
 #include "sim/collectives.h"
 #include "sim/engine/alike_servers.h"
+#include "sim/engine/fidelity.h"
 #include "sim/engine/length.h"
 #include "sim/engine/repeats.h"
 #include "sim/plan.h"
@@ -79,8 +80,10 @@ struct Passes {
   double rows = 0;
 };
 
-Passes passes_of(const Phase& phase, bool every_step, int workers) {
+Passes passes_of(const Setup& setup, const Phase& phase) {
   if (phase.stage.stages > 1) {
+    const bool every_step = setup.traffic.every_step;
+    const int workers = setup.traffic.cluster.topology.workers();
     const int pieces = pieces_of(phase.stage, every_step);
     Passes passes{.transfers = static_cast<double>(pieces), .rows = 3.0 * pieces};
     if (phase.group_size == 0)
@@ -94,7 +97,7 @@ Passes passes_of(const Phase& phase, bool every_step, int workers) {
       }
     return passes;
   }
-  return {.transfers = is_fused(phase, every_step, workers) ? 1.0 : phase.steps, .rows = 2};
+  return {.transfers = is_one_flow(setup, phase) ? 1.0 : phase.steps, .rows = 2};
 }
 
 // One rank has this load in averaging one bucket.
@@ -107,8 +110,7 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
       load.rows += 1;
       continue;
     }
-    const Passes passes =
-        passes_of(*phase, setup.traffic.every_step, setup.traffic.cluster.topology.workers());
+    const Passes passes = passes_of(setup, *phase);
     for (const Transfer& send : phase->sends)
       load.flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
     load.rows += passes.rows;

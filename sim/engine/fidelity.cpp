@@ -32,6 +32,13 @@ void settle_fidelity(Setup& setup) {
   set(setup.scenario.network->by_size || (messages(false) <= most && messages(true) <= most));
 }
 
+bool is_one_flow(const Setup& setup, const Phase& phase) {
+  const Topology& topology = setup.traffic.cluster.topology;
+  const bool in_channels = setup.traffic.has_channels() && phase.group_size == topology.workers();
+  return is_fused(phase, setup.traffic.every_step,
+                  topology.workers() * (in_channels ? topology.channel_count() : 1));
+}
+
 bool doubts_flows(const Setup& setup, double fullest_link) {
   constexpr double full = 0.7;
   const auto is_fused = [](const PushedPieces& cut) { return cut.pieces < cut.partitions; };

@@ -15,6 +15,10 @@ constexpr double most_messages_in_steps = 125'000;
 // every machine, and in every part of a sweep. A run that grows longer stays as it began.
 void settle_fidelity(Setup& setup);
 
+// Whether the steps of a phase that is in no pipeline are one flow: its messages, with those of the
+// other channels, are many.
+bool is_one_flow(const Setup& setup, const Phase& phase);
+
 // Whether several partitions are pushed as one over a link that is this full, of 1: there flows are
 // known to be more than 3 % away from steps (law 26).
 bool doubts_flows(const Setup& setup, double fullest_link);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/collectives.h"
+#include "sim/engine/fidelity.h"
 #include "sim/engine/run.h"
 #include "sim/setup/ring_time.h"
 
@@ -87,7 +88,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
   const double posted_s = sg::Engine::get_clock();
   current = &phase;
   current_bucket = bucket.index;
-  const bool as_flow = is_fused(phase, run.setup.traffic.every_step, run.trace.workers);
+  const bool as_flow = is_one_flow(run.setup, phase);
   const bool together = phase.group_size > 1 && phase.steps > 1;
   Barrier* barrier = together ? &run.barriers[{stage, phase.group}] : nullptr;
   if (together)

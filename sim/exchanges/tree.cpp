@@ -81,9 +81,14 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
                  bool first, std::uint64_t bytes, Label label, NodeOf node_of) {
   const Tree tree{static_cast<int>(topology.nodes.size())};
   const int longest = longest_chain(topology);
+  // Channels go through every second node backwards: so the tree stays on its rail.
+  const auto from_front = [&](int node) {
+    return first != (topology.channel_count() > 1 && node % 2 == 1);
+  };
   const auto at = [&](int node, int j) {  // the rank at this place of a node's chain
     const std::vector<int>& chain = topology.nodes[index(node)];
-    const int place = chain.front() + (first ? j : static_cast<int>(chain.size()) - 1 - j);
+    const int place =
+        chain.front() + (from_front(node) ? j : static_cast<int>(chain.size()) - 1 - j);
     return topology.channels.empty() ? place : topology.channels[index(channel)].ring[index(place)];
   };
   // The first worker of a chain is above all chains; in a chain levels fall along it.
@@ -100,7 +105,7 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
   const std::vector<int>& local = topology.node_with(rank);
   const auto m = static_cast<int>(local.size());
   const int place = place_in(topology, channel, rank).position;
-  const int j = first ? place - local.front() : local.back() - place;
+  const int j = from_front(node) ? place - local.front() : local.back() - place;
   if (j > 0)
     append(at(node, j - 1), level(node, j), true);
   if (j + 1 < m)
@@ -200,7 +205,8 @@ Plan tree_as_flows(const Topology& topology, const Settings& settings, const Pay
                    int rank) {
   const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), 0);
   const int chunks = partitions(share(bytes, 2, 1), settings.number("chunk-bytes"));
-  const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
+  const bool few =
+      static_cast<double>(chunks) * topology.workers() * topology.channel_count() <= few_messages;
   return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
 }
 

@@ -10,15 +10,17 @@
 namespace syncline {
 
 // The channels over these workers, which are the first ranks of the routes. As many as `wanted`; if
-// that is none, as many rings as can leave every node side by side, each as fast as it would be
-// alone: one for each network card, where the network in a node is faster than a card (NCCL counts
-// cards likewise). One where a ring meets its narrowest link inside a node, or leaves by the only
-// card of one. A single one is in the order of ranks, and is not listed.
+// that is none, one for each card of the node that has fewest (NCCL counts cards likewise), or
+// fewer where a ring carries more in these. The rings themselves are counted on every link that
+// they cross. So cards are left out that are so slow that others would wait for them. It is one
+// where more carry no more: a node has one card, a ring's narrowest link is inside a node, or an
+// uplink is as narrow as a card. A single channel is in the order of ranks, and is not listed.
 //
-// Channel c enters a node at a worker of its card and leaves by one of its card: by the same, if
-// two workers share it. If each has its own, nodes are gone through forwards and backwards by
-// turns, so that a ring leaves by the card of the worker by whose card it enters the next node: on
-// a network with rails it stays on one (NCCL does both).
+// In every node each card is entered by one channel and left by one. Where each card of a node has
+// two workers or more, a channel leaves by the card that it entered by. Elsewhere it leaves by the
+// card beside that, and the next such node is gone through the other way round. So it enters the
+// next node by the card of the same place, which is on the same rail (NCCL does both). Only where
+// all nodes are such nodes, and odd in number, does a channel change its rail, once.
 std::vector<Channel> channels_over(const Topology& topology, Routes& routes,
                                    std::optional<int> wanted);
 

@@ -30,6 +30,9 @@ std::string rate(double Bps) {
   return fmt::format("{:.12g}GBps", Bps / 1e9);
 }
 
+// Of a node's memory, for each card: both are on a switch of PCIe below the processors.
+constexpr double port_Bps = 48e9;
+
 // A node: its GPUs, its memory, and a router on the way out.
 std::string node_zone(const PlatformPlan& plan, int number, const std::string& site) {
   const std::string node = fmt::format("node{}", number);
@@ -61,11 +64,13 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   }
   for (int i = 0; !one_card && i < own.count; ++i)
     links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), nic_s);
-  ways += way(memory, node + "-out", up(memory) + (one_card ? "" : up(node + "-nic0")));
+  if (!one_card)
+    links += split_duplex(memory + "-nics", rate(own.count * own.Bps), nic_s);
+  ways += way(memory, node + "-out", up(memory) + (one_card ? "" : up(memory + "-nics")));
   return fmt::format(
       "<zone id=\"{0}\" routing=\"Full\">\n{1}<host id=\"{0}-memory\" speed=\"1Tf\">{2}<prop "
       "id=\"role\" value=\"host\"/></host>\n<router id=\"{0}-out\"/>\n{3}{4}{5}</zone>\n",
-      node, hosts, of_node, links, split_duplex(memory, "48GBps", 0), ways);
+      node, hosts, of_node, links, split_duplex(memory, rate(own.count * port_Bps), 0), ways);
 }
 
 // A zone of a star: its XML, its router, and the link to the middle.
@@ -152,11 +157,14 @@ std::string comment(const PlatformPlan& plan) {
   text +=
       "\n  Rates are each way, and nominal: what a program gets of a network is less.\n"
       "  Inside of a node GPUs meet without blocking, and their bytes cross no card.\n"
-      "  Servers on a node are in its memory: 48 GB/s each way, and the first card.\n";
+      "  Servers on a node are in its memory: 48 GB/s each way for each card, over all cards.\n";
   const int most_cards =
       std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count;
   if (most_cards > 1)
-    text += "  A link NODE-nics is all cards of a node together: no bytes wait for it.\n";
+    text +=
+        "  A link NODE-nics is all cards of a node together, NODE-memory-nics the same as its "
+        "memory\n  uses them: servers' bytes wait for what its GPUs send and receive, over any "
+        "card.\n";
   if (plan.nodes_per_leaf > 0)
     text += fmt::format(
         "  A link leafN-up is the way to the spine of the {} leaf switch{} of {} nodes together.\n",

@@ -79,6 +79,18 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
       cluster.rank_hosts[index(workers.front())], link, workers.front())};
 }
 
+// Warns that each worker is a node, where neither the platform nor the user says so.
+std::vector<std::string> lone_workers(const Scenario& scenario, const Cluster& cluster) {
+  if (scenario.workers_per_node || cluster.topology.workers() == 1 ||
+      !std::ranges::all_of(cluster.worker_hosts, &std::string::empty, &HostFacts::node))
+    return {};
+  return {fmt::format(
+      "no host of this platform has the property `node`, so each of {} workers is a node with a "
+      "network card of its own; workers-per-node = 8 would make eight neighbours one, and 1 says "
+      "that it is meant so",
+      cluster.topology.workers())};
+}
+
 std::string adding_source(const Scenario& scenario) {
   if (scenario.schedule->partners() == Schedule::Partners::each_other &&
       !scenario.exchange->uses_servers)
@@ -271,7 +283,7 @@ std::string exchange_taken(const Setup& setup) {
   std::string words = described(setup.choices);
   if (const int channels = setup.traffic.cluster.topology.channel_count();
       channels > 1 && !setup.scenario.channels && sends_in_channels(setup))
-    words += fmt::format("{}{} channels, one for each network card of a node",
+    words += fmt::format("{}{} channels, as many as fill the network cards of a node",
                          words.empty() ? "" : "; ", channels);
   return words;
 }
@@ -309,6 +321,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   const std::optional<int> iterations =
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
+  std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
   std::ranges::move(surprises_of(scenario, model, compute, buckets), std::back_inserter(warnings));
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)

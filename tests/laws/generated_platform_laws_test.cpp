@@ -1,5 +1,6 @@
 // What a platform in words takes, by arithmetic from the words.
 #include <gtest/gtest.h>
+#include <tuple>
 
 #include "sim/setup/platform_check.h"
 #include "sim/setup/platform_text.h"
@@ -122,6 +123,36 @@ TEST(GeneratedPlatform, PutsSitesApart) {
   EXPECT_NEAR(exchange_s("dgx:gpus=1:cards=1x200Gbps:nodes=3:sites=3"),
               ring_s(3, network_s + 30e-3, 1.25e9), 1e-9);
   EXPECT_NEAR(exchange_s(two + ":leaf=1"), ring_s(2, network_s + 30e-3, 1.25e9), 1e-9);
+}
+
+// Of 4 nodes of 8 GPUs with 8 cards of 50 GB/s each. Averaging through servers on nodes, a node
+// sends and gets 3/4 of the gradient for its workers, and as much for its server, over all cards.
+// With `asp` each of its 8 workers pushes 3/4 to other nodes, and its server answers each of 24
+// others with a quarter. Adding, and what moves inside nodes, costs nothing here.
+TEST(GeneratedPlatform, HasServersOnNodesBehindAllTheirCards) {
+  const std::string words =
+      "dgx:nodes=4:cards=8x400Gbps:nvlink=9000GBps:inside-latency=1ns:latency=1us";
+  const double b = 4e8;
+  const Options free{{"host-memory-bandwidth", "1e15"}, {"model", model_of({100'000'000})}};
+  const auto loads_of = [&](const Options& kind) {
+    Options options = free;
+    options.insert(kind.begin(), kind.end());
+    return predicted(in_words(words, options)).link_bytes;
+  };
+  auto averages = free;
+  averages["exchange"] = "ps";
+  averages["iterations"] = "1";
+  const double seconds = exchange_s(words, averages);
+  EXPECT_GT(seconds, 1.5 * b / 400e9);
+  EXPECT_LT(seconds, 1.2 * 1.5 * b / 400e9);
+  for (const auto& [kind, of_workers, of_server] : std::vector<std::tuple<Options, double, double>>{
+           {{{"exchange", "ps"}}, 0.75 * b, 0.75 * b}, {{{"schedule", "asp"}}, 6 * b, 6 * b}}) {
+    auto loads = loads_of(kind);
+    EXPECT_NEAR(loads.at("node0-nics_UP"), of_workers + of_server, 1000);
+    EXPECT_NEAR(loads.at("node0-memory-nics_UP"), of_server, 1000);
+    for (int card = 0; card < 8; ++card)
+      EXPECT_NEAR(loads.at("node0-nic" + std::to_string(card) + "_UP"), of_workers / 8, 1000);
+  }
 }
 
 TEST(GeneratedPlatform, HasAsManyHostsAsItSays) {

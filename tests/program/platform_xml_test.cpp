@@ -275,6 +275,36 @@ TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
                         "bandwidth of link l follows a profile, from 10 to 1000000000"));
 }
 
+// A <cluster> says of no host which node it is on: four hosts are four nodes, unless one is told.
+TEST(PlatformWarnings, NameWorkersPerNodeWhereEachHostCountsAsANode) {
+  const auto warnings_of_cluster = [](const std::string& property, const Arguments& more) {
+    const TemporaryFolder folder;
+    folder.write("p.xml",
+                 head +
+                     "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"h\" suffix=\"\" "
+                     "radical=\"0-3\" speed=\"1Tf\" bw=\"1GBps\" lat=\"1us\">" +
+                     property + "</cluster></platform>\n");
+    Arguments run{"run", "--json",       "--model", "resnet50",   "--throughput",
+                  "10",  "--iterations", "3",       "--platform", "p.xml"};
+    run.insert(run.end(), more.begin(), more.end());
+    const Ended ended = run_program(run, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const auto cell = nlohmann::json::parse(ended.out).at("cells").at(0);
+    return cell.at("result").at("figures").at("warnings").get<std::vector<std::string>>();
+  };
+  const std::vector<std::string> told = warnings_of_cluster("", {});
+  EXPECT_TRUE(mentioned(told, "each of 4 workers is a node"));
+  EXPECT_EQ(std::ranges::count_if(told,
+                                  [](const std::string& line) {
+                                    return line.find("workers-per-node") != std::string::npos;
+                                  }),
+            1);
+  for (const char* per_node : {"1", "2", "4"})
+    EXPECT_FALSE(mentioned(warnings_of_cluster("", {"--workers-per-node", per_node}), "node"));
+  EXPECT_FALSE(mentioned(warnings_of_cluster("", {"--workers", "1"}), "workers-per-node"));
+  EXPECT_FALSE(mentioned(warnings_of_cluster(R"(<prop id="node" value="n"/>)", {}), "node"));
+}
+
 TEST(PlatformWarnings, SayOnceWhatIsIgnored) {
   const std::string plain = platform({});
   const std::string full = platform(

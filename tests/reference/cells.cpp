@@ -14,6 +14,7 @@
 #include "sim/options/resolve.h"
 #include "sim/report/report.h"
 #include "sim/sweep/process.h"
+#include "tests/reference/channels.h"
 #include "tests/reference/iterations.h"
 
 namespace syncline::reference {
@@ -24,7 +25,8 @@ Scenario scenario_of(const Cell& cell, const std::string& fidelity) {
   for (const auto& [name, value] : cell.options)
     given[name] = {value, cell.what};
   given["fidelity"] = {fidelity, cell.what};
-  given["channels"] = {"1", cell.what};  // law 29 is about several
+  if (cell.cards.empty())
+    given["channels"] = {"1", cell.what};
   return resolve(given);
 }
 
@@ -40,6 +42,8 @@ std::string in_steps(const Cell& cell) {
   const Setup setup = prepare(scenario_of(cell, "step"));
   const int iterations = *setup.iterations;
   Facts facts = facts_of(setup);
+  if (!cell.cards.empty())
+    facts.channels = channels_of(facts.nodes, cell.cards);
   const double seconds = seconds_of(facts, iterations);
   // SimGrid calls one moment what is within a nanosecond, and sends whole bytes: a byte of the
   // slowest card that several share takes so long.

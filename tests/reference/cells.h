@@ -15,6 +15,8 @@ struct Cell {
   std::string platform;  // its name
   std::string size;      // "1 MB"
   Words options;         // without fidelity
+  // By worker, the number of its network card in its node: it has channels. Empty: it has one.
+  std::vector<int> cards = {};
 };
 
 struct Outcome {

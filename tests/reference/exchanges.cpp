@@ -4,17 +4,10 @@
 #include <bit>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <stdexcept>
 
 namespace syncline::reference {
 namespace {
-
-std::vector<int> everybody(const Facts& facts) {
-  std::vector<int> ranks(index(facts.workers()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 // Those at the same place in their nodes.
 std::vector<int> across(const Facts& facts, int rank) {
@@ -28,8 +21,8 @@ std::vector<int> across(const Facts& facts, int rank) {
 
 class Writer {
  public:
-  Writer(const Facts& facts, const Message& message, int rank)
-      : facts_(facts), message_(message), rank_(rank), n_(facts.workers()) {}
+  Writer(const Facts& facts, const Message& message, int rank, int channel)
+      : facts_(facts), message_(message), rank_(rank), channel_(channel), n_(facts.workers()) {}
 
   void encode(double part = 1) {
     if (message_.values > 0)
@@ -174,6 +167,7 @@ class Writer {
   const Facts& facts_;
   const Message& message_;
   int rank_;
+  int channel_;
   int n_;
 };
 
@@ -182,9 +176,10 @@ class Writer {
 // in round chunk + 2 top - l - 1. While all are busy, the rounds are one phase that all begin
 // together.
 void Writer::tree() {
-  const auto nodes = static_cast<int>(facts_.nodes.size());
+  const std::vector<std::vector<int>>& in_order = facts_.nodes_in(channel_);
+  const auto nodes = static_cast<int>(in_order.size());
   int longest = 1;
-  for (const std::vector<int>& node : facts_.nodes)
+  for (const std::vector<int>& node : in_order)
     longest = std::max(longest, static_cast<int>(node.size()));
   const auto zeros = [](int label) { return std::countr_zero(static_cast<unsigned>(label)); };
   const int top =
@@ -201,7 +196,7 @@ void Writer::tree() {
       return nodes % 2 == 0 ? nodes - node : (node + 1) % nodes + 1;
     };
     const auto chain_of = [&](int node) {
-      std::vector<int> chain = facts_.nodes[index(node)];
+      std::vector<int> chain = in_order[index(node)];
       if (!first)
         std::ranges::reverse(chain);
       return chain;
@@ -235,7 +230,7 @@ void Writer::tree() {
   const int fill = 2 * top - 1;
   for (const auto& [number, round] : rounds) {
     if (number == fill && chunks - fill > 1)
-      parts.emplace_back(Meeting{everybody(facts_)});
+      parts.emplace_back(Meeting{ring_of(facts_, channel_)});
     parts.emplace_back(round);
   }
 }
@@ -258,8 +253,17 @@ int above(int label, int n) {
   }
 }
 
-Parts parts_of(const Facts& facts, const Message& message, int rank) {
-  Writer writer(facts, message, rank);
+std::vector<int> ring_of(const Facts& facts, int channel) {
+  std::vector<int> ring;
+  for (const std::vector<int>& node : facts.nodes_in(channel))
+    ring.insert(ring.end(), node.begin(), node.end());
+  return ring;
+}
+
+Parts parts_of(const Facts& facts, const Message& whole, int rank, int channel) {
+  Message message = whole;
+  message.bytes /= facts.channel_count();
+  Writer writer(facts, message, rank, channel);
   const int n = facts.workers();
   const double part = 1.0 / n;
   const std::string& name = facts.exchange;
@@ -275,7 +279,7 @@ Parts parts_of(const Facts& facts, const Message& message, int rank) {
   }
   writer.encode();
   if (name == "ring") {
-    writer.ring(everybody(facts), 2, message.bytes * part);
+    writer.ring(ring_of(facts, channel), 2, message.bytes * part);
     writer.decode();
   } else if (name == "halving-doubling") {
     writer.halving_doubling();
@@ -287,13 +291,13 @@ Parts parts_of(const Facts& facts, const Message& message, int rank) {
     if (facts.gathers_by_doubling)
       writer.gather_by_doubling();
     else
-      writer.ring(everybody(facts), 1, message.bytes);
+      writer.ring(ring_of(facts, channel), 1, message.bytes);
     writer.decode(1, n);
   } else if (name == "alltoall") {
     writer.to_all(message.bytes * part);
     writer.decode(part, n);
     writer.encode(part);
-    writer.ring(everybody(facts), 1, message.bytes * part);
+    writer.ring(ring_of(facts, channel), 1, message.bytes * part);
     writer.decode();
   } else if (name == "gtopk") {
     writer.gtopk();
@@ -302,7 +306,7 @@ Parts parts_of(const Facts& facts, const Message& message, int rank) {
     writer.decode(part, n);
     if (facts.balances)
       writer.to_all(message.bytes * part);
-    writer.ring(everybody(facts), 1, message.bytes * part);
+    writer.ring(ring_of(facts, channel), 1, message.bytes * part);
     writer.decode();
   } else {
     throw std::invalid_argument("the reference has no exchange " + name);

@@ -24,9 +24,12 @@ struct Facts {
   std::string exchange;
   std::vector<std::vector<int>> nodes;  // workers of each
   std::vector<int> node_of;             // of each worker
-  int servers = 0;                      // ranks from workers() on
-  std::vector<int> memory_of;           // of each rank: who share a host share its memory
-  std::vector<std::vector<Way>> ways;   // from one rank to another
+  // By channel, the workers of each node in the order in which it goes through them. Empty: a
+  // single one, in the order of ranks.
+  std::vector<std::vector<std::vector<int>>> channels;
+  int servers = 0;                     // ranks from workers() on
+  std::vector<int> memory_of;          // of each rank: who share a host share its memory
+  std::vector<std::vector<Way>> ways;  // from one rank to another
   std::vector<double> link_Bps;
 
   std::vector<double> forward_s;                    // of each worker
@@ -64,6 +67,10 @@ struct Facts {
 
   int workers() const { return static_cast<int>(node_of.size()); }
   int ranks() const { return workers() + servers; }
+  int channel_count() const { return channels.empty() ? 1 : static_cast<int>(channels.size()); }
+  const std::vector<std::vector<int>>& nodes_in(int channel) const {
+    return channels.empty() ? nodes : channels[static_cast<std::size_t>(channel)];
+  }
   const Way& way(int from, int to) const {
     return ways[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
   }

@@ -11,7 +11,8 @@ namespace {
 using Id = Happenings::Id;
 using Ids = std::vector<Id>;
 
-// One communication stream per worker, first in, first out; servers have one per stage.
+// One communication stream per worker, first in, first out, in which channels work on a bucket side
+// by side; servers have one per stage.
 class Averages {
  public:
   Averages(Happenings& happenings, const Facts& facts)
@@ -24,11 +25,13 @@ class Averages {
   Ids average(const Message& message, const Ids& ready) {
     if (facts_.exchange == "ps")
       return servers_.average(message, ready);
-    constexpr int channel = -1;  // beside those of stages
     for (int worker = 0; worker < facts_.workers(); ++worker) {
       const Id begin = happenings_.when_all({streams_[index(worker)], ready[index(worker)]});
-      streams_[index(worker)] =
-          player_.play(parts_of(facts_, message, worker), worker, channel, begin);
+      Ids ends;
+      for (int channel = 0; channel < facts_.channel_count(); ++channel)
+        ends.push_back(player_.play(parts_of(facts_, message, worker, channel), worker,
+                                    -1 - channel, begin));  // beside those of stages
+      streams_[index(worker)] = happenings_.when_all(ends);
     }
     return streams_;
   }

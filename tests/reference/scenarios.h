@@ -1,6 +1,7 @@
 // The cells that are compared: exchanges and schedules on drawn platforms and on ours.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "tests/reference/cells.h"
@@ -12,6 +13,10 @@ namespace syncline::reference {
 // 100 MB, and 100 MB in buckets beside computation. Without computation to speak of in the first
 // three, so that errors are those of the exchange.
 std::vector<Cell> drawn_cells(const Drawn& drawn);
+
+// A ring, a tree or `fsdp` on nodes of 1 to 8 GPUs and 1 to 8 network cards: alike or of two kinds,
+// on one network, on leaf switches with narrow ways up, or on two sites. It has channels.
+Cell drawn_machine(std::uint64_t seed);
 
 // Models on the platforms that we ship, at default options with at most 16 workers.
 std::vector<Cell> shipped_cells();

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "tests/reference/exchanges.h"
 #include "tests/reference/iterations.h"
 #include "tests/reference/rounds.h"
 
@@ -22,15 +23,12 @@ class Sharer {
         inside_(now_),
         between_(now_),
         here_(facts.buckets.size(), now_) {
-    const std::vector<int>& node = facts.nodes[at(facts.node_of[at(worker)])];
     if (facts.shards_in_nodes) {
+      const std::vector<int>& node = facts.nodes[at(facts.node_of[at(worker)])];
       group_ = node;
       const auto place = std::ranges::find(node, worker) - node.begin();
       for (const std::vector<int>& other : facts.nodes)
         peers_.push_back(other[static_cast<std::size_t>(place)]);
-    } else {
-      for (int other = 0; other < facts.workers(); ++other)
-        group_.push_back(other);
     }
   }
 
@@ -88,9 +86,20 @@ class Sharer {
     return player_.play(parts, worker_, channel, begin);
   }
 
+  // One way round the rings of the group, which have a share each.
+  Id in_group(double bytes) {
+    const Id begin = happenings_.when_all({now_, inside_});
+    std::vector<Id> ends;
+    if (facts_.shards_in_nodes)
+      ends.push_back(ring(group_, 1, bytes, -2, begin));
+    for (int channel = 0; !facts_.shards_in_nodes && channel < facts_.channel_count(); ++channel)
+      ends.push_back(
+          ring(ring_of(facts_, channel), 1, bytes / facts_.channel_count(), -2 - channel, begin));
+    return happenings_.when_all(ends);
+  }
+
   void gather(int unit) {
-    inside_ =
-        ring(group_, 1, facts_.buckets[at(unit)].bytes, -1, happenings_.when_all({now_, inside_}));
+    inside_ = in_group(facts_.buckets[at(unit)].bytes);
     here_[at(unit)] = inside_;
     if (!facts_.overlap)
       now_ = inside_;
@@ -98,9 +107,9 @@ class Sharer {
 
   void scatter(int unit) {
     const double bytes = facts_.buckets[at(unit)].bytes;
-    inside_ = ring(group_, 1, bytes, -1, happenings_.when_all({now_, inside_}));
+    inside_ = in_group(bytes);
     if (!peers_.empty())
-      between_ = ring(peers_, 2, bytes / static_cast<double>(group_.size()), -2,
+      between_ = ring(peers_, 2, bytes / static_cast<double>(group_.size()), -1,
                       happenings_.when_all({between_, inside_}));
     if (!facts_.overlap)
       now_ = happenings_.when_all({now_, inside_, between_});
@@ -111,11 +120,10 @@ class Sharer {
   const Facts& facts_;
   int worker_;
   int units_;
-  std::vector<int> group_;
-  std::vector<int> peers_;
-  Id now_;                // it has computed
-  Id inside_, between_;   // the streams are free
-  std::vector<Id> here_;  // by unit: its parameters have come
+  std::vector<int> group_, peers_;  // where shards are in nodes
+  Id now_;                          // it has computed
+  Id inside_, between_;             // the streams are free
+  std::vector<Id> here_;            // by unit: its parameters have come
 };
 
 }  // namespace
