@@ -1,5 +1,6 @@
 #include "sim/simulate.h"
 
+#include <fmt/format.h>
 #include <stdexcept>
 
 #include "sim/engine/estimate.h"
@@ -102,6 +103,11 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   }
   if (doubts_flows(setup, figures.fullest_link()))
     figures.warnings.emplace_back(doubt_of_flows);
+  if (scenario.learns() && figures.runs > 1)
+    figures.warnings.push_back(fmt::format(
+        "loss, accuracy and the curve are of the first of {} runs: repeats has more of throughput "
+        "only; several values of seed have a curve each",
+        figures.runs));
   if (are_too_few(setup, static_cast<int>(figures.runs)))
     figures.warnings.emplace_back(too_few_runs);
   figures.warnings.insert(figures.warnings.begin(), setup.warnings.begin(), setup.warnings.end());
