@@ -48,8 +48,10 @@ struct ReadPiece {
 struct Compressed {
   int iteration = -1;  // whose messages these are; -1: all
   std::int64_t messages = 0;
-  double values = 0;       // that were compressed
-  double sent_values = 0;  // that are not zero in what everybody sees of them
+  double values = 0;  // that were compressed
+  double sent_values =
+      0;             // and not zero in what everybody sees of them, or in what stands for that
+  double empty = 0;  // the part of the messages that sent none
   double least_sent_values = 0, most_sent_values = 0;  // of one message
   double left_out = 0;  // |u - sent|^2 / |u|^2, where u is what was compressed
   double bits_per_value = 0;

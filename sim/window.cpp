@@ -102,6 +102,15 @@ std::vector<double> rounds_in(const Progress& pace, const Window& window) {
   return rounds;
 }
 
+// When the last iteration of the worker that ends first counts.
+double first_last_counted_s(const std::vector<Progress>& workers) {
+  double first_s = std::numeric_limits<double>::infinity();
+  for (const Progress& worker : workers)
+    if (!worker.counted_s.empty())
+      first_s = std::min(first_s, worker.counted_s.back());
+  return first_s;
+}
+
 }  // namespace
 
 void Progress::count(double now_s, double part) {
@@ -126,6 +135,7 @@ std::vector<Progress> progress_of(const Trace& trace) {
   };
   std::vector<Progress> workers(static_cast<std::size_t>(trace.workers));
   std::vector<std::vector<Iteration>> all(workers.size());
+  std::vector<std::vector<double>> answered_s(trace.rank_names.size());  // by rank of a node
   std::vector<bool> begun(workers.size());
   const std::string_view counts = trace.in_step ? "step" : "apply";
   for (const Row& row : trace.rows) {
@@ -137,7 +147,14 @@ std::vector<Progress> progress_of(const Trace& trace) {
       workers[static_cast<std::size_t>(row.rank)].start_s = row.start_s;
     }
     const bool dropped = row.verb == "drop";
-    if (row.verb != counts && !dropped)
+    if (row.rank < trace.workers &&
+        (row.stream == Stream::compute || (!trace.in_step && row.verb == "pull"))) {
+      double& ended_s = workers[static_cast<std::size_t>(row.rank)].ended_s;
+      ended_s = std::max(ended_s, row.end_s);
+    }
+    if (row.verb == "parameters" && row.bytes_received > 0)
+      answered_s[static_cast<std::size_t>(row.rank)].push_back(row.end_s);
+    if ((row.verb != counts && !dropped) || row.iteration < 0)
       continue;
     const int about = trace.in_step ? row.rank : row.worker;
     std::vector<Iteration>& iterations = all[static_cast<std::size_t>(about)];
@@ -154,12 +171,24 @@ std::vector<Progress> progress_of(const Trace& trace) {
                                                      ? 1
                                                      : static_cast<double>(iteration.applied) /
                                                            (iteration.applied + iteration.dropped));
+    if (trace.in_step || workers[worker].counted_s.empty() || worker >= trace.node_of.size())
+      continue;
+    // Its node has the answer to its last gradient.
+    const auto node =
+        static_cast<std::size_t>(trace.workers + trace.servers + trace.node_of[worker]);
+    if (node < answered_s.size())
+      for (const double end_s : answered_s[node])
+        if (end_s >= workers[worker].counted_s.back()) {
+          workers[worker].ended_s = std::max(workers[worker].ended_s, end_s);
+          break;
+        }
   }
   return workers;
 }
 
 Window window_after(const std::vector<Progress>& workers, int warmup) {
-  Window window{.from_s = 0, .to_s = std::numeric_limits<double>::infinity()};
+  Window window{.from_s = 0, .to_s = first_last_counted_s(workers)};
+  double ended_s = std::numeric_limits<double>::infinity();
   const auto warm = static_cast<std::size_t>(warmup);
   for (const Progress& worker : workers) {
     if (worker.counted_s.size() < std::max<std::size_t>(warm, 1))
@@ -169,10 +198,12 @@ Window window_after(const std::vector<Progress>& workers, int warmup) {
           std::max(window.from_s, warm > 0 ? worker.counted_s[warm - 1] : worker.start_s);
     // A target may be met before a slow worker has counted at all.
     if (!worker.counted_s.empty())
-      window.to_s = std::min(window.to_s, worker.counted_s.back());
+      ended_s = std::min(ended_s, std::max(worker.counted_s.back(), worker.ended_s));
   }
   if (!window.warm || window.from_s >= window.to_s)
-    return {.from_s = 0, .to_s = window.to_s, .warm = false};
+    window = {.from_s = 0, .to_s = window.to_s, .warm = false};
+  if (!window.warm || warm == 0)
+    window.to_s = ended_s;
   return window;
 }
 
@@ -278,7 +309,8 @@ Progress pace_of(const std::vector<Progress>& workers, int round) {
     return seconds_of(workers.front()) + sum / static_cast<double>(workers.size());
   };
   Progress pace{.start_s = mean([](const Progress& worker) { return worker.start_s; }),
-                .counted_s = {}};
+                .counted_s = {},
+                .ended_s = mean([](const Progress& worker) { return worker.ended_s; })};
   const auto each = static_cast<std::size_t>(round);
   for (std::size_t last = each; last <= iterations; last += each)
     pace.counted_s.push_back(
@@ -317,16 +349,16 @@ double student(std::size_t samples) {
 }
 
 Certainty certainty_of(const Trace& trace, const std::vector<Progress>& workers) {
-  const Window& window = trace.window;
-  if (!trace.in_step)
-    return {.interval = stated_interval_of(workers, window),
-            .halves_differ = halves_differ(workers, window)};
-  const Progress pace = pace_of(workers, trace.round);
-  if (trace.profiles_s > 0)  // what the platform does does not keep to rounds
-    return {.interval = stated_interval_of({pace}, window),
-            .halves_differ = halves_differ({pace}, window)};
-  return {.interval = interval_of_rounds(pace, window),
-          .halves_differ = halves_of_rounds_differ(pace, window)};
+  const std::vector<Progress> known =
+      trace.in_step ? std::vector{pace_of(workers, trace.round)} : workers;
+  Window window = trace.window;
+  window.to_s = std::min(window.to_s, first_last_counted_s(known));  // later nothing counts
+  // What a platform's profiles do does not keep to rounds.
+  if (!trace.in_step || trace.profiles_s > 0)
+    return {.interval = stated_interval_of(known, window),
+            .halves_differ = halves_differ(known, window)};
+  return {.interval = interval_of_rounds(known.front(), window),
+          .halves_differ = halves_of_rounds_differ(known.front(), window)};
 }
 
 MeasuredWindow::MeasuredWindow(const Trace& trace, const std::vector<Progress>& workers)
@@ -340,6 +372,7 @@ MeasuredWindow::MeasuredWindow(const Trace& trace, const std::vector<Progress>& 
     parts_.push_back(part_in(pace, i, window_));
     of_each_ += parts_.back() * round_;
   }
+  has_end_ = window_.to_s > first_last_counted_s({pace});
   iterations_ = static_cast<double>(workers.size()) * of_each_;
 }
 
@@ -375,7 +408,9 @@ std::vector<CountedTime> MeasuredWindow::times_of(const Progress& worker) const 
   for (std::size_t i = 0; i < count; ++i) {
     const double part = in_step_ ? parts_[i] : part_in(worker, i, window_);
     const double from_s = i == 0 ? worker.start_s : worker.counted_s[i * each - 1];
-    const double to_s = worker.counted_s[(i + 1) * each - 1];
+    double to_s = worker.counted_s[(i + 1) * each - 1];
+    if (i + 1 == count && (has_end_ || !in_step_))
+      to_s = std::max(to_s, in_step_ ? worker.ended_s : window_.to_s);
     if (part <= 0)
       continue;
     if (!times.empty() && times.back().part == part)

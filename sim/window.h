@@ -15,6 +15,7 @@ namespace syncline {
 struct Progress {
   double start_s = 0;  // of its first iteration
   std::vector<double> counted_s;
+  double ended_s = 0;  // all that it waits for or computes, and what servers answer it
   // So many iterations' gradients had been applied then; empty: all of them.
   std::vector<double> applied = {};
 
@@ -26,8 +27,9 @@ struct Progress {
 // been applied or dropped.
 std::vector<Progress> progress_of(const Trace& trace);
 
-// From when the last worker is warm until the first one has ended. If that is empty: from the
-// start, and not `warm`.
+// From when the last worker is warm until the first one's last iteration counts. If that is empty:
+// from the start, and not `warm`. A window that begins with a run has nothing that iterations
+// before it began, and so has what its own began: it lasts until the first worker has ended.
 Window window_after(const std::vector<Progress>& workers, int warmup);
 
 // The window without what came before throughput settled, by MSER (White 1997) over 40 batches;
@@ -121,6 +123,7 @@ class MeasuredWindow {
   double part_of_iteration(int iteration) const;  // in step: 0 to 1
 
   bool in_step_;
+  bool has_end_ = false;  // in step: the window has what ends after the last iterations
   Window window_;
   int round_;
   std::vector<double> parts_;  // in step: of each round

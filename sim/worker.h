@@ -2,6 +2,7 @@
 // the trace; none needs to know the schedule that calls it.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "kernels/registry.h"
@@ -19,7 +20,8 @@ class Worker {
   const Settings& settings() const;         // of the schedule
   std::span<const Bucket> buckets() const;  // in the order in which backward produces them
 
-  // Begins the next iteration; false when the run is over.
+  // Begins the next iteration; false when the run is over. What the worker still does then is of no
+  // iteration.
   bool next_iteration();
   int micro_steps() const;  // of an iteration
   // The forward pass over the whole model; with `accumulation` all micro-steps but the last one's
@@ -39,9 +41,10 @@ class Worker {
   // until they average what theirs have changed by.
   void step_alone();
   // After steps alone and an average: adds `rate` times the average change to the parameters that
-  // all had, with Nesterov's momentum. 1 and 0: the average of their parameters. What its own steps
-  // have changed since the average was started is added to that.
-  void step_together(double rate, double momentum);
+  // all had, with Nesterov's momentum. 1 and 0: the average of their parameters. It goes on with
+  // these and what its own steps have changed since the average was started; with `own`, with that
+  // part of its own parameters and 1 - own of these.
+  void step_together(double rate, double momentum, std::optional<double> own = {});
 
   // Queues averaging this bucket over all workers (its gradient, of this iteration; after steps
   // alone, the change of its parameters since the last average) on the communication stream and

@@ -155,12 +155,12 @@ void Server::apply_mean(const std::vector<Push>& pushes) {
       state_.run.cuts[index(first.bucket)].pushed(
           state_.added_bytes(*state_.run.payload(bucket, first.iteration)), first.piece),
       state_.row(first));
-  ++state_.piece_of(first).version;
+  const std::int64_t updates = state_.piece_of(first).version++;
   if (state_.run.learner != nullptr) {
     std::vector<std::pair<int, int>> gradients;
     for (const Push& push : pushes)
       gradients.emplace_back(push.worker, push.iteration);
-    state_.run.learner->apply_mean({state_.shard, first.bucket, first.piece}, gradients);
+    state_.run.learner->apply_mean({state_.shard, first.bucket, first.piece}, gradients, updates);
   }
   for (const Push& push : pushes)
     state_.count(push, true);

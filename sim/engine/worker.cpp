@@ -138,7 +138,7 @@ Row WorkerState::row(std::string_view verb, int bucket) const {
           .stream = Stream::compute,
           .rank = rank,
           .bucket = bucket,
-          .iteration = iteration};
+          .iteration = over ? -1 : iteration};
 }
 
 void WorkerState::wait_until(std::string_view verb, const std::function<bool()>& ready) {
@@ -167,8 +167,10 @@ bool Worker::next_iteration() {
   const Scenario& scenario = state_.setup().scenario;
   if (const auto stepped_s = std::exchange(state_.stepped_s, std::nullopt))
     state_.run.length.stepped(state_.rank, state_.iteration, *stepped_s);
-  if (!state_.run.length.has(state_.iteration + 1))
+  if (!state_.run.length.has(state_.iteration + 1)) {
+    state_.over = true;
     return false;
+  }
   if (++state_.iteration == 0) {
     const double start_s = state_.run.length.start_s(state_.rank);
     if (start_s > 0)
@@ -220,12 +222,12 @@ void Worker::step_alone() {
     state_.run.learner->step_alone(state_.rank, state_.iteration);
 }
 
-void Worker::step_together(double rate, double momentum) {
+void Worker::step_together(double rate, double momentum, std::optional<double> own) {
   take_step(state_, state_.iteration + 1);
   if (state_.run.learner == nullptr)
     return;
   const int gradients =
-      state_.run.learner->step_together(state_.rank, state_.iteration, rate, momentum);
+      state_.run.learner->step_together(state_.rank, state_.iteration, rate, momentum, own);
   if (state_.rank == 0)
     state_.run.learned(gradients);
 }

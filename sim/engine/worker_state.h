@@ -38,6 +38,7 @@ struct WorkerState {
   JobQueue cycling{run};                          // where averages begin when a cycle ends
   Processor processor;
   int iteration = -1;
+  bool over = false;                            // that was its last one
   double slowdown = 1;                          // jitter of this iteration
   std::vector<std::function<void()>> deferred;  // transfers that wait for the end of backward
   int outstanding = 0;         // averages over all, or answers to pushes, that have not arrived

@@ -7,7 +7,9 @@
 
 namespace syncline {
 double Learner::rate_in(int iteration) const {
-  return rate_.at(static_cast<double>(iteration) * workers_ * setup_.scenario.learned_samples());
+  const double samples =
+      static_cast<double>(iteration) * workers_ * setup_.scenario.learned_samples();
+  return rate_.at(samples, samples);
 }
 
 void Learner::step_alone(int worker, int iteration) {
@@ -131,7 +133,8 @@ int Learner::step(int worker) {
   return workers_ * std::exchange(own.arrived, 0);
 }
 
-int Learner::step_together(int worker, int iteration, double rate, double momentum) {
+int Learner::step_together(int worker, int iteration, double rate, double momentum,
+                           std::optional<double> mixing) {
   OfWorker& own = of_worker_[index(worker)];
   own.arrived = 0;
   if (own.finished < stepped_)
@@ -152,9 +155,13 @@ int Learner::step_together(int worker, int iteration, double rate, double moment
   }
   optimizer_.set(parameters);
   for (std::size_t replica = 0; replica < alone_.size(); ++replica) {
+    const std::vector<float>& own = alone_[replica].parameters();
     std::vector<float> goes_on = parameters;
     for (std::size_t i = 0; i < goes_on.size(); ++i)
-      goes_on[i] += alone_[replica].parameters()[i] - change.alone[replica][i];
+      if (mixing)
+        goes_on[i] += static_cast<float>(*mixing) * (own[i] - goes_on[i]);
+      else
+        goes_on[i] += own[i] - change.alone[replica][i];
     alone_[replica].set(goes_on);
   }
   averages_.erase(averages_.begin(), averages_.lower_bound(stepped_ - 1));

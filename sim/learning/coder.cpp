@@ -169,16 +169,20 @@ void Coder::note(const Sender& sender, int iteration, std::span<const float> val
     const double left_out = share_left_out(values.size(), whole_at, rest_at);
     if (!std::isfinite(left_out))
       return;
-    const auto sent = static_cast<std::size_t>(
+    const auto seen = static_cast<std::size_t>(
         std::ranges::count_if(seen_, [](float value) { return value != 0; }));
-    const auto promise = compressor().promise;
-    measures_.add(iteration, {.values = values.size(),
-                              .sent = sent,
-                              .bytes = message.size(),
-                              .left_out = left_out,
-                              .promise = promise == nullptr
-                                             ? Promise()
-                                             : promise(settings(iteration), values.size(), sent)});
+    Measures::MeasuredMessage one{.values = values.size(),
+                                  .sent = seen,
+                                  .bytes = message.size(),
+                                  .left_out = left_out,
+                                  .promise = {}};
+    if (const auto promise = compressor().promise; promise != nullptr)
+      one.promise = promise(settings(iteration), values.size(), seen);
+    // A message of a fixed size has no more values than it was asked for: what it decodes to is a
+    // transform of them if that has more.
+    if (one.promise.values && expected(values.size(), iteration).exact)
+      one.sent = std::min(seen, static_cast<std::size_t>(*one.promise.values));
+    measures_.add(iteration, one);
     if (!measures_.watches(sender.rank, iteration))
       return;
     whole_.resize(values.size());

@@ -107,8 +107,9 @@ Learner::Learner(const Setup& setup)
   evaluate(0, 0);
 }
 
-double Learner::weight() const {
-  return rate_.at(samples_) / workers_;
+double Learner::rate(std::int64_t updates) const {
+  const double each = static_cast<double>(workers_) * setup_.scenario.learned_samples();
+  return rate_.at(samples_, updates > 0 ? static_cast<double>(updates) * each : samples_);
 }
 
 void Learner::compute(int worker, int iteration, std::span<const float> parameters, double weight,

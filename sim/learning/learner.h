@@ -63,8 +63,10 @@ class Learner {
   // has come so far does it for all. Returns how many gradients are in them.
   int step(int worker);
   // The average change after steps alone is applied, from which all then go on, each with what its
-  // own steps until this iteration's have changed meanwhile. Returns how many gradients are in it.
-  int step_together(int worker, int iteration, double rate, double momentum);
+  // own steps until this iteration's have changed meanwhile, or (`mixing`) with that part of its
+  // own parameters and the rest of the average. Returns how many gradients are in it.
+  int step_together(int worker, int iteration, double rate, double momentum,
+                    std::optional<double> mixing);
 
   // --- Workers and servers.
 
@@ -74,8 +76,10 @@ class Learner {
   double push(int worker, int bucket, int iteration);
   // `staleness`: updates of the piece since the gradient's parameters were read.
   void apply(const PieceOf& piece, int worker, int iteration, std::int64_t staleness);
-  // One update of the mean of these workers' gradients, with their iterations.
-  void apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients);
+  // One update of the mean of these workers' gradients, with their iterations; the piece has had
+  // so many updates before. The schedule of the rate then counts these, whatever is dropped.
+  void apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients,
+                  std::int64_t updates);
   // This piece of the gradient will not be applied.
   void drop(const PieceOf& piece, int worker, int iteration);
   // The parameters as they are now, or what they have changed by since the last answer to this
@@ -154,7 +158,8 @@ class Learner {
   // The gradient, clipped, times `weight`.
   void compute(int worker, int iteration, std::span<const float> parameters, double weight,
                std::span<float> gradient) const;
-  double weight() const;
+  double rate(std::int64_t updates) const;  // after so many of means; 0: there are none
+  double weight() const { return rate(updates_) / workers_; }
   // Any message, or copy inside a node, has the value so.
   float at_precision(float value) const { return as_sent(value, setup_.scenario.precision); }
   void evaluate(double now_s, double bytes);
@@ -211,6 +216,7 @@ class Learner {
   };
   std::map<int, Average> averages_;  // by iteration: the last that was applied, and later ones
   std::vector<OfWorker> of_worker_;
+  std::int64_t updates_ = 0;    // of means, that some piece has had
   int stepped_ = 0;             // iterations
   int gradients_together_ = 0;  // in the last average of changes
   // A replica is a worker, or the workers of a group, that steps alone.

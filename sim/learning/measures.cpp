@@ -52,6 +52,7 @@ Measures::Sums::Sums(const MeasuredMessage& message)
     : messages(1),
       values(static_cast<double>(message.values)),
       sent(static_cast<double>(message.sent)),
+      empty(message.sent == 0 ? 1 : 0),
       left_out(message.left_out),
       bits_per_value(8 * static_cast<double>(message.bytes) / values),
       least_sent(sent),
@@ -68,6 +69,7 @@ void Measures::Sums::add(const Sums& other) {
   messages += other.messages;
   values += other.values;
   sent += other.sent;
+  empty += other.empty;
   left_out += other.left_out;
   bits_per_value += other.bits_per_value;
   target.add(other.target);
@@ -86,6 +88,7 @@ Compressed Measures::Sums::means() const {
   return {.messages = messages,
           .values = values / count,
           .sent_values = sent / count,
+          .empty = empty / count,
           .least_sent_values = least_sent,
           .most_sent_values = most_sent,
           .left_out = left_out / count,

@@ -54,7 +54,7 @@ class Measures {
   };
   struct Sums {
     std::int64_t messages = 0;
-    double values = 0, sent = 0, left_out = 0, bits_per_value = 0;
+    double values = 0, sent = 0, empty = 0, left_out = 0, bits_per_value = 0;
     double least_sent = 0, most_sent = 0;
     Optional target, left_out_bound, left_out_bound_squared, bits_bound;
 

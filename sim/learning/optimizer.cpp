@@ -13,10 +13,10 @@ Rate::Rate(const Learning& learning, int workers, double epoch_samples, double r
       warm_up_samples_(learning.rate_warm_up_epochs * epoch_samples),
       run_samples_(run_samples) {}
 
-double Rate::at(double samples) const {
+double Rate::at(double samples, double with_dropped) const {
   if (samples < warm_up_samples_)
     return first_ + (rate_ - first_) * samples / warm_up_samples_;
-  const double done = std::min(samples / run_samples_, 1.0);
+  const double done = std::min(with_dropped / run_samples_, 1.0);
   switch (schedule_) {
     case Learning::RateSchedule::step:
       return done < 0.5 ? rate_ : done < 0.75 ? 0.1 * rate_ : 0.01 * rate_;

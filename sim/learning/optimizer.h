@@ -10,13 +10,15 @@
 
 namespace syncline {
 
-// The learning rate after so many samples have been applied.
+// The learning rate of a run.
 class Rate {
  public:
   // `run_samples`: of the longest run that there can be.
   Rate(const Learning& learning, int workers, double epoch_samples, double run_samples);
 
-  double at(double samples) const;
+  // Epochs of warm-up count `samples`, which were applied; the schedule counts those that were
+  // dropped, too.
+  double at(double samples, double with_dropped) const;
 
  private:
   Learning::RateSchedule schedule_;

@@ -82,14 +82,14 @@ void Learner::apply(const PieceOf& piece, int worker, int iteration, std::int64_
   note_applied(piece, worker, iteration, 1);
   const Range range = range_of(piece);
   note_staleness(range, 1, static_cast<double>(staleness));
-  const double inverse =
-      rate_.at(samples_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
+  const double inverse = rate(updates_) / static_cast<double>(std::max<std::int64_t>(staleness, 1));
   apply(range, pushed(piece, worker, iteration), 1,
         learning_.inverse_staleness && !learning_.rate_in_residual ? inverse : weight());
   taken(piece, worker, iteration);
 }
 
-void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients) {
+void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, int>>& gradients,
+                         std::int64_t updates) {
   const Range range = range_of(piece);
   const auto count = static_cast<double>(gradients.size());
   note_staleness(range, count, 0);
@@ -107,7 +107,8 @@ void Learner::apply_mean(const PieceOf& piece, const std::vector<std::pair<int, 
   const auto missing = static_cast<float>(workers_ / count);
   for (float& value : sum)
     value *= missing;
-  apply(range, sum, workers_, weight());
+  apply(range, sum, workers_, rate(updates) / workers_);
+  updates_ = std::max(updates_, updates + 1);
 }
 
 void Learner::drop(const PieceOf& piece, int worker, int iteration) {

@@ -91,8 +91,8 @@ std::vector<Option> learning_options() {
       row("held-out", &Learning::validates, Words<bool>{{"test", false}, {"validation", true}}, "",
           Role::lesson,
           "accuracy is of the data's test samples, or of as many that were to train with [test]",
-          "What best-of chooses by validation has not seen the test samples by which it is "
-          "reported.",
+          "What best-of chooses by validation has not seen the test samples, by which a second run "
+          "of what was chosen is reported.",
           "validation --learn digits"),
       row("learning-rate", &Learning::rate, numbers(0, 1e6), "", Role::choice,
           "of a gradient averaged over all workers [the problem's]",
@@ -106,7 +106,9 @@ std::vector<Option> learning_options() {
            {"cosine", RateSchedule::cosine}},
           "", Role::choice,
           "constant, a tenth at 1/2 and at 3/4 of the run, or half a cosine [constant]",
-          "The run's length is `iterations`, or 50 epochs.", "cosine --learn digits"),
+          "The run's length is `iterations`, or 50 epochs. With backup, which drops gradients, it "
+          "is counted in updates.",
+          "cosine --learn digits"),
       row("learning-rate-warm-up", &Learning::rate_warm_up_epochs, numbers(0, 1e6), "",
           Role::choice, "epochs in which it rises from learning-rate / workers, in a line [0]",
           "It lets many workers begin with the rate of one (Goyal et al. 2017).",
@@ -116,7 +118,7 @@ std::vector<Option> learning_options() {
           "With dgc it is the compressor's momentum correction of what is compressed.",
           "0.9 --learn digits"),
       row("weight-decay", &Learning::weight_decay, numbers(0, 1), "", Role::choice,
-          "times the parameters, added to every gradient [0]",
+          "times the parameters, added to every gradient [the problem's]",
           "It is applied with the gradient, where that is.", "1e-4 --learn digits"),
       row("clip-norm", &Learning::clip_norm, numbers(0, 1e18), "", Role::choice,
           "largest 2-norm of a gradient, larger ones are scaled down; 0: any [0]",

@@ -145,10 +145,31 @@ bool learned_before(const Result& a, const Result& b) {
   return place(a) < place(b);
 }
 
-std::string divergence_warning(double diverged_s) {
-  return "diverged at " + seconds_shown(diverged_s) +
-         ": the loss is no number, or above 1,000 times that of the start; a smaller "
-         "learning-rate, or a longer learning-rate-warm-up, may converge";
+std::vector<std::string> learning_warnings(const Learned& learned) {
+  std::vector<std::string> warnings;
+  const std::vector<CurvePoint>& curve = learned.curve;
+  if (learned.diverged_s)
+    warnings.push_back("diverged at " + seconds_shown(*learned.diverged_s) +
+                       ": the loss is no number, or above 1,000 times that of the start; a smaller "
+                       "learning-rate, or a longer learning-rate-warm-up, may converge");
+  else if (!learned.target_s && !curve.empty() && curve.back().loss >= curve.front().loss)
+    warnings.push_back(fmt::format(
+        "ends no better than it began: the loss is {:.4g} at the end and {:.4g} at the start; "
+        "another learning-rate, or a longer run, may learn",
+        curve.back().loss, curve.front().loss));
+  constexpr double worth_saying = 0.01;
+  const Compressed& sent = learned.compressed;
+  if (sent.messages > 0 && sent.empty >= worth_saying)
+    warnings.push_back(fmt::format(
+        "nobody sent anything in {} of {} messages: the compressor chose none of their values",
+        percent(sent.empty), count_shown(static_cast<double>(sent.messages))));
+  constexpr double few = 16;
+  if (sent.messages > 0 && sent.target_values.value_or(few) < few)
+    warnings.push_back(fmt::format(
+        "a message was asked for {:.3g} of {:.4g} values in the mean: with fewer than {:.0f}, what "
+        "is learned says little of the same density in a larger model",
+        *sent.target_values, sent.values, few));
+  return warnings;
 }
 
 }  // namespace syncline

@@ -38,6 +38,7 @@ std::vector<std::pair<std::string, std::string>> learning_lines(const Result& re
 // diverged comes last.
 bool learned_before(const Result& a, const Result& b);
 
-std::string divergence_warning(double diverged_s);
+// What says that it may have learned nothing, or nothing that holds at another size.
+std::vector<std::string> learning_warnings(const Learned& learned);
 
 }  // namespace syncline

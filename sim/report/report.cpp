@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -292,8 +293,7 @@ Figures figures_of(const Trace& trace, int batch) {
 }
 
 void add_learned(const Learned& learned, Figures& figures) {
-  if (learned.diverged_s)
-    figures.warnings.push_back(divergence_warning(*learned.diverged_s));
+  std::ranges::move(learning_warnings(learned), std::back_inserter(figures.warnings));
   if (learned.diverged_s || learned.curve.empty())
     return;
   const auto finite = [](double number) {

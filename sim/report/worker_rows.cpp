@@ -47,7 +47,8 @@ class ComputeStream {
       : worker_(worker), times_(std::move(times)), in_step_(in_step) {}
 
   void add(const Row& row) {
-    add_iteration(row);
+    if (row.iteration >= 0)
+      add_iteration(row);
     if (row.verb == "wait")
       return;
     add_counted(until_s_, row.start_s, worker_.blocked);
@@ -127,7 +128,7 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& meas
   for (std::size_t i = 0; i < workers.size(); ++i)
     streams.emplace_back(workers[i], measured.times_of(progress[i]), trace.in_step);
   for (const Row& row : trace.rows)
-    if (is_on_compute_stream(trace, row) && row.iteration >= 0)
+    if (is_on_compute_stream(trace, row))
       streams[static_cast<std::size_t>(row.rank)].add(row);
   std::vector<BesideComputing> beside = beside_computing(trace);
   for (std::size_t i = 0; i < workers.size(); ++i) {

@@ -5,6 +5,8 @@
 // parameters at once; the others wait for the update.
 #include <algorithm>
 #include <map>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -28,10 +30,13 @@ void worker(Worker& worker) {
   }
 }
 
+int backups(const Server& server) {
+  return static_cast<int>(server.settings().number("backup-workers"));
+}
+
 // Those who have ended are waited for no more: at the end of a run there may be fewer.
 void update_when_complete(Server& server, std::vector<Push>& sum) {
-  const int backups = static_cast<int>(server.settings().number("backup-workers"));
-  const int awaited = std::max(server.workers() - backups, 1);
+  const int awaited = std::max(server.workers() - backups(server), 1);
   if (sum.empty() || static_cast<int>(sum.size()) < std::min(awaited, server.working()))
     return;
   const std::vector<Push> update = std::exchange(sum, {});
@@ -41,6 +46,11 @@ void update_when_complete(Server& server, std::vector<Push>& sum) {
 }
 
 void server(Server& server) {
+  if (server.workers() > 1 && backups(server) >= server.workers())
+    throw std::invalid_argument("backup-workers = " + std::to_string(backups(server)) +
+                                ": an update waits for at least one of " +
+                                std::to_string(server.workers()) +
+                                " workers; allowed is less than that");
   std::map<std::pair<int, int>, std::vector<Push>> sums;  // by bucket and piece
   while (const auto message = server.next_push_or_end()) {
     const Push* push = std::get_if<Push>(&*message);
@@ -63,11 +73,13 @@ const Registered<Schedule> entry{{
     .name = "backup",
     .sentence = "synchronous with backup workers: the gradients that come last are dropped",
     .help = {.more = "Servers wait for all gradients but `backup-workers`. What those workers "
-                     "compute in vain does not count as throughput.",
+                     "compute in vain does not count as throughput. learning-rate-schedule counts "
+                     "updates.",
              .paper = "Chen et al. 2016, arXiv 1604.00981"},
     .options = {whole_number("backup-workers",
-                             "gradients that no update waits for; it always waits for one", "1", 0,
-                             1e6)},
+                             "gradients that no update waits for; fewer than there are workers, "
+                             "and none of a single one",
+                             "1", 0, 1e6)},
     .exchange = "ps",
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },

@@ -4,8 +4,13 @@
 // outer-learning-rate = 0.7 and outer-momentum = 0.9 (Nesterov's) as in DiLoCo (Douillard et al.
 // 2023), whose own steps are AdamW's where these are SGD's; with 1 and 0 the plain average. Instead
 // of a worker a `replica` may step alone, whose workers average every gradient (hierarchical local
-// SGD, Lin et al. 2020; DiLoCo's islands), and steps may go on while an average is under way, which
-// is then added to what they change (`average-delay`; Streaming DiLoCo, Douillard et al. 2025).
+// SGD, Lin et al. 2020; DiLoCo's islands), and steps may go on while an average is under way
+// (`average-delay`). When it has come, a worker goes on with it and with what its own steps have
+// changed since it was started (CoCoD-SGD, Shen et al. 2019; DaSGD, Zhou et al. 2020), or with a
+// mean of its own parameters and the average's (`average-mixing`; Streaming DiLoCo, Douillard et
+// al. 2025, without its fragments).
+#include <cmath>
+
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
@@ -21,6 +26,12 @@ std::optional<Among> replica(const Settings& settings) {
 
 int delay(const Settings& settings) {
   return static_cast<int>(settings.number("average-delay"));
+}
+
+// The weight of a worker's own parameters; none: what they have changed by is added.
+std::optional<double> mixing(const Settings& settings) {
+  const double own = settings.number("average-mixing");
+  return std::isfinite(own) ? std::optional(own) : std::nullopt;
 }
 
 int round(const Settings& settings) {
@@ -55,6 +66,11 @@ void worker(Worker& worker) {
   const std::optional<Among> own = replica(settings);
   bool averaging = false;
   int steps = 0;  // in this round
+  const auto take_average = [&] {
+    averaging = false;
+    worker.finish_averages();
+    worker.step_together(rate, momentum, mixing(settings));
+  };
   while (worker.next_iteration()) {
     worker.forward();
     for (const Bucket& bucket : worker.buckets()) {
@@ -71,13 +87,11 @@ void worker(Worker& worker) {
       for (const Bucket& bucket : worker.buckets())
         worker.start_average(bucket);
     }
-    if (averaging && steps == delay(settings)) {
-      averaging = false;
-      worker.finish_averages();
-      worker.step_together(rate, momentum);
-    }
+    if (averaging && steps == delay(settings))
+      take_average();
   }
-  worker.finish_averages();
+  if (averaging)
+    take_average();
 }
 
 const Registered<Schedule> entry{{
@@ -89,7 +103,9 @@ const Registered<Schedule> entry{{
                  "outer optimizer is this one with 0.7 and 0.9. `replica = site` averages every "
                  "gradient inside a site, and once a round across sites.",
              .paper = "Stich, ICLR 2019; outer optimizer: DiLoCo, Douillard et al., arXiv "
-                      "2311.08105; average-delay: Streaming DiLoCo, arXiv 2501.18512"},
+                      "2311.08105; average-delay: CoCoD-SGD, Shen et al., IJCAI 2019, arXiv "
+                      "1906.12043, and DaSGD, Zhou et al., arXiv 2006.00441; average-mixing: "
+                      "Streaming DiLoCo, Douillard et al., arXiv 2501.18512"},
     .options = {whole_number("local-steps",
                              "iterations between two averages; runs are whole rounds of these", "8",
                              1, 1e6),
@@ -103,7 +119,14 @@ const Registered<Schedule> entry{{
                 whole_number("average-delay",
                              "iterations that go on while an average is under way, before it is "
                              "applied; less than local-steps",
-                             "0", 0, 1e6)},
+                             "0", 0, 1e6),
+                or_word(number("average-mixing",
+                               "weight a of a worker's own parameters when an average has come: it "
+                               "goes on with a x its own + (1 - a) x the average; changes: with "
+                               "the average and what its own steps have changed since that was "
+                               "started",
+                               "changes", 0, 1),
+                        "changes")},
     .round = round,
     .replica = replica,
     .delay = delay,

@@ -84,6 +84,7 @@ struct Rule {
   std::size_t least = 0, most = 0;  // cells that one was chosen of
   std::size_t chosen = 0, at_end = 0;
   bool reports_others = true;  // than the seeds that chose
+  std::string held_out;        // by which samples' accuracy; empty: by something else
 };
 
 std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
@@ -94,13 +95,21 @@ std::string rule_note(const Rule& rule, const std::set<double>& seeds) {
       rule.at_end == 0
           ? ""
           : fmt::format("; {} of {} are at an end of what was tried", rule.at_end, rule.chosen);
+  const std::string samples =
+      rule.held_out.empty()
+          ? ""
+          : fmt::format(
+                "; the samples that choose are also those that accuracy is of, held-out = {}: {}"
+                "report what was chosen with held-out = test",
+                rule.held_out,
+                rule.held_out == "test" ? "choose with held-out = validation, and " : "");
   return fmt::format(
-      "best-of = {}: of {} each has {} with {}, which {} {}{}", rule.tuned, count, rule.text,
+      "best-of = {}: of {} each has {} with {}, which {} {}{}{}", rule.tuned, count, rule.text,
       seeds_said(seeds), seeds.size() == 1 ? "is" : "are",
       rule.reports_others
           ? "not reported"
           : "also what is reported: on seeds that did not choose, it may do less well",
-      end);
+      end, samples);
 }
 
 // Those that have one of the seeds that choose; all, if none has: nobody is chosen on others'
@@ -169,6 +178,8 @@ std::vector<std::vector<Result>> best_of(std::vector<std::vector<Result>> cells,
           rules, [&](const Rule& other) { return other.tuned == tuned && other.text == text; });
       if (rule == rules.end())
         rule = rules.insert(rule, {tuned, text, places.size(), places.size()});
+      if (const auto target = target_in(one); target && target->figure == "accuracy")
+        rule->held_out = one.option("held-out");
       rule->least = std::min(rule->least, places.size());
       rule->most = std::max(rule->most, places.size());
       ++rule->chosen;

@@ -74,10 +74,11 @@ std::optional<double> needed(const StudyCell& cell, const Against& against) {
   const auto target_s = cell.result->figures.target_s;
   if (!target_s || against.unit == std::string("s"))
     return target_s;
-  for (const CurvePoint& point : cell.result->learned->curve)
-    if (point.seconds >= *target_s)
-      return point.*against.column;
-  return {};
+  const std::vector<CurvePoint>& curve = cell.result->learned->curve;
+  const auto found = std::ranges::lower_bound(curve, *target_s, {}, &CurvePoint::seconds);
+  if (curve.empty())
+    return {};
+  return (found == curve.end() ? curve.back() : *found).*against.column;  // of several seeds: about
 }
 
 // "bsp reaches accuracy 0.95 after 2.1 s, asp after 3.4 s; 2 miss it".

@@ -1,6 +1,7 @@
 #include "sim/study/pooled.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
@@ -125,30 +126,50 @@ void take_medians(const Repeats& cells, Figures& figures) {
   }
 }
 
-// Values at this evaluation, or at the last one where a run had ended: the ends of some runs are
-// the targets that they reached.
-Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, double CurvePoint::*column) {
+using CurveColumn = double CurvePoint::*;
+constexpr std::array<CurveColumn, 4> progress_columns{&CurvePoint::seconds, &CurvePoint::samples,
+                                                      &CurvePoint::bytes, &CurvePoint::iterations};
+constexpr std::array<CurveColumn, 4> learned_columns{&CurvePoint::loss, &CurvePoint::accuracy,
+                                                     &CurvePoint::train_accuracy,
+                                                     &CurvePoint::heldout_loss};
+
+// A run that has ended, because it met its target, goes on at its pace with what it came to: then
+// no evaluation mixes its end with those that are still on their way. One that diverged has
+// come to nothing.
+Numbers at_evaluation(const Repeats& cells, std::size_t evaluation, CurveColumn column) {
+  const bool is_progress = std::ranges::count(progress_columns, column) > 0;
+  const bool more_is_better =
+      column == &CurvePoint::accuracy || column == &CurvePoint::train_accuracy;
   Numbers values;
-  for (const Result& cell : cells)
-    if (const auto& curve = cell.learned->curve; !curve.empty()) {
-      const double value = curve[std::min(evaluation, curve.size() - 1)].*column;
-      const bool more_is_better =
-          column == &CurvePoint::accuracy || column == &CurvePoint::train_accuracy;
-      values.push_back(std::isfinite(value) ? value : more_is_better ? -infinite : infinite);
-    }
+  for (const Result& cell : cells) {
+    const auto& curve = cell.learned->curve;
+    const std::size_t ran = curve.size() - 1;
+    const bool ended = evaluation > ran;
+    if (curve.empty() || (is_progress && ended && ran == 0))
+      continue;
+    double value = curve[std::min(evaluation, ran)].*column;
+    if (is_progress && ended)
+      value *= static_cast<double>(evaluation) / static_cast<double>(ran);
+    const bool is_known = std::isfinite(value) && !(ended && cell.diverged());
+    values.push_back(is_progress || is_known ? value : more_is_better ? -infinite : infinite);
+  }
   return values;
 }
 
+// It ends with the run that is the median of how far they have come.
 std::vector<CurvePoint> median_curve(const Repeats& cells) {
+  std::vector<std::size_t> ends;
   std::size_t longest = 0;
   for (const Result& cell : cells)
     longest = std::max(longest, cell.learned->curve.size());
-  std::vector<CurvePoint> curve(longest);
-  for (const auto column : {&CurvePoint::seconds, &CurvePoint::samples, &CurvePoint::bytes,
-                            &CurvePoint::iterations, &CurvePoint::loss, &CurvePoint::accuracy,
-                            &CurvePoint::train_accuracy, &CurvePoint::heldout_loss})
-    for (std::size_t i = 0; i < longest; ++i)
-      curve[i].*column = middle_of(at_evaluation(cells, i, column));
+  for (const Result& cell : cells)
+    ends.push_back(cell.diverged() ? longest : cell.learned->curve.size());
+  std::ranges::sort(ends);
+  std::vector<CurvePoint> curve(ends[ends.size() / 2]);
+  for (const auto* columns : {&progress_columns, &learned_columns})
+    for (const CurveColumn column : *columns)
+      for (std::size_t i = 0; i < curve.size(); ++i)
+        curve[i].*column = middle_of(at_evaluation(cells, i, column));
   return curve;
 }
 
@@ -160,6 +181,19 @@ void write_alike(std::vector<Result>& results, const std::string& name, const st
     if (!value.empty())
       result.options.push_back({.name = name, .value = value});
   }
+}
+
+// Beside asp, a reader expects ssp to be slower. Empty where they are not compared.
+std::string note_of_caches(const std::vector<Result>& results) {
+  const auto any = [&](const char* schedule, const char* cache) {
+    return std::ranges::any_of(results, [&](const Result& result) {
+      return result.option("schedule") == schedule && result.option("cache") == cache;
+    });
+  };
+  return any("asp", "") && any("ssp", "on")
+             ? "a worker of asp waits for the answer to each push; one of ssp does not, with cache "
+               "= on, which makes it faster and its gradients staler: cache = off waits as asp does"
+             : "";
 }
 
 // The values that the option has in any of these, in their order.
@@ -212,6 +246,8 @@ Pool pooled(std::vector<Result> cells) {
   for (const std::string option : {"best-of", "best-of-seeds"})
     if (const auto values = different_values(option, pool.results); !values.empty())
       write_alike(pool.results, option, fmt::format("{}", fmt::join(values, "; ")));
+  if (const std::string note = note_of_caches(pool.results); !note.empty())
+    pool.notes.push_back(note);
   if (!repeats)
     return pool;
   std::vector<std::string> shown;

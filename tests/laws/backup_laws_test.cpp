@@ -152,7 +152,7 @@ TEST(Backup, OnlyWhatIsAppliedCounts) {
 
 TEST(Backup, EveryWorkerEndsHoweverManyAreAwaited) {
   for (const char* iterations : {"1", "3", "auto"})
-    for (const int backups : {0, 1, 5, 6, 100}) {
+    for (const int backups : {0, 1, 4, 5}) {
       Options options = quick_network(backups);
       options["iterations"] = iterations;
       if (iterations == std::string("auto"))

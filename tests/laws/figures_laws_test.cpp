@@ -271,12 +271,17 @@ class Moments {
 
 // What a worker does in its measured iterations: in step between the steps of those that all do
 // after warm-up; else from when each has been applied until the next, by its part in the window.
+// Without warm-up, until all that these began has ended.
 Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
   std::vector<double> ends_s{0};
   double from_s = 0;
   for (const Row& row : trace.rows)
-    if (trace.in_step && row.rank == worker && row.verb == "step")
-      (row.iteration < warmup ? from_s : ends_s.back()) = row.end_s;
+    if (trace.in_step && row.rank == worker && row.stream == Stream::compute) {
+      if (row.verb == "step" && row.iteration >= 0)
+        (row.iteration < warmup ? from_s : ends_s.back()) = row.end_s;
+      else if (warmup == 0)
+        ends_s.back() = std::max(ends_s.back(), row.end_s);
+    }
   if (trace.in_step)
     return moments.between(from_s, ends_s.back());
   const Progress progress = progress_of(trace).at(static_cast<std::size_t>(worker));
@@ -294,6 +299,13 @@ Spent measured_of(const Trace& trace, int worker, const Moments& moments, double
     sum.compresses_s += part * spent.compresses_s;
     sum.exposed_s += part * spent.exposed_s;
     sum.waits_s += part * spent.waits_s;
+  }
+  if (warmup == 0 && trace.window.to_s > ends_s.back()) {
+    const Spent spent = moments.between(ends_s.back(), trace.window.to_s);
+    sum.computes_s += spent.computes_s;
+    sum.compresses_s += spent.compresses_s;
+    sum.exposed_s += spent.exposed_s;
+    sum.waits_s += spent.waits_s;
   }
   return sum;
 }

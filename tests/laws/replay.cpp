@@ -31,7 +31,7 @@ Floats sum_of(ReplayRules& rules, int iteration, const std::vector<Floats>& said
   return sum;
 }
 
-// By iteration that is done: whether all stepped together in it.
+// By iteration that is done: whether all stepped together in it; after the last one as -1.
 std::map<int, bool> steps_of(const Trace& trace) {
   std::map<int, bool> together;
   for (const Row& row : trace.rows)
@@ -81,9 +81,25 @@ void replay_rounds(ReplayRules& rules) {
   const auto steps = static_cast<int>(rules.number("local-steps"));
   const auto rate = static_cast<float>(rules.number("outer-learning-rate"));
   const auto momentum = static_cast<float>(rules.number("outer-momentum"));
+  const double own = rules.number("average-mixing");
   Floats outer(rules.size);
   Floats sum;
-  for (const auto& [iteration, together] : steps_of(rules.trace)) {
+  const auto step_together = [&] {
+    for (std::size_t i = 0; i < rules.size; ++i) {
+      const float change = sum[i] / static_cast<float>(rules.trace.workers);
+      outer[i] = momentum * outer[i] + change;
+      float& all = rules.parameters[i];
+      all -= rate * (change + momentum * outer[i]);
+      for (Replica& replica : replicas) {
+        float& one = replica.parameters[i];
+        one = own <= 1 ? all + static_cast<float>(own) * (one - all)
+                       : all + (one - replica.at_start[i]);
+      }
+    }
+  };
+  std::map<int, bool> iterations = steps_of(rules.trace);
+  const bool ends_together = iterations.erase(-1) > 0;
+  for (const auto& [iteration, together] : iterations) {
     std::vector<Floats> changes(index(rules.trace.workers), Floats(rules.size));
     for (Replica& replica : replicas) {
       step_alone(rules, replica, iteration);
@@ -96,16 +112,11 @@ void replay_rounds(ReplayRules& rules) {
       for (Replica& replica : replicas)
         replica.at_start = replica.parameters;
     }
-    if (!together)
-      continue;
-    for (std::size_t i = 0; i < rules.size; ++i) {
-      const float change = sum[i] / static_cast<float>(rules.trace.workers);
-      outer[i] = momentum * outer[i] + change;
-      rules.parameters[i] -= rate * (change + momentum * outer[i]);
-      for (Replica& replica : replicas)
-        replica.parameters[i] = rules.parameters[i] + (replica.parameters[i] - replica.at_start[i]);
-    }
+    if (together)
+      step_together();
   }
+  if (ends_together)
+    step_together();
 }
 
 void replay_averages(ReplayRules& rules) {

@@ -121,10 +121,14 @@ class ServerReplay {
     const auto workers = static_cast<double>(rules_.trace.workers);
     for (float& value : sum)
       value *= static_cast<float>(workers / piece.together);
-    rules_.step(rules_.parameters, rules_.velocity, span, sum, workers, rules_.rate(0) / workers,
+    auto& versions = versions_[{piece.server, piece.bucket, piece.piece}];
+    // The schedule of the rate counts updates, as if each had all workers' gradients.
+    const auto updates = static_cast<std::int64_t>(versions.size()) - 1;
+    rules_.step(rules_.parameters, rules_.velocity, span, sum, workers,
+                rules_.rate(updates * rules_.trace.workers) / workers,
                 rules_.learning.rate_in_residual);
-    versions_[{piece.server, piece.bucket, piece.piece}].emplace_back(
-        rules_.parameters.data() + span.begin, rules_.parameters.data() + span.end);
+    versions.emplace_back(rules_.parameters.data() + span.begin,
+                          rules_.parameters.data() + span.end);
   }
 
   // Parameters that the gradient had, of all there have been, its worker's own included.

@@ -95,6 +95,7 @@ TEST(Replay, OfBackupWorkers) {
       for (Options size : sizes()) {
         size["compressor"] = compressor;
         size["backup-workers"] = backups;
+        size["learning-rate-schedule"] = *compressor == 't' ? "step" : "cosine";
         expect_replayed(small_lesson("backup", size), backups + std::string(compressor));
       }
 }
@@ -263,17 +264,19 @@ TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
 TEST(Replay, OfReplicasAndLateAveragesIsTheSameToTheBit) {
   for (const char* replica : {"worker", "node"})
     for (const char* delay : {"0", "1", "3"})
-      for (const auto& [compressor, precision] :
-           {std::pair("none", "fp16"), {"none", "fp32"}, {"topk", "fp32"}})
-        expect_replayed(small_lesson("local-sgd", {{"replica", replica},
-                                                   {"average-delay", delay},
-                                                   {"local-steps", "4"},
-                                                   {"iterations", "16"},
-                                                   {"outer-learning-rate", "0.7"},
-                                                   {"outer-momentum", "0.9"},
-                                                   {"precision", precision},
-                                                   {"compressor", compressor}}),
-                        std::string(replica) + delay + compressor + precision);
+      for (const char* mixing : {"changes", "0", "0.4"})
+        for (const auto& [compressor, precision] :
+             {std::pair("none", "fp16"), {"none", "fp32"}, {"topk", "fp32"}})
+          expect_replayed(small_lesson("local-sgd", {{"replica", replica},
+                                                     {"average-delay", delay},
+                                                     {"average-mixing", mixing},
+                                                     {"local-steps", "4"},
+                                                     {"iterations", "16"},
+                                                     {"outer-learning-rate", "0.7"},
+                                                     {"outer-momentum", "0.9"},
+                                                     {"precision", precision},
+                                                     {"compressor", compressor}}),
+                          std::string(replica) + delay + mixing + compressor + precision);
 }
 
 TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {

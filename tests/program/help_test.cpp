@@ -11,6 +11,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/options.h"
 #include "sim/page/tables.h"
+#include "sim/problem.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
 #include "sim/setup/csv.h"
@@ -119,6 +120,17 @@ TEST(Help, NamesThePaperOfEveryMethod) {
   check(Registered<Schedule>::all());
   check(Registered<Exchange>::all());
   check(Registered<Compressor>::all());
+}
+
+// Brackets have the default: once weight-decay's was 0, where one of the problems has another.
+TEST(Help, OfAnOptionThatProblemsHaveDefaultsForSaysSo) {
+  for (const auto& [name, problem] : Registered<Problem>::all())
+    for (const auto& [option, value] : problem.defaults) {
+      const auto said = [&](const Meaning& meaning) {
+        return meaning.sentences.front().find("[the problem's]") != std::string::npos;
+      };
+      EXPECT_TRUE(std::ranges::any_of(meanings().at(option), said)) << option << ", of " << name;
+    }
 }
 
 TEST(Help, GivesExamplesThatAreUnderstood) {

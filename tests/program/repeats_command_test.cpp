@@ -56,6 +56,21 @@ TEST(Repeats, AreOneResultWithTheThroughputOfEachRun) {
   EXPECT_EQ(three, result_of(folder, {"--schedule", "asp", "--repeats", "3"}));
 }
 
+TEST(Repeats, SayWhatTheyHaveOneOf) {
+  const TemporaryFolder folder;
+  for (const char* repeats : {"1", "3"}) {
+    const Ended ended =
+        run_program({"run", "--platform", "two-hosts", "--throughput", "1000", "--learn", "softmax",
+                     "--iterations", "5", "--jitter", "0.2", "--repeats", repeats, "--json"},
+                    folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const std::string warnings =
+        Json::parse(ended.out)["cells"][0]["result"]["figures"]["warnings"].dump();
+    EXPECT_EQ(warnings.find("are of the first of 3 runs") != std::string::npos, *repeats == '3')
+        << warnings;
+  }
+}
+
 TEST(Repeats, LeaveTheTraceOfTheFirstRunAsItIs) {
   const TemporaryFolder folder;
   for (const char* repeats : {"1", "3"}) {

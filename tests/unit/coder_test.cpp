@@ -173,6 +173,20 @@ TEST(Losses, OfTopKAreTheSmallValuesSquared) {
   EXPECT_EQ(coder.measures().all().messages, 2);
 }
 
+// Of 8,192 values two chunks are sent, each 32 coefficients, which all values are a sum of.
+TEST(Losses, OfTransformedValuesCountTheCoefficientsThatWereSent) {
+  for (const char* precision : {"fp32", "fp16"}) {
+    const Coded here = coded("dct-topk", {{"precision", precision}});
+    Coder coder = here.coder();
+    const Gradients gradients(Gradients::Kind::real);
+    coder.sent({}, 0, gradients.of(0, 0, 0, 8192));
+    EXPECT_EQ(coder.measures().all().sent_values, 64) << precision;
+    EXPECT_EQ(coder.measures().all().target_values, 64) << precision;
+    coder.sent({.rank = 1}, 0, Values(8192));
+    EXPECT_EQ(coder.measures().all().least_sent_values, 0) << precision;
+  }
+}
+
 TEST(Losses, OfRandomKAreWhatItDoesNotChoose) {
   const Coded here = coded("randomk", {{"density", "0.2"}});
   Coder coder = here.coder();

@@ -1,5 +1,6 @@
 // What a run has learned, in its result: JSON, the curve's file, tables, check.
 #include <charconv>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
@@ -112,6 +113,39 @@ TEST(LearningResult, OfADivergenceHasNoFigures) {
   expect_mentions(full_report(result), {"diverged at 2.25 s"});
   EXPECT_TRUE(csv_of(result, "curve").find("\n2,1000,2000000,nan,0.1,20,") != std::string::npos)
       << csv_of(result, "curve");
+}
+
+// Loss 2 at the start; 0.4 % and 40 % of messages without a value; 15.9 and 16 values asked for.
+TEST(LearningWarnings, SayThatNothingWasLearned) {
+  EXPECT_TRUE(learning_warnings(made_learned(1.99, 0.1)).empty());
+  EXPECT_TRUE(learning_warnings(compressing()).empty()) << "whoever asks for nothing";
+  const auto only = [](const Learned& learned) {
+    const std::vector<std::string> warnings = learning_warnings(learned);
+    EXPECT_EQ(warnings.size(), 1U);
+    return warnings.empty() ? "" : warnings.front();
+  };
+  for (const double loss : {2.0, 44.0})
+    expect_mentions(only(made_learned(loss, 0.1)),
+                    {"ends no better than it began", fmt::format("loss is {:.4g} at the end", loss),
+                     "2 at the start"});
+  EXPECT_EQ(only(made_learned(1, 0.1, 1)).find("ends no better"), 0U) << "no step was taken";
+  Learned met = made_learned(3, 0.95);
+  met.target_s = 4;
+  EXPECT_TRUE(learning_warnings(met).empty()) << "it met its target";
+  EXPECT_EQ(only(made_divergence(2)).find("diverged at 2 s"), 0U);
+
+  Learned learned = compressing();
+  learned.compressed.messages = 1000;
+  learned.compressed.empty = 0.004;
+  EXPECT_TRUE(learning_warnings(learned).empty());
+  learned.compressed.empty = 0.4;
+  expect_mentions(only(learned), {"nobody sent anything in 40 % of 1,000 messages"});
+  learned.compressed.empty = 0;
+  learned.compressed.values = 4810;
+  learned.compressed.target_values = 16;
+  EXPECT_TRUE(learning_warnings(learned).empty());
+  learned.compressed.target_values = 4;
+  expect_mentions(only(learned), {"asked for 4 of 4810 values", "fewer than 16"});
 }
 
 TEST(LearningResult, IsRefusedWhereAnythingIsBroken) {

@@ -92,6 +92,20 @@ TEST(Measures, KnowTheLeastAndTheMostOfOneMessage) {
   EXPECT_EQ(measures.iterations()[0].least_sent_values, 3);
   EXPECT_EQ(measures.iterations()[0].most_sent_values, 7);
   EXPECT_EQ(measures.iterations()[1].least_sent_values, 9);
+  EXPECT_EQ(measures.all().empty, 0);
+}
+
+// One of two in the first iteration, none of two in the second.
+TEST(Measures, KnowThePartOfMessagesThatSentNothing) {
+  Measures measures(0);
+  for (const std::size_t sent : {0, 3, 5, 9}) {
+    Measures::MeasuredMessage one = message(0, {});
+    one.sent = sent;
+    measures.add(sent < 5 ? 0 : 1, one);
+  }
+  EXPECT_EQ(measures.all().empty, 0.25);
+  EXPECT_EQ(measures.iterations()[0].empty, 0.5);
+  EXPECT_EQ(measures.iterations()[1].empty, 0);
 }
 
 TEST(Measures, AreMeansOfIterationsAndOfAll) {

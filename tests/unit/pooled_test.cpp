@@ -175,6 +175,51 @@ TEST(Pooled, HaveTheMedianCurveInItsBand) {
   EXPECT_DOUBLE_EQ(bands.back().most, cells[2].learned->curve[5].loss);
 }
 
+// Runs met their target after 4, 7 and 10 evaluations of 2, 3 and 1 s. Once the median of the ends
+// of two was joined with the third, which went on: a vertical drop.
+TEST(Pooled, HaveACurveThatEndsWithTheMedianRunAndNeverStands) {
+  std::vector<Result> cells{learner("bsp", "1", 8), learner("bsp", "2", 21),
+                            learner("bsp", "3", 10)};
+  const int evaluations[] = {4, 7, 10}, seconds[] = {2, 3, 1};
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    std::vector<CurvePoint>& curve = cells[i].learned->curve;
+    curve.resize(static_cast<std::size_t>(evaluations[i]) + 1);
+    for (std::size_t at = 0; at < curve.size(); ++at) {
+      curve[at].seconds = static_cast<double>(at) * seconds[i];
+      curve[at].loss = 2 - 1.9 * static_cast<double>(at) / evaluations[i];
+    }
+  }
+  for (const std::vector<std::size_t>& order : {std::vector<std::size_t>{0, 1, 2}, {2, 0, 1}}) {
+    std::vector<Result> shuffled;
+    for (const std::size_t i : order)
+      shuffled.push_back(cells[i]);
+    const std::vector<CurvePoint> curve = pooled(shuffled).results.front().learned->curve;
+    ASSERT_EQ(curve.size(), 8U);
+    for (std::size_t at = 0; at < curve.size(); ++at) {
+      EXPECT_DOUBLE_EQ(curve[at].seconds, 2.0 * static_cast<double>(at)) << "the run of 2 s";
+      EXPECT_DOUBLE_EQ(curve[at].samples, 500.0 * static_cast<double>(at));
+      EXPECT_DOUBLE_EQ(curve[at].loss, 2 - 1.9 * static_cast<double>(at) / 7) << "the median run";
+    }
+  }
+  // Of those that diverge nothing is left that would be good.
+  cells[0].learned->diverged_s = 8;
+  cells[1].learned->diverged_s = 21;
+  const std::vector<CurvePoint> curve = pooled(cells).results.front().learned->curve;
+  ASSERT_EQ(curve.size(), 11U);
+  EXPECT_TRUE(std::isfinite(curve[7].loss));
+  EXPECT_FALSE(std::isfinite(curve[8].loss));
+}
+
+TEST(Pooled, SayWhyTheCacheOfSspMakesItFasterThanAsp) {
+  const auto of = [](const char* schedule, const char* cache) {
+    return made_result({{"schedule", schedule}, {"cache", cache}}, 100);
+  };
+  expect_mentions(pooled({of("asp", ""), of("ssp", "on")}).notes.front(),
+                  {"asp waits for the answer", "cache = off waits as asp does"});
+  EXPECT_TRUE(pooled({of("asp", ""), of("ssp", "off")}).notes.empty());
+  EXPECT_TRUE(pooled({of("bsp", ""), of("ssp", "on")}).notes.empty());
+}
+
 TEST(Pooled, AreOneLineOfAChart) {
   std::vector<Result> cells;
   for (const char* schedule : {"asp", "bsp"})
@@ -250,6 +295,29 @@ TEST(BestOf, ChoosesOnSeedsThatAreNotReported) {
             "best-of = learning-rate: of 2 each has the first to reach accuracy 0.9 with seed 7, "
             "which is not reported");
   expect_mentions(pool.notes.back(), {"the median of 2 seeds (1 and 2)"});
+}
+
+// Other seeds have the same held-out samples.
+TEST(BestOf, SaysThatTheSamplesThatChooseAreThoseThatAreReported) {
+  for (const auto& [held_out, offered] :
+       {std::pair("test",
+                  "held-out = test: choose with held-out = validation, and report what was "
+                  "chosen with held-out = test"),
+        {"validation", "held-out = validation: report what was chosen with held-out = test"}}) {
+    std::vector<Result> cells = tuned({"7", "1", "2"}, "seed 7");
+    for (Result& cell : cells)
+      cell.options.push_back({.name = "held-out", .value = held_out});
+    const std::string note = pooled(cells).notes.front();
+    EXPECT_TRUE(note.ends_with(std::string("the samples that choose are also those that accuracy "
+                                           "is of, ") +
+                               offered))
+        << note;
+    for (Result& cell : cells)
+      for (WrittenOption& option : cell.options)
+        if (option.name == "until")
+          option.value = "loss:0.5";
+    EXPECT_EQ(pooled(cells).notes.front().find("samples that choose"), std::string::npos);
+  }
 }
 
 TEST(BestOf, WithOneSeedSaysThatItReportsWhatItChoseOn) {

@@ -46,6 +46,22 @@ TEST(WindowAfter, IsFromTheStartWhereWarmUpWasNotEnded) {
   }
 }
 
+// What iterations begin ends later: a window that begins with the run has all of it; one that
+// begins after warm-up has as much of the iterations before, instead.
+TEST(WindowAfter, FromTheStartHasWhatEndsAfterTheLastIteration) {
+  Progress first = regular(1, 3), second = regular(1, 3);
+  first.ended_s = 5;
+  second.ended_s = 4;
+  const Window window = window_after({first, second}, 0);
+  EXPECT_EQ(window.to_s, 4);
+  EXPECT_TRUE(window.warm);
+  EXPECT_EQ(iterations_in({first, second}, window), 6);
+  EXPECT_EQ(window_after({first, second}, 1).to_s, 3);
+  EXPECT_EQ(window_after({first, second}, 9).to_s, 4) << "from the start after all";
+  EXPECT_EQ(pace_of({first, second}, 3).ended_s, 4.5);
+  EXPECT_FALSE(window_after({worker({}), worker({})}, 0).warm) << "and no figure of it is a number";
+}
+
 TEST(Interval, IsZeroWhereNothingVaries) {
   EXPECT_NEAR(interval_of({regular(1, 40)}, {.from_s = 0, .to_s = 40}).value(), 0, 1e-12);
 }
