@@ -23,18 +23,24 @@ const std::string dtd = "https://simgrid.org/simgrid.dtd";
 const std::string older_dtd = "http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd";
 const std::string allowed_doctype = "allowed is <!DOCTYPE platform SYSTEM \"" + dtd + "\">";
 
+const std::string xml_blanks = " \t\r\n";
+
 struct Reading {
   XML_Parser parser = nullptr;
   std::string path;
   const std::function<void(const XmlElement&)>& begun;
   const std::function<void(const XmlElement&)>& ended;
   std::vector<XmlElement> open;
+  std::size_t blank_bytes = 0;  // before a declaration, which the parser does not get to see
+  int blank_lines = 0;
   bool has_doctype = false;
   bool ascii_only = false;  // SimGrid takes other encodings' bytes as they are
   std::exception_ptr problem;
 
-  int line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser)); }
-  std::size_t at() const { return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser)); }
+  int line() const { return blank_lines + static_cast<int>(XML_GetCurrentLineNumber(parser)); }
+  std::size_t at() const {
+    return blank_bytes + static_cast<std::size_t>(XML_GetCurrentByteIndex(parser));
+  }
   [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
 
@@ -135,7 +141,8 @@ void check_beginning(const Reading& reading, const std::string& text) {
     throw std::runtime_error(
         reading.path + ":1: a byte order mark, or UTF-16: allowed is UTF-8 that begins with '<'");
   constexpr std::size_t most_of_a_declaration = 200;
-  const std::string first = text.substr(0, text.find('>') + 1);
+  const std::size_t begin = std::min(text.find_first_not_of(xml_blanks), text.size());
+  const std::string first = text.substr(begin, text.find('>') + 1 - begin);
   if (first.starts_with("<?xml") &&
       (first.size() > most_of_a_declaration || !std::regex_match(first, declaration)))
     throw std::runtime_error(reading.path +
@@ -165,23 +172,30 @@ void read_xml_text(const std::string& name, const std::string& text,
                                                                        XML_ParserFree);
   Reading reading{.parser = parser.get(), .path = name, .begun = begun, .ended = ended};
   check_beginning(reading, text);
+  if (const std::size_t begin = text.find_first_not_of(xml_blanks);
+      begin != std::string::npos && text.compare(begin, 5, "<?xml") == 0) {
+    reading.blank_bytes = begin;  // others' files have them, and SimGrid reads on
+    reading.blank_lines = static_cast<int>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+  }
   XML_SetUserData(parser.get(), &reading);
   XML_SetElementHandler(parser.get(), begin, end);
   XML_SetCharacterDataHandler(parser.get(), add_text);
   XML_SetXmlDeclHandler(parser.get(), see_declaration);
   XML_SetStartCdataSectionHandler(parser.get(), see_cdata);
   XML_SetStartDoctypeDeclHandler(parser.get(), see_doctype);
-  const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  const auto status = XML_Parse(parser.get(), text.data() + reading.blank_bytes,
+                                static_cast<int>(text.size() - reading.blank_bytes), XML_TRUE);
   if (reading.problem)
     std::rethrow_exception(reading.problem);
   if (status == XML_STATUS_OK)
     return;
   const XML_Error error = XML_GetErrorCode(parser.get());
-  const auto at = XML_GetCurrentByteIndex(parser.get());
+  const std::size_t at = reading.at();
   std::string what =
       error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute stands twice" : XML_ErrorString(error);
-  if (error == XML_ERROR_INVALID_TOKEN && at >= 0 && static_cast<std::size_t>(at) < text.size()) {
-    const std::string found = printable(text.substr(static_cast<std::size_t>(at), 1));
+  if (error == XML_ERROR_INVALID_TOKEN && at < text.size()) {
+    const std::string found = printable(text.substr(at, 1));
     what = "the character " + found + " is not allowed here";
     if (found == "\\x00")
       what = "a NUL byte: allowed is text";
