@@ -5,6 +5,8 @@
 #include <numeric>
 #include <sstream>
 
+#include "kernels/io/units.h"
+
 namespace syncline {
 namespace {
 
@@ -45,6 +47,8 @@ std::string allowed_values(const OwnOption& option) {
     text << " from " << option.minimum;
   if (std::isfinite(option.maximum))
     text << " to " << option.maximum;
+  if (is_of_bytes(option.name))
+    text << ", or with kB, MB, GB, TB, KiB, MiB, GiB or TiB";
   if (!option.unlimited.empty())
     text << ", or " << option.unlimited;
   return text.str();
@@ -70,7 +74,8 @@ std::vector<std::string> nearest(const std::string& word, std::vector<std::strin
 double checked_number(const OwnOption& option, const std::string& text) {
   if (!option.unlimited.empty() && text == option.unlimited)
     return std::numeric_limits<double>::infinity();
-  const double value = number_in(text).value_or(std::numeric_limits<double>::quiet_NaN());
+  const double value =
+      number_in(without_unit(option.name, text)).value_or(std::numeric_limits<double>::quiet_NaN());
   if (!std::isfinite(value) || value < option.minimum || value > option.maximum ||
       (option.whole && value != std::floor(value)))
     refuse(option, text);

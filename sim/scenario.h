@@ -51,7 +51,9 @@ struct Fusion {
   } kind = Kind::bytes;
   double bytes = 26214400;    // of kind `bytes`; 0: a bucket per tensor
   bool closes_after = false;  // it has reached them, as PyTorch DDP's; else before it has more
-  double cycle_s = 0;  // what is there when one ends goes together, as Horovod's; 0: no cycles
+  // What all workers have made when a cycle ends goes together, as Horovod's; 0: no cycles. In a
+  // Setup a cycle is as long as agreeing on that takes, at least.
+  double cycle_s = 0;
   std::optional<double> first_bytes;  // of the first bucket instead
 };
 
@@ -133,6 +135,8 @@ struct LinkFactor {
 struct Scenario {
   std::string platform;        // path of a SimGrid XML file
   std::optional<int> workers;  // none: every worker host of the platform
+  // Hosts whose names fit one of these are the worker hosts; none: those that the platform says.
+  std::vector<std::string> worker_hosts;
   Placement placement = Placement::packed;
   std::optional<int> workers_per_node;  // only where hosts carry no `node` property
   int servers = 0;                      // 0: one shard per node, on the nodes
@@ -157,6 +161,7 @@ struct Scenario {
   std::optional<int> throughput_servers;
   std::string device;                // empty: each host's own `device` property
   std::string cost_table;            // path of that device's; only where something compresses
+  bool free_compression = false;     // device = none: making and reading messages takes no time
   std::optional<double> efficiency;  // fraction of the peak speed of one core
   // Values of 4 bytes that the optimiser's step reads and writes per parameter; 0: the step takes
   // no time of its own, but is in the measured throughput as if it were a part of backward.

@@ -80,6 +80,15 @@ void say_written(const CalibrateOptions& options, std::size_t rows, std::size_t 
               older == 0 ? "" : (", " + std::to_string(older) + " of them for older ones").c_str());
 }
 
+void say_nothing_came(const CalibrateOptions& options, const char* why) {
+  std::string asked;
+  for (const std::string& name : options.compressors)
+    asked += (asked.empty() ? "" : ", ") + name;
+  std::fprintf(stderr, "no rows: nothing %s %s (%s): %s\n",
+               options.append.empty() ? "written to" : "added to", table_path(options).c_str(),
+               asked.c_str(), why);
+}
+
 GrowingTable::GrowingTable(const CalibrateOptions& options, HeaderLines machine)
     : options_(options), machine_(std::move(machine)) {
   if (!options.append.empty()) {
@@ -188,9 +197,8 @@ int GrowingTable::measure(const std::vector<Measurement>& all, const MeasuringMe
 }
 
 int GrowingTable::finish(std::size_t measurements) {
-  if (table_.rows.empty()) {
-    std::fprintf(stderr, "no rows: nothing written\n");
-  } else if (added_ > 0 || options_.append.empty()) {
+  const bool changes = !table_.rows.empty() && (added_ > 0 || options_.append.empty());
+  if (changes) {
     save("");
     say_written(options_, added_, replaced_);
   }
@@ -201,7 +209,11 @@ int GrowingTable::finish(std::size_t measurements) {
   if (!left_out_.empty())
     std::fprintf(stderr, "left out, %zu of %zu measurements (see above)\n", left_out_.size(),
                  measurements);
-  return left_out_.empty() ? 0 : 1;
+  if (!changes)
+    say_nothing_came(options_, measurements == 0   ? "nothing of it can be measured on this device"
+                               : left_out_.empty() ? "no measurement was reached"
+                                                   : "all was left out");
+  return left_out_.empty() && changes ? 0 : 1;
 }
 
 }  // namespace syncline

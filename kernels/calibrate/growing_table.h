@@ -34,6 +34,8 @@ void require_same(const CostTable& table, const std::string& key, const std::str
 // Puts rows into a table, in place of older ones of the same key; returns how many of those.
 std::size_t take_rows(const std::vector<CostRow>& rows, CostTable& table);
 void say_written(const CalibrateOptions& options, std::size_t rows, std::size_t older);
+// That there are no rows, of which compressors, and why: the program then ends with 1.
+void say_nothing_came(const CalibrateOptions& options, const char* why);
 
 using HeaderLines = std::vector<std::pair<std::string, std::string>>;
 
@@ -61,7 +63,7 @@ class GrowingTable {
 
   // Makes what is missing, one after the other. What cannot be measured is reported and left out,
   // what comes after the budget is named. Returns the program's exit code: 1 where something was
-  // left out.
+  // left out, or where nothing came of it.
   int measure(const std::vector<Measurement>& all, const MeasuringMethod& method);
 
  private:

@@ -33,6 +33,10 @@ int run(const CalibrateOptions& options) {
     return options.device == "cuda" ? measure_on_cuda(options) : measure_on_cpu(options);
   CostTable table = modelled(options);
   const std::size_t rows = table.rows.size();
+  if (rows == 0) {
+    say_nothing_came(options, "a model counts the bytes that kernels move");
+    return 1;
+  }
   std::size_t older = 0;
   if (!options.append.empty()) {
     CostTable whole = read_cost_table(options.append);

@@ -1,5 +1,8 @@
 // Tables for devices that are not at hand: bytes over rates that others measured, plus launches.
 // The formula stands in the header of every table, and the provenance says `modelled`.
+#include <cstdio>
+#include <set>
+
 #include "kernels/calibrate/calibrate.h"
 #include "kernels/calibrate/rates.h"
 
@@ -33,11 +36,18 @@ CostTable modelled(const CalibrateOptions& options) {
        {"encode-as-published",
         "the papers' own code with its temporaries: bytes = elements x bytes per element, whatever "
         "the settings"}});
+  std::set<std::string> said;
   for (const Cell& cell : cells_of(options)) {
     const Compressor& compressor = *cell.compressor;
     const MemoryTraffic& traffic = compressor.traffic;
-    if (!traffic.encode)  // it has no CUDA version
+    if (!traffic.encode) {
+      if (said.insert(compressor.name).second)
+        std::fprintf(stderr,
+                     "%s does not say what bytes its kernels move (traffic in "
+                     "kernels/compressors/%s.cpp): left out\n",
+                     compressor.name.c_str(), compressor.name.c_str());
       continue;
+    }
     const std::string settings = written_settings(compressor, cell.settings);
     for (const std::size_t elements : options.sizes) {
       const double n = static_cast<double>(elements);

@@ -5,6 +5,7 @@
     python3 models/data/images.py FOLDER     # and looks which of them FOLDER has; 1 if one is missing or another
 """
 
+import gzip
 import hashlib
 import os
 import sys
@@ -12,12 +13,21 @@ from pathlib import Path
 
 SETS = {
     "MNIST (LeCun, Cortes, Burges 1998): 60,000 and 10,000 images of 28x28 pixels": {
-        "where": "http://yann.lecun.com/exdb/mnist/ or https://ossci-datasets.s3.amazonaws.com/mnist/: each file with .gz, to unpack",
+        "where": "http://yann.lecun.com/exdb/mnist/ or https://ossci-datasets.s3.amazonaws.com/mnist/",
         "files": {
             "train-images-idx3-ubyte": (47_040_016, "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
             "train-labels-idx1-ubyte": (60_008, "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
             "t10k-images-idx3-ubyte": (7_840_016, "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7"),
             "t10k-labels-idx1-ubyte": (10_008, "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2"),
+        },
+    },
+    "Fashion-MNIST (Xiao, Rasul, Vollgraf 2017): 60,000 and 10,000 images of 28x28 pixels; data = fashion-mnist": {
+        "where": "Debian's package dataset-fashion-mnist, which data = fashion-mnist reads where it is installed",
+        "files": {
+            "train-images-idx3-ubyte": (47_040_016, "c59f468a2f672dc815687fe0f83887768d799fd8a3f3276145d20f83aa44d888"),
+            "train-labels-idx1-ubyte": (60_008, "bad3541b69d912435c50bb6ba87bec294ff4f6a2e1246121d8633921760443d9"),
+            "t10k-images-idx3-ubyte": (7_840_016, "5b4141f0afbad91edebe8549f8fcffe087ea10ca49f1dbef5c9a5cd8815ce37b"),
+            "t10k-labels-idx1-ubyte": (10_008, "0402a96d92fd2663957122ceb108a494c5af83dab82d92729df917d7dec38c34"),
         },
     },
     "CIFAR-10 (Krizhevsky 2009): 50,000 and 10,000 images of 32x32 pixels and three colours": {
@@ -34,12 +44,21 @@ SETS = {
 }
 
 
+def content(path):
+    """Of a file, or of the same packed by gzip; None: neither is there."""
+    packed = path.with_name(path.name + ".gz")
+    if path.is_file():
+        return path.read_bytes()
+    return gzip.decompress(packed.read_bytes()) if packed.is_file() else None
+
+
 def verdict(path, size, digest):
-    if not path.is_file():
+    found = content(path)
+    if found is None:
         return "missing"
-    if path.stat().st_size != size:
-        return f"another: {path.stat().st_size:,} bytes"
-    return "right" if hashlib.sha256(path.read_bytes()).hexdigest() == digest else "another: its SHA-256 differs"
+    if len(found) != size:
+        return f"another: {len(found):,} bytes"
+    return "right" if hashlib.sha256(found).hexdigest() == digest else "another: its SHA-256 differs"
 
 
 def main():

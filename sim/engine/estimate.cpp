@@ -204,7 +204,7 @@ Load load_of(const Setup& setup) {
   const double accumulates = setup.compute.micro_steps > 1 ? 1 : 0;
   // Where workers hold shards every micro-step computes unit by unit, and may wait for each.
   const double passes = setup.shards ? 2.0 * setup.compute.micro_steps : 1;
-  load.rows = workers * (3 + accumulates + 3 * passes * static_cast<double>(setup.buckets.size()));
+  load.rows = workers * (3 + accumulates + 3 * passes * static_cast<double>(setup.made().size()));
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
@@ -299,7 +299,7 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
   const double written = setup.shards
                              ? rows
                              : rows - 2.0 * setup.traffic.cluster.topology.workers() *
-                                          static_cast<double>(setup.buckets.size()) * iterations;
+                                          static_cast<double>(setup.made().size()) * iterations;
   need.trace_bytes = trace_bytes_of(written, need.flows);
   need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
                       load.in_flight * bytes_per_flow_in_flight +

@@ -18,6 +18,8 @@ Run::Run(const Setup& setup)
   begin_trace();
   if (setup.lesson != nullptr)
     learner = std::make_unique<Learner>(setup);
+  if (!setup.tensors.empty())
+    cycles = std::make_unique<Cycles>(*this);
   make_states();
 }
 
@@ -92,10 +94,11 @@ void Run::actor_ended(int rank) {
   for (const auto& worker : workers) {
     worker->stages.wake();
     worker->compressing.wakeup.wake();
-    worker->cycling.wakeup.wake();
   }
   for (const auto& server : server_stages)
     server->wake();
+  if (cycles != nullptr)
+    cycles->wake();
 }
 
 Stages& Run::stages_of(int rank) {
@@ -104,6 +107,8 @@ Stages& Run::stages_of(int rank) {
 }
 
 std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration) {
+  if (cycles != nullptr && bucket.tensors > 1)
+    return cycles->payload(bucket.index, iteration);
   const std::pair common(setup.traffic.compression.warm_up_stage(iteration), bucket.index);
   if (const auto known = common_payloads_.find(common); known != common_payloads_.end())
     return known->second;
@@ -127,7 +132,7 @@ std::shared_ptr<const Payload> Run::payload(const Bucket& bucket, int iteration)
     common_payloads_.emplace(common, payload);
   } else {
     drawn_payloads_.emplace(drawn, payload);
-    if (drawn_payloads_.size() > 8 * setup.buckets.size())  // few iterations are active at a time
+    if (drawn_payloads_.size() > 8 * setup.made().size())  // few iterations are active at a time
       drawn_payloads_.erase(drawn_payloads_.begin());
   }
   return payload;

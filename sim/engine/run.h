@@ -12,6 +12,7 @@
 
 #include "sim/engine/actors.h"
 #include "sim/engine/aggregator_state.h"
+#include "sim/engine/cycles.h"
 #include "sim/engine/length.h"
 #include "sim/engine/server_state.h"
 #include "sim/engine/stages.h"
@@ -38,6 +39,7 @@ struct Run {
   std::vector<sg::Host*> hosts;    // by rank
   std::map<std::pair<int, int>, Barrier> barriers;  // by stage and group
   std::unique_ptr<Learner> learner;                 // null: only time is simulated
+  std::unique_ptr<Cycles> cycles;                   // null: averages begin when they may
   std::vector<std::unique_ptr<WorkerState>> workers;
   std::vector<std::unique_ptr<ServerState>> servers;
   std::vector<std::unique_ptr<Stages>> server_stages;

@@ -49,9 +49,9 @@ void start_actors(Run& run, const Schedule& schedule) {
       worker->stages.start("stream");
     if (worker->compresses_on_second_core())
       run.start("compression", worker->rank, [&] { worker->compressing.run_until_over(); });
-    if (run.setup.waits_for_cycles())
-      run.start("cycle", worker->rank, [&] { worker->cycling.run_until_over(); });
   }
+  if (run.cycles != nullptr)
+    run.start("cycle", 0, [&] { run.cycles->run_until_over(); });
   for (const auto& server : run.servers)
     run.start("server", server->rank(), [&] {
       Server verbs(*server);

@@ -59,7 +59,7 @@ void Stages::make_streams() {
           new StreamState{.run = run, .rank = rank, .stage = static_cast<int>(streams.size())}));
   };
   // It has the expected size: nothing has been learned yet, so no message can have one of its own.
-  const Payload first = run.setup.traffic.payload_of(run.setup.buckets.front(), -1);
+  const Payload first = run.setup.traffic.payload_of(run.setup.made().front(), -1);
   const std::shared_ptr<const Plan> over_all = plan_of(first);
   for (const Phase* phase : phases_of(*over_all))
     make_until(phase->stage.stream() + 1);
@@ -98,6 +98,9 @@ std::shared_ptr<const Plan> Stages::plan_of(const Payload& payload) {
   if (!payload.messages.empty() || !payload.parts.empty())
     return make();
   const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
+  constexpr std::size_t most_of_groups = 512;  // which need not be the same in any two iterations
+  if (run.cycles != nullptr && plans.size() > most_of_groups)
+    plans.clear();
   auto known = plans.find(key);
   if (known == plans.end())
     known = plans.emplace(key, make()).first;

@@ -22,7 +22,7 @@ void compute(WorkerState& state, double solo_s, const Row& row) {
 // Starts a bucket's transfer: now, or with `overlap = off` when backward has ended.
 void start_or_defer(WorkerState& state, const Bucket& bucket, std::function<void()> start) {
   state.deferred.push_back(std::move(start));
-  const bool is_last = bucket.index + 1 == static_cast<int>(state.setup().buckets.size());
+  const bool is_last = bucket.index + 1 == static_cast<int>(state.setup().made().size());
   if (!is_last && !state.setup().scenario.overlap)
     return;
   for (const std::function<void()>& deferred : std::exchange(state.deferred, {}))
@@ -52,17 +52,10 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
     job();
 }
 
-// Starts an average when the cycle of its bucket ends, if there are cycles; else now. A queue keeps
-// the order of those that go together.
-void at_end_of_cycle(WorkerState& state, const Bucket& bucket, const std::function<void()>& start) {
-  if (!state.setup().waits_for_cycles()) {
-    start();
-    return;
-  }
-  state.cycling.add([start, at_s = sg::Engine::get_clock() + bucket.waits_s] {
-    sg::this_actor::sleep_until(at_s);
-    start();
-  });
+// So many averages that the schedule has started arrive with this bucket: a group has one of each
+// tensor.
+int averages_of(const WorkerState& state, const Bucket& bucket) {
+  return state.run.cycles == nullptr ? 1 : bucket.tensors;
 }
 
 // The average of this bucket has arrived. Decompressing it waits until the compute stream is free,
@@ -70,10 +63,12 @@ void at_end_of_cycle(WorkerState& state, const Bucket& bucket, const std::functi
 void decompress_arrived(WorkerState& state, const std::shared_ptr<const Plan>& plan,
                         const Bucket& bucket, int iteration, int& outstanding) {
   auto job = [&state, plan, &bucket, iteration, &outstanding] {
-    work_then(state, last_work(*plan), bucket, iteration, [&state, &outstanding] {
-      if (--outstanding == 0)
-        state.wakeup.wake();
-    });
+    work_then(state, last_work(*plan), bucket, iteration,
+              [&state, &outstanding, averages = averages_of(state, bucket)] {
+                outstanding -= averages;
+                if (outstanding == 0)
+                  state.wakeup.wake();
+              });
   };
   if (last_work(*plan) == nullptr || state.compresses_on_second_core()) {
     job();
@@ -160,7 +155,7 @@ const Settings& Worker::settings() const {
 }
 
 std::span<const Bucket> Worker::buckets() const {
-  return state_.setup().buckets;
+  return state_.setup().made();
 }
 
 bool Worker::next_iteration() {
@@ -202,6 +197,8 @@ void Worker::forward(const Bucket& bucket) {
 }
 
 void Worker::backward(const Bucket& bucket) {
+  if (state_.run.cycles != nullptr && bucket.index == 0)
+    state_.run.cycles->backward_begins();
   compute(state_, state_.setup().compute.backward_s(state_.rank, bucket),
           state_.row("backward", bucket.index));
 }
@@ -247,14 +244,21 @@ void Worker::start_average(const Bucket& bucket, Among group) {
           const auto done = [=, &outstanding, &state, &bucket] {
             decompress_arrived(state, plan, bucket, iteration, outstanding);
           };
-          at_end_of_cycle(state, bucket, [=, &state, &bucket] {
-            if (over_all)
-              state.stages.average(plan, bucket, iteration, done);
-            else
-              state.stages.average_within(plan, bucket, iteration, done);
-          });
+          if (state.run.cycles != nullptr)
+            state.run.cycles->made(state.rank, bucket, iteration);
+          else if (over_all)
+            state.stages.average(plan, bucket, iteration, done);
+          else
+            state.stages.average_within(plan, bucket, iteration, done);
         });
       });
+}
+
+void start_group(WorkerState& worker, const Bucket& group, int iteration) {
+  const std::shared_ptr<const Plan> plan = worker.stages.plan(group, iteration);
+  worker.stages.average(plan, group, iteration, [&worker, plan, &group, iteration] {
+    decompress_arrived(worker, plan, group, iteration, worker.outstanding);
+  });
 }
 
 void Worker::finish_averages(Among group) {

@@ -35,7 +35,6 @@ struct WorkerState {
   Stages stages;
   StreamState& stream = *stages.streams.front();  // of everything that is no pipeline
   JobQueue compressing{run};                      // where the host has a second core
-  JobQueue cycling{run};                          // where averages begin when a cycle ends
   Processor processor;
   int iteration = -1;
   bool over = false;                            // that was its last one

@@ -83,10 +83,10 @@ std::vector<Option> learning_options() {
                     "against simulated seconds.",
                     "digits")),
       row("data", &Learning::data, "", Role::lesson,
-          "digits, generated, or a folder with MNIST's or CIFAR-10's files [digits]",
-          "MNIST's IDX files and CIFAR-10's binary ones are read from a folder "
-          "(models/data/images.py says where they are) and standardised; digits come with the "
-          "program.",
+          "digits, generated, fashion-mnist, or a folder with MNIST's or CIFAR-10's files [digits]",
+          "MNIST's IDX files and CIFAR-10's binary ones are read from a folder, also with .gz "
+          "(models/data/images.py says where they are), and standardised; digits come with the "
+          "program, fashion-mnist with Debian's package dataset-fashion-mnist.",
           "generated --learn softmax"),
       row("held-out", &Learning::validates, Words<bool>{{"test", false}, {"validation", true}}, "",
           Role::lesson,

@@ -48,6 +48,12 @@ std::vector<Option> fixed_options() {
           "They are taken node by node, so that 8 workers on nodes of 4 are two nodes, unless "
           "placement says otherwise.",
           "1,8,32"),
+      worker_hosts(row(
+          "worker-hosts", nullptr, "", Role::question,
+          "names of the hosts that are workers, whatever the platform says; * is any characters",
+          "Several have a ; between them. The others are no workers: so a platform of somebody "
+          "else needs no role.",
+          "node*-gpu0")),
       row("placement", &Scenario::placement,
           {{"packed", Placement::packed},
            {"spread", Placement::spread},
@@ -114,7 +120,7 @@ std::vector<Option> fixed_options() {
       precision(row(
           "precision", nullptr, "fp32", Role::choice,
           "what products are computed in; bf16 and fp16 send two bytes per gradient value",
-          "Each has throughput rows of its own; with efficiency, tf32 and bf16 count the device's "
+          "Each has throughput rows of its own; with efficiency, all but fp32 count the device's "
           "peak in platforms/devices.csv.",
           "bf16 --device a100 --efficiency 0.4")),
       row("wire-precision", &Scenario::precision,
@@ -142,10 +148,11 @@ std::vector<Option> fixed_options() {
           "servers with which throughput-of = schedule was measured (default: the cell's)",
           "One worker is often measured with one server, whatever is used later.",
           "1 --throughput-of schedule --schedule asp"),
-      row("device", &Scenario::device, "", Role::question,
-          "whose cost table and row of models/throughput.csv (default: each host's own)",
-          "Its cost table prices compression, and its measured rows are seconds of computation.",
-          "v100-modelled"),
+      device(row("device", nullptr, "", Role::question,
+                 "whose cost table and row of models/throughput.csv (default: each host's own)",
+                 "Its cost table prices compression, and its measured rows are seconds of "
+                 "computation. With none compressing takes no time, for what no table has yet.",
+                 "v100-modelled")),
       row("efficiency", &Scenario::efficiency, numbers(tiny, 1), "", Role::question,
           "fraction of the peak speed of one core of the host",
           "It is an input, for models without a measured row; scaling efficiency, the column "

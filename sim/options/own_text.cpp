@@ -56,6 +56,24 @@ Option precision(Option option) {
   return option;
 }
 
+Option worker_hosts(Option option) {
+  option.set = [=](Scenario& s, const std::string& text) {
+    s.worker_hosts = text.empty() ? std::vector<std::string>() : split(text, ';');
+    if (std::ranges::count(s.worker_hosts, std::string()) > 0)
+      throw std::invalid_argument(option.name + " = " + brief(text) +
+                                  ": allowed are names of hosts with ; between them");
+  };
+  return option;
+}
+
+Option device(Option option) {
+  option.set = [](Scenario& s, const std::string& text) {
+    s.free_compression = text == "none";
+    s.device = s.free_compression ? "" : text;
+  };
+  return option;
+}
+
 Option price(Option option) {
   OwnOption values = numbers(tiny, 1e9, "devices");
   values.name = option.name;

@@ -14,6 +14,10 @@ Option fusion(Option option);
 Option optimizer(Option option);
 // Of computing; gradients are kept in it, unless wire-precision says otherwise.
 Option precision(Option option);
+// Names of hosts with ; between, in which * stands for any characters.
+Option worker_hosts(Option option);
+// A name or a path, or `none`: compressing is free.
+Option device(Option option);
 // Of a worker for an hour, or `devices`.
 Option price(Option option);
 // A number for all links, PATTERN:NUMBER for some, or both, with ; between.

@@ -7,6 +7,7 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
+#include "kernels/io/units.h"
 #include "sim/options/batches.h"
 #include "sim/options/conflicts.h"
 #include "sim/options/learning.h"
@@ -181,7 +182,7 @@ void require_known(const GivenOptions& given) {
 
 void set(const Option& option, const std::string& text, const GivenOptions& given,
          Scenario& scenario) {
-  scenario.written[option.name] = printable(text);
+  scenario.written[option.name] = printable(without_unit(option.name, text));
   if (option.set && (!text.empty() || given.contains(option.name)))
     at(given, option.name, [&] { option.set(scenario, text); });
 }
@@ -213,6 +214,11 @@ void find_schedule(const GivenOptions& given, Scenario& scenario) {
 void find_exchange(const GivenOptions& given, Scenario& scenario) {
   const Schedule& schedule = *scenario.schedule;
   std::string& name = scenario.written.at("exchange");
+  // A framework's choice is between exchanges that add dense gradients.
+  if (name == cheapest_exchange && !given.contains("exchange") &&
+      (schedule.exchange != dense_exchange || !schedule.any_exchange ||
+       scenario.compressor->name != no_compressor))
+    name.clear();
   if (name.empty()) {
     const bool carried =
         schedule.server != nullptr || schedule.sharding != nullptr ||
@@ -248,7 +254,9 @@ void keep_settings(const GivenOptions& by_user, Scenario& scenario) {
     settings = settings_of(parameters, given);
     for (const OwnOption& parameter : parameters)
       scenario.written[parameter.name] =
-          given.contains(parameter.name) ? given.at(parameter.name).value : parameter.fallback;
+          given.contains(parameter.name)
+              ? without_unit(parameter.name, given.at(parameter.name).value)
+              : parameter.fallback;
   };
   keep(scenario.schedule->options, scenario.schedule_settings);
   for (CandidateExchange& candidate : scenario.candidates)
@@ -283,7 +291,7 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
     scenario.compressor = &Registered<Compressor>::find(scenario.written.at("compressor"));
   });
   find_exchange(given, scenario);
-  if (scenario.compressor->name != no_compressor && given.contains("device"))
+  if (scenario.compressor->name != no_compressor && !scenario.device.empty())
     scenario.cost_table = file_of(given, "device", "cost table", "kernels/profiles", ".csv");
   check_network(scenario, given);
   resolve_optimizer(scenario, conflicts);

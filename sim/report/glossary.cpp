@@ -18,6 +18,14 @@ const std::vector<GlossaryWord>& glossary() {
        explained + " --exchange hierarchical"},
       {"server", "a machine or process that holds a shard of the model",
        "With `servers = 0` each node has one", explained + " --schedule asp --servers 0"},
+      {"host", "a machine or a device of a platform, as SimGrid has them",
+       "It computes at its `speed`; what it is for, its property `role` says", explained},
+      {"role",
+       "what a host of a platform is for, by its property: `worker` (also without one), `server`, "
+       "`host` (a node's CPU and memory) or `none`",
+       "The option `worker-hosts` names the workers instead; of Batsim's roles `compute_node` is a "
+       "worker, `master` and `storage` are none",
+       explained + " --worker-hosts node*-gpu0"},
       {"rail",
        "a network of its own for the k-th card of every node, where nodes have several cards",
        "What goes from one rail to another crosses the node first; `hierarchical` keeps to rails",
@@ -64,7 +72,7 @@ const std::vector<GlossaryWord>& glossary() {
       {"MFU",
        "model flop utilisation: the part of a device's peak that forward and backward reach: the "
        "option `efficiency`, without what `recompute` adds",
-       "With `precision = bf16` or tf32 the peak is that of platforms/devices.csv",
+       "But with `precision = fp32` the peak is that of platforms/devices.csv",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
       {"memory",
        "what training keeps on a device at least: parameters, gradients, the optimizer's states, "

@@ -123,7 +123,7 @@ class Reader {
 
   void see_first_line(const std::vector<std::string>& words) {
     parallelism_ = words[0];
-    if (std::ranges::count(other_parallelism, parallelism_) > 0)
+    if (parallelism_ != data && std::ranges::count(transformer, parallelism_) == 0)
       refuse("{} is not simulated: allowed are DATA, and of the {} those without other parallelism",
              parallelism_, listed(transformer));
     if (parallelism_ == data) {
@@ -250,6 +250,23 @@ class Reader {
   int alone_ = 0;
 };
 
+// A word in capitals alone, and a number alone in the next line.
+bool begins_like_a_workload(std::string_view text) {
+  const auto line = [&text] {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view words = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    while (!words.empty() && (words.back() == '\r' || words.back() == ' '))
+      words.remove_suffix(1);
+    return words;
+  };
+  const std::string_view word = line();
+  const std::string_view number = line();
+  return !word.empty() && !number.empty() &&
+         word.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == std::string_view::npos &&
+         number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 }  // namespace
 
 bool is_astra_workload(std::string_view text) {
@@ -257,7 +274,7 @@ bool is_astra_workload(std::string_view text) {
   const std::size_t end = std::min(text.find_first_of(" \t\r\n", begin), text.size());
   const std::string word(text.substr(begin, end - begin));
   return word == data || std::ranges::count(transformer, word) > 0 ||
-         std::ranges::count(other_parallelism, word) > 0;
+         std::ranges::count(other_parallelism, word) > 0 || begins_like_a_workload(text);
 }
 
 ImportedIteration read_astra_workload(const std::string& path) {

@@ -36,7 +36,7 @@ void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
   if (compression.unpriced(demands).empty())
     return;
   add(others);
-  refuse(compression.unpriced(demands));
+  refuse("with device = none compressing takes no time; else {}", compression.unpriced(demands));
 }
 
 // MG-WFBP's buckets, from the cost of averaging all tensors together.
@@ -52,28 +52,31 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
   return buckets;
 }
 
-// Of gradients that are averaged in each iteration, when they are there on the slowest worker.
+// Of gradients that are averaged in each iteration, when they are there on the slowest worker, each
+// compressed by itself.
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
-                           const ComputeTimes& compute) {
+                           const ComputeTimes& compute, const Traffic& traffic,
+                           const std::vector<Bucket>& tensors) {
   const auto slowest =
       static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
+  const bool second_core = traffic.cluster.workers[index(slowest)].cores > 1;
   std::vector<double> ready_s;
-  Bucket until;  // this layer
-  for (auto layer = model.layers.rbegin(); layer != model.layers.rend(); ++layer) {
-    until.forward_flop += layer->forward_flop;
-    until.again_flop += layer->again_flop;
-    ready_s.push_back(scenario.overlap ? compute.backward_s(slowest, until)
-                                       : compute.backward_s(slowest));
+  double computed_s = scenario.overlap ? 0 : compute.backward_s(slowest);
+  double compressed_s = 0;
+  for (const Bucket& tensor : tensors) {
+    const Plan plan = traffic.plan_of(traffic.payload_of(tensor, -1), slowest);
+    const Work* work = first_work(plan);
+    const double compress_s = work == nullptr ? 0 : traffic.compression.seconds(slowest, *work, -1);
+    computed_s += scenario.overlap ? compute.backward_s(slowest, tensor) : 0;
+    compressed_s = std::max(compressed_s, computed_s) + compress_s;
+    if (!second_core)
+      computed_s = compressed_s;
+    ready_s.push_back(compressed_s);
   }
   std::vector<Bucket> buckets = cycled_buckets(
       model, scenario.fusion, static_cast<int>(value_bytes(scenario.precision)), ready_s);
   count_small_tensors(model, scenario.dense_below, buckets);
   return buckets;
-}
-
-bool has_cycles(const Scenario& scenario) {
-  return scenario.fusion.cycle_s > 0 && scenario.schedule->round == nullptr &&
-         scenario.schedule->partners() == Schedule::Partners::each_other;
 }
 
 }  // namespace
@@ -83,6 +86,25 @@ std::vector<Bucket> fused(const Model& model, const Scenario& scenario, const Fu
       fused_buckets(model, fusion, static_cast<int>(value_bytes(scenario.precision)));
   count_small_tensors(model, scenario.dense_below, buckets);
   return buckets;
+}
+
+double cycle_seconds(const Scenario& scenario, const Traffic& traffic) {
+  const int workers = traffic.cluster.topology.workers();
+  const Schedule& schedule = *scenario.schedule;
+  if (scenario.fusion.cycle_s == 0 || scenario.fusion.kind != Fusion::Kind::bytes || workers == 1 ||
+      schedule.round != nullptr || schedule.sharding != nullptr ||
+      traffic.partners != Schedule::Partners::each_other)
+    return 0;
+  constexpr int most_asked = 64;  // workers of a round, evenly spaced
+  Routes routes(traffic.cluster.rank_hosts);
+  double agreeing_s = 0;
+  for (int distance = 1; distance < workers; distance *= 2) {
+    double round_s = 0;
+    for (int from = 0; from < workers; from += (workers + most_asked - 1) / most_asked)
+      round_s = std::max(round_s, routes.latency_s(from, (from + distance) % workers));
+    agreeing_s += round_s + scenario.step_overhead_s;
+  }
+  return std::max(scenario.fusion.cycle_s, agreeing_s);
 }
 
 std::vector<Bucket> sent(const Traffic& traffic, const Bucket& model_bucket,
@@ -104,8 +126,13 @@ std::vector<Bucket> buckets_of(const Scenario& scenario, const Model& model,
       buckets = {model_bucket};
       break;
     case Fusion::Kind::bytes:
-      buckets = has_cycles(scenario) ? cycled(scenario, model, compute)
-                                     : fused(model, scenario, scenario.fusion);
+      buckets = fused(model, scenario, scenario.fusion);
+      if (scenario.fusion.cycle_s == 0)
+        break;
+      // Cycles make groups between single tensors and these.
+      averaged = fused(model, scenario, {.bytes = 0});
+      check_prices(traffic, buckets, averaged, {});
+      buckets = cycled(scenario, model, compute, traffic, averaged);
       break;
     case Fusion::Kind::merged:
       // Merging depends on costs. If the tables have those of all tensors together and of each

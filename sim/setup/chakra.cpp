@@ -42,6 +42,7 @@ struct Node {
   int line = 0;
   bool communicates = false;
   bool of_host = false;
+  double broadcast_bytes = 0;  // of the model's buffers, as DDP sends them: no gradient
   double ns = 0;
   double bytes = 0;
   std::vector<double> needs;  // ids
@@ -156,13 +157,14 @@ double nanoseconds_of(const Json& node) {
   return ns;
 }
 
-double all_reduced_bytes_of(const Json& node) {
+const std::string& collective_of(const Json& node) {
   const double type = attribute(node, "comm_type", 1e9, -1);
   if (type < 0 || type >= static_cast<double>(collectives.size()))
     refuse("no comm_type from 0 to {}", collectives.size() - 1);
-  if (type != 0)
-    refuse("{} is not simulated: allowed is ALL_REDUCE, by which workers add their gradients",
-           collectives[static_cast<std::size_t>(type)]);
+  return collectives[static_cast<std::size_t>(type)];
+}
+
+double collective_bytes_of(const Json& node) {
   const double bytes = attribute(node, "comm_size", most_message_bytes, 0);
   if (bytes == 0)
     refuse("no comm_size: allowed are bytes from 1");
@@ -191,8 +193,16 @@ bool read_node(const Json& json, Node& node) {
   node.communicates = type == "COMM_COLL_NODE";
   if (type != "COMP_NODE" && !node.communicates)
     refuse("{} is not simulated: allowed are COMP_NODE, COMM_COLL_NODE and METADATA_NODE", type);
-  (node.communicates ? node.bytes : node.ns) =
-      node.communicates ? all_reduced_bytes_of(json) : nanoseconds_of(json);
+  if (!node.communicates) {
+    node.ns = nanoseconds_of(json);
+    return true;
+  }
+  const std::string& collective = collective_of(json);
+  if (collective != "ALL_REDUCE" && collective != "BROADCAST")
+    refuse("{} is not simulated: allowed is ALL_REDUCE, by which workers add their gradients",
+           collective);
+  node.communicates = collective == "ALL_REDUCE";
+  (node.communicates ? node.bytes : node.broadcast_bytes) = collective_bytes_of(json);
   return true;
 }
 
@@ -278,6 +288,13 @@ class Order {
     if (const auto hosts = std::ranges::count(nodes_, true, &Node::of_host); hosts > 0)
       iteration_.read_as +=
           fmt::format(", {} of {} nodes are operators of the host, left out", hosts, nodes_.size());
+    double broadcast_bytes = 0;
+    for (const Node& node : nodes_)
+      broadcast_bytes += node.broadcast_bytes;
+    if (broadcast_bytes > 0)
+      iteration_.read_as +=
+          fmt::format(", broadcasts of {} bytes, which are no gradients, left out",
+                      number_text(broadcast_bytes));
     if (iteration_.forward_ns == 0 && !iteration_.gradients.empty()) {
       double all = iteration_.rest_ns;
       for (const auto& gradient : iteration_.gradients)

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "kernels/philox.h"
+#include "kernels/registry.h"
 #include "sim/schedule.h"
+#include "sim/setup/link_factors.h"
 #include "sim/setup/refuse.h"
 
 namespace syncline {
@@ -119,6 +121,36 @@ std::vector<int> sites_of(const std::vector<HostFacts>& workers) {
   return sites;
 }
 
+// Batsim's roles: its scheduler and its storage run no job.
+void translate_roles(std::vector<HostFacts>& hosts) {
+  static const std::map<std::string, std::string> of_batsim{
+      {"master", "none"}, {"storage", "none"}, {"compute_node", "worker"}};
+  for (HostFacts& host : hosts)
+    if (const auto role = of_batsim.find(host.role); role != of_batsim.end())
+      host.role = role->second;
+}
+
+// The hosts that the scenario names are the workers, if it names any.
+void take_named_workers(const Scenario& scenario, std::vector<HostFacts>& hosts) {
+  constexpr std::size_t most_named = 6;
+  std::vector<std::string> names;
+  std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
+  for (const std::string& pattern : scenario.worker_hosts)
+    if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
+      names.resize(std::min(names.size(), std::size_t{1000}));  // to be compared in no time
+      refuse(
+          "worker-hosts = {}: no host is called so; allowed are, with * for any characters, names "
+          "such as {}",
+          brief(pattern), listed(nearest(pattern, names, most_named)));
+    }
+  for (HostFacts& host : hosts)
+    if (std::ranges::any_of(scenario.worker_hosts,
+                            [&](const auto& pattern) { return fits(pattern, host.name); }))
+      host.role = "worker";
+    else if (!scenario.worker_hosts.empty() && (host.role.empty() || host.role == "worker"))
+      host.role = "none";
+}
+
 }  // namespace
 
 bool uses_node_hosts(const Scenario& scenario) {
@@ -160,12 +192,18 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   std::ranges::sort(hosts, [](const HostFacts& a, const HostFacts& b) {
     return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
   });
+  translate_roles(hosts);
+  take_named_workers(scenario, hosts);
   std::vector<HostFacts> workers;
   std::vector<HostFacts> servers;
   for (const HostFacts& host : hosts) {
     if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
         host.role != "host" && host.role != "none")
-      refuse("host {}: role = {}: allowed are worker, server, host or none", host.name, host.role);
+      refuse(
+          "host {}: role = {}: allowed are worker, server, host or none; or the option "
+          "worker-hosts, "
+          "which says whose hosts train",
+          host.name, brief(host.role));
     if (host.role != "host" && host.role != "none")
       (host.role == "server" ? servers : workers).push_back(host);
   }

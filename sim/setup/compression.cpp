@@ -89,12 +89,16 @@ Compression Compression::at_end(double CostRow::*end) const {
 }
 
 void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) {
+  if (scenario.free_compression) {
+    provenance_ = "none: making and reading messages takes no time";
+    return;
+  }
   std::map<std::string, std::size_t> known;  // tables by path
   for (const HostFacts& host : cluster.workers) {
     if (scenario.cost_table.empty() && host.device.empty())
       refuse(
-          "compressor = {} needs a cost table, and host {} has no `device`: give device, a path or "
-          "{}",
+          "compressor = {} needs a cost table, and host {} has no `device`: give device, a path, "
+          "none (it takes no time) or {}",
           compressor_->name, host.name, listed(names_in("kernels/profiles", ".csv")));
     const std::string path =
         scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
@@ -161,7 +165,7 @@ std::uint64_t Compression::drawn_bytes(const WireSize& size, int worker, int ite
 }
 
 double Compression::seconds(int rank, const Work& work, int iteration) const {
-  if (work.elements == 0)
+  if (work.elements == 0 || tables_.empty())
     return 0;
   const std::size_t table = table_of_[index(rank)];
   const std::tuple key(table, work.kind, work.elements, warm_up_stage(iteration));
@@ -177,6 +181,8 @@ double Compression::seconds(int rank, const Work& work, int iteration) const {
 }
 
 std::string Compression::unpriced(const std::vector<Demand>& demands) const {
+  if (tables_.empty())
+    return {};
   std::vector<std::set<std::tuple<Work::Kind, std::uint64_t, int>>> seen(tables_.size());
   std::vector<std::vector<CostQuestion>> questions(tables_.size());
   for (const auto& [rank, work, iteration] : demands) {

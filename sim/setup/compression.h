@@ -27,8 +27,9 @@ struct Demand {
 class Compression {
  public:
   Compression() = default;  // nothing compresses
-  // Reads the tables: the scenario's `device`, else that of each worker's host. `start_bytes`, with
-  // network prices: a message of b bytes costs as much as moving `start_bytes` + b bytes.
+  // Reads the tables, unless compression is free: the scenario's `device`, else that of each
+  // worker's host. `start_bytes`, with network prices: a message of b bytes costs as much as moving
+  // `start_bytes` + b bytes.
   Compression(const Scenario& scenario, const Cluster& cluster,
               std::optional<double> start_bytes = {});
 

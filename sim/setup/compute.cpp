@@ -195,10 +195,8 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
       times.source += (times.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
     return times;
   }
-  // Hosts' speeds are those of fp32.
-  const bool has_own_peak =
-      scenario.arithmetic == Arithmetic::tf32 || scenario.arithmetic == Arithmetic::bf16;
-  if (scenario.efficiency && has_own_peak) {
+  if (scenario.efficiency &&
+      scenario.arithmetic != Arithmetic::fp32) {  // which hosts' speeds are of
     if (!named.empty())
       flop_of = {{named, 0.0}};
     std::string peaks;

@@ -17,18 +17,24 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t held_out_digits = 360;
+// Where Debian's package dataset-fashion-mnist has it.
+const std::string fashion = "fashion-mnist";
+const fs::path fashion_folder = "/usr/share/datasets/fashion-mnist";
 
 bool has_file(const fs::path& folder, std::initializer_list<const char*> names) {
   std::error_code error;
-  return std::ranges::any_of(
-      names, [&](const char* name) { return fs::is_regular_file(folder / name, error); });
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return fs::is_regular_file(folder / name, error) ||
+           fs::is_regular_file(folder / (name + ".gz"), error);
+  });
 }
 
 std::string digits_file() {
   return (fs::path(data_root()) / "models/data/digits.csv").string();
 }
 
-// The folder that the user means: there, or beside the configuration file. Of a file, its own.
+// The folder that the user means: there, or beside the configuration file, or Debian's of that
+// name. Of a file, its own.
 std::optional<fs::path> folder_of(const std::string& word, const std::string& relative_to) {
   std::error_code error;
   for (const fs::path& candidate : {fs::path(word), fs::path(relative_to) / word}) {
@@ -37,6 +43,8 @@ std::optional<fs::path> folder_of(const std::string& word, const std::string& re
     if (!word.empty() && fs::is_regular_file(candidate, error))
       return candidate.has_parent_path() ? candidate.parent_path() : fs::path(".");
   }
+  if (word == fashion && fs::is_directory(fashion_folder, error))
+    return fashion_folder;
   return std::nullopt;
 }
 
@@ -96,6 +104,8 @@ std::vector<std::string> data_files(const std::string& word, const std::string& 
   for (const std::string number : {"1", "2", "3", "4", "5"})
     files.push_back((*folder / ("data_batch_" + number + ".bin")).string());
   files.push_back((*folder / "test_batch.bin").string());
+  for (std::size_t i = 0, whole = files.size(); i < whole; ++i)
+    files.push_back(files[i] + ".gz");
   return files;
 }
 
@@ -107,8 +117,12 @@ DataNeed need_of_data(const std::string& word, const std::string& relative_to,
   double bytes = 0;
   for (const std::string& file : data_files(word, relative_to)) {
     std::error_code error;
+    constexpr double packed = 4;  // times its size, about, are in a file of gzip's
+    const bool is_packed = file.ends_with(".gz");
+    if (is_packed && fs::exists(file.substr(0, file.size() - 3), error))
+      continue;  // which is read instead
     const auto size = fs::is_regular_file(file, error) ? fs::file_size(file, error) : 0;
-    bytes += error ? 0 : static_cast<double>(size);
+    bytes += error ? 0 : (is_packed ? packed : 1) * static_cast<double>(size);
   }
   return {.memory_bytes = bytes * (1 + sizeof(float)), .seconds = bytes * seconds_per_byte};
 }
@@ -123,7 +137,9 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
   if (!found)
     throw std::runtime_error(
         "no data '" + brief(word) +
-        "': allowed are digits, generated, or a path of a folder with MNIST's or CIFAR-10's files");
+        (word == fashion ? "' (Debian's package dataset-" + fashion + " is not installed)" : "'") +
+        ": allowed are digits, generated, fashion-mnist, or a path of a folder with MNIST's or "
+        "CIFAR-10's files");
   const fs::path& folder = *found;
   const bool is_mnist = has_file(folder, {"train-images-idx3-ubyte", "train-images.idx3-ubyte"});
   const bool is_cifar =
@@ -137,7 +153,7 @@ Data load_data(const std::string& word, const std::string& relative_to, const Se
     return read_cifar(folder.string());
   refuse_file(folder.string(),
               "no data: allowed are folders with MNIST's train-images-idx3-ubyte "
-              "and so on, unpacked, or CIFAR-10's data_batch_1.bin and so on");
+              "and so on, or CIFAR-10's data_batch_1.bin and so on, also with .gz");
 }
 
 void hold_out_validation(Data& data) {

@@ -13,12 +13,12 @@ namespace syncline {
 const std::vector<OwnOption>& generated_options();
 
 // `word` is `digits`, which come with the program; `generated`, by `generated` from the seed alone;
-// or the path of a folder, or of a file in it, with MNIST's IDX files or CIFAR-10's binary ones,
-// from the working directory or from `relative_to`. Values of digits are 0 to 1;
-// those of other images are standardised: each channel has a mean of 0 and one deviation, with
-// which an image's mean squared length is that of digits.
-// Throws std::invalid_argument or std::runtime_error with one line, which begins with the path
-// where there is one.
+// `fashion-mnist`, those of Debian's package dataset-fashion-mnist; or the path of a folder, or of
+// a file in it, with MNIST's IDX files or CIFAR-10's binary ones, as they are or packed by gzip,
+// from the working directory or from `relative_to`. Values of digits are 0 to 1; those of other
+// images are standardised: each channel has a mean of 0 and one deviation, with which an image's
+// mean squared length is that of digits. Throws std::invalid_argument or std::runtime_error with
+// one line, which begins with the path where there is one.
 Data load_data(const std::string& word, const std::string& relative_to, const Settings& generated,
                std::uint64_t seed);
 

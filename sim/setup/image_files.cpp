@@ -8,6 +8,7 @@
 
 #include "kernels/io/text.h"
 #include "sim/setup/data.h"
+#include "sim/setup/gzip.h"
 #include "sim/setup/refuse.h"
 
 namespace syncline {
@@ -33,13 +34,26 @@ int label_of(const std::string& path, char byte, std::size_t sample) {
   return label;
 }
 
+// A file as it is, or as gzip has packed it; empty: neither is there.
+std::string whole_or_packed(const fs::path& path) {
+  std::error_code error;
+  for (const char* ending : {"", ".gz"})
+    if (fs::exists(path.string() + ending, error))
+      return path.string() + ending;
+  return {};
+}
+
+std::string bytes_of(const std::string& path) {
+  std::string bytes = text_of_file(path, most_image_bytes);
+  return path.ends_with(".gz") ? unpacked(path, bytes, most_image_bytes) : bytes;
+}
+
 // The names of MNIST's files differ in one character.
 std::string idx_file(const fs::path& folder, const std::string& name, const std::string& ending) {
   for (const char* between : {"-", "."}) {
-    const fs::path path = folder / (name + between + ending);
-    std::error_code error;
-    if (fs::exists(path, error))
-      return path.string();
+    const std::string path = whole_or_packed(folder / (name + between + ending));
+    if (!path.empty())
+      return path;
   }
   refuse_file(folder.string(), "no {}-{}, which MNIST has beside the others", name, ending);
 }
@@ -61,16 +75,17 @@ std::uint32_t word_at(const std::string& bytes, std::size_t place) {
 }
 
 Idx read_idx(const std::string& path, std::size_t dimensions) {
-  Idx idx{.path = path, .bytes = text_of_file(path, most_image_bytes)};
+  Idx idx{.path = path, .bytes = bytes_of(path)};
   const std::size_t header = 4 + 4 * dimensions;
   const std::uint32_t magic = 0x800 + static_cast<std::uint32_t>(dimensions);
   if (idx.bytes.size() < header)
     refuse_file(path, "{} bytes: an IDX file has at least {}", idx.bytes.size(), header);
   if (word_at(idx.bytes, 0) != magic)
-    refuse_file(
-        path,
-        "begins with {}: an IDX file of bytes in {} dimension{} begins with {} (is it packed?)",
-        word_at(idx.bytes, 0), dimensions, dimensions > 1 ? "s" : "", magic);
+    refuse_file(path,
+                "begins with {}: an IDX file of bytes in {} dimension{} begins with {} (packed by "
+                "gzip, its "
+                "name ends with .gz)",
+                word_at(idx.bytes, 0), dimensions, dimensions > 1 ? "s" : "", magic);
   std::uint64_t values = 1;
   for (std::size_t d = 0; d < dimensions; ++d) {
     idx.sizes.push_back(word_at(idx.bytes, 4 + 4 * d));
@@ -107,7 +122,7 @@ Samples idx_samples(const fs::path& folder, const std::string& name) {
 // Records of a label and the pixels, channel after channel.
 void append_cifar(const std::string& path, Samples& samples) {
   const std::size_t record = 1 + samples.features;
-  const std::string bytes = text_of_file(path, most_image_bytes);
+  const std::string bytes = bytes_of(path);
   if (bytes.empty() || bytes.size() % record != 0)
     refuse_file(path, "{} bytes: CIFAR-10's binary files have {} for each image", bytes.size(),
                 record);
@@ -178,12 +193,14 @@ Data read_cifar(const std::string& folder) {
       .features = std::size_t{3} * 32 * 32, .height = 32, .width = 32, .channels = 3};
   Data data{.classes = classes, .train = none, .held_out = none};
   for (int batch = 1; batch <= 5; ++batch) {
-    const fs::path path = fs::path(folder) / fmt::format("data_batch_{}.bin", batch);
-    std::error_code error;
-    if (fs::exists(path, error))
-      append_cifar(path.string(), data.train);
+    const std::string path =
+        whole_or_packed(fs::path(folder) / fmt::format("data_batch_{}.bin", batch));
+    if (!path.empty())
+      append_cifar(path, data.train);
   }
-  append_cifar((fs::path(folder) / "test_batch.bin").string(), data.held_out);
+  const fs::path test = fs::path(folder) / "test_batch.bin";
+  const std::string path = whole_or_packed(test);
+  append_cifar(path.empty() ? test.string() : path, data.held_out);
   standardise(data);
   data.source = source_of("CIFAR-10's files", folder, data);
   return data;

@@ -16,8 +16,37 @@ std::string name_in_file(const std::string& link) {
   return link;
 }
 
-// A * stands for any characters, or none.
-bool fits_all(const std::string& pattern, const std::string& name) {
+bool fits_link(const LinkFactor& factor, const std::string& link) {
+  return syncline::fits(factor.pattern, link) || syncline::fits(factor.pattern, name_in_file(link));
+}
+
+void check(const std::string& option, const std::vector<LinkFactor>& factors,
+           const std::vector<std::string>& links, const std::set<std::string>& changing) {
+  constexpr std::size_t most_named = 6;
+  for (const LinkFactor& factor : factors) {
+    const std::string begin = option + " = " + brief(factor.pattern) + ":...: ";
+    bool any = false;
+    for (const std::string& link : links) {
+      if (!fits_link(factor, link))
+        continue;
+      any = true;
+      if (changing.contains(name_in_file(link)))
+        refuse("{}link {} follows a profile of its own; allowed are links without one", begin,
+               brief(name_in_file(link)));
+    }
+    if (any)
+      continue;
+    std::set<std::string> names;
+    for (const std::string& link : links)
+      names.insert(brief(name_in_file(link)));
+    refuse("{}no link is called so; allowed are, with * for any characters, names such as {}",
+           begin, listed(nearest(factor.pattern, {names.begin(), names.end()}, most_named)));
+  }
+}
+
+}  // namespace
+
+bool fits(const std::string& pattern, const std::string& name) {
   std::size_t p = 0;
   std::size_t n = 0;
   std::size_t star = std::string::npos;  // the last one so far, which takes the characters to `n`
@@ -39,46 +68,17 @@ bool fits_all(const std::string& pattern, const std::string& name) {
   return pattern.find_first_not_of('*', p) == std::string::npos;
 }
 
-bool fits(const LinkFactor& factor, const std::string& link) {
-  return fits_all(factor.pattern, link) || fits_all(factor.pattern, name_in_file(link));
-}
-
-void check(const std::string& option, const std::vector<LinkFactor>& factors,
-           const std::vector<std::string>& links, const std::set<std::string>& changing) {
-  constexpr std::size_t most_named = 6;
-  for (const LinkFactor& factor : factors) {
-    const std::string begin = option + " = " + brief(factor.pattern) + ":...: ";
-    bool any = false;
-    for (const std::string& link : links) {
-      if (!fits(factor, link))
-        continue;
-      any = true;
-      if (changing.contains(name_in_file(link)))
-        refuse("{}link {} follows a profile of its own; allowed are links without one", begin,
-               brief(name_in_file(link)));
-    }
-    if (any)
-      continue;
-    std::set<std::string> names;
-    for (const std::string& link : links)
-      names.insert(brief(name_in_file(link)));
-    refuse("{}no link is called so; allowed are, with * for any characters, names such as {}",
-           begin, listed(nearest(factor.pattern, {names.begin(), names.end()}, most_named)));
-  }
-}
-
-}  // namespace
-
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link) {
   double all = 1;
   for (const LinkFactor& factor : factors)
-    if (fits(factor, link))
+    if (fits_link(factor, link))
       all *= factor.factor;
   return all;
 }
 
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link) {
-  return std::ranges::any_of(factors, [&](const LinkFactor& factor) { return fits(factor, link); });
+  return std::ranges::any_of(factors,
+                             [&](const LinkFactor& factor) { return fits_link(factor, link); });
 }
 
 void check_link_factors(const Scenario& scenario, const Profiles& profiles,

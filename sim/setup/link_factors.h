@@ -9,6 +9,9 @@
 
 namespace syncline {
 
+// A * in the pattern stands for any characters, or none.
+bool fits(const std::string& pattern, const std::string& name);
+
 // Of all patterns that fit the link, or what it is called before SPLITDUPLEX makes two of it.
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link);
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link);

@@ -10,6 +10,7 @@
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/setup/csv.h"
+#include "sim/setup/foreign_files.h"
 #include "sim/setup/imported_model.h"
 #include "sim/setup/refuse.h"
 
@@ -175,8 +176,14 @@ Model model_of(ImportedIteration iteration, const std::string& path, int value_b
   }
   if (rounded)
     model.read_as += "; gradients rounded up to whole parameters";
-  if (backward_ns <= 0)
+  if (backward_ns <= 0 && iteration.forward_ns + iteration.step_ns > 0)
     refuse_file(path, "its backward pass takes no time: allowed is 1 ns or more");
+  if (backward_ns <= 0) {  // a question about communication alone
+    model.read_as += "; no computation: 1 ns stands for it";
+    backward_ns = 1;
+    for (Layer& layer : model.layers)
+      layer.forward_flop = 1;
+  }
   model.times = IterationTimes{.forward_s = iteration.forward_ns * 1e-9,
                                .backward_s = backward_ns * 1e-9,
                                .step_s = iteration.step_ns * 1e-9};
@@ -213,6 +220,8 @@ Model read_model(const std::string& path, int value_bytes) {
     text = json_of_recorded_chakra(path, text);
   if (text.starts_with("\xEF\xBB\xBF"))
     text.erase(0, 3);
+  if (const std::string what = foreign_file(text, "model"); !what.empty())
+    refuse_file(path, "{}", what);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && text[first] == '{';
   if (!is_json && !is_astra_workload(text))

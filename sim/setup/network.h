@@ -1,6 +1,7 @@
 // SimGrid's network models under the names a scenario uses.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Network {
   // flows that meet share equally, where SimGrid would weigh them by 1 / latency, and the end of a
   // flow is when the sender has injected its bytes.
   bool latency_after_flow = false;
+  // What SimGrid's settings network/... are with it, for platforms that say them too; absent: they
+  // depend on the message size.
+  std::map<std::string, std::string> says = {};
 };
 
 const std::vector<Network>& networks();

@@ -7,9 +7,11 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/setup/foreign_files.h"
 #include "sim/setup/platform_names.h"
 #include "sim/setup/platform_profiles.h"
 #include "sim/setup/platform_rules.h"
+#include "sim/setup/platform_settings.h"
 #include "sim/setup/platform_text.h"
 #include "sim/setup/platform_values.h"
 #include "sim/setup/platform_words.h"
@@ -88,12 +90,16 @@ class Check {
   // Whether it, or what it is in, is ignored.
   bool begins_ignored(const XmlElement& element) {
     if (element.parent == "config") {
-      const std::string setting = element.attribute("id");
+      std::string setting = element.attribute("id");
+      std::ranges::replace(setting, '_', '-');  // as older versions write them
       if (element.name != "prop")
         refuse("it cannot stand in <config>: allowed here is prop");
-      if (!changes_nothing(setting))
-        refuse("{}: {}", brief(setting), why_not("config"));
-      ++ignored_what_["config " + brief(setting)];
+      if (is_of_network(setting))
+        found_.settings.push_back({element.line, setting, element.attribute("value")});
+      else if (changes_nothing(setting))
+        ++ignored_what_["config " + brief(setting)];
+      else
+        refuse("{}: {}", brief(setting), why_not_set(setting));
     }
     if (ignoring_ == 0 && element.name != "config" && !takes_no_part(element))
       return false;
@@ -138,9 +144,10 @@ class Check {
     count_hosts(element);  // before each of their names is kept
     names_.begin(element);
     order_.begin(element);
-    if (element.name == "prop" && element.parent == "host" && element.attribute("id") == "role" &&
-        element.attribute("value") == "none")
-      ++ignored_what_["host with role = none"];
+    if (const std::string role = element.attribute("value");
+        element.name == "prop" && element.parent == "host" && element.attribute("id") == "role" &&
+        (role == "none" || role == "master" || role == "storage"))
+      ++ignored_what_["host with role = " + role];
     for (const char* of_cluster : {"host_link", "cabinet", "backbone"})
       if (element.name == of_cluster && names_.routing() != "cluster")
         refuse("it counts only in a <zone> with routing = Cluster: allowed is there");
@@ -232,7 +239,7 @@ class Check {
     if (rule.says == AttributeKind::name && value.empty())
       refuse("allowed are names");
     if (rule.says == AttributeKind::speed)
-      speed_flops(value);
+      speed_in_state_flops(value, number_in<int>(trimmed(element.attribute("pstate"))).value_or(0));
     if (rule.says == AttributeKind::bandwidth)
       check_bandwidth(element, name, bandwidth_Bps(value));
     if (rule.says == AttributeKind::time)
@@ -336,15 +343,27 @@ class Check {
   std::map<std::string, int> ignored_what_;                   // how often
 };
 
+// Empty: a platform, or nothing that is known.
+std::string what_it_is_instead(const std::string& path) {
+  try {
+    constexpr std::size_t most_bytes = 100'000'000;
+    return foreign_file(text_of_file(path, most_bytes), "platform");
+  } catch (const std::runtime_error&) {  // what is wrong with it was said
+    return {};
+  }
+}
+
 }  // namespace
 
 PlatformFile read_platform(const std::string& platform) {
   try {
     return Check(platform).run();
   } catch (const std::runtime_error& error) {
-    return {
-        .files = is_platform_words(platform) ? std::vector<std::string>() : std::vector{platform},
-        .refusal = error.what()};
+    if (is_platform_words(platform))
+      return {.refusal = error.what()};
+    const std::string foreign = what_it_is_instead(platform);
+    return {.files = {platform},
+            .refusal = foreign.empty() ? error.what() : brief_path(platform) + ": " + foreign};
   }
 }
 

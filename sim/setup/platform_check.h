@@ -16,6 +16,13 @@ struct PlatformFile {
   // ignored. Empty: the file.
   std::string text;
   long long hosts = 0;
+  // Of <config>, where a scenario may say the same (sim/setup/platform_settings.h).
+  struct Setting {
+    int line = 0;
+    std::string name;
+    std::string value;
+  };
+  std::vector<Setting> settings;
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
   // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.
   std::string refusal;

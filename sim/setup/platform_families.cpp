@@ -18,7 +18,7 @@ const std::string rdma_latency =
     "published: NCCL's tuning table, one step of a ring over a network, Simple protocol";
 const std::string tcp_latency =
     "published: the fit in the MG-WFBP authors' code, 10 Gbit/s Ethernet and TCP";
-const std::string of_devices = "peak of fp32 in platforms/devices.csv";
+const std::string of_devices_csv = "peak of fp32 in platforms/devices.csv";
 const std::string rails =
     "modelled: card i of every node on the same switches, as DGX SuperPOD has";
 const std::string one_network = "modelled: all cards of a node on the same switch";
@@ -135,7 +135,7 @@ FamilyValue speed_of_device(const std::string& device) {
   const Device* known = known_device(device);
   if (known == nullptr || !known->peak_flops.contains(Arithmetic::fp32))
     return {};
-  return {fmt::format("{:.12g}Tf", known->peak_flops.at(Arithmetic::fp32) / 1e12), of_devices};
+  return {fmt::format("{:.12g}Tf", known->peak_flops.at(Arithmetic::fp32) / 1e12), of_devices_csv};
 }
 
 FamilyValue slot_of_device(const std::string& device) {

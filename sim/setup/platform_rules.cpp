@@ -1,7 +1,6 @@
 #include "sim/setup/platform_rules.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
@@ -127,24 +126,8 @@ bool takes_no_part(const XmlElement& element) {
           element.attribute("id") == "remote_disk");
 }
 
-bool changes_nothing(const std::string& setting) {
-  static const Names groups{"contexts/", "debug/",      "disk/",       "exception/",
-                            "log",       "model-check", "plugin",      "storage/",
-                            "tracing",   "vm/",         "clean-atexit"};
-  static const Names smpi{"display-timing", "keep-temps",    "list-leaks",          "pedantic",
-                          "privatization",  "shared-malloc", "simulate-computation"};
-  constexpr std::string_view of_smpi = "smpi/";
-  return setting.starts_with(of_smpi) ? std::ranges::count(smpi, setting.substr(of_smpi.size())) > 0
-                                      : std::ranges::any_of(groups, [&](const std::string& group) {
-                                          return setting.starts_with(group);
-                                        });
-}
-
 std::string why_not(const std::string& element) {
   static const std::map<std::string, std::string> reasons{
-      {"config",
-       "a platform describes hosts and links and sets nothing; allowed are options of the scenario "
-       "(see `syncline help network`)"},
       {"actor", "a platform starts no programs"},
       {"process", "a platform starts no programs"},
       {"argument", "a platform starts no programs"},

@@ -25,9 +25,6 @@ const std::map<std::string, ElementRule>& platform_rules();
 // What others' platforms have, and simulating training does not need: disks, and what SimGrid has
 // no more.
 bool takes_no_part(const XmlElement& element);
-// Whether a setting of <config> changes no figure: what is written where, and how SimGrid's own
-// programs run.
-bool changes_nothing(const std::string& setting);
 
 // Why an element that SimGrid knows is not allowed; empty if it is unknown.
 std::string why_not(const std::string& element);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -151,16 +152,25 @@ std::string allowed_parameters(const std::string& topology) {
 }  // namespace
 
 double speed_flops(const std::string& text) {
+  return speed_in_state_flops(text, 0);
+}
+
+double speed_in_state_flops(const std::string& text, int state) {
   const std::string allowed =
       "allowed are numbers with f, kf, Mf, Gf, Tf or Pf of at least 1f, such as 1.5Tf";
   const std::vector<std::string> speeds = split(text, ',');
-  for (const std::string& speed : speeds) {
-    with_unit(speed, speed_units, least_flops, most_flops, allowed);
+  double own_flops = 0;
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    const bool counts = i == static_cast<std::size_t>(state);
+    const double flops =
+        with_unit(speeds[i], speed_units, counts ? least_flops : std::numeric_limits<double>::min(),
+                  most_flops, allowed);
+    own_flops = counts ? flops : own_flops;
     if (Quantity quantity;
-        speeds.size() > 1 && split_number(speed, quantity) && quantity.unit.empty())  // "1,5Gf"
+        speeds.size() > 1 && split_number(speeds[i], quantity) && quantity.unit.empty())  // "1,5Gf"
       refuse("{}; or several, each with its unit", allowed);
   }
-  return with_unit(speeds.front(), speed_units, least_flops, most_flops, allowed);
+  return own_flops;
 }
 
 double bandwidth_Bps(const std::string& text) {

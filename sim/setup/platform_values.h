@@ -11,6 +11,8 @@ namespace syncline {
 // Each throws std::invalid_argument that says what is allowed. A single value may lack its unit, as
 // for SimGrid: then it counts flop/s, bytes/s and seconds.
 double speed_flops(const std::string& text);  // the first of several, separated by commas
+// That of this state; the others may be less than 1 flop/s.
+double speed_in_state_flops(const std::string& text, int state);
 double bandwidth_Bps(const std::string& text);
 double time_s(const std::string& text);
 // A whole number.

@@ -23,6 +23,8 @@ const std::string dtd = "https://simgrid.org/simgrid.dtd";
 const std::string older_dtd = "http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd";
 const std::string allowed_doctype = "allowed is <!DOCTYPE platform SYSTEM \"" + dtd + "\">";
 
+const std::string xml_blanks = " \t\r\n";
+
 struct Reading {
   XML_Parser parser = nullptr;
   std::string path;
@@ -30,12 +32,16 @@ struct Reading {
   const std::function<void(const XmlElement&)>& begun;
   const std::function<void(const XmlElement&)>& ended;
   std::vector<XmlElement> open;
+  std::size_t blank_bytes = 0;  // before a declaration, which the parser does not get to see
+  int blank_lines = 0;
   bool has_doctype = false;
   bool ascii_only = false;  // SimGrid takes other encodings' bytes as they are
   std::exception_ptr problem;
 
-  int line() const { return static_cast<int>(XML_GetCurrentLineNumber(parser)); }
-  std::size_t at() const { return static_cast<std::size_t>(XML_GetCurrentByteIndex(parser)); }
+  int line() const { return blank_lines + static_cast<int>(XML_GetCurrentLineNumber(parser)); }
+  std::size_t at() const {
+    return blank_bytes + static_cast<std::size_t>(XML_GetCurrentByteIndex(parser));
+  }
   [[noreturn]] void fail(const std::string& what) const { refuse_at(path, line(), what); }
 };
 
@@ -162,11 +168,12 @@ void check_beginning(const Reading& reading, const std::string& text) {
       text.substr(0, 2).find('\0') != std::string::npos)
     throw std::runtime_error(
         reading.path + ":1: a byte order mark, or UTF-16: allowed is UTF-8 that begins with '<'");
-  constexpr std::string_view declaration = "<?xml", blanks = " \t\r\n";
-  const std::size_t end = text.find("?>");
-  if (text.starts_with(declaration) && end != std::string::npos &&
-      (blanks.find(text[declaration.size()]) == blanks.npos ||
-       blanks.find(text[end - 1]) != blanks.npos))
+  constexpr std::string_view declaration = "<?xml";
+  const std::size_t begin = std::min(text.find_first_not_of(xml_blanks), text.size());
+  const std::size_t end = text.find("?>", begin);
+  if (text.compare(begin, declaration.size(), declaration) == 0 && end != std::string::npos &&
+      (xml_blanks.find(text[begin + declaration.size()]) == xml_blanks.npos ||
+       xml_blanks.find(text[end - 1]) != xml_blanks.npos))
     refuse_declaration(reading.path);
 }
 
@@ -194,23 +201,30 @@ void read_xml_text(const std::string& name, const std::string& text,
   Reading reading{
       .parser = parser.get(), .path = name, .text = text, .begun = begun, .ended = ended};
   check_beginning(reading, text);
+  if (const std::size_t begin = text.find_first_not_of(xml_blanks);
+      begin != std::string::npos && text.compare(begin, 5, "<?xml") == 0) {
+    reading.blank_bytes = begin;  // others' files have them, and SimGrid reads on
+    reading.blank_lines = static_cast<int>(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n'));
+  }
   XML_SetUserData(parser.get(), &reading);
   XML_SetElementHandler(parser.get(), begin, end);
   XML_SetCharacterDataHandler(parser.get(), add_text);
   XML_SetXmlDeclHandler(parser.get(), see_declaration);
   XML_SetStartCdataSectionHandler(parser.get(), see_cdata);
   XML_SetStartDoctypeDeclHandler(parser.get(), see_doctype);
-  const auto status = XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+  const auto status = XML_Parse(parser.get(), text.data() + reading.blank_bytes,
+                                static_cast<int>(text.size() - reading.blank_bytes), XML_TRUE);
   if (reading.problem)
     std::rethrow_exception(reading.problem);
   if (status == XML_STATUS_OK)
     return;
   const XML_Error error = XML_GetErrorCode(parser.get());
-  const auto at = XML_GetCurrentByteIndex(parser.get());
+  const std::size_t at = reading.at();
   std::string what =
       error == XML_ERROR_DUPLICATE_ATTRIBUTE ? "an attribute stands twice" : XML_ErrorString(error);
-  if (error == XML_ERROR_INVALID_TOKEN && at >= 0 && static_cast<std::size_t>(at) < text.size()) {
-    const std::string found = printable(text.substr(static_cast<std::size_t>(at), 1));
+  if (error == XML_ERROR_INVALID_TOKEN && at < text.size()) {
+    const std::string found = printable(text.substr(at, 1));
     what = "the character " + found + " is not allowed here";
     if (found == "\\x00")
       what = "a NUL byte: allowed is text";

@@ -16,6 +16,7 @@
 #include "sim/setup/devices.h"
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/platform.h"
+#include "sim/setup/platform_settings.h"
 #include "sim/setup/refuse.h"
 
 namespace syncline {
@@ -147,16 +148,10 @@ void set_recomputed(const Scenario& scenario, Model& model) {
 
 // What was chosen does less than one may expect of it.
 std::vector<std::string> surprises_of(const Scenario& scenario, const Model& model,
-                                      const ComputeTimes& compute,
-                                      const std::vector<Bucket>& buckets) {
+                                      const ComputeTimes& compute) {
   std::vector<std::string> all;
   if (scenario.learns() && scenario.optimizer_adapts)
     all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
-  if (scenario.slowdown_beside_collectives() > 0 &&
-      std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; }))
-    all.emplace_back(
-        "overlap-slowdown with fusion-cycle: gradients go in the cycles of a backward pass that "
-        "nothing slows down");
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
         "recompute = selective spares no memory: model {} keeps no scores of attention (its file "
@@ -227,10 +222,6 @@ double Setup::alone_per_s() const {
   return rate;
 }
 
-bool Setup::waits_for_cycles() const {
-  return std::ranges::any_of(buckets, [](const Bucket& bucket) { return bucket.waits_s > 0; });
-}
-
 std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
@@ -285,6 +276,13 @@ std::string exchange_taken(const Setup& setup) {
       channels > 1 && !setup.scenario.channels && sends_in_channels(setup))
     words += fmt::format("{}{} channels, as many as fill the network cards of a node",
                          words.empty() ? "" : "; ", channels);
+  const std::string& cycle = setup.scenario.written.at("fusion-cycle");
+  const double cycle_s = setup.scenario.fusion.cycle_s;
+  if (!setup.tensors.empty() && cycle_s > number_in(cycle).value_or(cycle_s))
+    words += fmt::format(
+        "{}a cycle lasts {:.3g} s, as workers take so long to agree on what they have "
+        "(fusion-cycle = {})",
+        words.empty() ? "" : "; ", cycle_s, cycle);
   return words;
 }
 
@@ -300,6 +298,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   std::vector<Bucket> whole = fused(model, scenario, {.kind = Fusion::Kind::all});
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
+  check_platform_settings(scenario, platform);
   Cluster cluster = load_cluster(scenario, platform);
   const auto place = [&, servers = cluster.topology.servers](std::vector<Bucket>& buckets) {
     if (scenario.servers_hold_tensors)
@@ -311,19 +310,25 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
       epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
+  scenario.fusion.cycle_s = cycle_seconds(scenario, traffic);
   std::vector<Bucket> buckets = buckets_of(scenario, model, compute, traffic, model_bucket);
   place(buckets);
+  std::vector<Bucket> tensors;
+  if (scenario.fusion.cycle_s > 0)
+    tensors = fused(model, scenario, {.bytes = 0});
+  place(tensors);
   std::vector<ExchangeChoice> choices;
   if (!scenario.candidates.empty()) {
     Routes routes(traffic.cluster.rank_hosts);
     choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
+    traffic.picks_nearest = !tensors.empty();
   }
   const std::optional<int> iterations =
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
   std::vector<std::string> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
-  std::ranges::move(surprises_of(scenario, model, compute, buckets), std::back_inserter(warnings));
+  std::ranges::move(surprises_of(scenario, model, compute), std::back_inserter(warnings));
   if (scenario.iterations && *scenario.iterations % traffic.round != 0)
     warnings.push_back(
         fmt::format("iterations = {} is no whole number of rounds of {}: the run has {}",
@@ -354,6 +359,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .shards = std::move(shards),
           .choices = std::move(choices),
           .buckets = std::move(buckets),
+          .tensors = std::move(tensors),
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
           .profiles = platform.profiles,

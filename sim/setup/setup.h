@@ -51,10 +51,13 @@ struct Setup {
   Model model;
   ComputeTimes compute;
   Traffic traffic;
-  std::optional<Traffic> within;         // of averages in a group, in every iteration of a round
-  std::optional<Shards> shards;          // `traffic` then only knows the cluster
-  std::vector<ExchangeChoice> choices;   // `exchange = auto`: what was chosen from
-  std::vector<Bucket> buckets;           // where workers hold shards: units
+  std::optional<Traffic> within;        // of averages in a group, in every iteration of a round
+  std::optional<Shards> shards;         // `traffic` then only knows the cluster
+  std::vector<ExchangeChoice> choices;  // `exchange = auto`: what was chosen from
+  std::vector<Bucket> buckets;          // where workers hold shards: units
+  // One by one, where the run makes groups of them (fusion.cycle_s): `buckets` are then those that
+  // a run without jitter makes. Empty: buckets are what backward makes.
+  std::vector<Bucket> tensors;
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;     // for the result
   Profiles profiles;                     // of the platform
@@ -74,8 +77,8 @@ struct Setup {
   void reseed(std::uint64_t seed);
   // Whether the seed decides how long anything takes: compute times or sizes are drawn.
   bool has_chance() const;
-  // Whether averages begin when a cycle ends.
-  bool waits_for_cycles() const;
+  // What backward makes, in its order.
+  const std::vector<Bucket>& made() const { return tensors.empty() ? buckets : tensors; }
   // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
   // All that workers send each other, or servers that average.

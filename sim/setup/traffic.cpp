@@ -99,7 +99,9 @@ Plan Traffic::plan_among(const Topology& topology, const Payload& payload, int r
     case CollectiveKind::all_reduce:
       break;
   }
-  const auto other = picked.find(payload.bytes);
+  auto other = picks_nearest ? picked.lower_bound(payload.bytes) : picked.find(payload.bytes);
+  if (picks_nearest && other == picked.end() && !picked.empty())
+    --other;
   if (other == picked.end())
     return syncline::plan_of(*exchange, topology, exchange_settings, payload, rank, every_step);
   const auto& [chosen, settings] = candidates[other->second];

@@ -55,7 +55,8 @@ struct Traffic {
   // `exchange = auto`: payloads of so many bytes take another one than `exchange`.
   std::vector<CandidateExchange> candidates;
   std::map<std::uint64_t, std::size_t> picked;  // index of a candidate, by bytes
-  Pushing pushing;                              // to servers that answer each push
+  bool picks_nearest = false;  // payloads of other sizes take that of the next larger size, or last
+  Pushing pushing;             // to servers that answer each push
   Compression compression;
   Precision precision = Precision::fp32;
   bool compressed_pulls = false;

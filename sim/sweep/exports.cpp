@@ -3,12 +3,15 @@
 #include <cstdint>
 #include <fmt/format.h>
 #include <ostream>
+#include <set>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/options/resolve.h"
+#include "sim/report/timeline.h"
 #include "sim/schedule.h"
 #include "sim/traces/traces.h"
 
@@ -29,6 +32,23 @@ bool has_iterations(const Schedule& schedule) {
 bool averages(const Schedule& schedule) {
   return schedule.partners() == Schedule::Partners::each_other && has_iterations(schedule) &&
          !schedule.sparsifiers_only;
+}
+
+// By bucket; of a group of tensors (sim/engine/cycles.h), all with its last one.
+std::vector<std::uint64_t> averaged_bytes(const Setup& setup, const Trace& trace) {
+  const int iteration = iteration_in_the_middle(trace);
+  std::set<int> averaged;
+  for (const Row& row : trace.rows)
+    if (row.stream == Stream::communication && row.iteration == iteration)
+      averaged.insert(row.bucket);
+  std::vector<std::uint64_t> bytes;
+  std::uint64_t waiting = 0;
+  for (const Bucket& bucket : setup.made()) {
+    waiting += setup.traffic.bytes_of(bucket);
+    const bool goes = setup.tensors.empty() || averaged.contains(bucket.index);
+    bytes.push_back(goes ? std::exchange(waiting, 0) : 0);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -94,9 +114,7 @@ void write_exports(const Exports& exports, const Setup& setup, const Trace& trac
                      [&](std::ostream& out) { write_goal(trace, setup.scenario.overlap, out); });
   if (exports.chakra.empty())
     return;
-  std::vector<std::uint64_t> bytes;
-  for (const Bucket& bucket : setup.buckets)
-    bytes.push_back(setup.traffic.bytes_of(bucket));
+  const std::vector<std::uint64_t> bytes = averaged_bytes(setup, trace);
   for (int rank = 0; rank < trace.workers; ++rank)
     write_atomically(of_rank(exports.chakra, rank), [&](std::ostream& out) {
       write_chakra(trace, rank, bytes, setup.scenario.overlap, out);

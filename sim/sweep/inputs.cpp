@@ -48,7 +48,8 @@ std::vector<std::pair<std::string, std::vector<std::string>>> input_files(
   std::vector<std::string> tables;
   if (!scenario.cost_table.empty())
     tables.push_back(scenario.cost_table);
-  else if (scenario.compresses())  // the hosts' devices choose among all tables
+  else if (scenario.compresses() &&
+           !scenario.free_compression)  // the hosts' devices choose among all tables
     for (const std::string& name : names_in("kernels/profiles", ".csv"))
       tables.push_back(data_root() + "/kernels/profiles/" + name + ".csv");
   const auto read_if = [](bool is_read, const std::string& file) {

@@ -63,6 +63,8 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
   std::vector<std::size_t> computed;  // the last computation
   std::vector<std::size_t> reduced;   // the last all-reduce
   const auto reduce = [&](std::size_t bucket) {
+    if (bucket_bytes[bucket] == 0)
+      return;
     std::vector<std::size_t> before = computed;
     before.insert(before.end(), reduced.begin(), reduced.end());
     reduced = {writer.node(

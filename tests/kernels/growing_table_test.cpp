@@ -149,9 +149,36 @@ TEST(GrowingTable, NamesWhatTheBudgetDidNotReach) {
   const std::string nothing = testing::TempDir() + "nothing.csv";
   std::filesystem::remove(nothing);
   const Ended none = calibrate(command + "--budget 0 --out " + nothing);
-  EXPECT_EQ(none.code, 0);
-  EXPECT_NE(none.text.find("no rows: nothing written"), std::string::npos) << none.text;
+  EXPECT_EQ(none.code, 1);
+  EXPECT_NE(none.text.find("no rows: nothing written to " + nothing +
+                           " (none, efsign): no measurement was reached"),
+            std::string::npos)
+      << none.text;
   EXPECT_FALSE(std::filesystem::exists(nothing));
+}
+
+// What adds nothing says so and why, leaves the table as it is, and ends with 1.
+TEST(GrowingTable, ThatGetsNothingIsAFailure) {
+  const std::string path = whole_table("added.csv");
+  const std::string before = text_of(path);
+  const Ended late = calibrate("--compressors topk --sizes 64 --budget 0 --append " + path);
+  EXPECT_EQ(late.code, 1);
+  EXPECT_NE(late.text.find("nothing added to " + path + " (topk): no measurement was reached"),
+            std::string::npos)
+      << late.text;
+  // A model has nothing to count where a compressor does not say what its kernels move.
+  const std::string modelled = testing::TempDir() + "h100.csv";
+  ASSERT_EQ(calibrate("--model h100 --compressors topk --sizes 2^20 --out " + modelled).code, 0);
+  const std::string whole = text_of(modelled);
+  for (const std::string where : {" --append " + modelled, " --out " + modelled}) {
+    const Ended ended = calibrate("--model h100 --compressors efsign" + where);
+    EXPECT_EQ(ended.code, 1) << ended.text;
+    EXPECT_NE(ended.text.find("efsign does not say what bytes its kernels move"), std::string::npos)
+        << ended.text;
+    EXPECT_NE(ended.text.find("no rows: nothing "), std::string::npos) << ended.text;
+    EXPECT_EQ(text_of(modelled), whole);
+  }
+  EXPECT_EQ(text_of(path), before);
 }
 
 // A pipe gets the table once, and no rows twice.

@@ -1,7 +1,12 @@
 // Law 34 (tests/laws/README.md): with fusion-cycle a gradient goes out when the cycle ends in which
 // it was made.
+#include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
+#include "sim/learned.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
@@ -37,7 +42,11 @@ TEST(Law34, TheLastGradientWaitsForTheEndOfItsCycle) {
       Options options = cycles_of(cycle);
       options["fidelity"] = fidelity;
       const Simulated run = simulated(options);
-      EXPECT_EQ(run.rows("backward").size(), buckets * run.rows("forward").size()) << cycle;
+      std::set<int> last;  // tensors of groups
+      for (const Row& row : run.trace.rows)
+        if (row.stream == Stream::communication)
+          last.insert(row.bucket);
+      EXPECT_EQ(last.size(), buckets) << cycle;
       EXPECT_NEAR(run.iteration_s(), forward_s + sent_s + exchange_s(tensors), 1e-6) << cycle;
       EXPECT_NEAR(predicted(options).iteration_s, run.iteration_s(), 1e-6) << cycle;
     }
@@ -72,6 +81,141 @@ TEST(Law34, ACycleDelaysByLessThanItself) {
     EXPECT_GE(seconds, hidden_s - 1e-6) << cycle;
     EXPECT_LE(seconds, hidden_s + std::stod(cycle) + 1e-6) << cycle;
   }
+}
+
+// One worker has nobody to agree with: whatever its framework does, it does what it does alone.
+TEST(Law34, NoCycleHoldsAWorkerThatIsAlone) {
+  for (const char* framework : {"none", "horovod-0.15", "horovod", "pytorch-ddp", "pytorch-fsdp"})
+    for (const char* exchange : {"", "ring", "hierarchical"}) {
+      Options options = cycles_of("");
+      options["bucket-bytes"] = "";
+      options["framework"] = framework;
+      options["workers"] = "1";
+      if (std::string(framework) != "pytorch-fsdp")
+        options["exchange"] = exchange;
+      const Simulated run = simulated(options);
+      EXPECT_NEAR(run.iteration_s(), 0.1, 1e-9) << framework;
+      EXPECT_NEAR(run.figures.scaling_efficiency, 1, 1e-9) << framework;
+      EXPECT_EQ(run.rows("wait").size(), 0U) << framework;
+      EXPECT_NEAR(predicted(options).iteration_s, 0.1, 1e-9) << framework;
+    }
+}
+
+// n workers agree in log2(n) rounds, rounded up, of a latency each: a cycle is as long, at least.
+// So much is made in it that few groups pay the latency of an exchange.
+TEST(Law34, OverSlowWaysACycleLastsAsLongAsAgreeing) {
+  struct {
+    int nodes, workers_per_node;
+    double agreeing_s;
+    const char* cycle;
+    double ends_s;  // of the cycle that all is made in, from the begin of backward
+  } const cases[] = {{2, 1, 0.1, "1e-3", 0.1},
+                     {3, 1, 0.2, "1e-3", 0.2},
+                     {4, 1, 0.2, "0.15", 0.2},
+                     {5, 1, 0.3, "1e-3", 0.3},
+                     {2, 2, 0.2, "1e-3", 0.2},  // each round has pairs on
+                                                // different nodes
+                     {2, 1, 0.1, "0.5", 0.5}};
+  for (const auto& [nodes, workers_per_node, agreeing_s, cycle, ends_s] : cases) {
+    Options options = cycles_of(cycle);
+    options["platform"] = star_platform(
+        {.nodes = nodes, .workers_per_node = workers_per_node, .nic_latency_s = 0.05});
+    const int n = nodes * workers_per_node;
+    const double bytes = 4 * 4e6;
+    const Simulated run = simulated(options);
+    EXPECT_EQ(run.rows("backward").size(), 4 * run.rows("forward").size());
+    if (workers_per_node == 1) {
+      EXPECT_NEAR(run.iteration_s(), forward_s + ends_s + 2 * (n - 1) * (0.1 + bytes / n / 1e9),
+                  1e-6)
+          << n;
+    }
+    EXPECT_NEAR(predicted(options).iteration_s, run.iteration_s(), 1e-6) << n;
+    EXPECT_LT(agreeing_s, ends_s + 1e-9);
+    // What the software of a step takes is taken in each round, too.
+    options["step-overhead"] = "0.01";
+    const double rounds = std::ceil(std::log2(n));
+    const double ends_with_s = std::max(std::stod(cycle), agreeing_s + 0.01 * rounds);
+    if (workers_per_node == 1) {
+      EXPECT_NEAR(simulated(options).iteration_s(),
+                  forward_s + ends_with_s + 2 * (n - 1) * (0.11 + bytes / n / 1e9), 1e-6)
+          << n;
+    }
+  }
+}
+
+// By iteration, when each worker began with backward and when it had made each tensor.
+struct Made {
+  std::map<int, double> began_s;               // by worker
+  std::map<std::pair<int, int>, double> at_s;  // by worker and tensor
+};
+
+std::map<int, Made> made_in(const Simulated& run) {
+  std::map<int, Made> all;
+  for (const Row& row : run.rows("backward")) {
+    Made& made = all[row.iteration];
+    made.at_s[{row.rank, row.bucket}] = row.end_s;
+    const auto [began, first] = made.began_s.emplace(row.rank, row.start_s);
+    began->second = std::min(began->second, row.start_s);
+  }
+  return all;
+}
+
+// Workers that vary, a straggler, collectives that slow backward down: in each iteration the groups
+// that go are of what all workers have made when a cycle ends, and of all of it.
+TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
+  const std::vector<Options> more{{{"jitter", "0.3"}},
+                                  {{"platform", star_platform({.nodes = 3, .slow_speed = 0.5})}},
+                                  {{"overlap-slowdown", "0.4"}, {"bucket-bytes", "4.1e6"}},
+                                  {{"jitter", "0.3"}, {"exchange", "ps"}},
+                                  {{"jitter", "0.2"}, {"exchange", "auto"}, {"workers", "3"}}};
+  for (Options options : more) {
+    options.insert(
+        {{"platform", star_platform({.nodes = 3, .workers_per_node = 2})}, {"iterations", "6"}});
+    options.merge(cycles_of("0.01"));
+    const Simulated run = simulated(options);
+    std::map<int, std::map<int, double>> sent_s;  // by iteration and last tensor: the first begin
+    std::map<int, double> bytes;                  // sent and received, by iteration
+    for (const Row& row : run.trace.rows)
+      if (row.stream == Stream::communication && row.verb != "wait" && row.bytes_sent > 0) {
+        const auto [began, first] = sent_s[row.iteration].emplace(row.bucket, row.start_s);
+        began->second = std::min(began->second, row.start_s);
+        bytes[row.iteration] += static_cast<double>(row.bytes_sent);
+      }
+    for (const auto& [iteration, made] : made_in(run)) {
+      double origin_s = 0;
+      for (const auto& worker : made.began_s)
+        origin_s = std::max(origin_s, worker.second);
+      ASSERT_EQ(sent_s[iteration].rbegin()->first, 3) << "the last tensor goes";
+      EXPECT_NEAR(bytes[iteration], bytes.begin()->second, 1e-3 * bytes[iteration]);
+      int first = 0;
+      for (const auto& [last, began_s] : sent_s[iteration]) {
+        double made_s = 0;  // of all of the group, by all
+        for (const auto& [place, at_s] : made.at_s)
+          if (place.second >= first && place.second <= last)
+            made_s = std::max(made_s, at_s);
+        const double end_s = origin_s + std::ceil((made_s - origin_s) / 0.01 - 1e-6) * 0.01;
+        EXPECT_GE(began_s, end_s - 1e-6) << iteration << " tensor " << last;
+        first = last + 1;
+      }
+    }
+  }
+}
+
+// The same bytes for every worker and the same answer as without cycles, with real gradients.
+TEST(Law34, GroupsLearnWhatBucketsLearn) {
+  const auto loss = [](const std::string& cycle, const Options& more) {
+    Options options = small_data();
+    options.merge(Options{{"learn", "softmax"},
+                          {"platform", star_platform({.nodes = 3})},
+                          {"bucket-bytes", "1e9"},
+                          {"fusion-cycle", cycle},
+                          {"iterations", "5"}});
+    options.insert(more.begin(), more.end());
+    const Simulated run = simulated(options);
+    return run.trace.learned.value().curve.back().loss;
+  };
+  EXPECT_NEAR(loss("0.01", {}), loss("0", {}), 1e-6);
+  EXPECT_NEAR(loss("0.01", {{"compressor", "topk"}, {"density", "1"}}), loss("0", {}), 1e-5);
 }
 
 // Messages that are compressed are made before they wait.

@@ -53,6 +53,10 @@ TEST(Law32, SecondsOfAnEfficiencyAreThoseOfTheDevicesPeak) {
   options["device"] = "h100";
   options["precision"] = "bf16";
   EXPECT_NEAR(bf16 / simulated(options).figures.compute_s, 989.0 / 312, 1e-6);
+  options["precision"] = "fp16";
+  EXPECT_NEAR(bf16 / simulated(options).figures.compute_s, 989.0 / 312, 1e-6);
+  options["device"] = "v100";
+  EXPECT_NEAR(bf16 / simulated(options).figures.compute_s, 125.0 / 312, 1e-6);
 }
 
 // 4 MB each: buckets of at most 6 MB have one, those that close after 6 MB have two.

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "kernels/compressor.h"
 #include "kernels/philox.h"
@@ -257,6 +258,43 @@ TEST_P(DensityOne, GivesTheParametersOfTheDenseSum) {
 
 INSTANTIATE_TEST_SUITE_P(Of, DensityOne, testing::Values("topk", "mstopk", "dgc", "randomk"),
                          [](const auto& about) { return about.param; });
+
+// An own compressor is in no table yet: what its messages bring can be seen before it is measured.
+TEST(Compression, TakesNoTimeWithDeviceNone) {
+  const auto run = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "--json", "--platform", "pcie:nodes=2:gpus=2", "--model",
+                               "resnet20", "--throughput", "920", "--iterations", "2"});
+    const Ended ended = run_program(more);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out).at("cells").at(0).at("result");
+  };
+  for (const std::string schedule : {"bsp", "asp", "local-sgd", "topk-sgd"}) {
+    const auto free = run({"--compressor", "topk", "--device", "none", "--schedule", schedule});
+    const auto priced =
+        run({"--compressor", "topk", "--device", "v100-modelled", "--schedule", schedule});
+    EXPECT_EQ(free["figures"]["compress_s"], 0) << schedule;
+    EXPECT_GT(priced["figures"]["compress_s"], 0) << schedule;
+    EXPECT_NEAR(free["figures"]["bytes_sent"].get<double>(),
+                priced["figures"]["bytes_sent"].get<double>(), 1e3)
+        << schedule;
+    EXPECT_EQ(free["provenance"]["compression"], "none: making and reading messages takes no time");
+    EXPECT_EQ(free["scenario"]["device"], "none");
+  }
+  EXPECT_EQ(run({"--compressor", "topk", "--device", "none", "--learn",
+                 "digits"})["figures"]["compress_s"],
+            0);
+  const Ended explained =
+      run_program({"explain", "--platform", "two-hosts", "--model", "resnet50", "--throughput",
+                   "250", "--compressor", "topk", "--density", "0.01", "--device", "none"});
+  EXPECT_EQ(explained.code, 0) << explained.err;
+  expect_mentions(explained.out, {"compression priced by none", "takes no time"});
+  // Where a price is missing, that is said beside the command that measures it.
+  const Ended missing = run_program({"explain", "--platform", "two-hosts", "--model", "resnet50",
+                                     "--throughput", "250", "--compressor", "topk", "--device",
+                                     "v100-published", "--bucket-bytes", "0"});
+  EXPECT_EQ(missing.code, 2);
+  expect_mentions(missing.err, {"syncline-calibrate", "device = none", "takes no time"});
+}
 
 }  // namespace
 }  // namespace syncline

@@ -77,6 +77,38 @@ TEST(Framework, RulesOfBucketsAreLeftOutWhereThereIsOneBucket) {
   EXPECT_EQ(ended.code, 0) << ended.err;
 }
 
+// 1.07 GB over two nodes of eight cards of 12.5 GB/s: a tree sends each byte once through a card,
+// 10.7 ms, a ring of 16 sends 2 (16 - 1)/16 of them, 20.1 ms. On four nodes the ring is faster.
+TEST(Framework, OfNcclTakesATreeOnTwoNodesAndARingOnFour) {
+  const TemporaryFolder folder;
+  folder.write("one.csv", "layer,parameters,forward_flop\nall,268435456,1\n");
+  const auto seconds = [&](const std::string& nodes, std::vector<std::string> more) {
+    more.insert(more.begin(), {"run", "--json", "--platform",
+                               "dgx-a100:nodes=" + nodes + ":cards=8x100Gbps", "--model", "one.csv",
+                               "--batch", "1", "--throughput", "100000", "--iterations", "1"});
+    const Ended ended = run_program(more, folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return nlohmann::json::parse(ended.out)
+        .at("cells")
+        .at(0)
+        .at("result")
+        .at("figures")
+        .at("iteration_mean_s")
+        .get<double>();
+  };
+  for (const std::string framework : {"pytorch-ddp", "horovod"}) {
+    const double cycle_s = framework == "horovod" ? 1e-3 : 0;  // the only tensor waits for its end
+    const double two = seconds("2", {"--framework", framework});
+    EXPECT_GT(two, 0.0107);
+    EXPECT_LT(two, 0.0135 + cycle_s);
+    EXPECT_NEAR(two, seconds("2", {"--exchange", "tree"}) + cycle_s, 2e-5);
+    EXPECT_NEAR(seconds("2", {"--framework", framework, "--exchange", "ring"}), 0.0202 + cycle_s,
+                2e-4);
+    EXPECT_NEAR(seconds("4", {"--framework", framework}),
+                seconds("4", {"--exchange", "ring"}) + cycle_s, 2e-5);
+  }
+}
+
 // Another table beside another program: defaults reach a schedule's own settings, too.
 TEST(Framework, GivesAScheduleAndItsSettings) {
   namespace fs = std::filesystem;

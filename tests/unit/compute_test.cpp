@@ -44,9 +44,8 @@ Cluster cluster_of(const std::vector<Host>& hosts) {
   return cluster;
 }
 
-// Hosts' speeds are those of fp32: fp32 and fp16 count them, as ever, tf32 and bf16 the device's
-// peak.
-TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForTf32AndBf16) {
+// Hosts' speeds are those of fp32, which counts them; all else counts the device's peak of its own.
+TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
   constexpr double flop = 3 * 3e9 * 32;
   Scenario scenario{.batch = 32, .arithmetic = Arithmetic::bf16, .efficiency = 0.5};
   const auto solo_s = [&](const std::vector<Host>& hosts) {
@@ -63,10 +62,12 @@ TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForTf32AndBf16) {
                   {"option efficiency", "989 TFLOP/s", "bf16 peak of h100"});
   scenario.arithmetic = Arithmetic::tf32;
   EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 494.5e12));
-  for (const Arithmetic arithmetic : {Arithmetic::fp32, Arithmetic::fp16}) {
-    scenario.arithmetic = arithmetic;
-    EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 1e12));
-  }
+  scenario.arithmetic = Arithmetic::fp16;
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 989e12));  // as many as of bf16
+  scenario.device = "v100";                                             // which has no bf16
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 125e12));
+  scenario.arithmetic = Arithmetic::fp32;
+  EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 1e12));
 }
 
 TEST(ComputeTimes, RefuseAPrecisionThatADeviceHasNoPeakFor) {
@@ -77,6 +78,11 @@ TEST(ComputeTimes, RefuseAPrecisionThatADeviceHasNoPeakFor) {
           compute_times(scenario, model_named("net"), cluster_of({{1e12, "a100"}, {1e12, device}}));
         }),
         {"precision = bf16", "no such peak", "throughput", "a100"});
+  expect_mentions(error_of([] {
+                    compute_times({.arithmetic = Arithmetic::fp16, .efficiency = 0.5},
+                                  model_named("net"), cluster_of({{1e12, "k80"}}));
+                  }),
+                  {"precision = fp16", "device k80", "no such peak", "v100"});
 }
 
 TEST(ComputeTimes, TakeTheOptionThroughputFirst) {

@@ -195,6 +195,38 @@ TEST_F(Mnist, IsReadFromAFolderOrAFileInItOrBesideAConfiguration) {
   }
 }
 
+// As Debian's package has Fashion-MNIST; a file that is there unpacked too counts as it is.
+TEST_F(Mnist, MayBePackedByGzip) {
+  const Data plain = load_data(folder_.path(), ".", {}, 1);
+  const DataNeed need = need_of_data(folder_.path(), ".", {});
+  ASSERT_EQ(std::system(("gzip " + folder_.path("*-ubyte")).c_str()), 0);
+  const Data packed = load_data(folder_.path(), ".", {}, 1);
+  EXPECT_EQ(packed.train.values, plain.train.values);
+  EXPECT_EQ(packed.held_out.labels, plain.held_out.labels);
+  EXPECT_GT(need_of_data(folder_.path(), ".", {}).memory_bytes, need.memory_bytes / 2);
+  const auto files = data_files(folder_.path(), ".");
+  EXPECT_EQ(std::ranges::count(files, folder_.path(images_ + ".gz")), 1);
+  EXPECT_EQ(load_data(folder_.path(images_ + ".gz"), ".", {}, 1).train.labels, plain.train.labels);
+  expect_refused(images_ + ".gz", "\x1f\x8b\x08 no more", {"no whole file of gzip's"});
+  expect_refused(labels_ + ".gz", "plain", {"no whole file of gzip's"});
+  folder_.write(images_, "x");
+  expect_mentions(loading_error(folder_.path()), {images_ + ": 1 bytes"});
+}
+
+// A word for Debian's package; a folder of that name, as everywhere, is that.
+TEST_F(Mnist, OfFashionIsAWord) {
+  const std::string error = loading_error("fashion-mnist");
+  if (!error.empty()) {
+    expect_mentions(error, {"fashion-mnist", "package dataset-fashion-mnist is not installed"});
+  }
+  const std::filesystem::path own = folder_.path("fashion-mnist");
+  std::filesystem::create_directory(own);
+  for (const char* file : {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
+                           "t10k-images.idx3-ubyte", "t10k-labels.idx1-ubyte"})
+    std::filesystem::copy(folder_.path(file), own / file);
+  EXPECT_EQ(load_data("fashion-mnist", folder_.path(), {}, 1).train.count, 2U);
+}
+
 TEST_F(Mnist, BrokenFilesAreOneLineEach) {
   const std::string pixels = "abcdefABCDEF";
   expect_refused(images_, "", {"0 bytes", "at least 16"});

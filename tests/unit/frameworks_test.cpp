@@ -204,7 +204,7 @@ TEST(Frameworks, AreNamedWithOrWithoutAVersion) {
     const Framework framework = framework_called(text);
     EXPECT_EQ(framework.name, "pytorch-ddp");
     EXPECT_EQ(framework.from, "1.6");
-    EXPECT_EQ(framework.defaults.size(), 4U);
+    EXPECT_EQ(framework.defaults.size(), 5U);
   }
   expect_mentions(error_of([] { framework_called("pytorch-ddp-1.5"); }),
                   {"pytorch-ddp-1.5", "before 1.6", "1.6 or later"});
@@ -235,6 +235,33 @@ TEST(Frameworks, GiveDefaultsThatOptionsReplace) {
   EXPECT_EQ(fused.fusion.kind, Fusion::Kind::all);
   EXPECT_EQ(fused.framework.described().find("26214400"), std::string::npos);
   EXPECT_EQ(resolve(given({})).framework.described(), "");
+}
+
+// NCCL chooses between its exchanges; what compresses, and servers, have their own.
+TEST(Frameworks, LeaveTheExchangeToWhatChoosesIt) {
+  for (const char* framework : {"pytorch-ddp", "horovod", "horovod-0.15"}) {
+    const auto resolved = [&](std::map<std::string, std::string> options) {
+      options["framework"] = framework;
+      return resolve(given(options));
+    };
+    EXPECT_EQ(resolved({}).candidates.size(), 4U) << framework;
+    EXPECT_EQ(resolved({}).written.at("exchange"), "auto");
+    expect_mentions(resolved({}).framework.described(), {"exchange = auto (", "NCCL"});
+    EXPECT_FALSE(resolved({{"schedule", "local-sgd"}}).candidates.empty());
+    const std::vector<std::pair<std::map<std::string, std::string>, std::string>> others{
+        {{{"exchange", "ring"}}, "ring"},
+        {{{"schedule", "asp"}}, "ps"},
+        {{{"compressor", "topk"}, {"device", "v100-modelled"}}, "allgather"},
+        {{{"compressor", "randomk"}, {"device", "v100-modelled"}}, "ring"},
+        {{{"schedule", "topk-sgd"}, {"device", "v100-modelled"}}, "allgather"}};
+    for (const auto& [options, exchange] : others) {
+      const Scenario scenario = resolved(options);
+      EXPECT_EQ(scenario.exchange->name, exchange);
+      EXPECT_EQ(scenario.written.at("exchange"), exchange);
+      EXPECT_TRUE(scenario.candidates.empty()) << exchange;
+      EXPECT_EQ(scenario.framework.described().find("exchange = auto"), std::string::npos);
+    }
+  }
 }
 
 TEST(Frameworks, GiveAScheduleAndItsSettings) {
