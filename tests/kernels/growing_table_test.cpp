@@ -166,18 +166,6 @@ TEST(GrowingTable, ThatGetsNothingIsAFailure) {
   EXPECT_NE(late.text.find("nothing added to " + path + " (topk): no measurement was reached"),
             std::string::npos)
       << late.text;
-  // A model has nothing to count where a compressor does not say what its kernels move.
-  const std::string modelled = testing::TempDir() + "h100.csv";
-  ASSERT_EQ(calibrate("--model h100 --compressors topk --sizes 2^20 --out " + modelled).code, 0);
-  const std::string whole = text_of(modelled);
-  for (const std::string where : {" --append " + modelled, " --out " + modelled}) {
-    const Ended ended = calibrate("--model h100 --compressors efsign" + where);
-    EXPECT_EQ(ended.code, 1) << ended.text;
-    EXPECT_NE(ended.text.find("efsign does not say what bytes its kernels move"), std::string::npos)
-        << ended.text;
-    EXPECT_NE(ended.text.find("no rows: nothing "), std::string::npos) << ended.text;
-    EXPECT_EQ(text_of(modelled), whole);
-  }
   EXPECT_EQ(text_of(path), before);
 }
 
