@@ -197,8 +197,7 @@ void expect_same_in_bars_and_table(const DrawnCell& cell) {
   EXPECT_NE(table.find(" " + seconds_shown(figures.iteration_mean_s)), std::string::npos) << table;
 }
 
-// Seconds of a stretch of time by what a worker does: counted along the beginnings and the ends of
-// all its rows, of what goes on at each moment.
+// Seconds of a stretch of time by what a worker does: counted along the ends of all its rows.
 struct Spent {
   double computes_s = 0;
   double compresses_s = 0;
@@ -269,48 +268,37 @@ class Moments {
   std::vector<std::tuple<double, Doing, int>> events_{{0, pausing, 0}};
 };
 
-// What a worker does in its measured iterations: in step between the steps of those that all do
-// after warm-up; else from when each has been applied until the next, by its part in the window.
-// Without warm-up, until all that these began has ended.
+// What a worker does in its measured iterations, by their parts in the window: in step between
+// steps, else from one that was applied to the next; without warm-up until all have ended.
 Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
   std::vector<double> ends_s{0};
   double from_s = 0;
   for (const Row& row : trace.rows)
-    if (trace.in_step && row.rank == worker && row.stream == Stream::compute) {
-      if (row.verb == "step" && row.iteration >= 0)
-        (row.iteration < warmup ? from_s : ends_s.back()) = row.end_s;
-      else if (warmup == 0)
-        ends_s.back() = std::max(ends_s.back(), row.end_s);
-    }
+    if (trace.in_step && row.rank == worker && row.stream == Stream::compute &&
+        (warmup == 0 || (row.verb == "step" && row.iteration >= 0)))
+      (row.iteration < warmup && warmup > 0 ? from_s : ends_s.back()) = row.end_s;
   if (trace.in_step)
     return moments.between(from_s, ends_s.back());
   const Progress progress = progress_of(trace).at(static_cast<std::size_t>(worker));
   ends_s.front() = progress.start_s;
   ends_s.insert(ends_s.end(), progress.counted_s.begin(), progress.counted_s.end());
+  if (warmup == 0)
+    ends_s.push_back(std::max(ends_s.back(), trace.window.to_s));
   Spent sum;
-  for (std::size_t i = 1; i < ends_s.size(); ++i) {
-    const double inside_s =
-        std::min(ends_s[i], trace.window.to_s) - std::max(ends_s[i - 1], trace.window.from_s);
-    if (inside_s <= 0)
-      continue;
-    const double part = inside_s / (ends_s[i] - ends_s[i - 1]);
-    const Spent spent = moments.between(ends_s[i - 1], ends_s[i]);
-    sum.computes_s += part * spent.computes_s;
-    sum.compresses_s += part * spent.compresses_s;
-    sum.exposed_s += part * spent.exposed_s;
-    sum.waits_s += part * spent.waits_s;
-  }
-  if (warmup == 0 && trace.window.to_s > ends_s.back()) {
-    const Spent spent = moments.between(ends_s.back(), trace.window.to_s);
-    sum.computes_s += spent.computes_s;
-    sum.compresses_s += spent.compresses_s;
-    sum.exposed_s += spent.exposed_s;
-    sum.waits_s += spent.waits_s;
-  }
+  const auto add = [&sum](const Spent& more, double part) {
+    sum.computes_s += part * more.computes_s;
+    sum.compresses_s += part * more.compresses_s;
+    sum.exposed_s += part * more.exposed_s;
+    sum.waits_s += part * more.waits_s;
+  };
+  for (std::size_t i = 1; i < ends_s.size(); ++i)
+    if (const double inside_s =
+            std::min(ends_s[i], trace.window.to_s) - std::max(ends_s[i - 1], trace.window.from_s);
+        inside_s > 0)
+      add(moments.between(ends_s[i - 1], ends_s[i]), inside_s / (ends_s[i] - ends_s[i - 1]));
   return sum;
 }
 
-// What is exposed and what is waiting, in the whole window, and in the timeline.
 void expect_same_in_timeline(const DrawnCell& cell) {
   const Trace& trace = cell.run.trace;
   const Figures& figures = cell.run.figures;

@@ -15,7 +15,6 @@
 namespace syncline {
 namespace {
 
-// Several workers per node, of which one is slow, and a number that is no power of two.
 const Star crowded{
     .nodes = 3, .workers_per_node = 2, .nic_Bps = 4e5, .servers = 2, .slow_speed = 0.6};
 
@@ -58,7 +57,6 @@ Replayed expect_replayed(const Options& options, const std::string& what) {
   return again;
 }
 
-// What was timed may be larger than what is learned, with slices of no learned value at all.
 std::vector<Options> sizes() {
   return {{},
           {{"bucket-bytes", "all"}},
@@ -263,20 +261,19 @@ TEST(Replay, OfLocalSgdIsTheSameToTheBit) {
 
 TEST(Replay, OfReplicasAndLateAveragesIsTheSameToTheBit) {
   for (const char* replica : {"worker", "node"})
-    for (const char* delay : {"0", "1", "3"})
-      for (const char* mixing : {"changes", "0", "0.4"})
-        for (const auto& [compressor, precision] :
-             {std::pair("none", "fp16"), {"none", "fp32"}, {"topk", "fp32"}})
-          expect_replayed(small_lesson("local-sgd", {{"replica", replica},
-                                                     {"average-delay", delay},
-                                                     {"average-mixing", mixing},
-                                                     {"local-steps", "4"},
-                                                     {"iterations", "16"},
-                                                     {"outer-learning-rate", "0.7"},
-                                                     {"outer-momentum", "0.9"},
-                                                     {"precision", precision},
-                                                     {"compressor", compressor}}),
-                          std::string(replica) + delay + mixing + compressor + precision);
+    for (const auto& [delay, mixing] :
+         {std::pair("0", "0.4"), {"1", "changes"}, {"3", "changes"}, {"3", "0"}, {"3", "0.4"}})
+      for (const auto& [compressor, precision] :
+           {std::pair("none", "fp16"), {"none", "fp32"}, {"topk", "fp32"}})
+        expect_replayed(small_lesson("local-sgd", {{"replica", replica},
+                                                   {"average-delay", delay},
+                                                   {"average-mixing", mixing},
+                                                   {"local-steps", "4"},
+                                                   {"outer-learning-rate", "0.7"},
+                                                   {"outer-momentum", "0.9"},
+                                                   {"precision", precision},
+                                                   {"compressor", compressor}}),
+                        std::string(replica) + delay + mixing + compressor + precision);
 }
 
 TEST(Replay, OfRatesThatChangeIsTheSameToTheBit) {
