@@ -205,8 +205,7 @@ Plan tree_as_flows(const Topology& topology, const Settings& settings, const Pay
                    int rank) {
   const std::uint64_t bytes = share(payload.bytes, topology.channel_count(), 0);
   const int chunks = partitions(share(bytes, 2, 1), settings.number("chunk-bytes"));
-  const bool few =
-      static_cast<double>(chunks) * topology.workers() * topology.channel_count() <= few_messages;
+  const bool few = static_cast<double>(chunks) * topology.workers() <= few_messages;
   return plan_by(few ? pipelined : first_then_rest, topology, settings, payload, rank);
 }
 

@@ -197,7 +197,8 @@ void Writer::tree() {
     };
     const auto chain_of = [&](int node) {
       std::vector<int> chain = in_order[index(node)];
-      if (!first)
+      // On one rail: channels go through every second node backwards.
+      if (first == (facts_.channel_count() > 1 && node % 2 == 1))
         std::ranges::reverse(chain);
       return chain;
     };
