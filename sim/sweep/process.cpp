@@ -109,7 +109,7 @@ Child start(const std::function<std::string()>& job, std::size_t number) {
   return {.job = number, .pid = pid, .pipes = {result[0], printed[0]}, .texts = {}};
 }
 
-constexpr std::size_t most_bytes_of_message = 1000;
+constexpr std::size_t most_bytes_of_message = 1000;  // names in it may be of any length
 constexpr std::string_view blanks = " \t\n\v\f\r";
 
 // Makes blanks and line ends single blanks, and removes SimGrid's frames of asterisks.
@@ -281,7 +281,9 @@ std::string run_child(const std::function<std::string()>& job) {
   std::string output;
   run_children({job}, 1, [&](std::size_t, const Outcome& outcome) {
     if (!outcome.ok)
-      throw std::runtime_error((outcome.aborted ? "SimGrid refuses it: " : "") + outcome.error);
+      throw std::runtime_error(outcome.aborted ? "SimGrid refuses it: " +
+                                                     outcome.error.substr(0, most_bytes_of_message)
+                                               : outcome.error);
     output = outcome.output;
     return true;
   });
@@ -299,9 +301,7 @@ std::string first_message_in(const std::string& printed) {
     if (!take_brackets(message, "/CRITICAL]"))
       take_brackets(message, "/ERROR]");
     if (!is_noise(message))
-      return message.size() > most_bytes_of_message
-                 ? std::string(message.substr(0, most_bytes_of_message)) + "..."
-                 : std::string(message);
+      return std::string(message);
   }
   return "";
 }

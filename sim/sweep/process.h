@@ -44,8 +44,7 @@ void run_children(
 // One job, or std::runtime_error.
 std::string run_child(const std::function<std::string()>& job);
 
-// The first line with a message in what SimGrid printed before it aborted, without its decorations,
-// and cut where names in it make it long.
+// The first line with a message in what SimGrid printed before it aborted, without its decorations.
 std::string first_message_in(const std::string& printed);
 
 }  // namespace syncline

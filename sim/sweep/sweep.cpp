@@ -135,7 +135,9 @@ std::string error_of(const Scenario& scenario, const Outcome& outcome) {
   if (!outcome.aborted)
     return outcome.error;
   const bool crashed = outcome.error.find("Segmentation fault") != std::string::npos;
-  return "platform " + scenario.platform + ": SimGrid refuses it: " + outcome.error +
+  constexpr std::size_t most_bytes = 1000;  // names in it may be of any length
+  return "platform " + scenario.platform +
+         ": SimGrid refuses it: " + outcome.error.substr(0, most_bytes) +
          (crashed ? " If it has a <cluster> with a topology, SimGrid 4.1 needs a <zone "
                     "routing=\"Full\"> around that"
                   : "");

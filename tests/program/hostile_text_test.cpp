@@ -44,7 +44,7 @@ TEST(LongNames, OfHostsAreCutWhereTheyHaveNoRoute) {
       expect_one_line(run_program({"explain", "--platform", "p.xml", "--model", "resnet20",
                                    "--throughput", "9"},
                                   folder.path()),
-                      {"p.xml", cut});
+                      {"p.xml", letter == '*' ? "hosts" : cut});
       EXPECT_FALSE(fs::exists(folder.path("o")));
     }
 }

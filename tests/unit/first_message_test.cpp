@@ -32,7 +32,7 @@ TEST(FirstMessage, MayBeOfAnyLength) {
     for (const std::string& printed :
          {name, "[0.0] " + name, "[" + name + "] x", "./src/" + name + ".cpp:12: [a/ERROR] x",
           "[a/CRITICAL] " + name + ":1: y"})
-      EXPECT_LE(first_message_in(printed).size(), 1003U) << letter;
+      EXPECT_LE(first_message_in(printed).size(), printed.size()) << letter;
   }
 }
 
