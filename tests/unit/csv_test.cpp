@@ -50,7 +50,7 @@ TEST(Csv, ReadsAnyLineEndAndALastLineWithoutOne) {
 }
 
 TEST(Csv, FindsAColumnOrListsAll) {
-  const Csv csv = parsed("layer,flop\n");
+  const Csv csv = parsed("layer,flop\na,1\n");
   EXPECT_EQ(csv.column("flop"), 1U);
   expect_mentions(error_of([&] { csv.column("seconds"); }),
                   {csv.path, "'seconds'", "layer", "flop"});
