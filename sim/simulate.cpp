@@ -16,7 +16,6 @@
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
-#include "sim/window.h"
 
 namespace syncline {
 namespace {

@@ -12,7 +12,6 @@ namespace syncline {
 namespace {
 
 constexpr int interval_batches = 20;
-constexpr int long_batches = 5;
 
 // A worker's iterations until this time, with the part of the one that goes on.
 double iterations_until(const Progress& worker, double time_s) {
@@ -70,26 +69,6 @@ double spread_of(const std::vector<double>& values) {
     squares += (value - mean) * (value - mean);
   const auto count = static_cast<double>(values.size());
   return student(values.size()) * std::sqrt(squares / (count - 1) / count) / mean;
-}
-
-// By how many iterations the places of two workers, relative to one another, move in so many
-// seconds of the window: the mean square.
-double moved_apart(const std::vector<Progress>& workers, const Window& window, double seconds) {
-  constexpr int looks = 40;
-  const auto count = static_cast<double>(workers.size());
-  double squares = 0;
-  for (int look = 0; look < looks; ++look) {
-    const double from_s =
-        window.from_s + look * (window.to_s - window.from_s - seconds) / (looks - 1);
-    std::vector<double> moved;
-    for (const Progress& worker : workers)
-      moved.push_back(iterations_until(worker, from_s + seconds) -
-                      iterations_until(worker, from_s));
-    const double mean = mean_of(moved);
-    for (const double own : moved)
-      squares += (own - mean) * (own - mean) / (count - 1);
-  }
-  return 2 * squares / looks;  // a difference of two has twice the variance of one
 }
 
 // Seconds of the rounds that the window has; it begins and ends with one.
@@ -270,27 +249,7 @@ std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
     return std::nullopt;
   // A slow change makes neighbours alike for longer than one can see in so many: few batches
   // that are long see it, if less surely.
-  return std::max(*interval, spread_of(in_batches(workers, window, long_batches)));
-}
-
-std::optional<double> interval_of_one_run(const std::vector<Progress>& workers,
-                                          const Window& window) {
-  constexpr double forgotten = 0.4 * 0.4;
-  constexpr double stays =
-      1.3;  // times as far in twice the time; places that move at random: twice
-  const std::optional<double> interval = stated_interval_of(workers, window);
-  if (!interval || workers.size() < 2)
-    return interval;
-  const double batch_s = (window.to_s - window.from_s) / long_batches;
-  const double moved = moved_apart(workers, window, batch_s);
-  if (moved >= forgotten || moved <= stays * moved_apart(workers, window, batch_s / 2))
-    return interval;
-  // Places are forgotten after so many batches. Means of neighbours in a walk differ by 2/3 of the
-  // variance of those that far apart, and the window has fewer than five that are.
-  const double batches = forgotten / moved;
-  const double unseen = 1.5 * batches * std::min(batches, 1.0 * long_batches);
-  return std::max(*interval,
-                  std::sqrt(unseen) * spread_of(in_batches(workers, window, long_batches)));
+  return std::max(*interval, spread_of(in_batches(workers, window, 5)));
 }
 
 double halves_differ(const std::vector<Progress>& workers, const Window& window) {

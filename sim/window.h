@@ -59,14 +59,6 @@ std::optional<double> interval_of(const std::vector<Progress>& workers, const Wi
 std::optional<double> stated_interval_of(const std::vector<Progress>& workers,
                                          const Window& window);
 
-// What a result states of a single run where chance decides when workers meet. Batches tell how
-// much throughput differs only if workers meet otherwise in the next one: if the places of two,
-// relative to one another, move by less than 0.4 of an iteration (root of the mean square) in a
-// batch, and do not stay where they are, the spread of five batches is made wider by what they have
-// not seen.
-std::optional<double> interval_of_one_run(const std::vector<Progress>& workers,
-                                          const Window& window);
-
 // A run is steady if the halves of its window differ by at most such a part.
 constexpr double steady_halves = 0.03;
 

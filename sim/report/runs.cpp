@@ -9,7 +9,6 @@
 #include "sim/report/figures.h"
 #include "sim/report/readable.h"
 #include "sim/report/report.h"
-#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -32,16 +31,71 @@ bool shows_modes(const std::vector<double>& values,
   return between > far * far * within && std::sqrt(between) > worth_saying;
 }
 
+// Of so many values that are independent, half the 95 % interval of the mean, as a part of it.
+double interval_of_mean(const std::vector<double>& values) {
+  const double mean = mean_of(values);
+  double squares = 0;
+  for (const double value : values)
+    squares += std::pow(value - mean, 2);
+  const auto count = static_cast<double>(values.size());
+  return student(values.size()) * std::sqrt(squares / (count - 1) / count) / mean;
+}
+
+// By how many iterations the places of two workers, relative to one another, move in so many
+// seconds of the window: the mean square.
+double moved_apart(const std::vector<std::vector<Progress>>& each, const Window& window,
+                   double seconds) {
+  constexpr int looks = 40;
+  const auto count = static_cast<double>(each.size());
+  double squares = 0;
+  for (int look = 0; look < looks; ++look) {
+    const double from_s =
+        window.from_s + look * (window.to_s - window.from_s - seconds) / (looks - 1);
+    std::vector<double> moved;
+    for (const std::vector<Progress>& worker : each)
+      moved.push_back(iterations_in(worker, {.from_s = from_s, .to_s = from_s + seconds}));
+    const double mean = mean_of(moved);
+    for (const double own : moved)
+      squares += (own - mean) * (own - mean) / (count - 1);
+  }
+  return 2 * squares / looks;  // a difference of two has twice the variance of one
+}
+
 }  // namespace
+
+std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window) {
+  constexpr double forgotten = 0.4 * 0.4;
+  constexpr double stays =
+      1.3;  // times as far in twice the time; places that move at random: twice
+  constexpr int batches = 5;
+  std::vector<std::vector<Progress>> each;
+  for (const Progress& worker : workers) {
+    each.push_back({worker});
+    if (!worker.counted_s.empty())
+      window.to_s = std::min(window.to_s, worker.counted_s.back());  // later it counts nothing
+  }
+  const std::optional<double> interval = stated_interval_of(workers, window);
+  if (!interval || workers.size() < 2)
+    return interval;
+  const double batch_s = (window.to_s - window.from_s) / batches;
+  const double moved = moved_apart(each, window, batch_s);
+  if (moved >= forgotten || moved <= stays * moved_apart(each, window, batch_s / 2))
+    return interval;
+  std::vector<double> seen;
+  for (int batch = 0; batch < batches; ++batch) {
+    const double from_s = window.from_s + batch * batch_s;
+    seen.push_back(iterations_in(workers, {.from_s = from_s, .to_s = from_s + batch_s}));
+  }
+  // Places are forgotten after so many batches. Means of neighbours in a walk differ by 2/3 of the
+  // variance of those that far apart, and the window has fewer than five that are.
+  const double until_forgotten = forgotten / moved;
+  const double unseen = 1.5 * until_forgotten * std::min(until_forgotten, 1.0 * batches);
+  return std::max(*interval, std::sqrt(unseen) * interval_of_mean(seen));
+}
 
 double interval_of_runs(const std::vector<double>& runs,
                         const std::vector<std::optional<double>>& own, double halves_differ) {
-  const double mean = mean_of(runs);
-  double squares = 0;
-  for (const double run : runs)
-    squares += std::pow(run - mean, 2);
-  const auto count = static_cast<double>(runs.size());
-  const double of_chance = student(runs.size()) * std::sqrt(squares / (count - 1) / count) / mean;
+  const double of_chance = interval_of_mean(runs);
   // A few runs may be near one another by chance, nearer than what each saw of itself.
   double own_squares = 0;
   for (const std::optional<double>& one : own)

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/result.h"
+#include "sim/window.h"
 
 namespace syncline {
 
@@ -21,6 +22,13 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs);
 // of their windows differ from the first in the mean.
 double interval_of_runs(const std::vector<double>& runs,
                         const std::vector<std::optional<double>>& own, double halves_differ);
+
+// What a result states of a single run where chance decides when workers meet. Batches of a window
+// tell how much throughput differs only if workers meet otherwise in the next one: if the places of
+// two, relative to one another, move by less than 0.4 of an iteration (root of the mean square) in
+// a fifth of it, and do not stay where they are, the spread of five batches is made wider by what
+// they have not seen.
+std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window);
 
 // "1 run", "5 runs".
 std::string runs_shown(std::int64_t runs);

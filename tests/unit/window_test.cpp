@@ -4,6 +4,8 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "sim/report/runs.h"
+
 namespace syncline {
 namespace {
 
