@@ -282,6 +282,8 @@ if __name__ == "__main__":
         code = main(sys.argv[1:])
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
-        print(printable(f"from_torch.py: {type(error).__name__}: {error}"), file=sys.stderr, flush=True)
-        os._exit(2)  # what could not be written is not tried again
+        try:
+            print(printable(f"from_torch.py: {type(error).__name__}: {error}"), file=sys.stderr, flush=True)
+        finally:
+            os._exit(2)  # what could not be written is not tried again
     sys.exit(code)

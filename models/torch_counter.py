@@ -75,7 +75,7 @@ class Counter:
         if work or SAMPLE in origins:
             made_of = SAMPLE
             self.use(tensors, work, attention=name in PRODUCTS)
-            if name in PRODUCTS and work and not self.is_weight(work[0][0]):
+            if name in PRODUCTS and len(tensors) - (name in WITH_SUM) == 2 and work and not self.is_weight(work[0][0]):
                 self.multiplied(tensors[-2:][0], result)
         else:
             made_of = tuple(dict.fromkeys(root for roots in origins for root in roots))
@@ -202,8 +202,9 @@ def work_of(name, arguments, tensors, result, is_weight):
         left, right = tensors[name in WITH_SUM:][:2] if len(tensors) > 1 else (tensors[0], tensors[0])
         owner = left if is_weight(left) and not is_weight(right) else right
         if name == "einsum":
-            equation = next(value for value in flat(arguments) if isinstance(value, str))
-            flop = einsum_flop(equation, tensors)
+            flops = einsum_flops(next(value for value in flat(arguments) if isinstance(value, str)), tensors)
+            factors = [owner, *tensors[2:]]
+            return [(factor, flop) for factor, flop in zip(factors, flops) if flop]
         elif name == "tensordot":
             flop = 2 * isqrt(left.numel() * right.numel() * result.numel())
         elif name == "addbmm":
@@ -230,10 +231,10 @@ def work_of(name, arguments, tensors, result, is_weight):
     return []
 
 
-def einsum_flop(equation, operands):
-    """From left to right, two operands at a time, as torch.einsum does it; what contracts nothing counts 0."""
+def einsum_flops(equation, operands):
+    """Of each operand but the first with what is left of it: as torch.einsum does it. What contracts nothing counts 0."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
-    inputs, sizes, flop = inputs.split(","), {}, 0
+    inputs, sizes, flops = inputs.split(","), {}, []
     for index, operand in enumerate(operands):
         left, dots, right = inputs[index].partition("...")
         free = operand.dim() - len(left) - len(right)
@@ -245,9 +246,9 @@ def einsum_flop(equation, operands):
     has = set(inputs[0])
     for index, labels in enumerate(inputs[1:], 2):
         together, later = has.union(labels), kept.union(*inputs[index:])
-        flop += 2 * prod(sizes[label] for label in together) if together - later else 0
+        flops.append(2 * prod(sizes[label] for label in together) if together - later else 0)
         has = together & later
-    return flop
+    return flops
 
 
 # Factors before sums, in the order in which PyTorch's functions have them.

@@ -43,6 +43,8 @@ if __name__ == "__main__":
         code = main(sys.argv[1:])
         sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
-        print(f"digits.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
-        os._exit(2)  # what could not be written is not tried again
+        try:
+            print(f"digits.py: {type(error).__name__}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
+        finally:
+            os._exit(2)  # what could not be written is not tried again
     sys.exit(code)

@@ -38,4 +38,15 @@ inline std::string succeeds(const std::string& command) {
   return text;
 }
 
+// Python 3 itself, not a wrapper of it that PATH may have first and that takes a second to start;
+// empty where there is none.
+inline const std::string& python3() {
+  static const std::string path = [] {
+    int status = 0;
+    const std::string said = output_of("python3 -c 'import sys; print(sys.executable)'", status);
+    return status == 0 ? said.substr(0, said.find('\n')) : "";
+  }();
+  return path;
+}
+
 }  // namespace syncline

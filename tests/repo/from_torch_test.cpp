@@ -16,7 +16,7 @@ namespace {
 
 // The interpreter that has PyTorch: Debian's may not be the first in PATH.
 std::string interpreter() {
-  for (const std::string python : {"python3", "/usr/bin/python3"})
+  for (const std::string& python : {python3(), std::string("/usr/bin/python3")})
     if (std::system((python + " -W ignore -c 'import torch' >/dev/null 2>&1").c_str()) == 0)
       return python;
   return "";

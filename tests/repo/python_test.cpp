@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 TEST(PythonPrograms, EndWithCode2AndWithoutATraceback) {
-  if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0)
+  if (python3().empty())
     GTEST_SKIP() << "no python3";
   const TemporaryFolder folder;
   ASSERT_EQ(mkfifo(folder.path("pipe").c_str(), 0600), 0);
@@ -26,13 +26,12 @@ TEST(PythonPrograms, EndWithCode2AndWithoutATraceback) {
         continue;
       ++programs;
       for (const std::string& arguments :
-           {std::string("--unknown"), std::string("/dev/null"), folder.path("pipe"),
-            folder.path("binary"), folder.path("none"), std::string("\"$(printf '\\033[2J')\""),
-            std::string("a b c d e")}) {
+           {std::string("--unknown"), folder.path("pipe"), folder.path("binary"),
+            std::string("\"$(printf '\\033[2J')\"")}) {
         int status = 0;
         const std::string said =
-            output_of("cd " + folder.path() + " && PYTHONDONTWRITEBYTECODE=1 timeout 20 python3 " +
-                          entry.path().string() + " " + arguments,
+            output_of("cd " + folder.path() + " && PYTHONDONTWRITEBYTECODE=1 timeout 20 " +
+                          python3() + " " + entry.path().string() + " " + arguments,
                       status);
         EXPECT_EQ(WEXITSTATUS(status), 2) << entry.path() << " " << arguments << "\n" << said;
         EXPECT_EQ(said.find("Traceback"), std::string::npos) << said;
@@ -44,12 +43,12 @@ TEST(PythonPrograms, EndWithCode2AndWithoutATraceback) {
 }
 
 TEST(PythonPrograms, SayThatTheirOutputCannotBeWritten) {
-  if (std::system("python3 -c 'import sys' >/dev/null 2>&1") != 0)
+  if (python3().empty())
     GTEST_SKIP() << "no python3";
   for (const char* command : {"models/data/images.py", "platforms/generate.py --check"}) {
     int status = 0;
     const std::string said =
-        output_of("python3 " + (root / command).string() + " 2>&1 >/dev/full", status);
+        output_of("(" + python3() + " " + (root / command).string() + " >/dev/full)", status);
     EXPECT_EQ(WEXITSTATUS(status), 2) << said;
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   }
