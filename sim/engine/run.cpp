@@ -9,6 +9,7 @@ namespace syncline {
 
 Run::Run(const Setup& setup)
     : setup(setup),
+      waits_for_cycles(setup.waits_for_cycles()),
       length(setup),
       wire(*this),
       cuts(setup.cuts()),

@@ -31,6 +31,7 @@ struct Run {
   explicit Run(const Setup& setup);
 
   const Setup& setup;
+  const bool waits_for_cycles;  // asked for each bucket, and the setup goes through all to tell
   Length length;
   Trace trace;
   Wire wire;

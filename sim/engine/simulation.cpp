@@ -49,7 +49,7 @@ void start_actors(Run& run, const Schedule& schedule) {
       worker->stages.start("stream");
     if (worker->compresses_on_second_core())
       run.start("compression", worker->rank, [&] { worker->compressing.run_until_over(); });
-    if (run.setup.waits_for_cycles())
+    if (run.waits_for_cycles)
       run.start("cycle", worker->rank, [&] { worker->cycling.run_until_over(); });
   }
   for (const auto& server : run.servers)

@@ -55,7 +55,7 @@ void work_then(WorkerState& state, const Work* work, const Bucket& bucket, int i
 // Starts an average when the cycle of its bucket ends, if there are cycles; else now. A queue keeps
 // the order of those that go together.
 void at_end_of_cycle(WorkerState& state, const Bucket& bucket, const std::function<void()>& start) {
-  if (!state.setup().waits_for_cycles()) {
+  if (!state.run.waits_for_cycles) {
     start();
     return;
   }
@@ -334,7 +334,8 @@ void Worker::pull() {
 void Worker::refresh_cache(double staleness) {
   const double needed = state_.iteration + 1 - staleness;
   state_.waits_for_fresh = true;
-  state_.wait_until("refresh_cache()", [&] { return oldest_clock(state_) >= needed; });
+  state_.fresh = 0;
+  state_.wait_until("refresh_cache()", [&] { return is_fresh(state_, needed); });
   state_.waits_for_fresh = false;
   take_answers(state_);
   Row row = state_.row("read");
