@@ -52,6 +52,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
   const PlatformFile platform = read_platform(cell.scenario.platform);
   const std::string inputs =
       inputs_of(cell.scenario, platform);  // before the others are read: they may change
+  require_room_for_platform(platform, cell.scenario.platform, limits);
   require_room_for_data(cell.scenario, limits, at_once);
   const Setup setup = prepare_cell(cell, platform, limits);
   const Estimate needs = estimate(setup, limits.seconds);

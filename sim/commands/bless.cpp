@@ -13,6 +13,7 @@
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/study/cause.h"
+#include "sim/study/lists.h"
 #include "sim/study/pooled.h"
 
 namespace syncline {
@@ -63,12 +64,17 @@ double rounded_up(double part) {
   return number_in(fmt::format("{:.2g}", std::ceil(part / unit - 1e-9) * unit)).value_or(part);
 }
 
+// A cell, and its rows in expected.csv.
+using CellRows = std::pair<std::string, std::vector<const Expectation*>>;
+
 class Blessing {
  public:
   Blessing(const CheckFolder& folder, std::string because)
       : folder_(folder), because_(std::move(because)) {
     blessed_.file.comments = folder.expected.comments;
     blessed_.file.comments_at_end = folder.expected.comments_at_end;
+    for (const Expectation& row : folder.expected.rows)
+      rows_.found_or_added(row.cell).second.push_back(&row);
   }
 
   Blessed all() {
@@ -150,15 +156,13 @@ class Blessing {
   void add(const CheckedCell& cell) {
     std::vector<Expectation> rows;
     std::vector<std::string> comments;  // above notes, which are written anew
-    bool had_any = false;
-    for (const Expectation& row : folder_.expected.rows) {
-      if (row.cell != cell.name)
+    const std::vector<const Expectation*>& before = rows_.found_or_added(cell.name).second;
+    const bool had_any = !before.empty();
+    for (const Expectation* row : before) {
+      comments.insert(comments.end(), row->comments.begin(), row->comments.end());
+      if (!row->is_judged())
         continue;
-      had_any = true;
-      comments.insert(comments.end(), row.comments.begin(), row.comments.end());
-      if (!row.is_judged())
-        continue;
-      rows.push_back(row);
+      rows.push_back(*row);
       rows.back().comments.swap(comments);
       comments.clear();
     }
@@ -197,28 +201,29 @@ class Blessing {
   }
 
   void say_what_is_gone() {
-    std::vector<std::string> gone;
+    std::set<std::string> there;
+    for (const CheckedCell& cell : folder_.cells)
+      there.insert(cell.name);
     std::vector<std::string> comments;
-    for (const Expectation& row : folder_.expected.rows)
-      if (std::ranges::find(folder_.cells, row.cell, &CheckedCell::name) == folder_.cells.end()) {
-        if (std::ranges::find(gone, row.cell) == gone.end())
-          gone.push_back(row.cell);
-        comments.insert(comments.end(), row.comments.begin(), row.comments.end());
-      }
-    std::vector<std::string>& end = blessed_.file.comments_at_end;
-    end.insert(end.begin(), comments.begin(), comments.end());
-    for (const std::string& cell : gone) {
+    for (const auto& [cell, rows] : rows_.all) {
+      if (there.contains(cell))
+        continue;
       std::vector<std::string> judged;
-      for (const Expectation& row : folder_.expected.rows)
-        if (row.cell == cell && row.is_judged())
-          judged.push_back(row.figure + " " + judge(row, {}, {}).expected);
+      for (const Expectation* row : rows) {
+        comments.insert(comments.end(), row->comments.begin(), row->comments.end());
+        if (row->is_judged())
+          judged.push_back(row->figure + " " + judge(*row, {}, {}).expected);
+      }
       say(cell,
           "is gone, and its rows with it: " + (judged.empty() ? "notes only" : and_listed(judged)));
     }
+    std::vector<std::string>& end = blessed_.file.comments_at_end;
+    end.insert(end.begin(), comments.begin(), comments.end());
   }
 
   const CheckFolder& folder_;
   std::string because_;
+  LongList<CellRows, std::string CellRows::*> rows_{&CellRows::first};
   Blessed blessed_;
 };
 

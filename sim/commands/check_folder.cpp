@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <stdexcept>
 
@@ -58,7 +59,19 @@ void simulate_as_blessed(Scenario& scenario, const Notes& before) {
   scenario.written.erase("repeats");
 }
 
-void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
+// The notes that expected.csv has, by cell.
+using NotesByCell = std::map<std::string, Notes>;
+
+NotesByCell notes_by_cell(const ExpectedFile& expected) {
+  NotesByCell notes;
+  for (const Expectation& row : expected.rows)
+    if (!row.is_judged())
+      notes[row.cell][row.figure] = row.expected;
+  return notes;
+}
+
+// Without notes the cells are as their files say.
+void add_cells(const std::string& stem, NotesByCell* notes, CheckFolder& folder) {
   const std::string path = folder.path + "/" + stem + ".cfg";
   const Sweep sweep = expand(parse_sections(path));
   print_left_out(sweep, {});
@@ -66,8 +79,8 @@ void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
     const std::string name =
         printable(stem) +
         (sweep.swept.empty() ? "" : "/" + cell_name(scenario.written, sweep.swept));
-    if (as_blessed)
-      simulate_as_blessed(scenario, notes_in(folder.expected, name));
+    if (notes != nullptr)
+      simulate_as_blessed(scenario, (*notes)[name]);
     folder.cells.push_back({.name = name,
                             .cell = {.scenario = scenario},
                             .result = {},
@@ -80,27 +93,37 @@ void add_cells(const std::string& stem, bool as_blessed, CheckFolder& folder) {
                                 std::to_string(most_cells) + " cells: allowed are so many");
 }
 
-// "there is no ring.cfg", or which cells it has.
-std::string why_missing(const CheckFolder& folder, const std::string& cell) {
-  std::vector<std::string> names;
-  for (const CheckedCell& other : folder.cells)
-    if (stem_of(other.name) == stem_of(cell))
-      names.push_back(other.name);
-  if (names.empty())
-    return "there is no " + stem_of(cell) + ".cfg with cells";
-  return "there is no such cell: " + brief(listed(names)) +
-         (names.size() == 1 ? " is all there is" : " are there");
-}
+// A folder's cells by name, and in words by file: expected.csv may have many rows.
+class CellsByName {
+ public:
+  explicit CellsByName(const CheckFolder& folder) {
+    std::map<std::string, std::vector<std::string>> names;  // by file
+    for (const CheckedCell& cell : folder.cells) {
+      cells_.emplace(cell.name, &cell);
+      names[stem_of(cell.name)].push_back(cell.name);
+    }
+    for (const auto& [stem, of_file] : names)
+      there_[stem] = "there is no such cell: " + brief(listed(of_file)) +
+                     (of_file.size() == 1 ? " is all there is" : " are there");
+  }
+
+  const CheckedCell* find(const std::string& name) const {
+    const auto found = cells_.find(name);
+    return found == cells_.end() ? nullptr : found->second;
+  }
+  // "there is no ring.cfg", or which cells it has.
+  std::string why_missing(const std::string& name) const {
+    const auto found = there_.find(stem_of(name));
+    return found == there_.end() ? "there is no " + stem_of(name) + ".cfg with cells"
+                                 : found->second;
+  }
+
+ private:
+  std::map<std::string, const CheckedCell*> cells_;
+  std::map<std::string, std::string> there_;
+};
 
 }  // namespace
-
-Notes notes_in(const ExpectedFile& expected, const std::string& cell) {
-  Notes notes;
-  for (const Expectation& row : expected.rows)
-    if (row.cell == cell && !row.is_judged())
-      notes[row.figure] = row.expected;
-  return notes;
-}
 
 CheckFolder read_check_folder(const std::string& path, bool all) {
   CheckFolder folder{.path = path, .text = {}, .expected = {}, .cells = {}, .without_row = {}};
@@ -117,9 +140,10 @@ CheckFolder read_check_folder(const std::string& path, bool all) {
   std::set<std::string> named;
   for (const Expectation& row : folder.expected.rows)
     named.insert(stem_of(row.cell));
+  NotesByCell notes = notes_by_cell(folder.expected);
   for (const std::string& stem : stems)
     if (all || named.contains(printable(stem)))
-      add_cells(stem, !all, folder);
+      add_cells(stem, all ? nullptr : &notes, folder);
     else
       folder.without_row.push_back(printable(stem) + ".cfg");
   return folder;
@@ -133,20 +157,20 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
     verdicts.push_back(std::move(verdict));
   };
   using enum Verdict::Kind;
+  const CellsByName cells(folder);
+  NotesByCell notes = notes_by_cell(expected);
   std::set<std::string> seen, judged;  // cells
   for (const Expectation& row : expected.rows) {
     const bool first = seen.insert(row.cell).second;
     if (row.is_judged())
       judged.insert(row.cell);
-    const auto cell = std::ranges::find(folder.cells, row.cell, &CheckedCell::name);
-    const bool is_there = cell != folder.cells.end();
-    if (is_there && cell->error.empty()) {
+    const CheckedCell* cell = cells.find(row.cell);
+    if (cell != nullptr && cell->error.empty()) {
       if (row.is_judged())
-        verdicts.push_back(
-            judge(row, cell->result, {notes_in(expected, row.cell), cell->notes, cell->paths}));
-    } else if (first && !is_there) {
+        verdicts.push_back(judge(row, cell->result, {notes[row.cell], cell->notes, cell->paths}));
+    } else if (first && cell == nullptr) {
       add({.kind = moved, .cell = row.cell, .now = "missing", .line = row.line},
-          "cells that are gone", why_missing(folder, row.cell));
+          "cells that are gone", cells.why_missing(row.cell));
     } else if (first) {
       add({.kind = failed, .cell = row.cell, .now = "not simulated", .line = row.line},
           headline_of_error(cell->error), cell->error);

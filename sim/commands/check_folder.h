@@ -29,9 +29,6 @@ struct CheckFolder {
   std::string csv() const { return path + "/expected.csv"; }
 };
 
-// The notes that expected.csv has of a cell.
-Notes notes_in(const ExpectedFile& expected, const std::string& cell);
-
 // With `all` every file is simulated and expected.csv need not be there. Throws one line.
 CheckFolder read_check_folder(const std::string& path, bool all);
 

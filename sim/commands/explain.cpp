@@ -273,6 +273,7 @@ std::string explain(const Scenario& scenario, bool json) {
   require_room_for_data(scenario, limits, 1);
   const MemoryLimit limit(limits.memory_bytes);
   const PlatformFile platform = read_platform(scenario.platform);
+  require_room_for_platform(platform, scenario.platform, limits);
   Setup setup = prepare(with_computation_alone(scenario, platform), platform);
   settle_fidelity(setup);
   if (json) {

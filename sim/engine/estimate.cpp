@@ -1,6 +1,7 @@
 #include "sim/engine/estimate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -22,12 +23,20 @@
 namespace syncline {
 namespace {
 
-// Measured with the cases of experiments/scale, on the machine of its README.
-constexpr double seconds_per_row = 1.5e-6;
-constexpr double seconds_per_flow = 12e-6;
-constexpr double seconds_per_step = 5e-6;  // the same where every step is a message
+// Measured with the cases of experiments/scale and others beside them, on the machine of its
+// README, with 128 workers.
+constexpr double seconds_per_row = 2e-6;
+constexpr double seconds_per_flow = 11e-6;
+constexpr double seconds_per_step = 5.5e-6;       // of a collective whose steps are messages
+constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
+constexpr double seconds_per_push = 16e-6;        // to a server, to or from a node, and back
+// With more workers all of it takes longer, because what they have is in no cache any more.
+double crowded(double workers) {
+  return (1 + 6 * workers / (workers + 1500)) / 1.47;
+}
 // SimGrid shares a link anew whenever one of its flows begins or ends.
 constexpr double seconds_per_flow_beside = 90e-9;
+constexpr double tied_servers = 16;  // make that twice as long
 constexpr double seconds_per_host = 15e-6;
 constexpr double program_bytes = 37e6;
 constexpr double bytes_per_host = 3000;
@@ -41,10 +50,12 @@ constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 constexpr double written_bytes_per_row = 210;
 constexpr double written_bytes_per_message = 220;
 
-// Learning takes these: measured with an mlp of 784, 128 and 10 on 32 workers.
+// Learning takes these, measured with every problem.
 constexpr double seconds_per_gradient = 5e-6;
-constexpr double seconds_per_sample = 1.5e-8;  // of a batch, that it is one
+constexpr double seconds_per_sample = 3e-8;  // of a batch, that it is one
 constexpr double seconds_per_flop = 2.5e-11;
+constexpr double seconds_per_activation = 2.5e-9;      // what a layer reads or writes
+constexpr double seconds_per_class = 1.2e-8;           // of the loss
 constexpr double seconds_per_value = 3e-9;             // of a gradient
 constexpr double seconds_per_compressed_value = 8e-9;  // the same, made and read
 
@@ -59,9 +70,14 @@ std::vector<int> sampled(int count) {
   return some;
 }
 
+// A bucket's `backward` is a row; what else a worker does with it, where it is sent, takes as long
+// as two more.
+constexpr double rows_of_sending = 2;
+
 // In one iteration, by all ranks.
 struct Load {
   double flows = 0;
+  double flows_s = 0;  // what SimGrid takes for them, if no link is shared
   double rows = 0;
   double actors = 0;
   double plan_actions = 0;  // kept for the whole run
@@ -111,8 +127,13 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
       continue;
     }
     const Passes passes = passes_of(setup, *phase);
+    double flows = 0;
     for (const Transfer& send : phase->sends)
-      load.flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
+      flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
+    load.flows += flows;
+    load.flows_s += flows * (phase->steps == 1 || is_one_flow(setup, *phase) ? seconds_per_flow
+                             : is_ring(*phase)                               ? seconds_per_ring_step
+                                                                             : seconds_per_step);
     load.rows += passes.rows;
     load.plan_actions += static_cast<double>(phase->sends.size() + phase->receives.size()) / 8;
   }
@@ -123,9 +144,10 @@ void add_averages(const Setup& setup, const Moved& moved, Load& load) {
   const Traffic& traffic = moved.traffic;
   const std::vector<int> ranks = sampled(traffic.averaging_ranks());
   const std::vector<int> buckets = sampled(static_cast<int>(moved.buckets.size()));
-  const double scale = static_cast<double>(traffic.averaging_ranks()) *
+  const double plans = static_cast<double>(traffic.averaging_ranks()) *
                        static_cast<double>(moved.buckets.size()) /
                        static_cast<double>(ranks.size() * std::max<std::size_t>(buckets.size(), 1));
+  const double scale = plans * moved.times / traffic.round;
   std::set<std::uint64_t> sizes;  // buckets of one size have one plan
   for (const Bucket& bucket : moved.buckets)
     sizes.insert(traffic.bytes_of(bucket));
@@ -134,9 +156,10 @@ void add_averages(const Setup& setup, const Moved& moved, Load& load) {
     const Payload payload = traffic.payload_of(moved.buckets[index(bucket)], -1);
     for (const int rank : ranks) {
       const Load one = load_of(setup, traffic.plan_of(payload, rank), rank);
-      load.flows += one.flows * scale * moved.times;
-      load.rows += one.rows * scale * moved.times;
-      load.plan_actions += one.plan_actions * scale * kept;
+      load.flows += one.flows * scale;
+      load.flows_s += one.flows_s * scale;
+      load.rows += one.rows * scale;
+      load.plan_actions += one.plan_actions * plans * kept;
     }
   }
   load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
@@ -179,8 +202,10 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
   }
   const double busy = busy_part(setup, std::max(pushed, pulled));
+  load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * workers * servers * places;
-  load.beside = load.in_flight * busy * busy;
+  // Several servers tie the cards of all workers together.
+  load.beside = load.in_flight * busy * busy * (1 + servers / tied_servers);
 }
 
 void add_sums(const Setup& setup, bool alike, double servers, double places, Load& load) {
@@ -189,6 +214,7 @@ void add_sums(const Setup& setup, bool alike, double servers, double places, Loa
   const auto nodes = static_cast<double>(topology.nodes.size());
   load.flows += 2 * workers + nodes * (2 * servers * places + 3);
   load.rows += workers * (8 + servers) + nodes * (4 * servers + 6);
+  load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * nodes * servers * places + workers;
   // Nodes are asked for their sums together. Those to alike servers arrive together, too.
   load.beside = alike ? 0 : load.in_flight / 3;
@@ -204,7 +230,9 @@ Load load_of(const Setup& setup) {
   const double accumulates = setup.compute.micro_steps > 1 ? 1 : 0;
   // Where workers hold shards every micro-step computes unit by unit, and may wait for each.
   const double passes = setup.shards ? 2.0 * setup.compute.micro_steps : 1;
-  load.rows = workers * (3 + accumulates + 3 * passes * static_cast<double>(setup.made().size()));
+  load.rows = workers * (3 + accumulates +
+                         passes * static_cast<double>(setup.made().size()) *
+                             (1 + rows_of_sending / setup.traffic.round));
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
@@ -255,25 +283,62 @@ double copies_of_parameters(const Setup& setup, double iterations) {
   return copies;
 }
 
+// Seconds of a sample on its way forward through a problem.
+struct SampleSeconds {
+  double products = 0;
+  double activations = 0;  // values that layers read and write: most of the cost of small layers
+  double loss = seconds_per_sample;
+
+  double forward() const { return products + activations + loss; }
+  double gradient() const { return 3 * products + 2 * activations + loss; }
+};
+
+SampleSeconds sample_seconds(const Objective& objective) {
+  SampleSeconds seconds;
+  double outputs = 1;
+  for (std::size_t i = 0; i < objective.tensors.size(); ++i) {
+    const Tensor& weights = objective.tensors[i];
+    if (weights.forward_flop == 0)
+      continue;
+    const auto parameters = static_cast<double>(weights.parameters);
+    if (i + 1 < objective.tensors.size())  // a bias for each output
+      outputs = static_cast<double>(objective.tensors[i + 1].parameters);
+    const double places = weights.forward_flop / (2 * parameters);  // pixels that it is used for
+    const double copies = places > 1 ? 1.6 : 1;  // pixels are gathered into patches before
+    seconds.products += weights.forward_flop * seconds_per_flop;
+    seconds.activations +=
+        copies * places * (parameters / outputs + outputs) * seconds_per_activation;
+  }
+  seconds.loss += outputs * seconds_per_class;
+  return seconds;
+}
+
+// The number of times that a run evaluates what it has learned: at first, in the end, and each time
+// that applied gradients complete a multiple of `evaluate-every` samples.
+double evaluations_of(const Setup& setup, double gradients) {
+  const bool averages = setup.traffic.partners == Schedule::Partners::each_other;
+  const double workers = setup.traffic.cluster.topology.workers();
+  const double applied = averages ? gradients / workers / setup.traffic.round : gradients;
+  const double every =
+      setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
+  const double multiples = std::floor(gradients * setup.scenario.learned_samples() / every);
+  return multiples >= applied ? applied + 1 : multiples + 2;
+}
+
 // Adds what the gradients themselves take, beside the simulation of their messages.
 void add_learning(const Setup& setup, Need& need) {
   const Objective& objective = setup.lesson->objective;
-  double forward_flop = 0;
-  for (const Tensor& tensor : objective.tensors)
-    forward_flop += tensor.forward_flop;
   const auto values = static_cast<double>(objective.parameters());
   const double workers = setup.traffic.cluster.topology.workers();
   const double gradients = workers * need.iterations;
   const bool compresses = setup.scenario.compresses();
   const double samples =
       setup.lesson->epoch_samples() + static_cast<double>(setup.lesson->data.held_out.count);
-  const double evaluations =
-      gradients * setup.scenario.learned_samples() /
-      setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
+  const SampleSeconds of_sample = sample_seconds(objective);
+  need.evaluations = evaluations_of(setup, gradients);
   need.seconds +=
-      (gradients * 3 * setup.scenario.learned_samples() + evaluations * samples) * forward_flop *
-          seconds_per_flop +
-      gradients * setup.scenario.learned_samples() * seconds_per_sample +
+      gradients * setup.scenario.learned_samples() * of_sample.gradient() +
+      need.evaluations * samples * of_sample.forward() +
       gradients * (seconds_per_gradient +
                    values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
   constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
@@ -292,13 +357,13 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
   const auto hosts = static_cast<double>(setup.traffic.cluster.worker_hosts.size());
   const double rows = load.rows * iterations;
   need.flows = load.flows * iterations;
-  need.seconds = hosts * seconds_per_host + rows * seconds_per_row +
-                 need.flows * ((setup.traffic.every_step ? seconds_per_step : seconds_per_flow) +
-                               load.beside * seconds_per_flow_beside);
-  // A bucket's `backward` is a row; what else a worker does with it is counted with its messages.
+  const double workers = setup.traffic.cluster.topology.workers();
+  need.seconds = hosts * seconds_per_host +
+                 (rows * seconds_per_row + iterations * load.flows_s) * crowded(workers) +
+                 need.flows * load.beside * seconds_per_flow_beside;
   const double written = setup.shards
                              ? rows
-                             : rows - 2.0 * setup.traffic.cluster.topology.workers() *
+                             : rows - rows_of_sending / setup.traffic.round * workers *
                                           static_cast<double>(setup.made().size()) * iterations;
   need.trace_bytes = trace_bytes_of(written, need.flows);
   need.memory_bytes = program_bytes + hosts * bytes_per_host + load.actors * bytes_per_actor +
@@ -323,7 +388,7 @@ Estimate estimate(const Setup& setup, double most_seconds) {
   all.runs = runs_of(setup, all.least.seconds, most_seconds);
   for (Need* need : {&all.least, &all.most}) {
     need->flows *= all.runs;
-    need->seconds *= all.runs;
+    need->seconds = setup.load_s + need->seconds * all.runs;  // all runs are of one platform
   }
   return all;
 }

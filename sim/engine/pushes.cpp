@@ -150,6 +150,17 @@ void read_cache(WorkerState& worker) {
     });
 }
 
+bool is_fresh(WorkerState& worker, double clock) {
+  const std::size_t pieces = worker.cache.front().size();
+  const std::size_t all = worker.cache.size() * pieces;
+  const auto is_old = [&] {
+    return worker.cache[worker.fresh / pieces][worker.fresh % pieces].clock < clock;
+  };
+  while (worker.fresh < all && !is_old())
+    ++worker.fresh;
+  return worker.fresh == all;
+}
+
 int oldest_clock(const WorkerState& worker) {
   int oldest = std::numeric_limits<int>::max();
   for (const std::vector<CachedPiece>& of_server : worker.cache)

@@ -340,7 +340,8 @@ void Worker::pull() {
 void Worker::refresh_cache(double staleness) {
   const double needed = state_.iteration + 1 - staleness;
   state_.waits_for_fresh = true;
-  state_.wait_until("refresh_cache()", [&] { return oldest_clock(state_) >= needed; });
+  state_.fresh = 0;
+  state_.wait_until("refresh_cache()", [&] { return is_fresh(state_, needed); });
   state_.waits_for_fresh = false;
   take_answers(state_);
   Row row = state_.row("read");

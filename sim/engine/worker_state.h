@@ -55,6 +55,7 @@ struct WorkerState {
   std::deque<std::pair<int, int>> to_decompress;  // bucket and iteration of answers that arrived
   int buckets_in_flight = 0;                      // pushed, and not answered by all servers
   bool waits_for_fresh = false;            // for what the next answer brings, not for all answers
+  std::size_t fresh = 0;                   // cached pieces that are known to be fresh enough
   std::vector<std::size_t> own_gradients;  // how many its node had with each of this worker's
   std::string_view waits_in;               // this verb; empty: it does not wait
 
@@ -91,5 +92,8 @@ void read_cache(WorkerState& worker);
 
 // All of the cached parameters have all workers' updates of so many iterations.
 int oldest_clock(const WorkerState& worker);
+// Whether they have the updates of `clock` iterations. This is asked at each answer, so the first
+// `worker.fresh` pieces, which were found to have them, are not looked at again.
+bool is_fresh(WorkerState& worker, double clock);
 
 }  // namespace syncline

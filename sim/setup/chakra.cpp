@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <queue>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -28,6 +30,8 @@ using Json = nlohmann::json;
 constexpr double most_id = 9007199254740992;  // of whole numbers as doubles
 constexpr double most_microseconds = 1e13;    // 1e7 s
 constexpr int deepest = 32;
+constexpr int most_trace_nodes = 500'000;
+constexpr std::size_t most_dependencies = 2'000'000;  // of all nodes together
 
 const std::vector<std::string> node_types{"INVALID_NODE",   "METADATA_NODE", "MEM_LOAD_NODE",
                                           "MEM_STORE_NODE", "COMP_NODE",     "COMM_SEND_NODE",
@@ -48,14 +52,9 @@ struct Node {
   std::vector<double> needs;  // ids
 };
 
-struct Object {
-  int line = 0;  // where it begins
-  Json json;
-};
-
-// The objects of a text, each parsed by itself.
-std::vector<Object> objects_of(const std::string& path, const std::string& text) {
-  std::vector<Object> objects;
+// Calls `read` for each object of a text, with the line in which it begins.
+void for_each_object(const std::string& path, const std::string& text,
+                     const std::function<void(int line, std::string_view json)>& read) {
   int line = 1;
   int begin_line = 0;
   int depth = 0;
@@ -88,20 +87,12 @@ std::vector<Object> objects_of(const std::string& path, const std::string& text)
     } else if (c == '"') {
       quoted = true;
     } else if (c == '}' || c == ']') {
-      if (--depth > 0)
-        continue;
-      try {
-        objects.push_back(
-            {begin_line, Json::parse(text.begin() + static_cast<std::ptrdiff_t>(begin),
-                                     text.begin() + static_cast<std::ptrdiff_t>(i) + 1)});
-      } catch (const Json::exception&) {
-        refuse_at(path, begin_line, "the object that begins here is no JSON");
-      }
+      if (--depth == 0)
+        read(begin_line, std::string_view(text).substr(begin, i + 1 - begin));
     }
   }
   if (depth > 0)
     refuse_at(path, begin_line, "the object that begins here does not end");
-  return objects;
 }
 
 std::string text_of(const Json& json) {
@@ -171,7 +162,7 @@ double collective_bytes_of(const Json& node) {
   return bytes;
 }
 
-// Reads one node. Returns whether it has a part in the iteration.
+// Reads one node. Returns whether it takes part in the iteration.
 bool read_node(const Json& json, Node& node) {
   if (!json.contains("type"))
     refuse("no type: allowed are {}", listed(node_types));
@@ -317,36 +308,73 @@ class Order {
   ImportedIteration iteration_;
 };
 
-}  // namespace
+// Reads the objects of a trace one after the other, because a trace may be long, and keeps the
+// nodes of the iteration. A node that cannot be simulated is refused before those behind it are
+// read.
+class TraceReader {
+ public:
+  explicit TraceReader(const std::string& path) : path_(path) {}
 
-ImportedIteration read_chakra(const std::string& path, const std::string& text) {
-  const std::vector<Object> objects = objects_of(path, text);
-  std::vector<Node> nodes;
-  std::set<double> metadata;
-  for (std::size_t i = 0; i < objects.size(); ++i) {
-    if (objects[i].json.contains("workload_graph"))
+  // `line` is where it stands, also in what is refused.
+  void add(int line, std::string_view text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded())
+      refuse_at(path_, line, "the object that begins here is no JSON");
+    if (json.contains("workload_graph"))
       refuse_at(
-          path, objects[i].line,
+          path_, line,
           "workload_graph: allowed is a trace as chakra_jsonizer writes it, an object per node");
-    if (i == 0 && !objects[i].json.contains("type"))
-      continue;  // GlobalMetadata
-    const Json& json = objects[i].json;
-    Node node{.line = objects[i].line};
+    if (std::exchange(is_first_, false) && !json.contains("type"))
+      return;  // GlobalMetadata
+    Node node{.line = line};
     try {
-      if (read_node(json, node))
-        nodes.push_back(std::move(node));
+      if (++count_ > most_trace_nodes)
+        refuse("more nodes than {}, which are allowed", most_trace_nodes);
+      const bool takes_part = read_node(json, node);
+      dependencies_ += node.needs.size();
+      if (dependencies_ > most_dependencies)
+        refuse("this node and those before depend on others {} times: allowed is {}", dependencies_,
+               most_dependencies);
+      if (takes_part)
+        nodes_.push_back(std::move(node));
       else
-        metadata.insert(node.id);
+        metadata_.insert(node.id);
     } catch (const std::invalid_argument& error) {
       const bool is_named = json.contains("name") && json["name"].is_string();
-      refuse_at(path, objects[i].line,
+      refuse_at(path_, line,
                 (is_named ? "node '" + brief(text_of(json["name"])) + "': " : "") + error.what());
     }
   }
-  if (nodes.empty())
-    throw std::runtime_error(
-        path + ": JSON without nodes: allowed is a Chakra trace as chakra_jsonizer writes it");
-  return Order(path, std::move(nodes)).iteration(metadata);
+
+  ImportedIteration iteration() {
+    if (nodes_.empty())
+      throw std::runtime_error(
+          path_ + ": JSON without nodes: allowed is a Chakra trace as chakra_jsonizer writes it");
+    return Order(path_, std::move(nodes_)).iteration(metadata_);
+  }
+
+ private:
+  const std::string& path_;
+  std::vector<Node> nodes_;
+  std::set<double> metadata_;
+  int count_ = 0;  // of nodes
+  std::size_t dependencies_ = 0;
+  bool is_first_ = true;
+};
+
+}  // namespace
+
+ImportedIteration read_chakra(const std::string& path, const std::string& text) {
+  TraceReader trace(path);
+  for_each_object(path, text, [&](int line, std::string_view json) { trace.add(line, json); });
+  return trace.iteration();
+}
+
+ImportedIteration read_recorded_chakra(const std::string& path, std::string_view bytes) {
+  TraceReader trace(path);
+  for_each_recorded_object(path, bytes,
+                           [&](int number, std::string_view json) { trace.add(number, json); });
+  return trace.iteration();
 }
 
 }  // namespace syncline

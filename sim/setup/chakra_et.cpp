@@ -1,9 +1,11 @@
 // Chakra execution traces as they are recorded (.et): messages of protobuf one after the other,
 // each behind its length as a varint: GlobalMetadata, then the nodes of one rank (mlcommons/chakra:
 // schema/protobuf/et_def.proto, src/third_party/utils/protolib.py; the encoding is described at
-// protobuf.dev/programming-guides/encoding). Rewritten as the JSON that chakra_jsonizer makes of
-// it, an object per line, so that everything else about a trace is decided in one place.
+// protobuf.dev/programming-guides/encoding). Each is rewritten as the JSON that chakra_jsonizer
+// makes of it, so that everything else about a trace is decided in one place.
 #include <cstdint>
+#include <fmt/format.h>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -175,19 +177,23 @@ bool is_recorded_chakra(std::string_view bytes) {
   return true;
 }
 
-std::string json_of_recorded_chakra(const std::string& path, std::string_view bytes) {
-  std::string json;
+void for_each_recorded_object(const std::string& path, std::string_view bytes,
+                              const std::function<void(int number, std::string_view json)>& read) {
+  constexpr std::size_t most_bytes = 2'000'000;  // of a node, whose JSON may take fifty times that
   WireReader reader(bytes);
   for (int number = 1; !reader.at_end(); ++number) {
     const std::optional<std::string_view> message = reader.message();
     if (!message)
       refuse_at(path, number, "the message with this number does not end");
+    if (message->size() > most_bytes)
+      refuse_at(path, number,
+                fmt::format("the message with this number has {} bytes: allowed are up to {}",
+                            message->size(), most_bytes));
     const std::optional<Json> node = number == 1 ? Json::object() : node_of(*message);
     if (!node)
       refuse_at(path, number, "the message with this number is no node of a Chakra trace");
-    json += node->dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    read(number, node->dump(-1, ' ', false, Json::error_handler_t::replace));
   }
-  return json;
 }
 
 }  // namespace syncline

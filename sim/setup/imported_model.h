@@ -2,6 +2,7 @@
 // its data-parallel group adds. models/README.md says what of each format is read.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,9 +31,11 @@ bool is_astra_workload(std::string_view text);
 bool is_recorded_chakra(std::string_view bytes);  // .et, as PyTorch's and Chakra's tools write it
 ImportedIteration read_astra_workload(const std::string& path);
 ImportedIteration read_chakra(const std::string& path, const std::string& text);
+ImportedIteration read_recorded_chakra(const std::string& path, std::string_view bytes);
 
-// The JSON of a recorded trace, its message i in line i; std::runtime_error as above, with numbers
-// of messages for those of lines.
-std::string json_of_recorded_chakra(const std::string& path, std::string_view bytes);
+// Calls `read` with each message of a recorded trace as JSON, and with its number, from 1, as it
+// comes to it. Throws as above, with numbers of messages for those of lines.
+void for_each_recorded_object(const std::string& path, std::string_view bytes,
+                              const std::function<void(int number, std::string_view json)>& read);
 
 }  // namespace syncline

@@ -216,18 +216,19 @@ bool Model::keeps_no_scores() const {
 Model read_model(const std::string& path, int value_bytes) {
   constexpr std::size_t most_file_bytes = 64'000'000;
   std::string text = text_of_file(path, most_file_bytes);
-  if (is_recorded_chakra(text))
-    text = json_of_recorded_chakra(path, text);
-  if (text.starts_with("\xEF\xBB\xBF"))
+  const bool is_recorded = is_recorded_chakra(text);
+  if (!is_recorded && text.starts_with("\xEF\xBB\xBF"))
     text.erase(0, 3);
   if (const std::string what = foreign_file(text, "model"); !what.empty())
     refuse_file(path, "{}", what);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   const bool is_json = first != std::string::npos && text[first] == '{';
-  if (!is_json && !is_astra_workload(text))
+  if (!is_recorded && !is_json && !is_astra_workload(text))
     return read_csv_model(path);
-  Model model =
-      model_of(is_json ? read_chakra(path, text) : read_astra_workload(path), path, value_bytes);
+  Model model = model_of(is_recorded ? read_recorded_chakra(path, text)
+                         : is_json   ? read_chakra(path, text)
+                                     : read_astra_workload(path),
+                         path, value_bytes);
   check_sums(model, path);
   return model;
 }

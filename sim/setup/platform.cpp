@@ -47,6 +47,7 @@ double latency_factor = 1;                  // of every route
 std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
 std::map<std::string, double> windows;      // links with a TCP window: bytes on their way
 std::vector<LinkFactor> named;              // links that bandwidth-factor names
+std::unordered_map<std::string, sg::Host*> host_of;  // SimGrid asks zone after zone for a name
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -281,6 +282,8 @@ std::vector<HostFacts> load_platform(const Scenario& scenario, const PlatformFil
   std::erase_if(ports, reaches_its_node);
   std::vector<sg::Host*> hosts = engine().get_all_hosts();
   std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
+  for (sg::Host* host : hosts)
+    host_of.emplace(host->get_name(), host);
   if (hosts.size() > hosts_with_guard_pages) {
     sg::Engine::set_config("contexts/guard-size:0");
     sg::Engine::set_config(stack_size(scenario, 32));
@@ -312,7 +315,7 @@ Route Routes::between(int from, int to) {
   std::vector<sg::Link*> links;
   Route route;
   try {
-    sg::Host::by_name(source)->route_to(sg::Host::by_name(destination), links, &route.latency_s);
+    host_of.at(source)->route_to(host_of.at(destination), links, &route.latency_s);
   } catch (const std::exception&) {  // so some zones say that there is no way
     links.clear();
   }
@@ -360,7 +363,7 @@ bool Routes::have_windows() {
 }
 
 int Routes::cores(int rank) const {
-  return sg::Host::by_name(rank_hosts_[index(rank)])->get_core_count();
+  return host_of.at(rank_hosts_[index(rank)])->get_core_count();
 }
 
 double Routes::width_Bps(int from, int to) {
@@ -381,7 +384,7 @@ double Routes::latency_s(int from, int to) {
   Latency& latency = entry->second;
   if (added) {
     std::vector<sg::Link*> links;
-    sg::Host::by_name(source)->route_to(sg::Host::by_name(destination), links, &latency.rest_s);
+    host_of.at(source)->route_to(host_of.at(destination), links, &latency.rest_s);
     latency.links.assign(links.begin(), links.end());
     for (const sg::Link* link : latency.links)
       latency.rest_s -= link->get_latency();

@@ -23,6 +23,7 @@ struct PlatformFile {
     std::string value;
   };
   std::vector<Setting> settings;
+  double load_s = 0;                  // of one core, that SimGrid takes to load it, about
   std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
   // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.
   std::string refusal;

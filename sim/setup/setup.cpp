@@ -363,6 +363,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
           .model_bucket = model_bucket,
           .warnings = std::move(warnings),
           .profiles = platform.profiles,
+          .load_s = platform.load_s,
           .lesson = std::move(lesson),
           .iterations = iterations,
           .memory = std::move(memory),

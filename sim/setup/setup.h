@@ -61,6 +61,7 @@ struct Setup {
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
   std::vector<std::string> warnings;     // for the result
   Profiles profiles;                     // of the platform
+  double load_s = 0;                     // PlatformFile::load_s
   std::shared_ptr<const Lesson> lesson;  // null: only time is simulated
   std::optional<int> iterations;         // of every worker after `warmup`; none: until it is known
   std::optional<MemoryNeed> memory;      // none: its devices are not known

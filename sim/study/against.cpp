@@ -4,6 +4,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <functional>
+#include <map>
+#include <utility>
 
 #include "kernels/io/text.h"
 #include "sim/report/readable.h"
@@ -45,12 +47,22 @@ bool is_same(const Expectation& a, const Expectation& b) {
          a.at_most == b.at_most && a.only_warns == b.only_warns && a.only_worse == b.only_worse;
 }
 
-const Expectation* row_like(const std::vector<Expectation>& rows, const Expectation& row) {
-  const auto found = std::ranges::find_if(rows, [&](const Expectation& other) {
-    return other.is_judged() && other.cell == row.cell && other.figure == row.figure;
-  });
-  return found == rows.end() ? nullptr : &*found;
-}
+// Rows that are judged, by cell and figure.
+class JudgedRows {
+ public:
+  explicit JudgedRows(const std::vector<Expectation>& rows) {
+    for (const Expectation& row : rows)
+      if (row.is_judged())
+        rows_.emplace(std::pair(row.cell, row.figure), &row);
+  }
+  const Expectation* like(const Expectation& row) const {
+    const auto found = rows_.find({row.cell, row.figure});
+    return found == rows_.end() ? nullptr : found->second;
+  }
+
+ private:
+  std::map<std::pair<std::string, std::string>, const Expectation*> rows_;
+};
 
 // Those that moved, and are still within what the base allows.
 std::string within(const std::vector<Verdict>& verdicts) {
@@ -80,14 +92,13 @@ struct ReplacedGroup {
 };
 
 std::vector<ReplacedGroup> by_reason(const std::vector<Replaced>& replaced) {
+  LongList<std::pair<std::string, Replaced::Kind>> reasons;
   std::vector<ReplacedGroup> groups;
   for (const Replaced& row : replaced) {
-    auto found = std::ranges::find_if(groups, [&](const ReplacedGroup& group) {
-      return group.because == row.because && group.kind == row.kind;
-    });
-    if (found == groups.end())
-      found = groups.insert(found, {.because = row.because, .kind = row.kind, .rows = {}});
-    found->rows.push_back(&row);
+    const std::size_t place = reasons.place_of({row.because, row.kind});
+    if (place == groups.size())
+      groups.push_back({.because = row.because, .kind = row.kind, .rows = {}});
+    groups[place].rows.push_back(&row);
   }
   return groups;
 }
@@ -112,10 +123,10 @@ std::string replaced_how(const ReplacedGroup& group) {
 }
 
 std::string replaced_where(const ReplacedGroup& group) {
-  std::vector<std::string> cells;
+  LongList<std::string> cells;
   for (const Replaced* row : group.rows)
-    place_in(cells, row->cell);
-  return few(cells);
+    cells.found_or_added(row->cell);
+  return few(cells.all);
 }
 
 std::string reason_shown(const ReplacedGroup& group) {
@@ -146,11 +157,12 @@ std::string headline_of(const BaseComparison& against) {
 
 std::vector<Replaced> replaced_between(const std::vector<Expectation>& before,
                                        const std::vector<Expectation>& now) {
+  const JudgedRows rows_before(before), rows_now(now);
   std::vector<Replaced> all;
   for (const Expectation& row : now) {
     if (!row.is_judged())
       continue;
-    const Expectation* old = row_like(before, row);
+    const Expectation* old = rows_before.like(row);
     if (old != nullptr && is_same(*old, row))
       continue;
     Replaced replaced{.kind = old == nullptr ? Replaced::Kind::added : Replaced::Kind::renewed,
@@ -166,7 +178,7 @@ std::vector<Replaced> replaced_between(const std::vector<Expectation>& before,
     all.push_back(std::move(replaced));
   }
   for (const Expectation& row : before)
-    if (row.is_judged() && row_like(now, row) == nullptr)
+    if (row.is_judged() && rows_now.like(row) == nullptr)
       all.push_back({.kind = Replaced::Kind::removed,
                      .cell = row.cell,
                      .figure = row.figure,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 #include <utility>
 
 #include "sim/report/figures.h"
@@ -57,48 +58,48 @@ double HistoryLine::change() const {
 
 History with_commit(History history, const std::string& commit,
                     const std::vector<Verdict>& verdicts) {
-  for (const Verdict& verdict : verdicts) {
-    if (!verdict.got)
-      continue;
-    std::erase_if(history, [&](const HistoryRow& row) {
-      return row.commit == commit && row.cell == verdict.cell && row.figure == verdict.figure;
-    });
-    history.push_back({commit, verdict.cell, verdict.figure, *verdict.got});
-  }
+  std::set<std::pair<std::string, std::string>> got;
+  for (const Verdict& verdict : verdicts)
+    if (verdict.got)
+      got.emplace(verdict.cell, verdict.figure);
+  std::erase_if(history, [&](const HistoryRow& row) {
+    return row.commit == commit && got.contains({row.cell, row.figure});
+  });
+  for (const Verdict& verdict : verdicts)
+    if (verdict.got)
+      history.push_back({commit, verdict.cell, verdict.figure, *verdict.got});
   return history;
 }
 
 std::vector<std::string> commits_of(const History& history) {
-  std::vector<std::string> commits;
+  LongList<std::string> commits;
   for (const HistoryRow& row : history)
-    place_in(commits, row.commit);
-  return commits;
+    commits.found_or_added(row.commit);
+  return std::move(commits.all);
 }
 
 std::vector<HistoryLine> lines_of(const History& history) {
-  std::vector<std::string> commits;
+  LongList<std::string> commits;
+  LongList<std::pair<std::string, std::string>> cells_and_figures;
   std::vector<HistoryLine> lines;
   for (const HistoryRow& row : history) {
-    auto line = std::ranges::find_if(lines, [&](const HistoryLine& one) {
-      return one.cell == row.cell && one.figure == row.figure;
-    });
-    if (line == lines.end())
-      line = lines.insert(line, {.cell = row.cell, .figure = row.figure, .at = {}, .values = {}});
-    line->at.push_back(static_cast<double>(place_in(commits, row.commit)) + 1);
-    line->values.push_back(row.value);
+    const std::size_t place = cells_and_figures.place_of({row.cell, row.figure});
+    if (place == lines.size())
+      lines.push_back({.cell = row.cell, .figure = row.figure, .at = {}, .values = {}});
+    lines[place].at.push_back(static_cast<double>(commits.place_of(row.commit)) + 1);
+    lines[place].values.push_back(row.value);
   }
   return lines;
 }
 
 std::vector<Chart> history_charts(const History& history) {
   const std::vector<std::string> commits = commits_of(history);
-  std::vector<std::pair<std::string, std::vector<HistoryLine>>> figures;
+  LongList figures(&std::pair<std::string, std::vector<HistoryLine>>::first);
   for (const HistoryLine& line : lines_of(history))
     if (line.values.front() != 0)  // or nothing is a part of it
-      found_or_added(figures, line.figure, &std::pair<std::string, std::vector<HistoryLine>>::first)
-          .second.push_back(line);
+      figures.found_or_added(line.figure).second.push_back(line);
   std::vector<Chart> charts;
-  for (auto& [figure, lines] : figures)
+  for (auto& [figure, lines] : figures.all)
     charts.push_back(chart_of_lines(figure, std::move(lines), commits));
   return charts;
 }

@@ -1,9 +1,11 @@
-// Short lists whose elements stand in the order in which they were found.
+// Lists whose elements stand in the order in which they were found.
 #pragma once
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace syncline {
@@ -12,7 +14,8 @@ inline bool is_among(const std::string& word, const std::vector<std::string>& wo
   return std::ranges::find(words, word) != words.end();
 }
 
-// The element whose `member` has this value; if there is none, a new one at the end.
+// The element whose `member` has this value; if there is none, a new one at the end. The list is
+// short: it is gone through.
 template <class Element, class Value, class Member = std::identity>
 Element& found_or_added(std::vector<Element>& all, const Value& value, Member member = {}) {
   auto found = std::ranges::find(all, value, member);
@@ -28,5 +31,29 @@ template <class Element>
 std::size_t place_in(std::vector<Element>& all, const Element& one) {
   return static_cast<std::size_t>(&found_or_added(all, one) - all.data());
 }
+
+// The same of a list of any length: where each value stands is kept beside it.
+template <class Element, class Member = std::identity>
+class LongList {
+ public:
+  using Value = std::remove_cvref_t<std::invoke_result_t<Member, Element&>>;
+
+  explicit LongList(Member member = {}) : member_(member) {}
+  Element& found_or_added(const Value& value) { return all[place_of(value)]; }
+  std::size_t place_of(const Value& value) {
+    const auto [place, added] = places_.try_emplace(value, all.size());
+    if (added)
+      std::invoke(member_, all.emplace_back()) = value;
+    return place->second;
+  }
+
+  std::vector<Element> all;
+
+ private:
+  Member member_;
+  std::map<Value, std::size_t> places_;
+};
+template <class Element, class Value>
+LongList(Value Element::*) -> LongList<Element, Value Element::*>;
 
 }  // namespace syncline

@@ -77,20 +77,20 @@ std::optional<bool> more_is_worse(const std::string& figure) {
 }
 
 std::vector<VerdictGroup> by_cause(const std::vector<Verdict>& verdicts) {
-  std::vector<VerdictGroup> groups;
+  LongList groups(&VerdictGroup::cause);
   for (const Verdict& verdict : verdicts)
     if (verdict.kind != Verdict::Kind::met)
-      found_or_added(groups, verdict.cause.what, &VerdictGroup::cause).verdicts.push_back(&verdict);
-  return groups;
+      groups.found_or_added(verdict.cause.what).verdicts.push_back(&verdict);
+  return std::move(groups.all);
 }
 
 std::vector<std::string> changed_in_vain(const std::vector<Verdict>& verdicts) {
-  std::vector<std::pair<std::string, int>> causes;
+  LongList causes(&std::pair<std::string, int>::first);
   for (const Verdict& verdict : verdicts)
     if (verdict.kind == Verdict::Kind::met && !verdict.cause.changed.empty())
-      ++found_or_added(causes, verdict.cause.what, &std::pair<std::string, int>::first).second;
+      ++causes.found_or_added(verdict.cause.what).second;
   std::vector<std::string> texts;
-  for (const auto& [what, rows] : causes)
+  for (const auto& [what, rows] : causes.all)
     texts.push_back(fmt::format("{} ({} {})", what, rows, rows == 1 ? "row" : "rows"));
   return texts;
 }
@@ -116,10 +116,11 @@ std::string parts_of(const VerdictGroup& group) {
 }
 
 std::string places_of(const VerdictGroup& group) {
-  std::vector<std::string> cells;
+  LongList<std::string> cells;
   for (const Verdict* verdict : group.verdicts)
-    place_in(cells, verdict->cell);
-  return cells.size() == 1 ? cells.front() : fmt::format("{} cells: {}", cells.size(), few(cells));
+    cells.found_or_added(verdict->cell);
+  return cells.all.size() == 1 ? cells.all.front()
+                               : fmt::format("{} cells: {}", cells.all.size(), few(cells.all));
 }
 
 std::string causes_table(const std::vector<Verdict>& verdicts) {

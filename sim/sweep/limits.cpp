@@ -41,6 +41,15 @@ Limits limits_of(const CommandLine& line) {
           .trace_bytes = line.number("limit-trace", allowed).value_or(1e9)};
 }
 
+void require_room_for_platform(const PlatformFile& platform, const std::string& name,
+                               const Limits& limits) {
+  if (platform.load_s > limits.seconds)
+    throw std::runtime_error(fmt::format(
+        "platform {}: loading it takes about {}: allowed are {} (--limit-seconds); smaller are "
+        "fewer nodes, and fewer hosts of each",
+        brief_path(name), duration(platform.load_s), duration(limits.seconds)));
+}
+
 void require_room_for_data(const Scenario& scenario, const Limits& limits, int at_once) {
   if (!scenario.learns())
     return;

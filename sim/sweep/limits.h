@@ -1,11 +1,13 @@
 // Limits to what simulations take of this machine: --limit-memory and --limit-seconds.
 #pragma once
 
+#include <string>
 #include <sys/resource.h>
 
 #include "sim/engine/estimate.h"
 #include "sim/options/user_input.h"
 #include "sim/scenario.h"
+#include "sim/setup/platform_check.h"
 
 namespace syncline {
 
@@ -20,7 +22,10 @@ struct Limits {
 Limits limits_of(const CommandLine& line);
 
 // Throw std::runtime_error that says what makes it smaller, if even the least that a simulation
-// takes is more than allowed where `at_once` of them run. The first asks before data are loaded.
+// takes is more than allowed where `at_once` of them run. The first two ask before the platform and
+// before data are loaded.
+void require_room_for_platform(const PlatformFile& platform, const std::string& name,
+                               const Limits& limits);
 void require_room_for_data(const Scenario& scenario, const Limits& limits, int at_once);
 void require_room(const Estimate& simulation, const Limits& limits, int at_once);
 // A trace of so many bytes, by estimate or by what there is to write.

@@ -42,18 +42,18 @@ std::string with_each_replaced(std::string text, const std::string& from, const 
   return text;
 }
 
-// The command that each task runs. It goes on with what is there, so that a task that Slurm starts
-// again does; and it takes as many processors as Slurm gives it.
+// The command that each task runs: this one, but with a share of its own. It goes on with what is
+// there, so that a task that Slurm starts again does; and it takes as many processors as Slurm
+// gives it.
 std::string command_of_task(const CommandLine& line, std::size_t tasks) {
   std::vector<std::string> words{fs::read_symlink("/proc/self/exe").string(), "run"};
   words.insert(words.end(), line.arguments.begin(), line.arguments.end());
   for (const auto& [name, option] : line.options)
     words.push_back("--" + name + "=" + option.value);
-  for (const char* flag : {"out", "limit-memory", "limit-seconds"})
-    if (const auto value = line.flag(flag))
-      words.push_back("--" + std::string(flag) + "=" + *value);
-  if (line.has("trace"))
-    words.emplace_back("--trace");
+  const std::set<std::string> not_of_tasks{"slurm", "jobs", "resume"};
+  for (const auto& [name, value] : line.flags)
+    if (!not_of_tasks.contains(name))
+      words.push_back("--" + name + "=" + value);
   words.emplace_back("--resume");
   std::string command = "exec";
   for (const std::string& word : words)

@@ -34,8 +34,68 @@ TEST(Law17, TheEstimateOfAnAverageHasItsMessages) {
       }
 }
 
+// A round of four iterations sends one average; of replicas every iteration sends another, in the
+// group. Six iterations and one of warm-up are three rounds.
+TEST(Law17, TheEstimateOfLocalSgdHasItsAveragesOncePerRound) {
+  for (const char* exchange : {"ring", "halving-doubling", "tree", "hierarchical"})
+    for (const char* replica : {"worker", "node"})
+      for (const char* delay : {"0", "2"})
+        for (const char* fidelity : {"flow", "step"})
+          expect_as_estimated({{"platform", star_platform({.nodes = 5, .workers_per_node = 3})},
+                               {"model", model_of(tensors)},
+                               {"schedule", "local-sgd"},
+                               {"local-steps", "4"},
+                               {"replica", replica},
+                               {"average-delay", delay},
+                               {"exchange", exchange},
+                               {"bucket-bytes", "0"},
+                               {"fidelity", fidelity},
+                               {"warmup", "1"},
+                               {"iterations", "6"}},
+                              1e-9);
+}
+
+// A ring of 15 workers is 15 * 28 messages, so 420 for one bucket: 125,000 messages are 297 rounds,
+// of however many iterations.
+TEST(Law17, RunsThatAverageSeldomAreSimulatedStepByStep) {
+  Options options{{"platform", star_platform({.nodes = 5, .workers_per_node = 3})},
+                  {"model", model_of(tensors)},
+                  {"schedule", "local-sgd"},
+                  {"bucket-bytes", "all"},
+                  {"warmup", "0"}};
+  for (const int steps : {1, 10, 400}) {
+    options["local-steps"] = std::to_string(steps);
+    options["iterations"] = std::to_string(297 * steps);
+    EXPECT_EQ(settled_fidelity(options), "step") << steps;
+    options["iterations"] = std::to_string(298 * steps);
+    EXPECT_EQ(settled_fidelity(options), "flow") << steps;
+  }
+}
+
+// At first, in the end, and where an epoch of 120 samples is full: 12 workers of batch 4 fill one
+// in three iterations, in one of local-sgd's rounds of four, and several in an iteration of batch
+// 40.
+TEST(Law17, TheEstimateOfLearningHasItsEvaluations) {
+  for (const char* schedule : {"bsp", "asp", "local-sgd"})
+    for (const char* batch : {"4", "40"})
+      for (const char* iterations : {"1", "7", "20"}) {
+        Options options = small_data();
+        options.merge(Options{{"platform", star_platform({.nodes = 4, .workers_per_node = 3})},
+                              {"learn", "softmax"},
+                              {"schedule", schedule},
+                              {"iterations", iterations}});
+        options["batch"] = batch;
+        if (std::string(schedule) == "local-sgd")
+          options["local-steps"] = "4";
+        const auto points =
+            static_cast<double>(simulated(options).trace.learned.value().curve.size());
+        EXPECT_NEAR(estimated_evaluations(options), points, 1)
+            << schedule << " " << batch << " " << iterations;
+      }
+}
+
 TEST(Law17, TheEstimateOfPushesHasTheirMessages) {
-  for (const char* schedule : {"asp", "ssp"})
+  for (const char* schedule : {"asp", "ssp", "backup"})
     for (const char* fidelity : {"flow", "step"})
       for (const int servers : {0, 8})
         for (const int nodes : {3, 12}) {

@@ -313,9 +313,31 @@ Predicted predicted(Options options) {
   return result;
 }
 
-double estimated_flows(Options options) {
+namespace {
+
+double estimated(Options options, double Need::*of) {
   const Scenario scenario = resolved(std::move(options));
-  return std::stod(run_child([&] { return number(estimate(prepare(scenario)).least.flows); }));
+  return std::stod(run_child([&] { return number(estimate(prepare(scenario)).least.*of); }));
+}
+
+}  // namespace
+
+double estimated_flows(Options options) {
+  return estimated(std::move(options), &Need::flows);
+}
+
+double estimated_evaluations(Options options) {
+  return estimated(std::move(options), &Need::evaluations);
+}
+
+std::string settled_fidelity(Options options) {
+  options["fidelity"] = "auto";
+  const Scenario scenario = resolved(std::move(options));
+  return run_child([&] {
+    Setup setup = prepare(scenario);
+    settle_fidelity(setup);
+    return fidelity_word(setup);
+  });
 }
 
 std::string trace_text(const Trace& trace) {

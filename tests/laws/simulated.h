@@ -113,8 +113,13 @@ struct Predicted {
 // With the same defaults as simulated().
 Predicted predicted(Options options);
 
-// How many messages the estimate says that a run sends at least (sim/engine/estimate.h).
+// The estimate of the shortest run (sim/engine/estimate.h): its messages, and the evaluations of
+// what it has learned.
 double estimated_flows(Options options);
+double estimated_evaluations(Options options);
+
+// What `fidelity = auto` comes to: step or flow.
+std::string settled_fidelity(Options options);
 
 // The trace as CSV.
 std::string trace_text(const Trace& trace);

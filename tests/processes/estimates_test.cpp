@@ -88,6 +88,49 @@ TEST(Limits, DataAreAskedForBeforeTheyAreMade) {
   }
 }
 
+// It would take some two seconds.
+TEST(Limits, APlatformIsAskedForBeforeItIsLoaded) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program(
+      {"run", "--platform", "dgx:nodes=700", "--workers", "8", "--model", "resnet20",
+       "--throughput", "9", "--iterations", "1", "--limit-seconds", "1", "--out", "results"},
+      folder.path());
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  EXPECT_EQ(lines_in(ended.err), 1) << ended.err;
+  expect_mentions(ended.err, {"platform dgx:nodes=700: loading it takes about", "allowed are 1 s",
+                              "--limit-seconds", "fewer nodes"});
+  EXPECT_TRUE(listing_of(folder.path()).empty());
+}
+
+// Ten times as many buckets take ten times as long, and may take 25 times here; they took 36 times
+// while each bucket went through all others.
+TEST(Estimates, ARunTakesAsManyTimesLongerAsItHasBuckets) {
+  const TemporaryFolder folder;
+  const auto seconds_of = [&](int tensors) {
+    std::string model =
+        "# model: m\n# sample: image\n# source: made up\n"
+        "layer,parameters,forward_flop\n";
+    for (int i = 1; i <= tensors; ++i)
+      model += "t" + std::to_string(i) + "," + std::to_string(i) + ",1000\n";
+    folder.write("m.csv", model);
+    const auto so_far = [] {
+      rusage use{};
+      getrusage(RUSAGE_CHILDREN, &use);
+      return static_cast<double>(use.ru_utime.tv_sec) +
+             1e-6 * static_cast<double>(use.ru_utime.tv_usec);
+    };
+    const double before = so_far();
+    const Ended ended = run_program(
+        {"run", "--platform", "two-hosts", "--model", "m.csv", "--throughput", "100",
+         "--bucket-bytes", "0", "--iterations", "1", "--warmup", "0", "--exchange", "ring"},
+        folder.path());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return so_far() - before;
+  };
+  const double of_few = seconds_of(6'000);
+  EXPECT_LT(seconds_of(60'000), 25 * of_few) << of_few;
+}
+
 Arguments traced(const std::string& iterations) {
   return {"--platform",     "pcie-8x4-10gbe",
           "--model",        "resnet50",

@@ -117,6 +117,31 @@ TEST_F(Submission, IsOfTheTasksThatHaveSomethingToDo) {
   expect_mentions(table.out, {"samples/s"});
 }
 
+// All but those of the submission itself, so that a task refuses and leaves what a run here would.
+TEST_F(Submission, GivesItsTasksEveryFlag) {
+  const Arguments flags{"--limit-trace",   "5e9", "--limit-memory", "1e10",
+                        "--limit-seconds", "99",  "--trace",        "--resume",
+                        "--slurm",         "2",   "--jobs",         "3"};
+  ASSERT_EQ(submit("echo 42\n", flags).code, 0);
+  const std::string said = text_of(folder_.path("said"));
+  const std::string task = said.substr(said.find("--wrap="));
+  expect_mentions(task, {"'--limit-trace=5e9'", "'--limit-memory=1e10'", "'--limit-seconds=99'",
+                         "'--trace", "'--out=o%u'", "'--resume'", "--jobs \"${SLURM_CPUS"});
+  EXPECT_EQ(task.find("--slurm"), std::string::npos) << task;
+  EXPECT_EQ(task.find("'--jobs"), std::string::npos) << task;
+}
+
+TEST_F(Submission, IsOfTasksThatRefuseATraceAsItWouldBeRefusedHere) {
+  ASSERT_EQ(submit("echo 42\n", {"--slurm", "2", "--trace", "--limit-trace", "1"}).code, 0);
+  const std::string said = text_of(folder_.path("said"));
+  folder_.write("task.sh", "SLURM_ARRAY_TASK_ID=1\n" + said.substr(said.find("--wrap=") + 7));
+  const Ended ended = Program(
+                          {folder_.path("task.sh")}, folder_.path(), [] {}, "/bin/sh")
+                          .wait();
+  EXPECT_EQ(ended.code, 2) << ended.out;
+  expect_mentions(ended.err, {"--trace would write about", "--limit-trace"});
+}
+
 TEST_F(Submission, ThatFailsIsOneLineAndLeavesNothing) {
   for (const auto& [body, word] : std::map<std::string, std::string>{
            {"echo 'sbatch: error: invalid partition' >&2; echo more; exit 1\n",

@@ -2,6 +2,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include "sim/setup/imported_model.h"
 #include "sim/setup/model.h"
@@ -153,6 +154,44 @@ TEST(RecordedChakra, NamesTheMessageThatIsNoNode) {
       folder.write("s.et", metadata + message(bytes_field(2, "send") + number_field(3, 5)));
   expect_mentions(error_of([&] { read_model(sends); }),
                   {"s.et:2: node 'send': COMM_SEND_NODE is not simulated"});
+}
+
+// Five million empty messages, nodes of the type that is 0, would be a gigabyte of JSON.
+TEST(RecordedChakra, RefusesABadNodeBeforeItReadsThoseBehindIt) {
+  const TemporaryFolder folder;
+  folder.write("m.et", message(bytes_field(1, "0.0.4")) + std::string(5'000'000, '\0'));
+  const Ended ended =
+      run_program({"run", "--platform", "two-hosts", "--model", "m.et"}, folder.path(), [] {
+        const rlimit memory{200'000'000, 200'000'000};
+        setrlimit(RLIMIT_DATA, &memory);
+      });
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
+  expect_mentions(ended.err, {"m.et:2: INVALID_NODE is not simulated"});
+}
+
+TEST(RecordedChakra, IsRefusedWhereItIsLargerThanAnyTrace) {
+  const TemporaryFolder folder;
+  const std::string metadata = message(bytes_field(1, "0.0.4"));
+  const auto refusal_of = [&](const std::string& nodes) {
+    const std::string path = folder.write("l.et", metadata + nodes);
+    return error_of([&] { read_model(path); });
+  };
+  // A dependency on node 1 is a byte.
+  const auto depending = [&](std::uint64_t id, std::size_t times) {
+    return message(number_field(1, id) + number_field(3, 4) +
+                   bytes_field(5, std::string(times, '\1')));
+  };
+  expect_mentions(refusal_of(depending(2, 2'000'000)),
+                  {"l.et:2: the message with this number has 20000", "allowed are up to 2000000"});
+  expect_mentions(refusal_of(depending(2, 1'100'000) + depending(3, 1'100'000)),
+                  {"l.et:3: this node and those before depend on others 2200000 times: allowed is "
+                   "2000000"});
+  const std::string metadata_node = message(number_field(3, 1));
+  std::string many;
+  for (int i = 0; i < 500'001; ++i)
+    many += metadata_node;
+  expect_mentions(refusal_of(many), {"l.et:500002: more nodes than 500000, which are allowed"});
 }
 
 }  // namespace
