@@ -150,8 +150,9 @@ TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
   const Window window{.from_s = 0, .to_s = 50};
   const std::vector<Progress> workers{regular(1, 50), drifts};
   const double stated = stated_interval_of(workers, window).value();
-  // In 10 s places move by 0.04 of an iteration in the mean of the squares' root or a little more:
-  // a hundred batches until they are forgotten, more than five: sqrt(1.5 * 100 * 5) times as wide.
+  // In 10 s places move by 0 to 0.08 of an iteration, the mean square is 0.0021: they are forgotten
+  // after 0.16 / 0.0021 = 75 batches, so that the spread of five is taken sqrt(1.5 * 75 * 5) = 24
+  // times. What is stated else is some of that wider already, because neighbours are alike.
   const double wider = interval_of_one_run(workers, window).value() / stated;
   EXPECT_GT(wider, 10);
   EXPECT_LT(wider, 30);
