@@ -65,6 +65,10 @@ struct Figures {
   double window_to_s = 0;
   double window_iterations = 0;
   double scaling_efficiency = 0;
+  double recomputed = 0;
+  std::optional<double> tokens_per_s;
+  std::optional<double> mfu;
+  std::optional<double> hfu;
   std::optional<double> loss;
   std::optional<double> accuracy;
   std::optional<double> target_s;

@@ -11,6 +11,7 @@
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
 #include "sim/report/timeline.h"
+#include "sim/setup/devices.h"
 #include "sim/setup/network.h"
 #include "sim/setup/platform.h"
 #include "sim/sweep/inputs.h"
@@ -28,6 +29,19 @@ Setup prepare_cell(const SweepCell& cell, const PlatformFile& platform, const Li
   settle_fidelity(setup);
   setup.keep_messages = cell.keeps_messages();
   return setup;
+}
+
+// What the model and its devices make of throughput.
+void add_utilisation(const Setup& setup, Figures& figures) {
+  const Model& model = setup.model;
+  const double samples_per_s = figures.throughput_samples_per_s;
+  if (const auto tokens = model.tokens())
+    figures.tokens_per_s = *tokens * samples_per_s;
+  const auto peak = peak_flops(setup.scenario, setup.traffic.cluster);
+  if (!peak || model.times || model.forward_flop() == 0)
+    return;
+  figures.mfu = samples_per_s * model.training_flop() / *peak;
+  figures.hfu = samples_per_s * (model.training_flop() + model.again_flop()) / *peak;
 }
 
 // Figures of runs 1, 2, ..., one after another, each in a process of its own.
@@ -101,6 +115,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
     figures.throughput_interval = interval_of_one_run(progress_of(trace), trace.window);
   take_means(figures, other_runs);
   add_epoch(scenario, figures);
+  add_utilisation(setup, figures);
   if (setup.memory) {
     figures.memory_bytes = setup.memory->bytes;
     figures.device_memory_bytes = setup.memory->has_bytes;

@@ -92,6 +92,10 @@ struct Trace {
   // Iterations/s of all workers in the long run, if each only computed: of the platform and the
   // number of workers alone, whatever the schedule and the window.
   double alone_per_s = 0;
+  // The parts of a backward, by bucket, and of all that an `accumulate` does, that compute forward
+  // once more; none: nothing is.
+  std::vector<double> again_in_backward;
+  double again_in_accumulate = 0;
   std::optional<Learned> learned;
 
   // Ranks 0 .. workers - 1 are workers; then come servers, then node aggregators.

@@ -21,14 +21,6 @@ std::string path_of(const CommandLine& line, const std::string& flag, const char
   return path;
 }
 
-std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
-                     Places& places) {
-  const std::string path = path_of(line, flag, "file");
-  if (!path.empty())
-    places.add("--" + flag, path, begin);
-  return path;
-}
-
 // "c/ring.cfg" of "c/ring.cfg:3: ...", where that is a file.
 std::string file_of_error(const std::string& error) {
   const std::string path = error.substr(0, error.find(':'));
@@ -49,6 +41,14 @@ std::vector<fs::path> entries_of(const std::string& folder) {
   if (error)
     throw std::invalid_argument(brief_path(folder) + ": cannot be read: " + error.message());
   return paths;
+}
+
+std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
+                     Places& places) {
+  const std::string path = path_of(line, flag, "file");
+  if (!path.empty())
+    places.add("--" + flag, path, begin);
+  return path;
 }
 
 ReportFiles report_files(const CommandLine& line, Places& places) {

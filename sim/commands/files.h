@@ -24,6 +24,11 @@ struct ReportFiles {
   Places places = {};         // all of the command but those of `svg`, whose names come later
 };
 
+// The path of a flag's file, which begins so; empty: the flag is not there. Throws where it has no
+// place.
+std::string place_of(const CommandLine& line, const std::string& flag, const std::string& begin,
+                     Places& places);
+
 // Reads these flags of a command. Throws, before anything is simulated, where a file has no place.
 ReportFiles report_files(const CommandLine& line, Places& places);
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "kernels/io/text.h"
+#include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
 #include "sim/commands/history_csv.h"
@@ -19,9 +20,12 @@
 #include "sim/page/svg.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/missing.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
+#include "sim/sweep/inputs.h"
+#include "sim/sweep/out_folder.h"
 #include "sim/sweep/sweep.h"
 
 namespace syncline {
@@ -110,9 +114,30 @@ std::string left_out(const std::string& path, const std::vector<std::string>& na
   return text;
 }
 
+// Says which cells of the sweep the folder has not.
+void note_missing_cells(const std::string& folder, const std::vector<Result>& results,
+                        Findings& findings) {
+  try {
+    findings.without = missing_shown(cells_listed_in(folder + "/results.csv"), results);
+    if (!findings.without.empty())
+      findings.missing.push_back(findings.without + " of results.csv have no result here");
+  } catch (const std::runtime_error& error) {
+    findings.missing.push_back(std::string(error.what()) +
+                               ": whether cells are missing is not known");
+  }
+}
+
+// Returns a line that says where it is; empty where no table is asked for.
+std::string write_table(const std::string& path, const std::vector<Result>& results) {
+  if (path.empty())
+    return "";
+  write_atomically(path, results_csv(results, option_names()));
+  return "table: " + printable(path) + "\n";
+}
+
 // Figures over commits, of the file that check --history keeps.
 int report_history(const std::string& path, const CommandLine& line) {
-  for (const std::string flag : {"html", "md"})
+  for (const std::string flag : {"html", "md", "csv"})
     if (line.has(flag))
       throw std::invalid_argument("--" + flag + " with " + brief_path(path) +
                                   ": allowed with a file of check --history are --svg and --json");
@@ -188,14 +213,16 @@ int report_command(const std::vector<std::string>& arguments) {
   if (!takes(line))
     throw std::invalid_argument(
         "report takes the folder that run --out has written, or the file of check --history, "
-        "--html "
-        "FILE, --svg DIR, --md FILE, --json, and --best-of OPTION, with --best-of-seeds N");
+        "--html FILE, --svg DIR, --md FILE, --csv FILE, --json, and --best-of OPTION, with "
+        "--best-of-seeds N");
   const std::string& path = line.arguments.front();
   std::error_code error;
   if (path.ends_with(".csv") && fs::is_regular_file(path, error))
     return report_history(path, line);
   Places places;
   const ReportFiles files = report_files(line, places);
+  places.reserve(path + "/results.csv", "what this command reads");
+  const std::string table = place_of(line, "csv", begin_of_results(), places);
   const Folder folder = read_folder(path);
   const std::string others = folder.others.empty() ? "" : left_out(path, folder.others);
   if (folder.results.empty())
@@ -210,18 +237,19 @@ int report_command(const std::vector<std::string>& arguments) {
                     .command = files.command};
   if (!others.empty())
     findings.missing.push_back(others);
-  const std::string where = write_report(files, findings);
+  note_missing_cells(path, folder.results, findings);
+  const std::string where = write_report(files, findings) + write_table(table, folder.results);
   const std::vector<Result>& results = folder.results;
   if (line.has("json")) {
-    print_json(results_json(results, folder.names, pool, {}, findings.missing));
+    print_json(results_json(results, folder.names, pool, {}, findings.missing, findings.without));
   } else {
-    const std::string table = results.size() == 1
-                                  ? full_report(results.front())
-                                  : comparison_table(pool.results, telling_options(results));
-    std::fputs(table.c_str(), stdout);
+    const std::string figures = results.size() == 1
+                                    ? full_report(results.front())
+                                    : comparison_table(pool.results, telling_options(results));
+    std::fputs(figures.c_str(), stdout);
     for (const std::string& note : pool.notes)
       std::puts(note.c_str());
-    for (const std::string& sentence : rank(pool.results).sentences)
+    for (const std::string& sentence : rank(pool.results, findings.without).sentences)
       std::puts(sentence.c_str());
     std::fputs(where.c_str(), stdout);
   }

@@ -37,11 +37,11 @@ Json pooled_json(const Result& result, const std::vector<std::string>& cells) {
 
 Json results_json(const std::vector<Result>& results, const std::vector<std::string>& names,
                   const Pool& pool, const std::vector<std::string>& left_out,
-                  const std::vector<std::string>& missing) {
+                  const std::vector<std::string>& missing, const std::string& without) {
   Json cells = Json::array(), fastest = Json::array(), pooled = Json::array();
   for (std::size_t i = 0; i < results.size(); ++i)
     cells.push_back({{"cell", names[i]}, {"result", to_json(results[i])}});
-  const Ranking of_pool = rank(pool.results);
+  const Ranking of_pool = rank(pool.results, without);
   const auto places = places_of(pool.results, results);
   for (const RankedCell& cell : of_pool.cells) {
     std::vector<std::string> its_names;

@@ -16,12 +16,14 @@ class Routes;
 struct Setup;
 
 // {cells: [{cell, result}], ranking: {sentences, fastest_first}, left_out, missing}; one name for
-// each result. Where seeds are repetitions, or one of several cells was chosen, the ranking is of
-// what the pool makes of them, and has that: {notes, pooled: [{cells, figures, least, most}]}.
+// each result. `without` says which cells the ranking is without. Where seeds are repetitions, or
+// one of several cells was chosen, the ranking is of what the pool makes of them, and has that:
+// {notes, pooled: [{cells, figures, least, most}]}.
 nlohmann::ordered_json results_json(const std::vector<Result>& results,
                                     const std::vector<std::string>& names, const Pool& pool,
                                     const std::vector<std::string>& left_out,
-                                    const std::vector<std::string>& missing);
+                                    const std::vector<std::string>& missing,
+                                    const std::string& without = "");
 
 // Numbers are numbers, and null where there are none.
 nlohmann::ordered_json verdicts_json(const std::vector<Verdict>& verdicts);

@@ -16,6 +16,7 @@
 #include "sim/options/expand.h"
 #include "sim/page/tables.h"
 #include "sim/report/result_json.h"
+#include "sim/study/missing.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "sim/study/study.h"
@@ -51,7 +52,7 @@ void refuse_flags_that_do_not_fit(const CommandLine& line, const Request& reques
   if (request.slurm && request.exports.any())
     throw std::invalid_argument(
         "--slurm with files of a single cell: allowed is one of them at a time");
-  for (const std::string flag : {"share", "html", "json"})
+  for (const std::string flag : {"share", "html", "md", "json"})
     if (request.slurm && line.has(flag))
       throw std::invalid_argument("--" + flag + " with --slurm: allowed is one of them at a time");
   if (line.flag("out") == "")  // it would be the folder of all, /
@@ -83,7 +84,7 @@ void reserve_files_of_cells(const CommandLine& line, const Request& request, Pla
     places.reserve(path, "what this command reads");
   const auto names_files = [&](const char* flag) { return line.flag(flag).value_or("on") != "on"; };
   if (!request.keeps ||
-      std::ranges::none_of(std::array{"html", "trace", "goal", "chakra"}, names_files))
+      std::ranges::none_of(std::array{"html", "md", "trace", "goal", "chakra"}, names_files))
     return;
   const std::string out = line.flags.at("out") + "/";
   places.reserve(out + "results.csv", "what --out writes");
@@ -150,15 +151,46 @@ std::vector<RunCell> cells_of(const Request& request, const OutFolder& out) {
   return cells;
 }
 
-// Simulates the cells without a result. True: it was interrupted before it had them all.
-bool simulate_missing(const std::vector<RunCell*>& missing, const Request& request) {
+std::vector<CellOptions> cells_in(const Sweep& sweep) {
+  std::vector<CellOptions> cells;
+  for (const Scenario& scenario : sweep.cells)
+    cells.push_back(written_options(scenario));
+  return cells;
+}
+
+// The table has the whole sweep, so that whoever reads the folder knows what is missing. A share
+// leaves none: others write there, too.
+void write_results(const std::vector<Result>& results, const Request& request,
+                   const OutFolder& out) {
+  if (request.keeps && !request.is_part)
+    write_atomically(
+        out.path() + "/results.csv",
+        results_csv(results, option_names(), without_result(cells_in(request.sweep), results)));
+}
+
+std::vector<Result> results_of(const std::vector<RunCell>& cells) {
+  std::vector<Result> results;
+  for (const RunCell& cell : cells)
+    if (cell.result)
+      results.push_back(*cell.result);
+  return results;
+}
+
+// Simulates the cells without a result. True: it was interrupted before it had them all. The table
+// is there as soon as the first result is: a run may be killed.
+bool simulate_missing(std::vector<RunCell>& cells, const std::vector<RunCell*>& missing,
+                      const Request& request, const OutFolder& out) {
   std::vector<SweepCell> to_simulate;
   for (const RunCell* cell : missing)
     to_simulate.push_back(cell->cell);
+  bool has_table = to_simulate.size() < 2;
   try {
     simulate_all(to_simulate, request.jobs, request.limits, [&](std::size_t i, CellResult cell) {
       missing[i]->result = std::move(cell.result);
       missing[i]->error = std::move(cell.error);
+      if (!has_table && missing[i]->result)
+        write_results(results_of(cells), request, out);
+      has_table = has_table || missing[i]->result;
     });
     return false;
   } catch (const Interrupted&) {
@@ -175,6 +207,7 @@ struct Outcomes {
   std::vector<std::string> names;   // of their cells
   std::vector<std::string> errors;  // of cells without a result
   std::string interrupted;          // how many cells it cost; empty: it was not
+  std::string without;              // which cells of the sweep; empty: none
 };
 
 Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) {
@@ -195,13 +228,14 @@ Outcomes outcomes_of(std::vector<RunCell>& cells, bool interrupted, bool keeps) 
   return outcomes;
 }
 
-void print_comparison(const Pool& pool, const std::vector<std::string>& swept) {
+void print_comparison(const Pool& pool, const std::vector<std::string>& swept,
+                      const std::string& without) {
   std::fputs(comparison_table(pool.results, swept).c_str(), stdout);
   for (const std::string& note : pool.notes)
     std::puts(note.c_str());
   for (const auto& [cells, text] : warnings_of(study_of(pool.results)))
     std::printf("warning (%s): %s\n", cells.c_str(), text.c_str());
-  for (const std::string& sentence : rank(pool.results).sentences)
+  for (const std::string& sentence : rank(pool.results, without).sentences)
     std::puts(sentence.c_str());
 }
 
@@ -213,6 +247,7 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
   Findings findings{.results = pool.results,
                     .rows = {},
                     .missing = {},
+                    .without = outcomes.without,
                     .notes = pool.notes,
                     .command = files.command};
   if (!outcomes.interrupted.empty()) {
@@ -224,14 +259,14 @@ int present(const Outcomes& outcomes, const Request& request, const ReportFiles&
     findings.missing.push_back("cells left out: " + printable(error));
   if (request.json) {
     write_report(files, findings);
-    print_json(
-        results_json(outcomes.results, outcomes.names, pool, sweep.left_out, findings.missing));
+    print_json(results_json(outcomes.results, outcomes.names, pool, sweep.left_out,
+                            findings.missing, outcomes.without));
     return code;
   }
   if (sweep.swept.empty())
     std::fputs(full_report(outcomes.results.front()).c_str(), stdout);
   else
-    print_comparison(pool, sweep.swept);
+    print_comparison(pool, sweep.swept, outcomes.without);
   std::fputs(write_report(files, findings).c_str(), stdout);
   return code;
 }
@@ -257,8 +292,9 @@ int run_command(const std::vector<std::string>& arguments) {
     submit(line, numbers);
     return 0;
   }
-  const bool interrupted = simulate_missing(missing, request);
-  const Outcomes outcomes = outcomes_of(cells, interrupted, request.keeps);
+  const bool interrupted = simulate_missing(cells, missing, request, out);
+  Outcomes outcomes = outcomes_of(cells, interrupted, request.keeps);
+  outcomes.without = missing_shown(cells_in(request.sweep), outcomes.results);
   if (outcomes.results.empty()) {
     if (interrupted)
       throw Interrupted();
@@ -270,8 +306,7 @@ int run_command(const std::vector<std::string>& arguments) {
       std::puts("this share has no cells");
     return 0;
   }
-  if (request.keeps && !request.is_part && !interrupted)
-    write_atomically(out.path() + "/results.csv", results_csv(outcomes.results, option_names()));
+  write_results(outcomes.results, request, out);
   return present(outcomes, request, files);
 }
 

@@ -13,6 +13,8 @@
 #include "sim/commands/results_json.h"
 #include "sim/commands/validate_gate.h"
 #include "sim/commands/validation_folder.h"
+#include "sim/setup/files.h"
+#include "sim/sweep/process.h"
 
 namespace syncline {
 namespace {
@@ -20,9 +22,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // A validation folder itself, or every one directly below.
-std::vector<std::string> folders_in(const std::string& given) {
-  if (given.empty())
+std::vector<std::string> folders_in(const std::string& written) {
+  if (written.empty())
     throw std::invalid_argument("an empty name: allowed are folders");
+  const std::string given = with_shipped(written);
   const std::string path = given.substr(0, given.find_last_not_of('/') + 1) +
                            (given.find_first_not_of('/') == std::string::npos ? given : "");
   std::error_code error;
@@ -69,7 +72,7 @@ void print_rows(const std::vector<ValidationRow>& rows) {
   for (const ValidationRow& row : rows)
     std::printf("%-*s  %-6s %9.1f    %9.1f  %+6.1f%%%s\n", static_cast<int>(width),
                 row.label.c_str(), row.fit ? "fit" : "report", row.measured, row.simulated,
-                100 * row.error(), &row == &worst_of(rows) ? "  worst" : "");
+                100 * row.error(), !row.fit && &row == &worst_of(rows) ? "  worst" : "");
 }
 
 nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
@@ -81,7 +84,7 @@ nlohmann::ordered_json summary_json(const std::vector<ValidationRow>& rows) {
           {"tau", figures.tau}};
 }
 
-nlohmann::ordered_json folder_json(const ValidationFolder& folder) {
+nlohmann::ordered_json folder_json(const ValidationFolder& folder, bool is_whole) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const ValidationRow& row : folder.rows)
     rows.push_back({{"row", row.label},
@@ -90,8 +93,9 @@ nlohmann::ordered_json folder_json(const ValidationFolder& folder) {
                     {"simulated", row.simulated},
                     {"perfect", row.perfect},
                     {"error", row.error()}});
-  return {
-      {"folder", printable(folder.path)}, {"summary", summary_json(folder.rows)}, {"rows", rows}};
+  return {{"folder", printable(folder.path)},
+          {"summary", is_whole ? summary_json(folder.rows) : nullptr},
+          {"rows", rows}};
 }
 
 std::vector<ValidationFolder> folders_of(const CommandLine& line) {
@@ -102,21 +106,45 @@ std::vector<ValidationFolder> folders_of(const CommandLine& line) {
   return folders;
 }
 
+// Takes rows that were not simulated out of their folders, and returns how many there were.
+std::size_t take_unfinished(const std::vector<CellResult>& simulated,
+                            std::vector<ValidationFolder>& folders) {
+  std::size_t cell = 0;
+  for (ValidationFolder& folder : folders)
+    std::erase_if(folder.rows, [&](const ValidationRow&) {
+      const CellResult& own = simulated[cell++];
+      return !own.result && own.error.empty();
+    });
+  std::erase_if(folders, [](const ValidationFolder& folder) { return folder.rows.empty(); });
+  return static_cast<std::size_t>(std::ranges::count_if(
+      simulated, [](const CellResult& own) { return !own.result && own.error.empty(); }));
+}
+
 // Simulates the rows of all folders and notes in each what came out. Returns the results in their
-// order.
-std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders,
-                                   const CommandLine& line) {
+// order. If it was interrupted, `interrupted` says how many rows that cost, which are taken out.
+std::vector<Result> simulate_cells(std::vector<ValidationFolder>& folders, const CommandLine& line,
+                                   std::string& interrupted) {
   std::vector<SweepCell> cells;
   for (const ValidationFolder& folder : folders)
     cells.insert(cells.end(), folder.cells.begin(), folder.cells.end());
   std::vector<CellResult> simulated(cells.size());
-  simulate_all(cells, jobs_of(line), limits_of(line),
-               [&](std::size_t i, CellResult cell) { simulated[i] = std::move(cell); });
+  try {
+    simulate_all(cells, jobs_of(line), limits_of(line),
+                 [&](std::size_t i, CellResult cell) { simulated[i] = std::move(cell); });
+  } catch (const Interrupted&) {
+    const std::size_t missing = take_unfinished(simulated, folders);
+    if (folders.empty())
+      throw;
+    interrupted = fmt::format("interrupted: {} of {} rows are missing", missing, simulated.size());
+  }
   std::vector<Result> results;
+  std::size_t next = 0;
   for (ValidationFolder& folder : folders)
     for (ValidationRow& row : folder.rows) {
-      const Scenario& scenario = cells[results.size()].scenario;
-      CellResult& cell = simulated[results.size()];
+      while (!simulated[next].result && simulated[next].error.empty())
+        ++next;
+      const Scenario& scenario = cells[next].scenario;
+      CellResult& cell = simulated[next++];
       if (!cell.error.empty())
         throw std::runtime_error(folder.path + ", row " + row.label + ": " + cell.error);
       const Figures& figures = cell.result->figures;
@@ -149,29 +177,49 @@ void print_text(const std::vector<ValidationFolder>& folders,
   print_summary("", all);
 }
 
-void print_document(const std::vector<ValidationFolder>& folders,
-                    const std::vector<ValidationRow>& all, const std::vector<Verdict>& verdicts) {
-  nlohmann::ordered_json documents = nlohmann::ordered_json::array();
-  for (const ValidationFolder& folder : folders)
-    documents.push_back(folder_json(folder));
-  print_json({{"folders", documents},
-              {"summary", summary_json(all)},
-              {"verdicts", verdicts_json(verdicts)}});
-}
-
 struct Validated {
   std::vector<ValidationFolder> folders;
   Findings findings;
-  std::vector<Verdict> verdicts;
+  std::vector<Verdict> verdicts;  // none where it was interrupted
+  std::string interrupted;        // how many rows that cost; empty: it was not
 };
+
+void print_document(const Validated& all) {
+  const bool is_whole = all.interrupted.empty();
+  nlohmann::ordered_json documents = nlohmann::ordered_json::array();
+  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
+  for (const ValidationFolder& folder : all.folders)
+    documents.push_back(folder_json(folder, is_whole));
+  if (!is_whole)
+    missing.push_back(all.interrupted);
+  print_json({{"folders", documents},
+              {"summary", is_whole ? summary_json(all.findings.rows) : nullptr},
+              {"verdicts", verdicts_json(all.verdicts)},
+              {"missing", missing}});
+}
+
+// Prints the rows that are finished, of which nothing is judged. Returns the exit code.
+int print_unfinished(const CommandLine& line, const std::string& title, const Validated& all) {
+  write_gate_error(line, title, all.interrupted);
+  if (line.has("json"))
+    print_document(all);
+  else
+    for (const ValidationFolder& folder : all.folders) {
+      std::printf("%s\n", printable(folder.path).c_str());
+      print_rows(folder.rows);
+    }
+  std::fprintf(stderr, "syncline: %s\n", all.interrupted.c_str());
+  return interrupted_exit_code;
+}
 
 Validated validated(const CommandLine& line) {
   const ValidationGate gate = validation_gate(line);
-  Validated all{.folders = folders_of(line), .findings = {}, .verdicts = {}};
-  all.findings.results = simulate_cells(all.folders, line);
+  Validated all{.folders = folders_of(line), .findings = {}, .verdicts = {}, .interrupted = {}};
+  all.findings.results = simulate_cells(all.folders, line, all.interrupted);
   for (const ValidationFolder& folder : all.folders)
     all.findings.rows.insert(all.findings.rows.end(), folder.rows.begin(), folder.rows.end());
-  all.verdicts = judge(all.folders, gate);
+  if (all.interrupted.empty())
+    all.verdicts = judge(all.folders, gate);
   return all;
 }
 
@@ -192,11 +240,13 @@ int validate_command(const std::vector<std::string>& arguments) {
   const ReportFiles files = report_files(page, places);
   const std::string title = "syncline validate";
   Validated all = gated(line, title, [&] { return validated(line); });
+  if (!all.interrupted.empty())
+    return print_unfinished(line, title, all);
   write_gate_files(line, title, all.verdicts);
   all.findings.command = files.command;
   const std::string written = write_report(files, all.findings);
   if (line.has("json")) {
-    print_document(all.folders, all.findings.rows, all.verdicts);
+    print_document(all);
     return exit_code_of(all.verdicts);
   }
   print_text(all.folders, all.findings.rows);

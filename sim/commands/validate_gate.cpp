@@ -183,6 +183,10 @@ ValidationBaseline read_baseline(const std::string& path) {
   };
   if (!has(document, "folders") || !document["folders"].is_array())
     refuse_baseline(path);
+  if (has(document, "missing") && !document["missing"].empty())
+    throw std::runtime_error(brief_path(path) +
+                             ": rows are missing, because validate was "
+                             "interrupted: allowed is the document of one that ended");
   ValidationBaseline baseline;
   for (const Json& folder : document["folders"]) {
     if (!has(folder, "folder") || !folder["folder"].is_string() || !has(folder, "rows") ||

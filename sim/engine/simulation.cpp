@@ -173,6 +173,11 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
     run.trace.learned = run.learner->finish(run.trace.end_s, run.wire.bytes);
   run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.alone_per_s = setup.alone_per_s();
+  if (setup.compute.again_part > 0) {
+    for (const Bucket& bucket : setup.buckets)
+      run.trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
+    run.trace.again_in_accumulate = setup.compute.again_part;
+  }
   run.trace.off_node = parts_off_node(run);
   run.trace.links = link_uses(run, measured_parts(run.trace, MeasuredWindow(run.trace, progress)));
   if (alike)

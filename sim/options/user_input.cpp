@@ -8,6 +8,7 @@
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/options/options.h"
+#include "sim/setup/files.h"
 
 namespace syncline {
 
@@ -161,7 +162,7 @@ std::vector<Section> merged_with_file(const CommandLine& line) {
                                 brief(listed(line.arguments)));
   if (line.arguments.empty())
     return {{.name = {}, .options = line.options}};
-  std::vector<Section> sections = parse_sections(line.arguments.front());
+  std::vector<Section> sections = parse_sections(with_shipped(line.arguments.front()));
   for (Section& section : sections) {
     GivenOptions given = line.options;
     given.merge(section.options);

@@ -1,8 +1,8 @@
 #include "sim/page/drawn_timeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
-#include <set>
 
 #include "sim/report/readable.h"
 
@@ -73,11 +73,14 @@ double busy_s(const DrawnTrack& track) {
 }
 
 // "Workers stand still for 59 % of these 615 ms (exposed 40 %, waiting 19 %); worker 5, which
-// computes longest, least. server 2 is busy for 20 %."
+// computes longest, least. server 2 is busy for 20 %." What the bars have, of all workers in the
+// whole window, is said where it differs.
 std::string sentence_of(const std::vector<DrawnTrack>& workers,
-                        const std::vector<DrawnTrack>& servers, double seconds) {
+                        const std::vector<DrawnTrack>& servers, double seconds,
+                        const Figures& figures) {
+  constexpr double worth_saying = 0.01;
   if (workers.empty())
-    return "One iteration of " + seconds_shown(seconds) + ".";
+    return seconds_shown(seconds) + " of the run.";
   double exposed = 0;
   double waiting = 0;
   for (const DrawnTrack& track : workers) {
@@ -99,6 +102,12 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
                             least->name, percent(still_s(*most) / seconds), most->name);
   if (differ && workers.size() > 1 && least->name == longest.name)
     sentence += ": who computes longest waits least";
+  const double exposed_of_all = figures.exposed_communication_s / figures.iteration_mean_s;
+  const double waiting_of_all = figures.waiting_s / figures.iteration_mean_s;
+  if (std::abs(exposed - exposed_of_all) > worth_saying ||
+      std::abs(waiting - waiting_of_all) > worth_saying)
+    sentence += fmt::format("; of all workers and iterations exposed is {}, waiting {}",
+                            percent(exposed_of_all), percent(waiting_of_all));
   if (!servers.empty()) {
     const DrawnTrack& busiest = *std::ranges::max_element(servers, {}, busy_s);
     sentence += fmt::format("; {} adds and updates for {} of the time", busiest.name,
@@ -109,7 +118,7 @@ std::string sentence_of(const std::vector<DrawnTrack>& workers,
 
 }  // namespace
 
-std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline) {
+std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline, const Figures& figures) {
   DrawnTimeline drawn{.seconds = timeline.to_s - timeline.from_s};
   if (!(drawn.seconds >= least_seconds))
     return std::nullopt;
@@ -125,7 +134,7 @@ std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline) {
   }
   if (drawn.tracks.empty())
     return std::nullopt;
-  drawn.sentence = sentence_of(workers, servers, drawn.seconds);
+  drawn.sentence = sentence_of(workers, servers, drawn.seconds, figures);
   return drawn;
 }
 
@@ -135,21 +144,21 @@ std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking)
     if (const StudyCell& cell = study.cells[ranking.cells[rank].result];
         !cell.result->timeline.tracks.empty())
       ranks[cell.in_case].push_back(rank);
-  std::set<std::size_t> chosen;
+  std::vector<std::size_t> chosen;
   for (const std::vector<std::size_t>& of_case : ranks)
     if (!of_case.empty())
-      chosen.insert({of_case.front(), of_case.back()});
-  for (std::size_t next = 1; chosen.size() < most_timelines; ++next) {
-    bool is_more = false;
+      chosen.push_back(of_case.front());
+  for (const std::vector<std::size_t>& of_case : ranks)
+    if (of_case.size() > 1)
+      chosen.push_back(of_case.back());
+  std::size_t longest = 0;
+  for (const std::vector<std::size_t>& of_case : ranks)
+    longest = std::max(longest, of_case.size());
+  for (std::size_t next = 1; next + 1 < longest; ++next)
     for (const std::vector<std::size_t>& of_case : ranks)
-      if (next < of_case.size() && chosen.size() < most_timelines) {
-        chosen.insert(of_case[next]);
-        is_more = true;
-      }
-    if (!is_more)
-      break;
-  }
-  return {chosen.begin(), chosen.end()};
+      if (next + 1 < of_case.size() && chosen.size() < most_timelines)
+        chosen.push_back(of_case[next]);
+  return chosen;
 }
 
 }  // namespace syncline

@@ -36,11 +36,12 @@ struct DrawnTimeline {
   std::vector<DrawnTrack> tracks;
 };
 
-// The drawing; none where there is nothing that can be drawn.
-std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline);
+// The drawing; none where there is nothing that can be drawn. `figures` are of the same result.
+std::optional<DrawnTimeline> drawn_timeline(const Timeline& timeline, const Figures& figures);
 
-// Cells whose timelines are drawn, by their places in the ranking: of each case the best and the
-// slowest, then the next best of each, up to most_timelines, or two of each case.
+// Cells whose timelines are drawn, by their places in the ranking, what matters most first: the
+// best of each case, the slowest of each, then the next best of each, up to most_timelines, or two
+// of each case.
 std::vector<std::size_t> drawn_cells(const Study& study, const Ranking& ranking);
 
 }  // namespace syncline

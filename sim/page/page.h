@@ -14,6 +14,7 @@ struct Findings {
   std::vector<Result> results;          // pooled (sim/study/pooled.h); of a validation as they are
   std::vector<ValidationRow> rows;      // of a validation; otherwise none
   std::vector<std::string> missing;     // a line for each thing that is not in it
+  std::string without = {};             // which cells (sim/study/missing.h): for the verdict
   std::vector<std::string> notes = {};  // how results were pooled
   std::string command = {};             // that makes the report again; empty: not known
 };

@@ -63,6 +63,9 @@ Json facts_of(const Result& result) {
              {{"name", "per iteration"}, {"value", seconds_shown(figures.iteration_mean_s)}},
              {{"name", "of which workers stand still"},
               {"value", percent(figures.standing_still_s() / figures.iteration_mean_s)}}};
+  if (figures.recomputed > 0)
+    facts.push_back(
+        {{"name", "of which they compute again"}, {"value", percent(figures.recomputed)}});
   if (result.learns()) {
     facts.push_back({{"name", "loss at the end"}, {"value", loss_shown(result)}});
     facts.push_back({{"name", "held-out accuracy"}, {"value", accuracy_shown(result)}});
@@ -129,12 +132,12 @@ Json warnings_of(const Findings& findings, const Study& study) {
   return warnings;
 }
 
-// As many as there are bytes for.
+// As many as there are bytes for, in the order of the ranking.
 Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes) {
-  Json timelines = Json::array();
+  std::map<std::size_t, Json> timelines;
   for (const std::size_t rank : drawn_cells(study, ranking)) {
     const StudyCell& cell = study.cells[ranking.cells[rank].result];
-    const auto drawn = drawn_timeline(cell.result->timeline);
+    const auto drawn = drawn_timeline(cell.result->timeline, cell.result->figures);
     if (!drawn)
       continue;
     Json timeline{{"name", cell.name},
@@ -145,17 +148,12 @@ Json timelines_of(const Study& study, const Ranking& ranking, std::size_t bytes)
     if (own > bytes)
       break;
     bytes -= own;
-    timelines.push_back(std::move(timeline));
+    timelines[rank] = std::move(timeline);
   }
-  return timelines;
-}
-
-// How many others are as fast as this first of its contest.
-std::size_t ties_with(const Ranking& ranking, std::size_t first) {
-  for (const CompetingCells& contest : ranking.contests)
-    if (contest.cells.front().result == first)
-      return std::max<std::size_t>(contest.tied, 1) - 1;
-  return 0;
+  Json in_order = Json::array();
+  for (auto& [rank, timeline] : timelines)
+    in_order.push_back(std::move(timeline));
+  return in_order;
 }
 
 // The first of the case in four figures; null where nothing competes for that.
@@ -168,7 +166,7 @@ Json best_of_case(const Study& study, const Ranking& ranking, std::size_t in_cas
               {"in_case", best.series + (study.x_option.empty()
                                              ? ""
                                              : ", " + said(study.x_option, count_shown(best.x)))},
-              {"ties_with", ties_with(ranking, ranked.result)},
+              {"ties_with", ranked.level_with},
               {"samples_per_s", rounded(best.throughput())},
               {"facts", facts_of(*best.result)},
               {"bottleneck", best.result->figures.bottleneck}};
@@ -197,7 +195,7 @@ std::string day_of_page() {
 std::string page_data(const Findings& findings, std::size_t most_bytes) {
   const std::vector<Result>& results = findings.results;
   const Study study = study_of(results);
-  const Ranking ranking = rank(results);
+  const Ranking ranking = rank(results, findings.without);
   Json cases = Json::array(), maps = Json::array();
   // A validation's cells are compared with measurements, not with each other.
   if (findings.rows.empty()) {

@@ -72,7 +72,7 @@ std::string summary_of(const Findings& findings) {
   if (!findings.rows.empty())
     return text + rows_of(findings);
   const Study study = study_of(findings.results);
-  const Ranking ranking = rank(findings.results);
+  const Ranking ranking = rank(findings.results, findings.without);
   for (const std::string& sentence : ranking.sentences)
     text += (text == summary_begin ? "**" + plain(sentence) + "**" : plain(sentence)) + "\n";
   text += "\nOf " + plain(subject_of(study)) + ".\n";
@@ -125,15 +125,17 @@ std::vector<Drawing> drawings_of(const Findings& findings) {
                            svg_of(*chart, subject_of(study, i))});
     }
   }
-  const Ranking ranking = rank(findings.results);
+  const Ranking ranking = rank(findings.results, findings.without);
   for (const Map& map : maps_of(study, ranking)) {
     const std::string subject = (map.name.empty() ? "" : map.name + ": ") + subject_of(study);
     figures.push_back({file_name("map-", subject), svg_of(map, subject)});
   }
   std::size_t timelines = 0;
-  for (const std::size_t place : drawn_cells(study, ranking)) {
+  std::vector<std::size_t> places = drawn_cells(study, ranking);
+  std::ranges::sort(places);
+  for (const std::size_t place : places) {
     const StudyCell& cell = study.cells[ranking.cells[place].result];
-    auto drawn = drawn_timeline(cell.result->timeline);
+    auto drawn = drawn_timeline(cell.result->timeline, cell.result->figures);
     if (!drawn)
       continue;
     drawn->sentence = cell.name + ": " + drawn->sentence;

@@ -285,7 +285,7 @@ std::string svg_of(const DrawnTimeline& timeline, const std::string& subject) {
     canvas.text(x.at(tick), y + 18, tick_text(tick, "s"), "middle", grey);
   }
   canvas.body += boxes;
-  canvas.text((left + canvas_width - 24) / 2, y + 38, "seconds of one iteration", "middle");
+  canvas.text((left + canvas_width - 24) / 2, y + 38, "seconds", "middle");
   canvas.height = y + 50;
   return canvas.whole(timeline.sentence, subject);
 }

@@ -36,6 +36,18 @@ std::string epoch_line(const Figures& figures, const std::string& samples) {
          (figures.epoch_cost ? ", costs " + cost_shown(*figures.epoch_cost) : "");
 }
 
+// "4,096 tokens/s, MFU 37.5 %, HFU 50.0 %"; empty where neither tokens nor devices are known.
+std::string utilisation_line(const Figures& figures) {
+  std::vector<std::string> parts;
+  if (figures.tokens_per_s)
+    parts.push_back(count_shown(*figures.tokens_per_s) + " tokens/s");
+  if (figures.mfu)
+    parts.push_back("MFU " + percent(*figures.mfu, 1));
+  if (figures.hfu && figures.recomputed > 0)
+    parts.push_back("HFU " + percent(*figures.hfu, 1));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // What each worker's iterations go into, where they differ; of many some, the first and the last.
 std::string workers_table(const Result& result) {
   constexpr std::size_t most = 16;
@@ -109,7 +121,12 @@ std::string full_report(const Result& result) {
   line("window",
        fmt::format("{} to {}, {:.4g} iterations per worker", seconds_shown(figures.window_from_s),
                    seconds_shown(figures.window_to_s), figures.window_iterations));
-  line("scaling efficiency", percent(figures.scaling_efficiency, 1));
+  line("scaling efficiency",
+       percent(figures.scaling_efficiency, 1) +
+           (figures.recomputed > 0 ? fmt::format("; {} of the time computes again what forward had",
+                                                 percent(figures.recomputed, 1))
+                                   : ""));
+  line("utilisation", utilisation_line(figures));
   line(samples.empty() ? "a million samples" : "epoch", epoch_line(figures, samples));
   line("iteration",
        fmt::format("{} mean, {} p50, {} p99", seconds_shown(figures.iteration_mean_s),
@@ -154,8 +171,8 @@ std::string full_report(const Result& result) {
   return text + workers_table(result);
 }
 
-std::string results_csv(const std::vector<Result>& results,
-                        const std::vector<std::string>& options) {
+std::string results_csv(const std::vector<Result>& results, const std::vector<std::string>& options,
+                        const std::vector<std::vector<WrittenOption>>& missing) {
   std::string text;
   for (const std::string& option : options)
     text += option + ",";
@@ -164,15 +181,19 @@ std::string results_csv(const std::vector<Result>& results,
     if (figure.is_number())
       text += "," + figure.name;
   text += "\n";
-  for (const Result& result : results) {
+  const auto add = [&](const Result& cell, bool is_there) {
     for (const std::string& option : options)
-      text += csv_field(result.option(option)) + ",";
-    text += result.provenance.fidelity;
+      text += csv_field(cell.option(option)) + ",";
+    text += is_there ? cell.provenance.fidelity : "";
     for (const Figure& figure : figure_rows())
       if (figure.is_number())
-        text += fmt::format(",{}", figure_text(figure, result));
+        text += fmt::format(",{}", is_there ? figure_text(figure, cell) : "");
     text += "\n";
-  }
+  };
+  for (const Result& result : results)
+    add(result, true);
+  for (const std::vector<WrittenOption>& cell : missing)
+    add({.options = cell}, false);
   return text;
 }
 

@@ -14,8 +14,9 @@ std::string comparison_table(const std::vector<Result>& results,
 // The report of one cell has all its figures.
 std::string full_report(const Result& result);
 // A line per cell with all of these options, then all figures that are numbers; empty where a cell
-// has none. So the columns are the same for all results.
-std::string results_csv(const std::vector<Result>& results,
-                        const std::vector<std::string>& options);
+// has none. So the columns are the same for all results. Cells that are missing come last, with
+// their options alone.
+std::string results_csv(const std::vector<Result>& results, const std::vector<std::string>& options,
+                        const std::vector<std::vector<WrittenOption>>& missing = {});
 
 }  // namespace syncline

@@ -47,6 +47,23 @@ std::string memory_shown(const Result& result) {
              : "-";
 }
 
+bool recomputes(const Result& result) {
+  return result.figures.recomputed > 0;
+}
+bool has_tokens(const Result& result) {
+  return result.figures.tokens_per_s.has_value();
+}
+bool has_peak(const Result& result) {
+  return result.figures.mfu.has_value();
+}
+bool recomputes_at_peak(const Result& result) {
+  return recomputes(result) && result.figures.hfu.has_value();
+}
+
+std::string tokens_shown(const Result& result) {
+  return has_tokens(result) ? count_shown(*result.figures.tokens_per_s) : "-";
+}
+
 bool sends_in_node(const Result& result) {
   return result.figures.bytes_sent_in_node > 0;
 }
@@ -118,6 +135,28 @@ const std::vector<Figure> all_rows{
         "and by chance with jitter. It is a result; the option efficiency is the part of a host's "
         "peak that a model reaches.",
         {.titles = {"scaling", "scaling efficiency"}}),
+    row("recomputed", &Figures::recomputed, Unit::share, column | mean,
+        "the part of an iteration in which backward computes again what forward had computed",
+        "It is a part of compute, and scaling counts it as lost: one worker alone does not do it. "
+        "The option recompute decides it.",
+        {.matters = recomputes}),
+    row("tokens_per_s", &Figures::tokens_per_s, Unit::number, column,
+        "tokens of the samples whose gradients were applied, per simulated second",
+        "It is throughput times the tokens of a sample; null where the model's file has none.",
+        {.titles = {"tokens/s"},
+         .allowed = any_count.or_null(),
+         .shown = tokens_shown,
+         .matters = has_tokens}),
+    row("mfu", &Figures::mfu, Unit::share, column,
+        "model FLOP utilisation: the model's operations per second over the devices' peak",
+        "It counts forward once and backward twice of the samples that throughput counts, and no "
+        "recompute (PaLM, Chowdhery et al. 2022, appendix B); the peak is that of "
+        "platforms/devices.csv for the precision, and null is where it is not known.",
+        {.titles = {"MFU"}, .allowed = any_count.or_null(), .matters = has_peak}),
+    row("hfu", &Figures::hfu, Unit::share, column,
+        "hardware FLOP utilisation: as mfu, with what recompute computes again",
+        "Without recompute it is mfu.",
+        {.titles = {"HFU"}, .allowed = any_count.or_null(), .matters = recomputes_at_peak}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,
         "the training objective at the end: over all training data, with what the problem adds",
         "Only cells with the option learn have it; it is null after a divergence.",

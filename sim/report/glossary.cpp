@@ -70,9 +70,10 @@ const std::vector<GlossaryWord>& glossary() {
        "An option is what you give, a result what a simulation finds",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
       {"MFU",
-       "model flop utilisation: the part of a device's peak that forward and backward reach: the "
-       "option `efficiency`, without what `recompute` adds",
-       "But with `precision = fp32` the peak is that of platforms/devices.csv",
+       "model flop utilisation: the part of the devices' peak that forward and backward reach, "
+       "without what `recompute` adds (with it: HFU). Of one worker alone it is the option "
+       "`efficiency`",
+       "The peak is that of platforms/devices.csv for the precision",
        "run --platform two-hosts --model resnet20 --efficiency 0.4"},
       {"memory",
        "what training keeps on a device at least: parameters, gradients, the optimizer's states, "

@@ -15,16 +15,23 @@ std::vector<Interval> merged(std::vector<Interval> intervals) {
   return all;
 }
 
-double overlap_s(const std::vector<Interval>& of, const std::vector<Interval>& others) {
-  double sum = 0;
+std::vector<Interval> common(const std::vector<Interval>& of, const std::vector<Interval>& others) {
+  std::vector<Interval> all;
   std::size_t first = 0;
   for (const Interval& one : of) {  // in order of time
     while (first < others.size() && others[first].end_s <= one.start_s)
       ++first;
     for (std::size_t i = first; i < others.size() && others[i].start_s < one.end_s; ++i)
-      sum += one.part *
-             (std::min(one.end_s, others[i].end_s) - std::max(one.start_s, others[i].start_s));
+      all.push_back({std::max(one.start_s, others[i].start_s), std::min(one.end_s, others[i].end_s),
+                     one.part});
   }
+  return all;
+}
+
+double overlap_s(const std::vector<Interval>& of, const std::vector<Interval>& others) {
+  double sum = 0;
+  for (const Interval& one : common(of, others))
+    sum += one.part * (one.end_s - one.start_s);
   return sum;
 }
 

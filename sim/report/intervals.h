@@ -19,8 +19,11 @@ struct Interval {
 // In order, without overlap.
 std::vector<Interval> merged(std::vector<Interval> intervals);
 
-// Seconds that count of `of`, which are in order, in which one of `others` was active, which are
-// disjoint, too.
+// The parts of `of`, which are in order, in which one of `others` was active, which are disjoint,
+// too.
+std::vector<Interval> common(const std::vector<Interval>& of, const std::vector<Interval>& others);
+
+// Seconds that count of `of` in which one of `others` was active: of what they have in common.
 double overlap_s(const std::vector<Interval>& of, const std::vector<Interval>& others);
 
 // When the bytes of a row move: a row of a communication stream goes on while others are waited for

@@ -164,8 +164,8 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
 
 // Adds how long an iteration is: the seconds of the window that all workers together have for each
 // iteration that counts in it, as throughput counts them; and what these seconds go into.
-void add_iterations(const std::vector<SpentSeconds>& spent, const MeasuredWindow& measured,
-                    Figures& figures) {
+void add_iterations(const std::vector<WorkerRows>& workers, const std::vector<SpentSeconds>& spent,
+                    const MeasuredWindow& measured, Figures& figures) {
   const double iterations = measured.iterations();
   figures.iteration_mean_s = static_cast<double>(spent.size()) * measured.seconds() / iterations;
   for (const SpentSeconds& worker : spent) {
@@ -174,6 +174,8 @@ void add_iterations(const std::vector<SpentSeconds>& spent, const MeasuredWindow
     figures.exposed_communication_s += worker.exposed_s / iterations;
     figures.waiting_s += worker.waiting_s / iterations;
   }
+  for (const WorkerRows& worker : workers)
+    figures.recomputed += worker.again_s / iterations / figures.iteration_mean_s;
 }
 
 // Of single iterations, from forward to step.
@@ -270,7 +272,7 @@ Figures figures_of(const Trace& trace, int batch) {
   figures.simulated_s = trace.end_s;
   figures.flows = static_cast<std::int64_t>(trace.flows);
   figures.updates = updates_in(trace);
-  add_iterations(spent, measured, figures);
+  add_iterations(workers, spent, measured, figures);
   add_percentiles(workers, measured, figures);
   add_window(trace, progress, measured, batch, figures);
   add_workers(trace, workers, spent, figures);

@@ -10,7 +10,9 @@
 
 #include "sim/report/readable.h"
 #include "sim/report/stream_lanes.h"
+#include "sim/report/typical.h"
 #include "sim/report/worker_rows.h"
+#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -20,15 +22,6 @@ constexpr std::size_t most_others = 8;
 constexpr std::size_t most_lanes = 16;  // of messages of all servers and nodes
 constexpr std::size_t most_slices = 1500;
 constexpr double visible_part = 1.0 / 2000;
-constexpr double most_iterations = 4;  // of the fastest worker
-
-struct Iteration {
-  double start_s = std::numeric_limits<double>::infinity();
-  double end_s = 0;
-  double computing_s = 0;  // of it
-
-  double seconds() const { return end_s - start_s; }
-};
 
 bool computes(const Trace& trace, const Row& row) {
   return row.rank < trace.workers && row.stream == Stream::compute && row.iteration >= 0;
@@ -45,39 +38,6 @@ std::vector<int> numbers_in_the_middle(const Trace& trace) {
   if (trace.in_step && !numbers.empty())
     numbers.assign(numbers.size(), numbers.front());
   return numbers;
-}
-
-// The iterations are by worker.
-std::vector<Iteration> iterations_in_the_middle(const Trace& trace) {
-  const std::vector<int> numbers = numbers_in_the_middle(trace);
-  std::vector<Iteration> iterations(numbers.size());
-  for (const Row& row : trace.rows)
-    if (computes(trace, row) && row.iteration == numbers[static_cast<std::size_t>(row.rank)]) {
-      Iteration& iteration = iterations[static_cast<std::size_t>(row.rank)];
-      iteration.start_s = std::min(iteration.start_s, row.start_s);
-      iteration.end_s = std::max(iteration.end_s, row.end_s);
-      iteration.computing_s += row.verb == "wait" ? 0 : row.end_s - row.start_s;
-    }
-  return iterations;
-}
-
-// Whoever computes longest is who others wait for.
-std::vector<int> shown_workers(const std::vector<Iteration>& iterations) {
-  std::vector<int> all;
-  for (std::size_t worker = 0; worker < iterations.size(); ++worker)
-    all.push_back(static_cast<int>(worker));
-  std::vector<int> shown = spread(all, most_workers);
-  if (shown.empty())
-    return shown;
-  const auto computing_s = [&](int worker) {
-    return iterations[static_cast<std::size_t>(worker)].computing_s;
-  };
-  const int slowest = *std::ranges::max_element(all, {}, computing_s);
-  const auto near =
-      std::ranges::min_element(shown, {}, [&](int worker) { return std::abs(worker - slowest); });
-  if (computing_s(slowest) > computing_s(*near) * (1 + 1e-6))
-    *near = slowest;
-  return shown;
 }
 
 // Servers with something to show between these times, and the nodes of these workers.
@@ -262,15 +222,13 @@ int iteration_in_the_middle(const Trace& trace) {
 }
 
 Timeline timeline_of(const Trace& trace) {
-  const std::vector<Iteration> iterations = iterations_in_the_middle(trace);
-  const std::vector<int> workers = shown_workers(iterations);
-  if (workers.empty())
+  if (trace.workers == 0 || trace.rows.empty())
     return {};
-  const auto of = [&](int worker) { return iterations[static_cast<std::size_t>(worker)]; };
-  const auto seconds = [&](int worker) { return of(worker).seconds(); };
-  const auto [shortest, longest] = std::ranges::minmax_element(workers, {}, seconds);
-  Timeline timeline{.from_s = of(*longest).start_s, .to_s = of(*longest).end_s, .tracks = {}};
-  timeline.to_s = std::min(timeline.to_s, timeline.from_s + most_iterations * seconds(*shortest));
+  const std::vector<Progress> progress = progress_of(trace);
+  const std::vector<WorkerRows> rows = by_worker(trace, MeasuredWindow(trace, progress), progress);
+  const Typical typical = typical_of(trace, rows, most_workers);
+  const std::vector<int>& workers = typical.workers;
+  Timeline timeline{.from_s = typical.from_s, .to_s = typical.to_s, .tracks = {}};
 
   std::vector<int> ranks = workers;
   const std::vector<int> others = shown_others(trace, timeline.from_s, timeline.to_s, workers);
@@ -298,7 +256,6 @@ Timeline timeline_of(const Trace& trace) {
         streams[{shown - ranks.begin(), row.stream, row.stage}].push_back(std::move(slice));
     }
   }
-  const std::vector<BesideComputing> beside = beside_computing(trace);
   const std::size_t lanes_of_each =
       std::max<std::size_t>(2, most_lanes / std::max<std::size_t>(1, others.size()));
   for (auto& [key, slices] : streams) {
@@ -308,7 +265,7 @@ Timeline timeline_of(const Trace& trace) {
     if (rank < trace.workers && stream == Stream::compute) {
       fill(lanes.front(), "wait", timeline.from_s, timeline.to_s);
       // As the report counts these seconds.
-      const BesideComputing& of_worker = beside[static_cast<std::size_t>(rank)];
+      const BesideComputing& of_worker = rows[static_cast<std::size_t>(rank)].beside;
       name_waiting(lanes.front(), of_worker.compression, "compress");
       name_waiting(lanes.front(), of_worker.moving, "exposed");
     }

@@ -1,4 +1,4 @@
-// One iteration as a picture: who did what when. A pure function of the trace, small enough to be
+// An iteration as a picture: who did what when. A pure function of the trace, small enough to be
 // kept with each result.
 #pragma once
 
@@ -7,10 +7,9 @@
 
 namespace syncline {
 
-// An iteration in the middle of the window: of up to eight workers spread over all, the one that
-// computes longest among them, and of up to eight servers and nodes. Where not all wait for all it
-// is the longest iteration of these workers at that time, but at most four times the shortest. The
-// compute track of a worker that stands still has a slice `wait`.
+// A stretch of the window whose time goes where that of the whole window goes, of one iteration or
+// of a few, of up to eight workers, among them the slowest (typical.h), and of up to eight servers
+// and nodes. The compute track of a worker that stands still has a slice `wait`.
 //
 // Slices that are too short to be seen are merged: slices of one verb below 1/2000 of the iteration
 // and, until 1,500 slices are left, whatever is short, as `several`. So are messages that overlap,

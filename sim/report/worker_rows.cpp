@@ -22,6 +22,16 @@ int worker_of(const Trace& trace, const Row& row) {
   return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
+// The part of a row of computation that computes forward once more.
+double again_in(const Trace& trace, const Row& row) {
+  const auto bucket = static_cast<std::size_t>(row.bucket);
+  if (row.verb == "accumulate")
+    return trace.again_in_accumulate;
+  return row.verb == "backward" && row.bucket >= 0 && bucket < trace.again_in_backward.size()
+             ? trace.again_in_backward[bucket]
+             : 0;
+}
+
 bool is_on_compute_stream(const Trace& trace, const Row& row) {
   return row.rank < trace.workers && row.stream == Stream::compute;
 }
@@ -39,67 +49,7 @@ void add_moving_of_nodes(const Trace& trace, std::vector<BesideComputing>& worke
   }
 }
 
-// Adds what a compute stream does in the times that count, row by row in the order of time, and
-// what it leaves in between.
-class ComputeStream {
- public:
-  ComputeStream(WorkerRows& worker, std::vector<CountedTime> times, bool in_step)
-      : worker_(worker), times_(std::move(times)), in_step_(in_step) {}
-
-  void add(const Row& row) {
-    if (row.iteration >= 0)
-      add_iteration(row);
-    if (row.verb == "wait")
-      return;
-    add_counted(until_s_, row.start_s, worker_.blocked);
-    until_s_ = std::max(until_s_, row.end_s);
-    std::vector<Interval> counted;
-    const double seconds = add_counted(row.start_s, row.end_s, counted);
-    if (is_compression(row)) {
-      worker_.compress_s += seconds;
-      return;
-    }
-    worker_.compute_s += seconds;
-    worker_.all_compute_s += row.end_s - row.start_s;
-    worker_.computing.insert(worker_.computing.end(), counted.begin(), counted.end());
-  }
-  // Nothing follows.
-  void end() {
-    if (!times_.empty())
-      add_counted(until_s_, times_.back().to_s, worker_.blocked);
-  }
-
- private:
-  void add_iteration(const Row& row) {
-    std::vector<Interval>& iterations = worker_.iterations;
-    if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
-      iterations.push_back({row.start_s, row.end_s});
-    else if (row.verb == "step" && !iterations.empty())
-      iterations.back().end_s = row.end_s;
-    else if (row.verb == "wait" && in_step_ && !iterations.empty())
-      iterations.back().end_s = row.end_s;  // maybe for parameters that others have stepped
-  }
-  // Adds what counts between these, and answers with its seconds.
-  double add_counted(double start_s, double end_s, std::vector<Interval>& all) const {
-    double seconds = 0;
-    for (const CountedTime& time : times_) {  // few: only the first and the last are cut
-      const Interval one{std::max(start_s, time.from_s), std::min(end_s, time.to_s), time.part};
-      if (one.end_s <= one.start_s)
-        continue;
-      all.push_back(one);
-      seconds += one.part * (one.end_s - one.start_s);
-    }
-    return seconds;
-  }
-
-  WorkerRows& worker_;
-  std::vector<CountedTime> times_;
-  bool in_step_;
-  double until_s_ = 0;  // all before is known
-};
-
-}  // namespace
-
+// By worker.
 std::vector<BesideComputing> beside_computing(const Trace& trace) {
   std::vector<BesideComputing> workers(static_cast<std::size_t>(trace.workers));
   const MovingTimes moving(trace);
@@ -121,12 +71,75 @@ std::vector<BesideComputing> beside_computing(const Trace& trace) {
   return workers;
 }
 
+// Adds what a compute stream does in the times that count, row by row in the order of time, and
+// what it leaves in between.
+class ComputeStream {
+ public:
+  ComputeStream(const Trace& trace, WorkerRows& worker, std::vector<CountedTime> times)
+      : trace_(trace), worker_(worker), times_(std::move(times)) {}
+
+  void add(const Row& row) {
+    if (row.iteration >= 0)
+      add_iteration(row);
+    if (row.verb == "wait")
+      return;
+    add_counted(until_s_, row.start_s, worker_.blocked);
+    until_s_ = std::max(until_s_, row.end_s);
+    std::vector<Interval> counted;
+    const double seconds = add_counted(row.start_s, row.end_s, counted);
+    if (is_compression(row)) {
+      worker_.compress_s += seconds;
+      worker_.compressing.insert(worker_.compressing.end(), counted.begin(), counted.end());
+      return;
+    }
+    worker_.compute_s += seconds;
+    worker_.again_s += seconds * again_in(trace_, row);
+    worker_.all_compute_s += row.end_s - row.start_s;
+    worker_.computing.insert(worker_.computing.end(), counted.begin(), counted.end());
+  }
+  // Nothing follows.
+  void end() {
+    if (!times_.empty())
+      add_counted(until_s_, times_.back().to_s, worker_.blocked);
+  }
+
+ private:
+  void add_iteration(const Row& row) {
+    std::vector<Interval>& iterations = worker_.iterations;
+    if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
+      iterations.push_back({row.start_s, row.end_s});
+    else if (row.verb == "step" && !iterations.empty())
+      iterations.back().end_s = row.end_s;
+    else if (row.verb == "wait" && trace_.in_step && !iterations.empty())
+      iterations.back().end_s = row.end_s;  // maybe for parameters that others have stepped
+  }
+  // Adds what counts between these, and answers with its seconds.
+  double add_counted(double start_s, double end_s, std::vector<Interval>& all) const {
+    double seconds = 0;
+    for (const CountedTime& time : times_) {  // few: only the first and the last are cut
+      const Interval one{std::max(start_s, time.from_s), std::min(end_s, time.to_s), time.part};
+      if (one.end_s <= one.start_s)
+        continue;
+      all.push_back(one);
+      seconds += one.part * (one.end_s - one.start_s);
+    }
+    return seconds;
+  }
+
+  const Trace& trace_;
+  WorkerRows& worker_;
+  std::vector<CountedTime> times_;
+  double until_s_ = 0;  // all before is known
+};
+
+}  // namespace
+
 std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
                                   const std::vector<Progress>& progress) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
   std::vector<ComputeStream> streams;
   for (std::size_t i = 0; i < workers.size(); ++i)
-    streams.emplace_back(workers[i], measured.times_of(progress[i]), trace.in_step);
+    streams.emplace_back(trace, workers[i], measured.times_of(progress[i]));
   for (const Row& row : trace.rows)
     if (is_on_compute_stream(trace, row))
       streams[static_cast<std::size_t>(row.rank)].add(row);

@@ -17,22 +17,21 @@ struct BesideComputing {
 
 // The part of the trace that one worker has.
 struct WorkerRows {
-  std::vector<Interval> iterations;  // from forward to step, or to what it waits for then
-  double counted = 0;                // iterations that count in the window,
-  double window_s = 0;               // and its seconds of the window
-  std::vector<Interval> blocked;     // its compute stream had nothing to do, in the window
-  std::vector<Interval> computing;   // forward, backward and the step, likewise
-  double compute_s = 0;              // the same
-  double compress_s = 0;             // on the compute stream, likewise
-  double all_compute_s = 0;          // of the whole run
+  std::vector<Interval> iterations;   // from forward to step, or to what it waits for then
+  double counted = 0;                 // iterations that count in the window,
+  double window_s = 0;                // and its seconds of the window
+  std::vector<Interval> blocked;      // its compute stream had nothing to do, in the window
+  std::vector<Interval> computing;    // forward, backward and the step, likewise
+  std::vector<Interval> compressing;  // on the compute stream, likewise
+  double compute_s = 0;               // the same
+  double again_s = 0;                 // of these: what backward computes once more
+  double compress_s = 0;              // likewise
+  double all_compute_s = 0;           // of the whole run
   BesideComputing beside;
 };
 
 std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
                                   const std::vector<Progress>& progress);
-
-// By worker.
-std::vector<BesideComputing> beside_computing(const Trace& trace);
 
 // Where a worker's seconds in the window go: they add up to `window_s`.
 struct SpentSeconds {

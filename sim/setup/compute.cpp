@@ -19,9 +19,6 @@ namespace {
 // Beside longer ones, seconds of messages would be lost in rounding.
 constexpr double longest_s = 1e7;
 
-// Backward has two matrix products where forward has one.
-constexpr double passes = 3;
-
 struct MeasuredThroughput {
   double samples_per_s;
   std::string source;
@@ -140,7 +137,7 @@ double samples_at_peak(const Scenario& scenario, const Model& model, const std::
   const double peak = device->peak_flops.at(scenario.arithmetic);
   source += fmt::format("{}{:g} TFLOP/s, the {} peak of {} ({})", source.empty() ? "" : "; ",
                         peak / 1e12, precision, device->name, device->source);
-  return peak * *scenario.efficiency / (passes * model.forward_flop());
+  return peak * *scenario.efficiency / model.training_flop();
 }
 
 // One micro-step of each worker alone. Measured figures contain the optimiser's step.
@@ -210,7 +207,7 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
     return times;
   }
   if (scenario.efficiency)
-    return same_for_all(passes * model.forward_flop() * scenario.batch / *scenario.efficiency,
+    return same_for_all(model.training_flop() * scenario.batch / *scenario.efficiency,
                         "option efficiency, of each host's speed in the platform", true);
   std::string asked = scenario.device;
   if (asked.empty())
@@ -301,6 +298,11 @@ double ComputeTimes::forward_s(int worker, double forward_flop) const {
 
 double ComputeTimes::accumulate_s(int worker) const {
   return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * (micro_steps - 1);
+}
+
+double ComputeTimes::again_in_backward(const Bucket& bucket) const {
+  const double again = again_flop > 0 ? again_part * bucket.again_flop / again_flop : 0;
+  return again > 0 ? again / (backward_part * bucket.forward_flop / model_flop + again) : 0;
 }
 
 double ComputeTimes::backward_s(int worker, const Bucket& bucket) const {

@@ -41,6 +41,8 @@ struct ComputeTimes {
   double before_backward_s(int worker) const { return forward_s(worker) + accumulate_s(worker); }
   double backward_s(int worker, const Bucket& bucket) const;  // of its layers
   double backward_s(int worker) const;
+  // The part of the bucket's backward that computes forward once more.
+  double again_in_backward(const Bucket& bucket) const;
 };
 
 // Throws std::runtime_error that lists the rows that exist, if no source is available; or if the

@@ -106,6 +106,18 @@ const Device* known_device(const std::string& name) {
   return found == known_devices().end() ? nullptr : &*found;
 }
 
+std::optional<double> peak_flops(const Scenario& scenario, const Cluster& cluster) {
+  double all = 0;
+  for (const HostFacts& worker : cluster.workers) {
+    const std::string& name = scenario.device.empty() ? worker.device : scenario.device;
+    const Device* device = name.empty() ? nullptr : known_device(name);
+    if (device == nullptr || !device->peak_flops.contains(scenario.arithmetic))
+      return std::nullopt;
+    all += device->peak_flops.at(scenario.arithmetic);
+  }
+  return all;
+}
+
 DevicePrice price_of_devices(const Scenario& scenario, const Cluster& cluster) {
   DevicePrice price;
   std::set<std::string> seen;

@@ -36,6 +36,10 @@ std::string described(const Device& device);
 // The row of a device, or of a cost table's; null: there is none.
 const Device* known_device(const std::string& name);
 
+// FLOP/s of all workers together at the peaks of their devices for the scenario's arithmetic. None
+// where one of them is not known.
+std::optional<double> peak_flops(const Scenario& scenario, const Cluster& cluster);
+
 // Of a worker for an hour, in the mean, with sellers and dates: "a100 1.99 USD/h (...)". Throws
 // std::runtime_error for a device without a price.
 struct DevicePrice {

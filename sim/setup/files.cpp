@@ -21,6 +21,14 @@ std::string data_root() {
                            ") looks for it: build inside the checkout, or use cmake --install");
 }
 
+std::string with_shipped(const std::string& path) {
+  std::error_code error;
+  if (!path.starts_with("experiments/") || fs::exists(path, error))
+    return path;
+  const fs::path shipped = fs::path(data_root()) / path;
+  return fs::exists(shipped, error) ? shipped.string() : path;
+}
+
 std::vector<std::string> names_in(const std::string& folder, const std::string& extension) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(data_root()) / folder))

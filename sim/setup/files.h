@@ -12,6 +12,10 @@ namespace syncline {
 // Throws std::runtime_error if the program cannot find its data.
 std::string data_root();
 
+// A path as it is written, or what came with the program, where it begins with experiments/ and is
+// not there: what help and the README name works from anywhere, and installed.
+std::string with_shipped(const std::string& path);
+
 // `value` as a path, from the working directory or from `relative_to` (the folder of the
 // configuration file that has it); or as the stem of a file in `folder` of data_root(). Throws
 // std::runtime_error that lists the names that exist.

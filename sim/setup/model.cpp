@@ -208,6 +208,13 @@ double Model::again_flop() const {
   return sum_of(layers, &Layer::again_flop);
 }
 
+std::optional<double> Model::tokens() const {
+  const std::string begin = "sequence of ", end = " tokens";
+  if (!sample.starts_with(begin) || sample.find(end) == std::string::npos)
+    return std::nullopt;
+  return number_in(sample.substr(begin.size(), sample.find(end) - begin.size()));
+}
+
 bool Model::keeps_no_scores() const {
   return sum_of(layers, &Layer::activation_bytes) > 0 &&
          sum_of(layers, &Layer::attention_bytes) == 0;

@@ -43,6 +43,10 @@ struct Model {
   double forward_flop() const;  // per sample
   double attention_flop() const;
   double again_flop() const;
+  // Per sample, of forward and backward, which has two matrix products where forward has one.
+  double training_flop() const { return 3 * forward_flop(); }
+  // How many a sample is; none where it is no sequence of tokens.
+  std::optional<double> tokens() const;
   // Its activations are known, and attention's scores are none of them, as with FlashAttention.
   bool keeps_no_scores() const;
 };

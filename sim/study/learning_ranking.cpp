@@ -1,12 +1,15 @@
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <iterator>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
+#include "sim/report/runs.h"
 #include "sim/study/pooled.h"
 #include "sim/study/ranking_sentences.h"
 #include "sim/study/study.h"
+#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -25,14 +28,47 @@ std::string end_shown(const Result& result, bool with_samples, const std::string
          (basis.empty() ? "" : "; " + basis) + ")";
 }
 
-// Whether it may have met its target by then, between two points of its curve.
-bool may_have_met_by(const Result& result, double seconds) {
-  const double target_s = *result.figures.target_s;
+// The last point of the curve at which it had not met its target: it may have met it any time
+// after.
+double missed_until(const Result& result) {
   double before_s = 0;
   for (const CurvePoint& point : result.learned->curve)
-    if (point.seconds < target_s)
+    if (point.seconds < *result.figures.target_s)
       before_s = point.seconds;
-  return before_s < seconds;
+  return before_s;
+}
+
+using LearnedFigure = std::optional<double> Figures::*;
+
+// Half the 95 % interval of what several seeds came to, as a part of it. Where one of them missed
+// it, nobody knows how late that is; of one seed, 0.
+double spread_of_seeds(const Result& result, LearnedFigure figure) {
+  std::vector<double> values;
+  for (const Result& cell : result.repetitions)
+    if (const auto value = cell.figures.*figure)
+      values.push_back(*value);
+  if (values.size() < result.repetitions.size())
+    return HUGE_VAL;
+  return values.size() < 2 || mean_of(values) == 0 ? 0 : std::abs(interval_of_runs(values, 0));
+}
+
+// Whether the second is no better than the first, which has less of it: as of throughput, their
+// intervals overlap and the numbers are near. Seconds are known as throughput is, and no better
+// than the curve has points.
+bool learned_alike(const Results& results, const RankedCell& first, const RankedCell& second,
+                   LearnedFigure figure) {
+  const auto value = [&](const RankedCell& cell) { return results[cell.result].figures.*figure; };
+  if (!value(first) || !value(second) || value(first) == value(second))
+    return value(first) == value(second);
+  const auto half_width = [&](const RankedCell& cell) {
+    const double part = figure == &Figures::target_s ? cell.uncertainty() : smallest_lead / 2;
+    return std::abs(*value(cell)) * std::max(part, spread_of_seeds(results[cell.result], figure));
+  };
+  double least = *value(second) - half_width(second);
+  if (figure == &Figures::target_s)
+    least = std::min(least, missed_until(results[second.result]));
+  return least <= *value(first) + half_width(first) &&
+         *value(second) - *value(first) <= near_numbers * std::abs(*value(second));
 }
 
 // "bsp, asp and 3 more".
@@ -71,13 +107,22 @@ Outcome outcome_of(const Results& results, const CompetingCells& contest) {
       outcome.target = "its target";
     if (result.figures.target_s)
       ++outcome.reached;
-    // If two reach the target at one moment, neither was first, whatever their loss.
-    const Figures& best = results[outcome.order.front()->result].figures;
-    const auto figure = best.target_s ? &Figures::target_s : &Figures::loss;
-    if (result.figures.*figure == best.*figure)
-      ++outcome.first;
   }
+  // Of two that reach the target at times that tie neither was first, whatever their loss.
+  const LearnedFigure figure = outcome.reached > 0 ? &Figures::target_s : &Figures::loss;
+  const auto behind = std::ranges::find_if_not(outcome.order, [&](const RankedCell* cell) {
+    return learned_alike(results, *outcome.order.front(), *cell, figure);
+  });
+  outcome.first = static_cast<std::size_t>(behind - outcome.order.begin());
   return outcome;
+}
+
+// "2.1 s"; of several that tie "2.43 s to 2.44 s, less than 0.5 % apart".
+std::string times_shown(const Result& first, const Result& last) {
+  const std::string least = target_shown(first), most = target_shown(last);
+  return least == most ? least
+                       : least + " to " + most + ", " +
+                             how_near(*first.figures.target_s, *last.figures.target_s);
 }
 
 // "reached accuracy 0.95 first: bsp, 2.1 s against 3.4 s of asp; 1 did not reach it".
@@ -85,33 +130,47 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
   const Choices& order = outcome.order;
   const auto of = [&](std::size_t place) -> const Result& { return results[order[place]->result]; };
   const std::string winners = choices_shown(outcome.winners());
+  const bool level = outcome.first > 1;
   std::vector<const Result*> competing;
   for (const RankedCell* cell : order)
     competing.push_back(&results[cell->result]);
+  const auto basis = [&](const std::string& figure) {
+    return level && seeds_of(of(0)) > 1 ? medians_shown(of(0))
+                                        : basis_of(competing, figure, learned_before);
+  };
   if (!outcome.target.empty() && outcome.reached > 0) {
     const std::size_t missed = order.size() - outcome.reached;
     std::string others;
     if (outcome.first < outcome.reached) {
       const Result& next = of(outcome.first);
       others = " against " + target_shown(next) + " of " + order[outcome.first]->choice;
-      if (may_have_met_by(next, *of(0).figures.target_s))
+      if (missed_until(next) < *of(0).figures.target_s)
         others += " (a smaller evaluate-every may say otherwise)";
     }
-    return "reached " + outcome.target + " first: " + winners + ", " + target_shown(of(0)) +
-           in_brackets(basis_of(competing, "target_s", learned_before)) + others +
+    return "reached " + outcome.target + " first: " + winners + (level ? " tie at " : ", ") +
+           times_shown(of(0), of(outcome.first - 1)) + in_brackets(basis("target_s")) + others +
            (missed > 0 ? "; " + std::to_string(missed) + " did not reach it" : "");
   }
-  const std::string least = outcome.first > 1
-                                ? choices_shown(outcome.winners()) + " end with one loss, "
-                                : winners + " ends with the least loss, ";
+  const std::string least =
+      winners + (level ? " tie with the least loss, " : " ends with the least loss, ");
   const std::size_t last = order.size() - 1;
   const bool unequal =
       last_of_curve(of(0), &CurvePoint::samples) != last_of_curve(of(last), &CurvePoint::samples);
   return (outcome.target.empty() ? "" : "none reached " + outcome.target + ": ") + least +
-         end_shown(of(0), unequal, basis_of(competing, "loss", learned_before)) +
+         end_shown(of(0), unequal, basis("loss")) +
          (outcome.first < order.size()
               ? "; " + order.back()->choice + " with the most, " + end_shown(of(last), unequal, "")
               : "");
+}
+
+// How many others were as good as this cell, if it was the first of its contest.
+std::size_t others_level_with(const Results& results, const std::vector<CompetingCells>& contests,
+                              std::size_t result) {
+  for (const CompetingCells& contest : contests)
+    if (const Outcome outcome = outcome_of(results, contest);
+        !outcome.order.empty() && outcome.order.front()->result == result)
+      return outcome.first - 1;
+  return 0;
 }
 
 std::string setting_said(const CompetingCells& contest) {
@@ -172,10 +231,13 @@ Ranking with_learning(const Results& results, RankPlaces by_throughput) {
                          [&](const RankedCell& cell) { return results[cell.result].diverged(); });
   const bool targets = std::ranges::any_of(
       results, [](const Result& result) { return target_in(result).has_value(); });
-  if (targets)
+  if (targets) {
     std::ranges::stable_sort(ranking.cells, [&](const RankedCell& a, const RankedCell& b) {
       return learned_before(results[a.result], results[b.result]);
     });
+    for (RankedCell& cell : ranking.cells)
+      cell.level_with = others_level_with(results, ranking.contests, cell.result);
+  }
 
   std::string learned = learned_sentence(results, ranking);
   if (lost > 0 && results.size() > 1)

@@ -29,15 +29,10 @@ bool never_competes(const std::string& option) {
          role_of(option) != Role::purchase;
 }
 
-// A second program comes within half a percent of a run: a lead below that is none, however well
-// each throughput is known.
-constexpr double nearly_equal = smallest_lead / 2;
-constexpr double near_numbers = 0.05;  // parts of the larger one: what differs by more never ties
-
 double half_width_of(const Figures& figures) {
   const double halves = std::abs(figures.halves_differ);
   const double interval = figures.throughput_interval.value_or(halves);
-  return std::max(interval, nearly_equal) * figures.throughput_samples_per_s;
+  return std::max(interval, smallest_lead / 2) * figures.throughput_samples_per_s;
 }
 
 double error_of_fidelity(const Result& result) {
@@ -168,6 +163,7 @@ std::vector<CompetingCells> contests_of(const Results& results, const Places& pl
     std::ranges::stable_sort(contest.cells, ranks_before);
     widen_flows(results, contest);
     contest.tied = tied_in(contest);
+    contest.cells.front().level_with = std::max<std::size_t>(contest.tied, 1) - 1;
   }
   return contests;
 }
@@ -234,10 +230,17 @@ bool ties(const RankedCell& slower, const RankedCell& faster) {
          slower.samples_per_s >= (1 - near_numbers) * faster.samples_per_s;
 }
 
-Ranking rank(const Results& results) {
-  return std::ranges::any_of(results, &Result::learns)
-             ? with_learning(results, ranked_by_throughput)
-             : ranked_by_throughput(results, all_places(results));
+Ranking rank(const Results& results, const std::string& without) {
+  Ranking ranking = std::ranges::any_of(results, &Result::learns)
+                        ? with_learning(results, ranked_by_throughput)
+                        : ranked_by_throughput(results, all_places(results));
+  if (without.empty())
+    return ranking;
+  if (ranking.sentences.empty())
+    ranking.sentences.push_back("Without " + without + ".");
+  else
+    ranking.sentences.front().insert(0, "Without " + without + ": ");
+  return ranking;
 }
 
 }  // namespace syncline

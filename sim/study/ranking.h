@@ -12,8 +12,10 @@
 
 namespace syncline {
 
-// What is ahead by less than this ties, as a part of throughput.
+// What is ahead by less than this ties, as a part of throughput or of the seconds to a target: a
+// second program comes within half a percent of a run, however well each figure is known.
 constexpr double smallest_lead = 0.005;
+constexpr double near_numbers = 0.05;  // parts of the larger one: what differs by more never ties
 
 struct RankedCell {
   std::size_t result = 0;  // which of the results
@@ -25,6 +27,10 @@ struct RankedCell {
   bool fits = true;                  // into memory, as far as that is known
   // Whether it can win: it fits, and its throughput is steady, so that it is known which it is.
   bool is_candidate = true;
+  std::size_t level_with = 0;  // of the first of a contest: how many others are as good
+
+  // Half of the interval, as a part of throughput.
+  double uncertainty() const { return half_width / samples_per_s; }
 };
 
 // Cells among which one may choose: they differ in schedule, exchange, compressor and the like, and
@@ -50,7 +56,8 @@ struct Ranking {
   std::vector<std::string> sentences;  // at most four; none where there is nothing to compare
 };
 
-Ranking rank(const std::vector<Result>& results);
+// `without` says which cells are missing (missing.h): a verdict is of the others.
+Ranking rank(const std::vector<Result>& results, const std::string& without = "");
 
 // Whether the second has no lead over the first: their intervals overlap, and the numbers are near.
 bool ties(const RankedCell& slower, const RankedCell& faster);

@@ -76,15 +76,11 @@ std::string won(const Results& results, const CompetingCells& contest) {
     text = first.choice + " is the fastest: " + count_shown(first.samples_per_s) + " samples/s" +
            basis_note(results, contest) + stale_note(results, first);
   else
-    text =
-        few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
-        " samples/s, " +
-        (first.samples_per_s <= contest.cells[contest.tied - 1].samples_per_s * (1 + smallest_lead)
-             ? "less than 0.5 % apart"
-             : "within their intervals") +
-        (seeds_of(results[first.result]) > 1
-             ? fmt::format(" (medians of {} seeds)", seeds_of(results[first.result]))
-             : basis_note(results, contest));
+    text = few(choices_of(contest, contest.tied)) + " tie at " + range_shown(contest) +
+           " samples/s, " +
+           how_near(contest.cells[contest.tied - 1].samples_per_s, first.samples_per_s) +
+           (seeds_of(results[first.result]) > 1 ? in_brackets(medians_shown(results[first.result]))
+                                                : basis_note(results, contest));
   if (contest.tied < contest.candidates()) {
     const RankedCell& next = contest.cells[contest.tied];
     text += ", " + times(first.samples_per_s / next.samples_per_s) + " the next, " + next.choice +
@@ -204,12 +200,15 @@ std::string scaled(const Results& results, const CompetingCells& contest) {
     return won(results, contest) + ".";
   const RankedCell& first = contest.cells.front();
   const RankedCell& last = contest.cells[contest.candidates() - 1];
-  const double efficiency = results[first.result].figures.scaling_efficiency;
+  const Figures& figures = results[first.result].figures;
   return first.choice + ": " + count_shown(first.samples_per_s) + " samples/s" +
          (contest.candidates() == 1
               ? ""
               : ", " + times(first.samples_per_s / last.samples_per_s) + " " + last.choice) +
-         fmt::format(", at a scaling efficiency of {:.0f} %{}{}.", 100 * efficiency,
+         fmt::format(", at a scaling efficiency of {}{}{}{}.", percent(figures.scaling_efficiency),
+                     figures.recomputed > 0 ? fmt::format(" ({} of the time computes again)",
+                                                          percent(figures.recomputed))
+                                            : "",
                      left_out.empty() ? "" : "; ", left_out);
 }
 
@@ -323,6 +322,14 @@ std::string epoch_sentence(const Results& results, const Ranking& ranking) {
     return text + ", and nothing is cheaper." + prices_of(results, ranking);
   return text + "; the cheapest is " + whom(cheapest) + ": " + cost_shown(priced(cheapest)) +
          " in " + duration_shown(cheapest.epoch_s) + "." + prices_of(results, ranking);
+}
+
+std::string how_near(double less, double more) {
+  return more <= less * (1 + smallest_lead) ? "less than 0.5 % apart" : "within their intervals";
+}
+
+std::string medians_shown(const Result& result) {
+  return fmt::format("medians of {} seeds", seeds_of(result));
 }
 
 std::string in_brackets(const std::string& text) {

@@ -46,6 +46,12 @@ bool may_be_as_fast(const RankedCell& slower, const RankedCell& faster);
 std::string basis_of(const std::vector<const Result*>& competing, const std::string& figure,
                      bool (*before)(const Result&, const Result&));
 
+// "less than 0.5 % apart", or "within their intervals": of numbers that tie.
+std::string how_near(double less, double more);
+
+// "medians of 5 seeds".
+std::string medians_shown(const Result& result);
+
 // " (text)"; empty where there is none.
 std::string in_brackets(const std::string& text);
 

@@ -26,12 +26,6 @@ namespace fs = std::filesystem;
   throw std::runtime_error("--out " + brief_path(path) + ": " + reason);
 }
 
-// How results.csv begins (sim/page/tables.h): its rest may be cut.
-std::string begin_of_results() {
-  const std::vector<std::string> columns = option_names();
-  return columns[0] + "," + columns[1] + "," + columns[2] + ",";
-}
-
 // A result's JSON, of any schema: these words, with nothing but blanks and a number before them.
 bool begins_a_result(std::string_view text) {
   for (const char* word : {"{", "\"schema\"", ":", ",", "\"tool\"", ":", "\"syncline "}) {
@@ -60,6 +54,11 @@ bool is_ours(const std::string& name, const std::string& begin) {
 }
 
 }  // namespace
+
+std::string begin_of_results() {
+  const std::vector<std::string> columns = option_names();
+  return columns[0] + "," + columns[1] + "," + columns[2] + ",";
+}
 
 std::optional<std::string> begin_of(const fs::path& path) {
   std::string begin(8192, '\0');

@@ -15,6 +15,9 @@ void remove_if_ours(const std::filesystem::path& path);
 // The first bytes of a file, 8192 at most; none if it cannot be read.
 std::optional<std::string> begin_of(const std::filesystem::path& path);
 
+// How results.csv begins (sim/page/tables.h): its rest may be cut.
+std::string begin_of_results();
+
 // Folders that were made for a run, and go with it if they stay empty.
 class MadeFolders {
  public:

@@ -16,6 +16,7 @@
 #include "sim/study/charts.h"
 #include "sim/window.h"
 #include "tests/laws/awkward.h"
+#include "tests/laws/moments.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
@@ -197,77 +198,6 @@ void expect_same_in_bars_and_table(const DrawnCell& cell) {
   EXPECT_NE(table.find(" " + seconds_shown(figures.iteration_mean_s)), std::string::npos) << table;
 }
 
-// Seconds of a stretch of time by what a worker does: counted along the ends of all its rows.
-struct Spent {
-  double computes_s = 0;
-  double compresses_s = 0;
-  double exposed_s = 0;
-  double waits_s = 0;
-};
-
-enum Doing { computing, compressing, compressing_beside, moving, pausing };
-
-class Moments {
- public:
-  Moments(const Trace& trace, int worker) {
-    const int node_aggregator =
-        trace.workers + trace.servers + trace.node_of.at(static_cast<std::size_t>(worker));
-    for (const Row& row : trace.rows) {
-      const bool compresses = row.verb == "compress" || row.verb == "decompress";
-      if (row.rank == worker && row.stream == Stream::compute) {
-        if (row.verb != "wait")
-          add(row.start_s, row.end_s, compresses ? compressing : computing);
-      } else if (compresses && row.iteration >= 0 &&
-                 (row.rank == worker ||
-                  trace.on_worker.at(static_cast<std::size_t>(row.rank)) == worker)) {
-        add(row.start_s, row.end_s, compressing_beside);
-      } else if (row.verb != "wait" && !compresses &&
-                 (row.stream == Stream::messages || (row.verb != "sum" && row.verb != "handle")) &&
-                 ((row.rank == worker && row.iteration >= 0) ||
-                  (row.rank == node_aggregator && row.iteration < 0 &&
-                   row.bytes_sent + row.bytes_received > 0))) {
-        add(row.start_s, row.end_s, moving);
-        for (const Pause& pause : trace.pauses)  // of this row, which then does not move
-          if (pause.rank == row.rank && pause.stage == row.stage &&
-              row.stream == Stream::communication)
-            add(std::max(pause.start_s, row.start_s), std::min(pause.end_s, row.end_s), pausing);
-      }
-    }
-    std::ranges::sort(events_);
-  }
-
-  Spent between(double from_s, double to_s) const {
-    Spent spent;
-    std::map<Doing, int> now;
-    for (std::size_t i = 0; i < events_.size() && std::get<0>(events_[i]) < to_s; ++i) {
-      now[std::get<1>(events_[i])] += std::get<2>(events_[i]);
-      const double begins_s = std::max(from_s, std::get<0>(events_[i]));
-      const double ends_s =
-          std::min(to_s, i + 1 < events_.size() ? std::get<0>(events_[i + 1]) : to_s);
-      if (ends_s > begins_s)
-        of(spent, now) += ends_s - begins_s;
-    }
-    return spent;
-  }
-
- private:
-  void add(double start_s, double end_s, Doing doing) {
-    if (end_s <= start_s)
-      return;
-    events_.emplace_back(start_s, doing, 1);
-    events_.emplace_back(end_s, doing, -1);
-  }
-  static double& of(Spent& spent, std::map<Doing, int>& now) {
-    return now[computing] > 0            ? spent.computes_s
-           : now[compressing] > 0        ? spent.compresses_s
-           : now[compressing_beside] > 0 ? spent.compresses_s
-           : now[moving] > now[pausing]  ? spent.exposed_s
-                                         : spent.waits_s;
-  }
-
-  std::vector<std::tuple<double, Doing, int>> events_{{0, pausing, 0}};
-};
-
 // What a worker does in its measured iterations, by their parts in the window: in step between
 // steps, else from one that was applied to the next; without warm-up until all have ended.
 Spent measured_of(const Trace& trace, int worker, const Moments& moments, double warmup) {
@@ -307,7 +237,7 @@ void expect_same_in_timeline(const DrawnCell& cell) {
   const bool own_core = std::ranges::none_of(trace.one_core, [](bool one) { return one; });
   const double iterations = figures.window_iterations * trace.workers;
   const Timeline& timeline = cell.result.timeline;
-  Spent all;
+  Spent all, pictured;
   for (int worker = 0; worker < trace.workers; ++worker) {
     const Moments moments(trace, worker);
     const Spent spent = measured_of(trace, worker, moments, warmup);
@@ -317,6 +247,8 @@ void expect_same_in_timeline(const DrawnCell& cell) {
     all.waits_s += spent.waits_s / iterations;
 
     const Spent shown = moments.between(timeline.from_s, timeline.to_s);
+    pictured.exposed_s += shown.exposed_s;
+    pictured.waits_s += shown.waits_s;
     std::map<std::string, double> drawn;
     for (const Track& track : timeline.tracks)
       if (track.name == trace.rank_names.at(static_cast<std::size_t>(worker)) &&
@@ -334,6 +266,11 @@ void expect_same_in_timeline(const DrawnCell& cell) {
       EXPECT_NEAR(shown.waits_s, spent.waits_s * trace.workers / iterations, rounding);
     }
   }
+  // The stretch is typical: what a bar has is in the picture, too.
+  const double pictured_s = (timeline.to_s - timeline.from_s) * trace.workers;
+  EXPECT_NEAR(pictured.exposed_s / pictured_s,
+              figures.exposed_communication_s / figures.iteration_mean_s, 0.05);
+  EXPECT_NEAR(pictured.waits_s / pictured_s, figures.waiting_s / figures.iteration_mean_s, 0.05);
   if (trace.in_step && trace.profiles_s > 0)
     return;  // its first and last iteration count in part
   const double exact = 1e-6 * figures.iteration_mean_s;
@@ -346,7 +283,7 @@ void expect_same_in_timeline(const DrawnCell& cell) {
 // the overhead of the step that sends it.
 void expect_blue_only_while_bytes_move(const DrawnCell& cell) {
   const Trace& trace = cell.run.trace;
-  const auto drawn = drawn_timeline(cell.result.timeline);
+  const auto drawn = drawn_timeline(cell.result.timeline, cell.result.figures);
   ASSERT_TRUE(drawn);
   const double visible_s = 2e-3 * drawn->seconds;
   const double overhead_s =

@@ -31,7 +31,11 @@ std::string packed(const Trace& trace) {
       << number(trace.window.to_s) << ' ' << trace.window.warm << ' ' << trace.cut_short << ' '
       << number(trace.profiles_s) << ' ' << number(trace.alone_per_s) << ' '
       << trace.rank_names.size() << ' ' << trace.links.size() << ' ' << trace.rows.size() << ' '
-      << trace.messages.size() << ' ' << number(trace.sample_s) << '\n';
+      << trace.messages.size() << ' ' << number(trace.sample_s) << ' '
+      << number(trace.again_in_accumulate) << ' ' << trace.again_in_backward.size();
+  for (const double part : trace.again_in_backward)
+    out << ' ' << number(part);
+  out << '\n';
   for (const std::string& name : trace.rank_names)
     out << name << '\n';
   for (const int worker : trace.on_worker)
@@ -83,10 +87,14 @@ Trace unpacked(const std::string& text) {
   std::size_t links = 0;
   std::size_t rows = 0;
   std::size_t messages = 0;
+  std::size_t buckets = 0;
   in >> trace.workers >> trace.servers >> trace.end_s >> trace.flows >> trace.in_step >>
       trace.round >> trace.window.from_s >> trace.window.to_s >> trace.window.warm >>
       trace.cut_short >> trace.profiles_s >> trace.alone_per_s >> names >> links >> rows >>
-      messages >> trace.sample_s;
+      messages >> trace.sample_s >> trace.again_in_accumulate >> buckets;
+  trace.again_in_backward.resize(buckets);
+  for (double& part : trace.again_in_backward)
+    in >> part;
   in.ignore();
   trace.rank_names.resize(names);
   for (std::string& name : trace.rank_names)

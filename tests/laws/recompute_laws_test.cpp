@@ -85,6 +85,29 @@ TEST(Recompute, MovesNothingAndStepsOnce) {
               off.iteration_s() / full.iteration_s(), precise);  // of what one does without
 }
 
+// Of equal workers that wait for each other: an iteration computes what one alone would, and what
+// it computes again, which is f / (1 + f) of it with f = 1/3 of all of forward, or 600/4000 of
+// that.
+TEST(Recompute, IsThePartThatScalingDoesNotCountAsWork) {
+  for (const char* schedule : {"bsp", "fsdp"})
+    for (const char* accumulation : {"1", "3"})
+      for (const auto& [recompute, more] :
+           {std::pair("off", 0.0), std::pair("selective", 0.05), std::pair("full", 1.0 / 3)}) {
+        const Simulated run = simulated({{"platform", star_platform({.nodes = 3, .nic_Bps = 2e8})},
+                                         {"model", attentive_model()},
+                                         {"schedule", schedule},
+                                         {"bucket-bytes", "0"},
+                                         {"accumulation", accumulation},
+                                         {"recompute", recompute}});
+        const Figures& figures = run.figures;
+        const double computes = figures.compute_s / figures.iteration_mean_s;
+        EXPECT_NEAR(figures.recomputed, computes * more / (1 + more), 1e-9)
+            << schedule << accumulation << recompute;
+        EXPECT_NEAR(figures.scaling_efficiency + figures.recomputed, computes, 1e-9)
+            << schedule << accumulation << recompute;
+      }
+}
+
 // Backward is longer, and hides more: the closed form knows it.
 TEST(Recompute, IsKnownToExplain) {
   for (const char* schedule : {"bsp", "fsdp"})

@@ -69,6 +69,63 @@ TEST(Law18, ATimelineHasTheSecondsOfTheReport) {
   EXPECT_NEAR(wait_s, run.figures.waiting_s, 1e-9);
 }
 
+// Parts of the time of the workers that are drawn.
+struct Shares {
+  double exposed = 0;
+  double waiting = 0;
+};
+
+Shares shares_in(const Timeline& timeline) {
+  Shares shares;
+  double workers = 0;
+  for (const Track& track : timeline.tracks)
+    if (track.kind == "worker" && track.stream == "compute") {
+      shares.exposed += seconds_of(track, {"exposed"});
+      shares.waiting += seconds_of(track, {"wait"});
+      ++workers;
+    }
+  const double all_s = workers * (timeline.to_s - timeline.from_s);
+  return {shares.exposed / all_s, shares.waiting / all_s};
+}
+
+// The picture has what the bars and the table have. A run has chance in it, so that its iterations
+// differ; some schedules average in every fourth one only.
+TEST(Law18, WhatABarHasIsInThePicture) {
+  for (const auto& [name, options] : every_schedule()) {
+    const Simulated run = simulated(options);
+    const Shares shares = shares_in(timeline_of(run.trace));
+    const double iteration_s = run.figures.iteration_mean_s;
+    EXPECT_NEAR(shares.exposed, run.figures.exposed_communication_s / iteration_s, 0.05) << name;
+    EXPECT_NEAR(shares.waiting, run.figures.waiting_s / iteration_s, 0.05) << name;
+  }
+}
+
+// The last of four is half as fast for 0.1 s in every 0.5 s: three wait for it in some iterations,
+// in others nobody does. Once the picture was of the iteration in the middle, whatever it was.
+TEST(Law18, WhoIsSlowNowAndThenIsInThePicture) {
+  for (const char* iterations : {"10", "11", "12", "13", "14"}) {
+    const Simulated run = simulated({{"platform", star_platform({.nodes = 4,
+                                                                 .profile = "0 1\n0.4 0.5\n"
+                                                                            "PERIODICITY 0.5"})},
+                                     {"model", model_of({1'000'000})},
+                                     {"iterations", iterations}});
+    const double waiting = run.figures.waiting_s / run.figures.iteration_mean_s;
+    EXPECT_GT(waiting, 0.05) << iterations;
+    EXPECT_NEAR(shares_in(timeline_of(run.trace)).waiting, waiting, 0.05) << iterations;
+  }
+}
+
+// In a round of twelve iterations workers exchange once: 12 x 0.1 s of computation, and 0.24 s of
+// 160 MB over a ring of four. One iteration alone would have none of it, or most.
+TEST(Law18, ARoundIsInThePicture) {
+  const Simulated run = simulated({{"platform", star_platform({.nodes = 4})},
+                                   {"model", model_of({40'000'000})},
+                                   {"schedule", "local-sgd"},
+                                   {"local-steps", "12"},
+                                   {"iterations", "48"}});
+  EXPECT_NEAR(shares_in(timeline_of(run.trace)).exposed, 0.24 / (1.2 + 0.24), 0.02);
+}
+
 // What a student should see. The slow worker computes for 0.2 s, others for 0.1 s: they stand still
 // for as long as it has more to compute, and all exchange together.
 TEST(Law18, ABarrierIsWaitingForTheSlowWorker) {
@@ -134,6 +191,8 @@ TEST(Law18, EightOfManyWorkersAreShownAndTheSlowestIsAmongThem) {
   for (const Track& track : timeline_of(run.trace).tracks)
     workers.insert(track.name);
   EXPECT_EQ(workers.size(), 8U);
+  // Seven of the eight wait for half of the time, of all 19 of 20.
+  EXPECT_GT(shares_in(timeline_of(run.trace)).waiting, 0.38);
   for (const char* name : {"worker 0", "worker 9", "worker 19"})
     EXPECT_TRUE(workers.contains(name)) << name;
 }

@@ -73,7 +73,9 @@ TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
   const Ended ended = program.wait();
   EXPECT_EQ(ended.code, 130);
   EXPECT_FALSE(program.left_children());
-  const auto kept = files_of(folder.path("results"));
+  auto kept = files_of(folder.path("results"));
+  EXPECT_EQ(read_csv(folder.path("results/results.csv")).rows.size(), 12U);  // also what is missing
+  EXPECT_EQ(kept.erase("results.csv"), 1U);
   EXPECT_GE(kept.size(), 1U);
   expect_mentions(ended.out, {kept.size() == 1  // the table of what is done
                                   ? "seed  samples/s"
@@ -82,6 +84,9 @@ TEST_P(ControlC, EndsChildrenAndKeepsFinishedCells) {
             "syncline: interrupted: " + std::to_string(12 - kept.size()) +
                 " of 12 cells are missing; the same command with --resume simulates them\n");
   EXPECT_LT(kept.size(), 12U);
+  const std::string without = "Without " + std::to_string(12 - kept.size()) + " of 12 cells (seed ";
+  expect_mentions(ended.out, {without});
+  expect_mentions(run_program({"report", "results"}, folder.path()).out, {without});
   for (const auto& [name, text] : kept) {
     EXPECT_TRUE(name.ends_with(".json")) << name << " was left behind";
     EXPECT_TRUE(Json::accept(text)) << name;

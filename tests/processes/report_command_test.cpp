@@ -40,6 +40,45 @@ TEST(ReportCommand, WritesWhatIsAskedFor) {
       0);
 }
 
+// The table of the sweep, once more: with it a folder of shares has one, too.
+TEST(ReportCommand, WritesTheTable) {
+  const TemporaryFolder folder;
+  write_sweep(folder);
+  const Ended ended = run_program({"report", "out", "--csv", "figures.csv"}, folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(ended.out.ends_with("table: figures.csv\n")) << ended.out;
+  EXPECT_EQ(lines_in(text_of(folder.path("figures.csv"))), 1 + made_sweep().size());
+  EXPECT_EQ(run_program({"report", "out", "--csv", "figures.csv"}, folder.path()).code, 0);
+  folder.write("grades.csv", "name,grade\nme,1\n");
+  expect_refused(run_program({"report", "out", "--csv", "grades.csv"}, folder.path()),
+                 "--csv grades.csv");
+  expect_refused(run_program({"report", "out", "--csv", "out/results.csv"}, folder.path()),
+                 "what this command reads");
+}
+
+// Two of four cells are taken away: the baseline of those that are there.
+TEST(ReportCommand, SaysInTheVerdictWhichCellsAreMissing) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> sweep{
+      "run", "--platform", "two-hosts", "--model",    "resnet20",  "--throughput",
+      "100", "--workers",  "1,2",       "--schedule", "bsp,asp",   "--iterations",
+      "3",   "--out",      "out",       "--md",       "summary.md"};
+  const Ended whole = run_program(sweep, folder.path());
+  EXPECT_EQ(whole.code, 0) << whole.err;
+  EXPECT_TRUE(text_of(folder.path("summary.md")).starts_with(summary_begin));
+  EXPECT_EQ(run_program({"report", "out"}, folder.path()).out.find("Without"), std::string::npos);
+  for (const char* workers : {"1", "2"})
+    std::filesystem::remove(
+        folder.path(std::string("out/workers-") + workers + "_schedule-bsp.json"));
+  const std::string said = "Without 2 of 4 cells (ring, bsp, 1 worker; ring, bsp, 2 workers): ";
+  const Ended some = run_program({"report", "out", "--md", "some.md"}, folder.path());
+  EXPECT_EQ(some.code, 0);
+  EXPECT_NE(some.out.find(said), std::string::npos) << some.out;
+  EXPECT_NE(text_of(folder.path("some.md")).find("**Without 2 of 4 cells"), std::string::npos);
+  const Ended json = run_program({"report", "out", "--json"}, folder.path());
+  EXPECT_NE(json.out.find("\"" + said), std::string::npos) << json.out;
+}
+
 TEST(ReportCommand, WritesAPage) {
   const TemporaryFolder folder;
   write_sweep(folder);

@@ -83,6 +83,18 @@ TEST(Result, WarnsWhereANodesServerSharesAWorkersLink) {
   EXPECT_EQ(run("4", {}).find("role = host"), std::string::npos) << "one node has no server";
 }
 
+// What help and the README name is found from anywhere, as where the program is installed.
+TEST(Explain, FindsTheQuickstartFromAnywhere) {
+  const TemporaryFolder folder;
+  const Ended ended = run_program({"explain", "experiments/quickstart.cfg", "--workers", "4",
+                                   "--schedule", "bsp", "--exchange", "ring"},
+                                  folder.path());
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  folder.write("experiments/quickstart.cfg", "modell = x\n");  // one's own comes first
+  expect_mentions(run_program({"explain", "experiments/quickstart.cfg"}, folder.path()).err,
+                  {"experiments/quickstart.cfg:1", "modell"});
+}
+
 TEST(Result, HasALinePerCellInTheCsv) {
   const TemporaryFolder folder;
   const Ended ended = run_program(run_with({"--platform", "two-hosts", "--workers", "1,2",

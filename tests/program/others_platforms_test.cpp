@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/setup/platform_values.h"
 #include "tests/program/refused_platform.h"
 
 namespace syncline {
@@ -149,6 +150,21 @@ TEST(OthersPlatforms, HaveTheWorkersThatTheScenarioNames) {
     EXPECT_EQ(lines_in(ended.err), 1U) << ended.err;
     expect_mentions(ended.err, {"worker-hosts = ", "allowed are"});
   }
+}
+
+TEST(PlatformValues, HaveSimGridsUnits) {
+  EXPECT_EQ(speed_flops("1.5Tf"), 1.5e12);
+  EXPECT_EQ(speed_flops("2gigaflops"), 2e9);
+  EXPECT_EQ(speed_flops("1Tf, 2Tf"), 1e12);
+  EXPECT_EQ(speed_flops("7"), 7);
+  EXPECT_EQ(bandwidth_Bps("8Gbps"), 1e9);
+  EXPECT_EQ(bandwidth_Bps("1KiBps"), 1024);
+  EXPECT_EQ(bandwidth_Bps("1Mibps"), 131072);
+  EXPECT_EQ(time_s("0"), 0);
+  EXPECT_DOUBLE_EQ(time_s("10us"), 1e-5);
+  EXPECT_EQ(hosts_of_radical("0-7,12"), 9);
+  EXPECT_EQ(size_of_topology("FAT_TREE", "2;4,4;1,2;1,2").hosts, 16);
+  EXPECT_EQ(size_of_topology("DRAGONFLY", "3,4;3,2;3,1;2").hosts, 54);
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // Runs the built program as a user does.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
 #include <functional>
 #include <gtest/gtest.h>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -70,6 +73,26 @@ class Program {
       usleep(1000);
     }
     ADD_FAILURE() << "no child of the program in 10 s";
+  }
+
+  // Until a process that simulates has computed for a second.
+  void wait_for_busy_child() const {
+    const std::string pid = std::to_string(pid_);
+    const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
+    for (int tries = 0; tries < 60000; ++tries) {
+      std::istringstream children(text_of("/proc/" + pid + "/task/" + pid + "/children"));
+      for (std::string child; children >> child;) {
+        const std::string stat = text_of("/proc/" + child + "/stat");
+        std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
+        std::string field;
+        for (int number = 3; number <= 14; ++number)  // the 14th: ticks in the process itself
+          fields >> field;
+        if (std::strtod(field.c_str(), nullptr) >= ticks)
+          return;
+      }
+      usleep(1000);
+    }
+    ADD_FAILURE() << "no child of the program computes for a second";
   }
 
   void kill_all() const { kill(-pid_, SIGKILL); }

@@ -40,6 +40,25 @@ TEST_P(Experiment, HasACommandAFigureAndAScreenOfText) {
   EXPECT_TRUE(has_line(lines_of(root / "README.md"), "experiments/" + GetParam()));
 }
 
+// What a few thousand values do without momentum says little of millions with it.
+TEST(Verdicts, OfCompressionSayOfHowManyValuesAndWithoutMomentum) {
+  for (const char* name : {"topk-contraction", "error-feedback"}) {
+    std::vector<std::string> verdicts;
+    bool goes_on = false;
+    for (const std::string& line : lines_of(root / "experiments" / name / "README.md")) {
+      if (line.starts_with("- **"))
+        verdicts.emplace_back();
+      goes_on = line.starts_with("- **") || (goes_on && line.starts_with("  "));
+      if (goes_on)
+        verdicts.back() += " " + line.substr(2);
+    }
+    EXPECT_GE(verdicts.size(), 3U) << name;
+    for (const std::string& verdict : verdicts)
+      for (const char* said : {"d = ", "k = ", "without momentum"})
+        EXPECT_NE(verdict.find(said), std::string::npos) << name << ": " << verdict;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Experiments, Experiment, testing::ValuesIn(names()), name_of_parameter);
 
 TEST(Experiments, AnUnknownOneIsAnsweredWithTheirNames) {

@@ -2,6 +2,7 @@
 // loss.
 #include <gtest/gtest.h>
 
+#include "sim/study/pooled.h"
 #include "sim/study/ranking.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
@@ -55,7 +56,72 @@ TEST_F(LearningRanking, WithoutATargetSaysThroughputAndLoss) {
 
 TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtOneMoment) {
   EXPECT_EQ(rank({cell("asp", 100, less_, 2), cell("bsp", 100, learned_, 2)}).sentences.front(),
-            "reached accuracy 0.95 first: bsp and asp, 2 s (one seed).");
+            "reached accuracy 0.95 first: bsp and asp tie at 2 s (one seed).");
+}
+
+// Seconds tie as throughput does: 0.4 % apart they are one number, 4 % apart only where the curve's
+// points, one each second, do not tell them apart. Once "2.43 s against 2.43 s" had a winner.
+TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
+  const auto said = [&](double first_s, double second_s, const Learned& second) {
+    return rank({cell("asp", 100, learned_, first_s), cell("bsp", 100, second, second_s)})
+        .sentences.front();
+  };
+  EXPECT_EQ(said(2.430, 2.434, learned_),
+            "reached accuracy 0.95 first: asp and bsp tie at 2.43 s (one seed).");
+  EXPECT_EQ(said(2.43, 2.44, learned_),
+            "reached accuracy 0.95 first: asp and bsp tie at 2.43 s to 2.44 s, less than 0.5 % "
+            "apart (one seed).");
+  EXPECT_EQ(
+      said(2.4, 2.5, learned_),
+      "reached accuracy 0.95 first: asp and bsp tie at 2.4 s to 2.5 s, within their intervals "
+      "(one seed).");
+  Learned often = made_learned(0.5, 0.95, 101);  // a point each tenth of a second: 2.4, 2.5
+  for (CurvePoint& point : often.curve)
+    point.seconds /= 10;
+  EXPECT_EQ(said(2.4, 2.5, often),
+            "reached accuracy 0.95 first: asp, 2.4 s (one seed) against 2.5 s of bsp.");
+}
+
+// A third that is far behind is named, and who ties is not ahead of each other in the page either.
+TEST_F(LearningRanking, NamesWhatIsBehindATie) {
+  const Ranking ranking = rank({cell("asp", 100, learned_, 2.43), cell("bsp", 500, learned_, 2.44),
+                                cell("ssp", 300, learned_, 5.0), cell("inhad", 200, less_)});
+  EXPECT_EQ(ranking.sentences.front(),
+            "reached accuracy 0.95 first: asp and bsp tie at 2.43 s to 2.44 s, less than 0.5 % "
+            "apart (one seed) against 5 s of ssp; 1 did not reach it.");
+  EXPECT_EQ(ranking.cells[0].result, 0U);
+  EXPECT_EQ(ranking.cells[0].level_with, 1U);
+  EXPECT_EQ(ranking.cells[1].level_with, 0U);  // though it is alone in throughput
+}
+
+// Four seeds each, 1 s apart: their standard deviation is 1.29 s, so 3.18 * 1.29 / 2 = 2.05 s are
+// half an interval, and 7 and 7.2 s tie. With seeds 0.01 s apart it is 0.0205 s, and throughput is
+// known to 1 %: 7.07 s and 7.128 s are the ends, and there is a winner.
+TEST_F(LearningRanking, KnowsSecondsOfSeveralSeedsAsWellAsTheyAgree) {
+  const auto pooled_cell = [&](const char* schedule, double middle_s, double apart_s) {
+    std::vector<Result> seeds;
+    for (int seed = 0; seed < 4; ++seed) {
+      Learned learned = made_learned(0.5, 0.95, 1001);
+      for (CurvePoint& point : learned.curve)
+        point.seconds /= 100;
+      seeds.push_back(learned_result(
+          {{"schedule", schedule}, {"until", "accuracy:0.95"}, {"seed", std::to_string(seed + 1)}},
+          100, learned, middle_s + apart_s * (seed - 1.5)));
+    }
+    return pool_of(seeds);
+  };
+  expect_mentions(rank({pooled_cell("asp", 7, 1), pooled_cell("bsp", 7.2, 1)}).sentences.front(),
+                  {"asp and bsp tie at 7 s to 7.2 s, within their intervals (medians of 4 seeds)"});
+  expect_mentions(
+      rank({pooled_cell("asp", 7, 0.01), pooled_cell("bsp", 7.2, 0.01)}).sentences.front(),
+      {"first: asp, 7 s (median of 4 seeds", "against 7.2 s of bsp"});
+}
+
+TEST_F(LearningRanking, IsATieWhereTheLeastLossIsOneNumber) {
+  expect_mentions(rank({cell("asp", 100, made_learned(0.5001, 0.8)),
+                        cell("bsp", 100, made_learned(0.5, 0.8)), cell("ssp", 100, less_)})
+                      .sentences.front(),
+                  {"bsp and asp tie with the least loss, 0.5 ", "; ssp with the most, 0.75"});
 }
 
 // The curve has a point each second.

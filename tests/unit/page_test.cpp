@@ -344,7 +344,7 @@ TEST(DrawnTimelines, TrustNoNumber) {
                                {-5, 1.25, "early", 0, 0},
                                {1.1, 1.5, "overlaps", 0, 0},
                                {1.5, 99, "late", -3, std::numeric_limits<std::int64_t>::max()}};
-  const auto drawn = drawn_timeline(timeline);
+  const auto drawn = drawn_timeline(timeline, {.iteration_mean_s = 1});
   ASSERT_TRUE(drawn);
   ASSERT_EQ(drawn->tracks[0].slices.size(), 3U);
   EXPECT_EQ(drawn->tracks[0].slices[1].verb, "overlaps");
@@ -352,7 +352,7 @@ TEST(DrawnTimelines, TrustNoNumber) {
   EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[2].end_s, 1);
   EXPECT_EQ(drawn->tracks[0].slices[2].iteration, -1);
   timeline.to_s = 0;
-  EXPECT_FALSE(drawn_timeline(timeline));
+  EXPECT_FALSE(drawn_timeline(timeline, {.iteration_mean_s = 1}));
 }
 
 // Once what a server's software handled on its communication stream was drawn as if bytes moved.
@@ -367,7 +367,8 @@ TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
        "server",
        "communication",
        {{0, 0.2, "push"}, {0.2, 0.3, "handle"}, {0.3, 0.4, "sum"}, {0.4, 0.5, "wait"}}}};
-  const auto drawn = drawn_timeline(timeline);
+  const auto drawn = drawn_timeline(
+      timeline, {.iteration_mean_s = 2, .exposed_communication_s = 0.2, .waiting_s = 0.8});
   ASSERT_TRUE(drawn);
   std::vector<Activity> activities;
   for (const DrawnSlice& slice : drawn->tracks[1].slices)
@@ -375,8 +376,10 @@ TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
   EXPECT_EQ(activities,
             (std::vector{Activity::communicate, Activity::serve, Activity::serve, Activity::wait}));
   EXPECT_EQ(drawn->tracks[0].slices[1].activity, Activity::exposed);
-  EXPECT_EQ(drawn->sentence,
-            "Workers stand still for 50 % of these 1 s (exposed 30 %, waiting 20 %).");
+  EXPECT_EQ(
+      drawn->sentence,
+      "Workers stand still for 50 % of these 1 s (exposed 30 %, waiting 20 %); of all workers "
+      "and iterations exposed is 10 %, waiting 40 %.");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// One iteration: a lane per stream of each worker and server, drawn to scale.
+// An iteration, or a few: a lane per stream of each worker and server, drawn to scale.
 "use strict";
 
 const doings = {
@@ -156,8 +156,9 @@ function timelineTable(timeline) {
     { caption: "Seconds of the timeline by what was done" });
 }
 
-function timelineSection(timelines) {
-  let chosen = 0, live = null;
+// The timeline of a cell, which can be changed for that of another.
+function timelineFigure(timelines, first, which) {
+  let chosen = first, live = null;
   const hidden = new Set(), view = { from: 0, to: 1 };
   const sentence = element("figcaption"), subject = element("p", { class: "subject" });
   const legend = element("ul", { class: "legend", "aria-label": "what is shown" });
@@ -186,18 +187,23 @@ function timelineSection(timelines) {
     draw();
     fold.replaceChildren(folded("Table", () => timelineTable(timelines[chosen])));
   };
-  choose(0);
+  choose(first);
   onRedraw.push(draw);
   const button = (text, label, click) => {
     const made = element("button", { type: "button", class: "plain", "aria-label": label }, text);
     made.addEventListener("click", click);
     return made;
   };
-  return element("section", { id: "timeline" }, element("h2", {}, "One iteration, worker by worker"),
-    subject, element("figure", {}, sentence,
-      element("div", { class: "bar" },
-        timelines.length > 1 ? menu("Cell", timelines.map((one) => one.name), choose) : null,
-        element("span", { class: "pick" }, "Zoom", button("−", "zoom out", () => live.zoom(0.5, 0.5)), button("+", "zoom in", () => live.zoom(2, 0.5)), button("whole", "the whole timeline", () => live.whole()), stretch)),
-      element("p", { class: "note tight hint" }, "Drag to move; wheel, + and − zoom; ← and → move, Home shows the whole."),
-      legend, holder, fold));
+  return [subject, element("figure", {}, sentence,
+    element("div", { class: "bar" },
+      timelines.length > 1 ? menu(which, timelines.map((one) => one.name), choose, first) : null,
+      element("span", { class: "pick" }, "Zoom", button("−", "zoom out", () => live.zoom(0.5, 0.5)), button("+", "zoom in", () => live.zoom(2, 0.5)), button("whole", "the whole timeline", () => live.whole()), stretch)),
+    legend, holder, fold)];
+}
+
+// The best cell, and below it the slowest, in which more is waited for.
+function timelineSection(timelines) {
+  return element("section", { id: "timeline" }, element("h2", {}, "What each worker does, and when"),
+    ...timelineFigure(timelines, 0, "Cell"), ...(timelines.length > 1 ? timelineFigure(timelines, timelines.length - 1, "Beside it") : []),
+    element("p", { class: "note tight hint" }, "Drag to move; wheel, + and − zoom; ← and → move, Home shows the whole."));
 }
