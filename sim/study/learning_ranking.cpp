@@ -49,7 +49,9 @@ double spread_of_seeds(const Result& result, LearnedFigure figure) {
       values.push_back(*value);
   if (values.size() < result.repetitions.size())
     return HUGE_VAL;
-  return values.size() < 2 || mean_of(values) == 0 ? 0 : std::abs(interval_of_runs(values, 0));
+  return values.size() < 2 || mean_of(values) == 0
+             ? 0
+             : std::abs(interval_of_runs(values, {std::nullopt}, 0));
 }
 
 // Whether the second is no better than the first, which has less of it: as of throughput, their
