@@ -102,8 +102,8 @@ TEST(Limits, APlatformIsAskedForBeforeItIsLoaded) {
   EXPECT_TRUE(listing_of(folder.path()).empty());
 }
 
-// Ten times as many buckets take ten times as long, and may take 25 times here; they took 36 times
-// while each bucket went through all others.
+// Ten times as many buckets take ten times as long; 25 times are allowed here. A run in which each
+// bucket goes through all others takes more, for what it goes through is a hundred times as much.
 TEST(Estimates, ARunTakesAsManyTimesLongerAsItHasBuckets) {
   const TemporaryFolder folder;
   const auto seconds_of = [&](int tensors) {
