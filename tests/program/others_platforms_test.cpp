@@ -9,8 +9,6 @@
 namespace syncline {
 namespace {
 
-using Json = nlohmann::json;
-
 struct Found {
   double per_s = 0;
   std::string warnings;
@@ -27,7 +25,8 @@ Found found(const std::string& xml, const std::vector<std::string>& more = {}) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   if (ended.code != 0)
     return {};
-  const Json figures = Json::parse(ended.out).at("cells").at(0).at("result").at("figures");
+  const nlohmann::json figures =
+      nlohmann::json::parse(ended.out).at("cells").at(0).at("result").at("figures");
   return {figures.at("throughput_samples_per_s"), figures.at("warnings").dump()};
 }
 

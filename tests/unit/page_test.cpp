@@ -143,7 +143,8 @@ TEST_F(Page, OfOneCellHasNoCurves) {
 
 TEST_F(Page, OfAValidationHasItsRows) {
   Findings findings = findings_of({made_result({}, 90), made_result({}, 220)});
-  findings.rows = {{"folder", "two", false, 100, 90}, {"folder", "four", false, 200, 220}};
+  findings.rows = {{.folder = "folder", .label = "two", .measured = 100, .simulated = 90},
+                   {.folder = "folder", .label = "four", .measured = 200, .simulated = 220}};
   const Json data = data_of(findings);
   EXPECT_EQ(data["agreement"]["series"][0]["notes"][0], "two, -10.0 %");
   EXPECT_TRUE(data["cases"].empty());

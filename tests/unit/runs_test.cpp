@@ -93,7 +93,7 @@ TEST(Runs, AreSaidInOneLine) {
 
 // Once, five that took more than 2 s in all were one, whose interval was up to 11 times too narrow.
 TEST(Runs, AreFiveWhereChanceDecidesUnlessACellMayNotTakeSoLong) {
-  Setup setup;
+  struct Setup setup;
   setup.traffic.cluster.topology = make_topology({1, 1}, 1);
   const auto runs_with = [&](const std::string& schedule, double jitter, double seconds_of_a_run) {
     setup.scenario.schedule = &Registered<Schedule>::all().at(schedule);
