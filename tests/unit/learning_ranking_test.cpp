@@ -75,9 +75,9 @@ TEST_F(LearningRanking, IsATieWhereTheTargetWasReachedAtTimesThatTie) {
       said(2.4, 2.5, learned_),
       "reached accuracy 0.95 first: asp and bsp tie at 2.4 s to 2.5 s, within their intervals "
       "(one seed).");
-  Learned often = made_learned(0.5, 0.95, 101);  // a point each tenth of a second: 2.4, 2.5
+  Learned often = made_learned(0.5, 0.95, 1001);  // a point each hundredth: 2.49, 2.5
   for (CurvePoint& point : often.curve)
-    point.seconds /= 10;
+    point.seconds /= 100;
   EXPECT_EQ(said(2.4, 2.5, often),
             "reached accuracy 0.95 first: asp, 2.4 s (one seed) against 2.5 s of bsp.");
 }

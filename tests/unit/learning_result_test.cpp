@@ -358,7 +358,7 @@ TEST(LearningTables, HaveTheSameColumnsInEveryCsv) {
   EXPECT_EQ("schedule," + header(with), header(without));
   expect_mentions(header(with), {",loss,accuracy,target_s,epoch_s,"});
   expect_mentions(with, {",0.5,0.9,9.0,"});
-  expect_mentions(without, {",0.8,,,,10000.0,"});
+  expect_mentions(without, {",0.8,0.0,,,,,,,10000.0,"});
 }
 
 TEST(LearningCheck, JudgesWhatWasLearnedAndSaysWhyThereIsNone) {

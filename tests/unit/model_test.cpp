@@ -67,7 +67,7 @@ TEST(ReadModel, NamesBothTotalsWhenTheyDiffer) {
 
 TEST(ReadModel, RefusesAModelThatTakesNoTimeOrHasNoLayers) {
   expect_mentions(error_message(columns + "a,10,0\nb,20,0\n"), {"forward_flop"});
-  expect_mentions(error_message(columns), {"layer"});
+  expect_mentions(error_message(columns), {"net.csv", "no rows"});
   expect_mentions(error_message(""), {"column"});
 }
 

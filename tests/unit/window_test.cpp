@@ -135,8 +135,8 @@ TEST(Interval, OfOneRunIsThatOfItsBatchesWherePlacesMoveFarInEach) {
       drifts.counted_s.push_back(now_s += 100.0 / (100 + batch));
   const Window window{.from_s = 0, .to_s = 500};
   const std::vector<Progress> workers{regular(1, 500), drifts};
-  EXPECT_EQ(interval_of_one_run(workers, window).value(),
-            stated_interval_of(workers, window).value());
+  EXPECT_DOUBLE_EQ(interval_of_one_run(workers, window).value(),
+                   stated_interval_of(workers, window).value());
 }
 
 TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
@@ -161,8 +161,8 @@ TEST(Interval, OfOneRunIsWiderWherePlacesAreNotForgottenInABatch) {
   for (int i = 1; i <= 50; ++i)
     wavers.counted_s.push_back(i + (i % 2 == 0 ? 0.05 : -0.05));
   const std::vector<Progress> steady{regular(1, 50), wavers};
-  EXPECT_EQ(interval_of_one_run(steady, window).value(),
-            stated_interval_of(steady, window).value());
+  EXPECT_DOUBLE_EQ(interval_of_one_run(steady, window).value(),
+                   stated_interval_of(steady, window).value());
 }
 
 TEST(Student, IsTheTable) {
