@@ -25,7 +25,9 @@ Ended trained(const std::vector<std::string>& more) {
                                      "--efficiency",
                                      "0.5",
                                      "--schedule",
-                                     "bsp"};
+                                     "bsp",
+                                     "--iterations",
+                                     "3"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run_program(arguments);
 }
@@ -35,7 +37,8 @@ std::vector<Json> figures_of(const std::vector<std::string>& more) {
   with_json.emplace_back("--json");
   const Ended ended = trained(with_json);
   std::vector<Json> figures;
-  for (const Json& cell : Json::parse(ended.out)["cells"])
+  const Json all = Json::parse(ended.out);
+  for (const Json& cell : all["cells"])
     figures.push_back(cell["result"]["figures"]);
   return figures;
 }

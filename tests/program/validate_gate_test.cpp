@@ -154,14 +154,14 @@ TEST_F(ValidationAgainstABaseline, RefusesWhatIsNone) {
 TEST_F(ValidationGate, AnnotatesTheRowThatIsTooFarOff) {
   const Ended closed = run({"--max-error", "0.1", "--max-median", "0.1", "--github"});
   EXPECT_EQ(closed.code, 1);
-  expect_mentions(closed.err, {"::error file=v/measured.csv,line=3,title=syncline: worst error",
-                               "::error file=v/measured.csv,title=syncline: median error"});
+  expect_mentions(closed.err, {"::error file=v/measured.csv,line=3,title=syncline%3A worst error",
+                               "::error file=v/measured.csv,title=syncline%3A median error"});
   folder_.write("base.json",
                 "{\"folders\": [{\"folder\": \"w\", \"rows\": [{\"row\": \"1\", \"role\": "
                 "\"report\", \"error\": 0}]}]}");
   const Ended gone = run({"--baseline", "base.json", "--github"});
-  expect_mentions(gone.err, {"::error title=syncline: folders of the baseline",
-                             "::error file=v/measured.csv,line=2,title=syncline: rows that"});
+  expect_mentions(gone.err, {"::error title=syncline%3A folders of the baseline",
+                             "::error file=v/measured.csv,line=2,title=syncline%3A rows that"});
   EXPECT_EQ(run({"--max-error", "x", "--github"}).code, 2);
   EXPECT_EQ(run({"--max-error", "x", "--github"}).err.find("file=,"), std::string::npos);
 }
