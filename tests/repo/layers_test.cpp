@@ -187,7 +187,7 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
       {"rule", "kernels/compressors/cat.*"},
       {"stochastic", "kernels/compressors/cat.*"},
       {"error-feedback", "kernels/arithmetic/feedback.h"},
-      {"cache", "sim/schedules/ssp.cpp"},
+      {"cache", "sim/schedules/ssp.cpp|sim/study/pooled.cpp"},
       {"in-flight", "sim/exchanges/ps.cpp"},
       {"partition-bytes", "sim/exchanges/ps.cpp"},
       {"density", "kernels/compressor.h"},
@@ -195,7 +195,8 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
        "kernels/compressors/dgc.*|sim/options/(own_text|learning).cpp|sim/problems/[a-z-]+.cpp"},
       {"adam", "sim/options/own_text.cpp"},
       {"in-node", "sim/exchanges/hierarchical.cpp"},
-      {"pull", "sim/schedule.h|sim/exchanges/ps.cpp|sim/engine/pushes.cpp"},  // also a verb
+      {"pull",
+       "sim/schedule.h|sim/exchanges/ps.cpp|sim/engine/pushes.cpp|sim/window.cpp"},  // also a verb
       {"warm-up-densities", "sim/schedules/topk-sgd.cpp"}};
   for (const fs::path& file : sources_in("sim", "kernels")) {
     std::string text;
