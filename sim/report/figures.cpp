@@ -53,11 +53,12 @@ bool recomputes(const Result& result) {
 bool has_tokens(const Result& result) {
   return result.figures.tokens_per_s.has_value();
 }
-bool has_peak(const Result& result) {
-  return result.figures.mfu.has_value();
+// Whoever trains on tokens asks for it; a report has it of all.
+bool asks_for_utilisation(const Result& result) {
+  return has_tokens(result) && result.figures.mfu.has_value();
 }
-bool recomputes_at_peak(const Result& result) {
-  return recomputes(result) && result.figures.hfu.has_value();
+bool utilisations_differ(const Result& result) {
+  return asks_for_utilisation(result) && recomputes(result);
 }
 
 std::string tokens_shown(const Result& result) {
@@ -152,11 +153,11 @@ const std::vector<Figure> all_rows{
         "It counts forward once and backward twice of the samples that throughput counts, and no "
         "recompute (PaLM, Chowdhery et al. 2022, appendix B); the peak is that of "
         "platforms/devices.csv for the precision, and null is where it is not known.",
-        {.titles = {"MFU"}, .allowed = any_count.or_null(), .matters = has_peak}),
+        {.titles = {"MFU"}, .allowed = any_count.or_null(), .matters = asks_for_utilisation}),
     row("hfu", &Figures::hfu, Unit::share, column,
         "hardware FLOP utilisation: as mfu, with what recompute computes again",
         "Without recompute it is mfu.",
-        {.titles = {"HFU"}, .allowed = any_count.or_null(), .matters = recomputes_at_peak}),
+        {.titles = {"HFU"}, .allowed = any_count.or_null(), .matters = utilisations_differ}),
     row("loss", &Figures::loss, Unit::number, column | summary | if_learned,
         "the training objective at the end: over all training data, with what the problem adds",
         "Only cells with the option learn have it; it is null after a divergence.",
