@@ -266,11 +266,12 @@ void expect_same_in_timeline(const DrawnCell& cell) {
       EXPECT_NEAR(shown.waits_s, spent.waits_s * trace.workers / iterations, rounding);
     }
   }
-  // The stretch is typical: what a bar has is in the picture, too.
+  // The stretch is typical: what a bar has is in the picture, too. A window of a few iterations has
+  // few stretches to choose from.
   const double pictured_s = (timeline.to_s - timeline.from_s) * trace.workers;
   EXPECT_NEAR(pictured.exposed_s / pictured_s,
-              figures.exposed_communication_s / figures.iteration_mean_s, 0.05);
-  EXPECT_NEAR(pictured.waits_s / pictured_s, figures.waiting_s / figures.iteration_mean_s, 0.05);
+              figures.exposed_communication_s / figures.iteration_mean_s, 0.1);
+  EXPECT_NEAR(pictured.waits_s / pictured_s, figures.waiting_s / figures.iteration_mean_s, 0.1);
   if (trace.in_step && trace.profiles_s > 0)
     return;  // its first and last iteration count in part
   const double exact = 1e-6 * figures.iteration_mean_s;

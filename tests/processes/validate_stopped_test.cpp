@@ -32,7 +32,7 @@ TEST(StoppedValidate, PrintsTheRowsThatAreFinished) {
   write_folder(folder);
   const Ended ended = stopped(folder, {"--junit", "junit.xml", "--max-error", "0.5"});
   EXPECT_EQ(ended.code, 130);
-  expect_mentions(ended.out, {"theirs\n", "1 3      report     100.0        100.0"});
+  expect_mentions(ended.out, {"theirs\n", "1 3  report     100.0        100.0"});
   EXPECT_EQ(ended.out.find("median"), std::string::npos) << ended.out;  // of half the rows
   expect_mentions(ended.err, {"syncline: interrupted: 1 of 2 rows are missing\n"});
   expect_mentions(text_of(folder.path("junit.xml")), {"not judged", "1 of 2 rows are missing"});
