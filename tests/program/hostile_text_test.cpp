@@ -39,7 +39,7 @@ TEST(LongNames, OfHostsAreCutWhereTheyHaveNoRoute) {
         arguments.insert(arguments.end(), {"--platform", "p.xml", "--model", "resnet20",
                                            "--throughput", "9", "--iterations", "1"});
         expect_one_line(run_program(arguments, folder.path()),
-                        {"platform p.xml: hosts " + cut, " and b have no route between them"});
+                        {"p.xml: hosts " + cut, " and b have no route between them"});
       }
       expect_one_line(run_program({"explain", "--platform", "p.xml", "--model", "resnet20",
                                    "--throughput", "9"},

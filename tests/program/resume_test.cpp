@@ -205,6 +205,8 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
   whole["figures"]["epoch_cost"] = 2.5;
   whole["figures"]["server_busy"] = 0.5;
   whole["figures"]["memory_bytes"] = whole["figures"]["device_memory_bytes"] = 1e9;
+  whole["figures"]["tokens_per_s"] = 1e6;
+  whole["figures"]["mfu"] = whole["figures"]["hfu"] = 0.5;
   whole["figures"]["runs"] = 2;
   whole["figures"]["throughput_of_runs"] = {1, 2};
   whole["figures"]["staleness_histogram"] = {{"0", 1}};
@@ -231,7 +233,8 @@ TEST_F(Resumed, SimulatesAgainWhatIsNotTheWholeResult) {
         figures.is_object() && figures.contains("bottleneck") &&
         (figures["throughput_interval"].is_null() || figures["epoch_cost"].is_null() ||
          figures["server_busy"].is_null() || figures["memory_bytes"].is_null() ||
-         figures["device_memory_bytes"].is_null() ||
+         figures["device_memory_bytes"].is_null() || figures["tokens_per_s"].is_null() ||
+         figures["mfu"].is_null() || figures["hfu"].is_null() ||
          figures["staleness_histogram"] == Json::object());
     Json result = whole;
     result["figures"] = figures;
