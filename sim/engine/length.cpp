@@ -102,7 +102,7 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
 double Length::start_s(int rank) const {
   if (in_step())
     return 0;
-  if (setup_.has_chance() && setup_.lesson == nullptr)
+  if (setup_.has_chance())
     return drawn_start_s(rank);
   const Topology& topology = setup_.traffic.cluster.topology;
   const int node = topology.node_of[index(rank)];
@@ -130,7 +130,7 @@ double Length::drawn_start_s(int rank) const {
   // All begin in the first quarter of a run, or in an iteration.
   const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
   const double lead = most_lead(scenario);
-  if (std::isinf(lead))
+  if (lead >= (end_ >= 0 ? end_ : setup_.scenario.max_iterations))  // nobody can get so far ahead
     return std::min(2.0, most) * (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
   if (index(rank) == drawn(0)[2] % workers_.size())
     return 0;

@@ -321,7 +321,7 @@ Route Routes::between(int from, int to) {
   }
   if (links.empty())
     throw std::runtime_error(fmt::format("platform {}: hosts {} and {} have no route between them",
-                                         loaded_path, source, destination));
+                                         loaded_path, brief(source), brief(destination)));
   route.latency_s *= latency_factor;
   double window_bytes = std::numeric_limits<double>::infinity();
   for (const sg::Link* link : links) {

@@ -34,9 +34,10 @@ TEST(Limits, WhatTakesTooLongIsRefusedBeforeItIsBuilt) {
            Arguments{"--schedule", "bsp", "--exchange", "alltoall", "--fidelity", "step",
                      "--bucket-bytes", "0", "--iterations", "1000"},
            Arguments{"--schedule", "asp", "--partition-bytes", "1", "--fidelity", "step"},
-           Arguments{"--schedule", "ssp", "--staleness", "3", "--compressor", "topk", "--density",
-                     "0.01", "--bucket-bytes", "0"},
-           Arguments{"--schedule", "inhad", "--compressor", "topk", "--density", "0.01"},
+           Arguments{"--schedule", "ssp", "--staleness", "3", "--compressor", "topk", "--device",
+                     "h100-modelled", "--density", "0.01", "--bucket-bytes", "0"},
+           Arguments{"--schedule", "inhad", "--compressor", "topk", "--device", "h100-modelled",
+                     "--density", "0.01"},
        }) {
     Arguments all = large_run(more);
     all.insert(all.end(), {"--out", "results"});
