@@ -16,6 +16,7 @@
 #include <xbt/config.hpp>
 
 #include "kernels/io/memory_file.h"
+#include "kernels/io/text.h"
 #include "sim/setup/in_folder_of.h"
 #include "sim/setup/link_factors.h"
 #include "sim/setup/network.h"
