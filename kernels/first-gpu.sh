@@ -168,8 +168,7 @@ large() {
 }
 
 rows_of() { # table
-  echo "$(grep -cE '^[a-z0-9-]+,.*,(encode|decode)' "$work/$1.csv" 2>/dev/null) rows" \
-    "$(sed -nE 's/^# ((left out|not reached|unfinished): .*)/; \1/p' "$work/$1.csv" 2>/dev/null | cut -c 1-200 | tr -d '\n')"
+  echo "$(cat "$work/$1.csv" 2>/dev/null | grep -cE '^[a-z0-9-]+,.*,(encode|decode)') rows$(sed -nE 's/^# ((left out|not reached|unfinished): .*)/; \1/p' "$work/$1.csv" 2>/dev/null | cut -c 1-200 | tr -d '\n')"
 }
 sizes() {
   usable || return
@@ -247,7 +246,7 @@ sanitizer() {
       124) said="$said $tool out of time" bad=124 ;;
       *) said="$said $tool code $code" bad=1 ;;
     esac
-    said="$said ($(grep -c ',encode,' "$work/$tool.csv" 2>/dev/null) compressors);"
+    said="$said ($(cat "$work/$tool.csv" 2>/dev/null | grep -c ',encode,') compressors);"
   done
   return "$bad"
 }

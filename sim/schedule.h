@@ -75,12 +75,17 @@ struct Schedule {
   // Which of its options does not go with another, or with the exchange: "option = value: why".
   // Empty: all do. Null: always.
   std::string (*misfit)(const Settings&, const Exchange&) = nullptr;
+  // What is wrong with its settings where there are so many workers; empty: nothing. Null: never.
+  std::string (*refusal)(const Settings&, int workers) = nullptr;
   // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.
   bool settles_slowly = false;
   // Whether servers answer with compressed differences, with these settings. Null: never.
   bool (*pulls_compressed)(const Settings&) = nullptr;
   // So many of a worker's own gradients may be in no parameters that it has. Null: none.
   double (*gradients_ahead)(const Settings&) = nullptr;
+  // How many iterations a worker may get ahead of the slowest one before it waits, where each goes
+  // its own way. 0, or null: they wait for gradients of others, which brings them together.
+  double (*most_lead)(const Settings&) = nullptr;
   // The first epochs have the densities that it says, as long as it says. Null: they do not warm
   // up.
   WarmUp (*warm_up)(const Settings&) = nullptr;

@@ -76,8 +76,10 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
     require_room_for_trace(needs.least.trace_bytes, limits);
   if (may_wait && needs.most.seconds > short_s)
     return {.waits_s = needs.most.seconds};
-  const std::vector<Figures> other_runs = runs_but_the_first(setup, needs.runs);
-  const Trace trace = simulate(setup, evaluated);
+  Setup run = setup;
+  run.scenario.interval = interval_of_each(setup.scenario.interval, needs.runs);
+  const std::vector<Figures> other_runs = runs_but_the_first(run, needs.runs);
+  const Trace trace = simulate(run, evaluated);
   if (cell.keeps_trace())  // the run has decided how long it is
     require_room_for_trace(trace_bytes_of(static_cast<double>(trace.rows.size()),
                                           static_cast<double>(trace.messages.size())),

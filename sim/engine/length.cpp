@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "kernels/philox.h"
 #include "sim/setup/platform.h"
@@ -34,17 +33,6 @@ int first_check_apart(const Setup& setup) {
   return std::min(first, scenario.max_iterations);
 }
 
-// A worker that is more iterations than this ahead of the slowest waits: in schedules with servers
-// that have a bound of staleness, which is of each other's gradients. Nodes that add up gradients
-// bound that of a worker's own.
-double most_lead(const Scenario& scenario) {
-  const Schedule& schedule = *scenario.schedule;
-  return schedule.server != nullptr && schedule.aggregator == nullptr &&
-                 declares(schedule.options, "staleness")
-             ? scenario.schedule_settings.number("staleness")
-             : std::numeric_limits<double>::infinity();
-}
-
 // About what an iteration of a worker with servers takes if no other worker is there.
 double alone_s(const Setup& setup, int worker) {
   const Scenario& scenario = setup.scenario;
@@ -57,13 +45,27 @@ double alone_s(const Setup& setup, int worker) {
   }
   const Topology& topology = setup.traffic.cluster.topology;
   Routes routes(setup.traffic.cluster.rank_hosts);
+  const double bytes = std::max(pushed, pulled);
+  const double of_a_server = bytes / topology.servers;
+  double latency_s = 0;
   double transfer_s = 0;
+  int ways = 0;
+  std::map<int, int> ways_over;  // by link
   constexpr int looked_at = 8;
-  for (int server = 0; server < topology.servers; server += 1 + topology.servers / looked_at)
-    transfer_s =
-        std::max(transfer_s,
-                 std::max(pushed, pulled) / routes.width_Bps(worker, topology.workers() + server) +
-                     2 * routes.latency_s(worker, topology.workers() + server));
+  for (int server = 0; server < topology.servers; server += 1 + topology.servers / looked_at) {
+    const Route route = routes.between(worker, topology.workers() + server);
+    if (route.links.empty())
+      continue;
+    ++ways;
+    for (const int link : route.links)
+      ++ways_over[link];
+    latency_s = std::max(latency_s, route.latency_s);
+    transfer_s = std::max(transfer_s, of_a_server / route.flow_Bps);
+  }
+  for (const auto& [link, count] : ways_over)
+    transfer_s = std::max(
+        transfer_s, (count == ways ? bytes : of_a_server) / routes.link(link).bandwidth.mean_Bps());
+  transfer_s += 2 * latency_s;
   const double compute_s = setup.compute.solo_s[index(worker)];
   const auto ahead = scenario.schedule->gradients_ahead;
   const bool waits = ahead == nullptr || ahead(scenario.schedule_settings) == 0;  // for answers
@@ -102,8 +104,11 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
 double Length::start_s(int rank) const {
   if (in_step())
     return 0;
-  if (setup_.has_chance())
-    return drawn_start_s(rank);
+  const Scenario& scenario = setup_.scenario;
+  const auto most_lead = scenario.schedule->most_lead;
+  const double lead = most_lead == nullptr ? 0 : most_lead(scenario.schedule_settings);
+  if (setup_.has_chance() && lead > 0)
+    return drawn_start_s(rank, lead);
   const Topology& topology = setup_.traffic.cluster.topology;
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& mates = topology.nodes[index(node)];
@@ -116,7 +121,7 @@ double Length::start_s(int rank) const {
 // them: it waits, in the mean, half an iteration beyond its bound. Else only the part of an
 // iteration matters: two numbers are drawn, because the sum of both is spread over it well even if
 // an iteration takes half as long as is thought, or twice.
-double Length::drawn_start_s(int rank) const {
+double Length::drawn_start_s(int rank, double lead) const {
   constexpr std::uint32_t purpose = 4;  // sim/README.md has all
   const auto drawn = [&](int of) {
     const std::uint64_t seed = setup_.scenario.seed;
@@ -129,8 +134,7 @@ double Length::drawn_start_s(int rank) const {
   const double iteration_s = alone_s(setup_, rank);
   // All begin in the first quarter of a run, or in an iteration.
   const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
-  const double lead = most_lead(scenario);
-  if (lead >= (end_ >= 0 ? end_ : setup_.scenario.max_iterations))  // nobody can get so far ahead
+  if (lead >= (end_ >= 0 ? end_ : scenario.max_iterations))  // nobody can get so far ahead
     return std::min(2.0, most) * (part_of(words[0]) + part_of(words[1])) / 2 * iteration_s;
   if (index(rank) == drawn(0)[2] % workers_.size())
     return 0;

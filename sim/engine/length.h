@@ -22,9 +22,9 @@ class Length {
 
   // A worker begins its first iteration then. In step all begin together. Others would meet at the
   // servers in every iteration for ever, as nobody does who began at another time. Where nothing is
-  // drawn, or something is learned, the workers of a node begin evenly over an iteration of theirs,
-  // and nodes evenly in between. Where chance decides when workers meet, they begin where a long
-  // run would have left them, at random.
+  // drawn, and where workers wait for each other's gradients, which brings them together, those of
+  // a node begin evenly over an iteration of theirs, and nodes evenly in between. Where chance
+  // decides when workers meet, they begin where a long run would have left them, at random.
   double start_s(int rank) const;
   void starts(int rank, double now_s) { workers_[index(rank)].start_s = now_s; }
   // Whether a worker that asks for it has this iteration. The worker that asks first decides.
@@ -48,7 +48,7 @@ class Length {
 
  private:
   int whole_rounds(int iterations) const;  // at least so many
-  double drawn_start_s(int rank) const;
+  double drawn_start_s(int rank, double lead) const;
   bool in_step() const { return waiting_ == Schedule::Waiting::for_all; }
   int least_in_step() const;  // iterations, unless all rounds are alike
   bool repeats() const;       // in step: every round took as long as the one before

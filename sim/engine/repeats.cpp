@@ -1,8 +1,11 @@
 #include "sim/engine/repeats.h"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "kernels/philox.h"
+#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -42,6 +45,13 @@ std::string too_few_runs(const Setup& setup, int runs) {
       runs == 1 ? "one run" : std::to_string(runs) + " runs",
       runs == 1 ? "which one run sees little of, so its interval is wide"
                 : "and the interval of fewer is wider");
+}
+
+double interval_of_each(double interval, int runs) {
+  constexpr double of_many = 1.96;  // Student's factor for a 95 % interval
+  return runs < fewest ? interval
+                       : interval * std::max(1.0, of_many * std::sqrt(runs) /
+                                                      student(static_cast<std::size_t>(runs)));
 }
 
 std::uint64_t seed_of_run(std::uint64_t seed, int run) {

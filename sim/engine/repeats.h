@@ -22,6 +22,10 @@ std::string too_few_runs(const Setup& setup, int runs);
 // Whether it does: then one run says less of another than it sees of itself.
 bool chance_decides(const Setup& setup);
 
+// To what part each of several runs must know its throughput, so that their mean is known to
+// `interval`; of one or two runs, the same.
+double interval_of_each(double interval, int runs);
+
 // Run 0 has the scenario's own; the others one each, which is drawn from it.
 std::uint64_t seed_of_run(std::uint64_t seed, int run);
 

@@ -65,6 +65,7 @@ double moved_apart(const std::vector<std::vector<Progress>>& each, const Window&
 
 std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window) {
   constexpr double forgotten = 0.4 * 0.4;
+  constexpr double rounding = 1e-9;  // of iterations, squared: workers that are kept together
   constexpr double stays =
       1.3;  // times as far in twice the time; places that move at random: twice
   constexpr int batches = 5;
@@ -79,7 +80,8 @@ std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, 
     return interval;
   const double batch_s = (window.to_s - window.from_s) / batches;
   const double moved = moved_apart(each, window, batch_s);
-  if (moved >= forgotten || moved <= stays * moved_apart(each, window, batch_s / 2))
+  if (moved >= forgotten || moved < rounding ||
+      moved <= stays * moved_apart(each, window, batch_s / 2))
     return interval;
   std::vector<double> seen;
   for (int batch = 0; batch < batches; ++batch) {
@@ -90,7 +92,8 @@ std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, 
   // variance of those that far apart, and the window has fewer than five that are.
   const double until_forgotten = forgotten / moved;
   const double unseen = 1.5 * until_forgotten * std::min(until_forgotten, 1.0 * batches);
-  return std::max(*interval, std::sqrt(unseen) * interval_of_mean(seen));
+  const double wider = std::max(*interval, std::sqrt(unseen) * interval_of_mean(seen));
+  return wider < 1 ? std::optional(wider) : std::nullopt;
 }
 
 double interval_of_runs(const std::vector<double>& runs,

@@ -27,7 +27,7 @@ double interval_of_runs(const std::vector<double>& runs,
 // tell how much throughput differs only if workers meet otherwise in the next one: if the places of
 // two, relative to one another, move by less than 0.4 of an iteration (root of the mean square) in
 // a fifth of it, and do not stay where they are, the spread of five batches is made wider by what
-// they have not seen.
+// they have not seen. None: not known, or not to 100 %.
 std::optional<double> interval_of_one_run(const std::vector<Progress>& workers, Window window);
 
 // "1 run", "5 runs".

@@ -1,6 +1,8 @@
 // Asynchronous parallel: each worker pushes its gradients when they are ready, the parameter server
 // applies them at once and answers with the current parameters; nobody waits for another worker
 // (Dean et al. 2012; QSGD appendix D states the same model). Staleness is unbounded.
+#include <limits>
+
 #include "sim/schedule.h"
 #include "sim/server.h"
 #include "sim/worker.h"
@@ -39,6 +41,7 @@ const Registered<Schedule> entry{{
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
     .pulls_compressed = pulls_compressed,
+    .most_lead = [](const Settings&) { return std::numeric_limits<double>::infinity(); },
     .worker = worker,
     .server = server,
 }};

@@ -5,7 +5,6 @@
 // parameters at once; the others wait for the update.
 #include <algorithm>
 #include <map>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <variant>
@@ -30,13 +29,21 @@ void worker(Worker& worker) {
   }
 }
 
-int backups(const Server& server) {
-  return static_cast<int>(server.settings().number("backup-workers"));
+int backups(const Settings& settings) {
+  return static_cast<int>(settings.number("backup-workers"));
+}
+
+std::string refusal(const Settings& settings, int workers) {
+  if (workers == 1 || backups(settings) < workers)
+    return "";
+  return "backup-workers = " + std::to_string(backups(settings)) +
+         ": an update waits for at least one of " + std::to_string(workers) +
+         " workers; allowed is less than that";
 }
 
 // Those who have ended are waited for no more: at the end of a run there may be fewer.
 void update_when_complete(Server& server, std::vector<Push>& sum) {
-  const int awaited = std::max(server.workers() - backups(server), 1);
+  const int awaited = std::max(server.workers() - backups(server.settings()), 1);
   if (sum.empty() || static_cast<int>(sum.size()) < std::min(awaited, server.working()))
     return;
   const std::vector<Push> update = std::exchange(sum, {});
@@ -46,11 +53,6 @@ void update_when_complete(Server& server, std::vector<Push>& sum) {
 }
 
 void server(Server& server) {
-  if (server.workers() > 1 && backups(server) >= server.workers())
-    throw std::invalid_argument("backup-workers = " + std::to_string(backups(server)) +
-                                ": an update waits for at least one of " +
-                                std::to_string(server.workers()) +
-                                " workers; allowed is less than that");
   std::map<std::pair<int, int>, std::vector<Push>> sums;  // by bucket and piece
   while (const auto message = server.next_push_or_end()) {
     const Push* push = std::get_if<Push>(&*message);
@@ -83,6 +85,7 @@ const Registered<Schedule> entry{{
     .exchange = "ps",
     .any_exchange = false,
     .waiting = [](const Settings&) { return Schedule::Waiting::for_nobody; },
+    .refusal = refusal,
     .worker = worker,
     .server = server,
 }};

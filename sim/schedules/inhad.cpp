@@ -24,8 +24,8 @@
 // parameters; once nothing is on its way, all of them wait at its node, which has reported them.
 // So the server waits for no more gradients than staleness + 1 per worker that has not ended.
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <stdexcept>
 #include <variant>
 #include <vector>
 
@@ -60,18 +60,38 @@ void aggregator(Aggregator& node) {
   }
 }
 
+// Gradients that must be waiting.
+double threshold_of(const Settings& settings, int workers) {
+  const double threshold = settings.number("threshold");
+  return threshold > 0 ? threshold : workers;
+}
+
+// Gradients that a worker can have waiting.
+double waiting_of_each(const Settings& settings) {
+  return settings.number("staleness") + 1;
+}
+
+std::string refusal(const Settings& settings, int workers) {
+  const double most = workers * waiting_of_each(settings);
+  const double threshold = threshold_of(settings, workers);
+  if (threshold <= most)
+    return "";
+  const auto whole = [](double number) { return std::to_string(static_cast<long>(number)); };
+  return "threshold = " + whole(threshold) +
+         " with staleness = " + whole(settings.number("staleness")) + ": " +
+         std::to_string(workers) + " workers never have more than " + whole(most) +
+         " gradients waiting; allowed are thresholds up to that";
+}
+
 // Counts the nodes' iteration numbers, and decides when to pull. Only the first server gets
 // reports.
 class Scheduler {
  public:
   explicit Scheduler(Server& server)
-      : server_(server), nodes_(static_cast<std::size_t>(server.nodes())) {
-    const double threshold = server.settings().number("threshold");
-    per_worker_ = server.settings().number("staleness") + 1;
-    threshold_ = threshold > 0 ? threshold : server.workers();
-    if (threshold_ > server.workers() * per_worker_)
-      throw std::invalid_argument(refusal());
-  }
+      : server_(server),
+        nodes_(static_cast<std::size_t>(server.nodes())),
+        threshold_(threshold_of(server.settings(), server.workers())),
+        per_worker_(waiting_of_each(server.settings())) {}
 
   void receive(const NodeReport& report) {
     Node& node = nodes_[static_cast<std::size_t>(report.node)];
@@ -117,19 +137,11 @@ class Scheduler {
       }
   }
 
-  std::string refusal() const {
-    const auto whole = [](double number) { return std::to_string(static_cast<long>(number)); };
-    return "threshold = " + whole(threshold_) + " with staleness = " + whole(per_worker_ - 1) +
-           ": " + std::to_string(server_.workers()) + " workers never have more than " +
-           whole(server_.workers() * per_worker_) +
-           " gradients waiting; allowed are thresholds up to that";
-  }
-
   Server& server_;
   std::vector<Node> nodes_;
   std::int64_t update_ = 0;
-  double threshold_ = 0;
-  double per_worker_ = 0;  // gradients that a worker can have waiting
+  double threshold_;
+  double per_worker_;
 };
 
 void server(Server& server) {
@@ -177,8 +189,14 @@ const Registered<Schedule> entry{{
                 pull_option()},
     .exchange = "ps",
     .any_exchange = false,
+    .refusal = refusal,
     .settles_slowly = true,
     .pulls_compressed = pulls_compressed,
+    // With threshold = 1 each gradient is pulled at once: only a worker's own ones hold it back.
+    .most_lead =
+        [](const Settings& settings) {
+          return settings.number("threshold") == 1 ? std::numeric_limits<double>::infinity() : 0;
+        },
     .worker = worker,
     .server = server,
     .aggregator = aggregator,

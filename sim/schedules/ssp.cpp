@@ -75,6 +75,7 @@ const Registered<Schedule> entry{{
         [](const Settings& settings) {
           return settings.word("cache") == "on" ? settings.number("staleness") + 1 : 0;
         },
+    .most_lead = [](const Settings& settings) { return settings.number("staleness"); },
     .worker = worker,
     .server = server,
 }};

@@ -300,6 +300,11 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     throw std::runtime_error(platform.refusal);
   check_platform_settings(scenario, platform);
   Cluster cluster = load_cluster(scenario, platform);
+  if (scenario.schedule->refusal != nullptr)
+    if (const std::string why =
+            scenario.schedule->refusal(scenario.schedule_settings, cluster.topology.workers());
+        !why.empty())
+      throw std::invalid_argument(why);
   const auto place = [&, servers = cluster.topology.servers](std::vector<Bucket>& buckets) {
     if (scenario.servers_hold_tensors)
       deal_tensors(model, servers, buckets);

@@ -22,6 +22,15 @@ Figures run(double throughput, double interval = 0.001) {
   return figures;
 }
 
+// The mean of five has an interval of 2.776 / 1.96 / sqrt(5) = 0.633 of each one's.
+TEST(Runs, EachMustBeKnownOnlyAsWellAsTheirMeanNeeds) {
+  EXPECT_DOUBLE_EQ(interval_of_each(0.01, 1), 0.01);
+  EXPECT_DOUBLE_EQ(interval_of_each(0.01, 2), 0.01);
+  EXPECT_DOUBLE_EQ(interval_of_each(0.01, 3), 0.01);  // 4.303 / 1.96 / sqrt(3) = 1.27
+  EXPECT_NEAR(interval_of_each(0.01, 5), 0.01 / 0.6334, 1e-5);
+  EXPECT_NEAR(interval_of_each(0.01, 20), 0.01 * std::sqrt(20) / (2.093 / 1.96), 1e-5);
+}
+
 Figures all_of(const std::vector<Figures>& runs) {
   Figures first = runs.front();
   take_means(first, {runs.begin() + 1, runs.end()});

@@ -30,8 +30,8 @@ TEST_F(FirstGpu, MeasuresOnTheEmulatedDeviceAndComparesWithTheFloors) {
   EXPECT_EQ(step("counters"), "done         6 launches");
   const std::string all = std::to_string(cuda_compressors().size());
   EXPECT_EQ(step("sanitizer"),
-            "done         memcheck clean (0 compressors); racecheck clean (0 "
-            "compressors); synccheck clean (" +
+            "FAILED       memcheck clean (0 compressors); racecheck clean (0 "
+            "compressors); synccheck code 1 (" +
                 all + " compressors);");
   EXPECT_EQ(step("stress"),
             "done         1 of 1 passed, 0 wrong, 0 skipped, 0 out of time, 0 never begun");
