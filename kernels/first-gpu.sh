@@ -167,8 +167,12 @@ large() {
   return "$code"
 }
 
+count() { # pattern, file, which may be missing
+  { grep -cE "$1" "$2" || [ -e "$2" ] || echo 0; } 2>/dev/null
+}
+
 rows_of() { # table
-  echo "$(cat "$work/$1.csv" 2>/dev/null | grep -cE '^[a-z0-9-]+,.*,(encode|decode)') rows$(sed -nE 's/^# ((left out|not reached|unfinished): .*)/; \1/p' "$work/$1.csv" 2>/dev/null | cut -c 1-200 | tr -d '\n')"
+  echo "$(count '^[a-z0-9-]+,.*,(encode|decode)' "$work/$1.csv") rows$(sed -nE 's/^# ((left out|not reached|unfinished): .*)/; \1/p' "$work/$1.csv" 2>/dev/null | cut -c 1-200 | tr -d '\n')"
 }
 sizes() {
   usable || return
@@ -246,7 +250,7 @@ sanitizer() {
       124) said="$said $tool out of time" bad=124 ;;
       *) said="$said $tool code $code" bad=1 ;;
     esac
-    said="$said ($(cat "$work/$tool.csv" 2>/dev/null | grep -c ',encode,') compressors);"
+    said="$said ($(count ',encode,' "$work/$tool.csv") compressors);"
   done
   return "$bad"
 }

@@ -246,18 +246,18 @@ Pool pooled(std::vector<Result> cells) {
   for (const std::string option : {"best-of", "best-of-seeds"})
     if (const auto values = different_values(option, pool.results); !values.empty())
       write_alike(pool.results, option, fmt::format("{}", fmt::join(values, "; ")));
+  if (repeats) {
+    std::vector<std::string> shown;
+    for (const auto& [number, seed] : seeds)
+      shown.push_back(seed);
+    write_alike(pool.results, "seed", fmt::format("{}", fmt::join(shown, ", ")));
+    pool.notes.push_back(fmt::format(
+        "each is the median of {}{} seeds ({}); in brackets the least and the most",
+        *counts.begin() == *counts.rbegin() ? "" : fmt::format("{} to ", *counts.begin()),
+        *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown)));
+  }
   if (const std::string note = note_of_caches(pool.results); !note.empty())
     pool.notes.push_back(note);
-  if (!repeats)
-    return pool;
-  std::vector<std::string> shown;
-  for (const auto& [number, seed] : seeds)
-    shown.push_back(seed);
-  write_alike(pool.results, "seed", fmt::format("{}", fmt::join(shown, ", ")));
-  pool.notes.push_back(
-      fmt::format("each is the median of {}{} seeds ({}); in brackets the least and the most",
-                  *counts.begin() == *counts.rbegin() ? "" : fmt::format("{} to ", *counts.begin()),
-                  *counts.rbegin(), shown.size() > most_named ? few(shown) : and_listed(shown)));
   return pool;
 }
 

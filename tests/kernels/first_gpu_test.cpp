@@ -89,7 +89,7 @@ TEST_F(FirstGpu, WhatTheMachineLacksIsSaidAndTheRestIsMeasured) {
   EXPECT_EQ(run("60").code, 1);
   EXPECT_EQ(step("build"), "done         no tests: GoogleTest is missing, or they were not built");
   EXPECT_EQ(step("large"), "done         8 of 8 at 2000");
-  EXPECT_EQ(step("rivals"), "done         1 rows ; no PyTorch here");
+  EXPECT_EQ(step("rivals"), "done         1 rows; no PyTorch here");
   EXPECT_EQ(step("sanitizer"), "not possible compute-sanitizer is missing");
   EXPECT_EQ(step("counters"), "not possible ncu is missing");
 }

@@ -153,7 +153,7 @@ function timelineTable(timeline) {
     return [track.name, track.stream, ...kinds.map((kind) => sums[kind])];
   });
   return table([{ title: "who", unit: "text" }, { title: "stream", unit: "text" }, ...kinds.map((kind) => ({ title: doings[kind], unit: "s" }))], rows,
-    { caption: "Seconds of the timeline by what was done" });
+    { caption: `${timeline.name}: seconds of the timeline by what was done` });
 }
 
 // The timeline of a cell, which can be changed for that of another.
