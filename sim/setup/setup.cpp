@@ -268,6 +268,16 @@ bool sends_in_channels(const Setup& setup) {
   });
 }
 
+// Throws std::invalid_argument where the schedule refuses so many workers.
+Cluster cluster_of(const Scenario& scenario, const PlatformFile& platform) {
+  Cluster cluster = load_cluster(scenario, platform);
+  if (const auto refusal = scenario.schedule->refusal; refusal != nullptr)
+    if (const std::string why = refusal(scenario.schedule_settings, cluster.topology.workers());
+        !why.empty())
+      throw std::invalid_argument(why);
+  return cluster;
+}
+
 }  // namespace
 
 std::string exchange_taken(const Setup& setup) {
@@ -299,12 +309,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   if (!platform.refusal.empty())
     throw std::runtime_error(platform.refusal);
   check_platform_settings(scenario, platform);
-  Cluster cluster = load_cluster(scenario, platform);
-  if (scenario.schedule->refusal != nullptr)
-    if (const std::string why =
-            scenario.schedule->refusal(scenario.schedule_settings, cluster.topology.workers());
-        !why.empty())
-      throw std::invalid_argument(why);
+  Cluster cluster = cluster_of(scenario, platform);
   const auto place = [&, servers = cluster.topology.servers](std::vector<Bucket>& buckets) {
     if (scenario.servers_hold_tensors)
       deal_tensors(model, servers, buckets);

@@ -63,7 +63,7 @@ TEST(SourceDateEpoch, ThatIsNoDateIsRefusedBeforeAnythingIsSimulated) {
   for (const auto& [good, day] : {std::pair{"0", "1970-01-01"}, {"253402300799", "9999-12-31"}}) {
     const TemporaryFolder folder;
     const Ended ended =
-        run_program(run, folder.path(), [&] { setenv("SOURCE_DATE_EPOCH", good, 1); });
+        run_program(run, folder.path(), [date = good] { setenv("SOURCE_DATE_EPOCH", date, 1); });
     EXPECT_EQ(ended.code, 0) << ended.err;
     expect_mentions(text_of(folder.path("p.html")), {day});
   }

@@ -30,7 +30,7 @@ class Node {
     const int first = on(in_[channel]).front();
     const int last = on(out_[channel]).back();
     std::vector<int> order = workers_;
-    std::ranges::rotate(order, std::ranges::find(order, first));
+    std::rotate(order.begin(), std::ranges::find(order, first), order.end());
     std::erase(order, last);
     order.push_back(last);
     return order;
