@@ -385,7 +385,7 @@ Estimate estimate(const Setup& setup, double most_seconds) {
   const Load load = load_of(setup);
   const auto [least, most] = Length::iterations(setup);
   Estimate all{.least = need_of(setup, load, least), .most = need_of(setup, load, most)};
-  all.runs = runs_of(setup, all.least.seconds, most_seconds);
+  all.runs = runs_of(setup, all.least.seconds, most_seconds - setup.load_s);
   for (Need* need : {&all.least, &all.most}) {
     need->flows *= all.runs;
     need->seconds = setup.load_s + need->seconds * all.runs;  // all runs are of one platform

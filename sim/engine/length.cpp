@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/philox.h"
 #include "sim/setup/platform.h"
@@ -33,8 +34,8 @@ int first_check_apart(const Setup& setup) {
   return std::min(first, scenario.max_iterations);
 }
 
-// About what an iteration of a worker with servers takes if no other worker is there.
-double alone_s(const Setup& setup, int worker) {
+// About what an iteration of each worker with servers takes if no other worker is there.
+std::vector<double> alone_s(const Setup& setup) {
   const Scenario& scenario = setup.scenario;
   double pushed = 0;
   double pulled = 0;
@@ -43,33 +44,36 @@ double alone_s(const Setup& setup, int worker) {
     pushed += static_cast<double>(payload.bytes + payload.small_bytes);
     pulled += static_cast<double>(setup.traffic.pulled_bytes(payload));
   }
-  const Topology& topology = setup.traffic.cluster.topology;
-  Routes routes(setup.traffic.cluster.rank_hosts);
   const double bytes = std::max(pushed, pulled);
+  const Topology& topology = setup.traffic.cluster.topology;
   const double of_a_server = bytes / topology.servers;
-  double latency_s = 0;
-  double transfer_s = 0;
-  int ways = 0;
-  std::map<int, int> ways_over;  // by link
-  constexpr int looked_at = 8;
-  for (int server = 0; server < topology.servers; server += 1 + topology.servers / looked_at) {
-    const Route route = routes.between(worker, topology.workers() + server);
-    if (route.links.empty())
-      continue;
-    ++ways;
-    for (const int link : route.links)
-      ++ways_over[link];
-    latency_s = std::max(latency_s, route.latency_s);
-    transfer_s = std::max(transfer_s, of_a_server / route.flow_Bps);
-  }
-  for (const auto& [link, count] : ways_over)
-    transfer_s = std::max(
-        transfer_s, (count == ways ? bytes : of_a_server) / routes.link(link).bandwidth.mean_Bps());
-  transfer_s += 2 * latency_s;
-  const double compute_s = setup.compute.solo_s[index(worker)];
   const auto ahead = scenario.schedule->gradients_ahead;
   const bool waits = ahead == nullptr || ahead(scenario.schedule_settings) == 0;  // for answers
-  return waits ? compute_s + transfer_s : std::max(compute_s, transfer_s);
+  Routes routes(setup.traffic.cluster.rank_hosts);
+  std::vector<double> seconds;
+  for (int worker = 0; worker < topology.workers(); ++worker) {
+    double latency_s = 0;
+    double transfer_s = 0;
+    int ways = 0;
+    std::map<int, int> ways_over;  // by link
+    constexpr int looked_at = 8;
+    for (int server = 0; server < topology.servers;
+         server += std::max(1, topology.servers / looked_at)) {
+      const Route route = routes.between(worker, topology.workers() + server);
+      ++ways;
+      for (const int link : route.links)
+        ++ways_over[link];
+      latency_s = std::max(latency_s, route.latency_s);
+      transfer_s = std::max(transfer_s, of_a_server / route.flow_Bps);
+    }
+    for (const auto& [link, count] : ways_over)
+      transfer_s = std::max(transfer_s, (count == 1 ? of_a_server : bytes * count / ways) /
+                                            routes.link(link).bandwidth.mean_Bps());
+    transfer_s += 2 * latency_s;
+    const double compute_s = setup.compute.solo_s[index(worker)];
+    seconds.push_back(waits ? compute_s + transfer_s : std::max(compute_s, transfer_s));
+  }
+  return seconds;
 }
 
 }  // namespace
@@ -101,14 +105,17 @@ std::pair<int, int> Length::iterations(const Setup& setup) {
   return {std::min(length.next_check_, most), most};
 }
 
-double Length::start_s(int rank) const {
+double Length::start_s(int rank) {
   if (in_step())
     return 0;
   const Scenario& scenario = setup_.scenario;
   const auto most_lead = scenario.schedule->most_lead;
   const double lead = most_lead == nullptr ? 0 : most_lead(scenario.schedule_settings);
-  if (setup_.has_chance() && lead > 0)
+  if (setup_.has_chance() && lead > 0) {
+    if (alone_s_.empty())
+      alone_s_ = alone_s(setup_);
     return drawn_start_s(rank, lead);
+  }
   const Topology& topology = setup_.traffic.cluster.topology;
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& mates = topology.nodes[index(node)];
@@ -131,7 +138,7 @@ double Length::drawn_start_s(int rank, double lead) const {
   const Scenario& scenario = setup_.scenario;
   const auto part_of = [](std::uint32_t word) { return (word + 0.5) * 0x1p-32; };
   const auto words = drawn(rank);
-  const double iteration_s = alone_s(setup_, rank);
+  const double iteration_s = alone_s_[index(rank)];
   // All begin in the first quarter of a run, or in an iteration.
   const double most = std::max(1.0, setup_.iterations.value_or(scenario.max_iterations) / 4.0);
   if (lead >= (end_ >= 0 ? end_ : scenario.max_iterations))  // nobody can get so far ahead
@@ -241,7 +248,8 @@ bool Length::is_known_in_step(int measured) {
   if (!warm.warm)
     return false;
   if (setup_.profiles.shown_s == 0)
-    return interval_of_rounds(pace, warm).value_or(1) <= setup_.scenario.interval &&
+    return interval_of_rounds(pace, warm).value_or(std::numeric_limits<double>::infinity()) <=
+               setup_.scenario.interval &&
            std::abs(halves_of_rounds_differ(pace, warm)) <= steady_halves;
   return is_known_of({pace}, warm, warm);
 }

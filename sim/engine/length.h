@@ -25,7 +25,7 @@ class Length {
   // drawn, and where workers wait for each other's gradients, which brings them together, those of
   // a node begin evenly over an iteration of theirs, and nodes evenly in between. Where chance
   // decides when workers meet, they begin where a long run would have left them, at random.
-  double start_s(int rank) const;
+  double start_s(int rank);
   void starts(int rank, double now_s) { workers_[index(rank)].start_s = now_s; }
   // Whether a worker that asks for it has this iteration. The worker that asks first decides.
   bool has(int iteration);
@@ -61,6 +61,7 @@ class Length {
   const Setup& setup_;
   Schedule::Waiting waiting_;
   std::vector<Progress> workers_;
+  std::vector<double> alone_s_;  // an iteration of each, if starts are drawn
   // Of an iteration that does not count yet.
   struct Parts {
     int sent = 0;

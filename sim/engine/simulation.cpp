@@ -174,7 +174,7 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   run.trace.profiles_s = setup.profiles.shown_s;
   run.trace.alone_per_s = setup.alone_per_s();
   if (setup.compute.again_part > 0) {
-    for (const Bucket& bucket : setup.buckets)
+    for (const Bucket& bucket : setup.made())
       run.trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
     run.trace.again_in_accumulate = setup.compute.again_part;
   }

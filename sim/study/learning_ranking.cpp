@@ -2,6 +2,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <iterator>
+#include <map>
 
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
@@ -165,14 +166,14 @@ std::string sentence_of(const Results& results, const Outcome& outcome) {
               : "");
 }
 
-// How many others were as good as this cell, if it was the first of its contest.
-std::size_t others_level_with(const Results& results, const std::vector<CompetingCells>& contests,
-                              std::size_t result) {
+// How many others were as good as the first of each contest, by its place in the results.
+std::map<std::size_t, std::size_t> level_with_first(const Results& results,
+                                                    const std::vector<CompetingCells>& contests) {
+  std::map<std::size_t, std::size_t> others;
   for (const CompetingCells& contest : contests)
-    if (const Outcome outcome = outcome_of(results, contest);
-        !outcome.order.empty() && outcome.order.front()->result == result)
-      return outcome.first - 1;
-  return 0;
+    if (const Outcome outcome = outcome_of(results, contest); !outcome.order.empty())
+      others.emplace(outcome.order.front()->result, outcome.first - 1);
+  return others;
 }
 
 std::string setting_said(const CompetingCells& contest) {
@@ -237,8 +238,11 @@ Ranking with_learning(const Results& results, RankPlaces by_throughput) {
     std::ranges::stable_sort(ranking.cells, [&](const RankedCell& a, const RankedCell& b) {
       return learned_before(results[a.result], results[b.result]);
     });
-    for (RankedCell& cell : ranking.cells)
-      cell.level_with = others_level_with(results, ranking.contests, cell.result);
+    const std::map<std::size_t, std::size_t> others = level_with_first(results, ranking.contests);
+    for (RankedCell& cell : ranking.cells) {
+      const auto first = others.find(cell.result);
+      cell.level_with = first == others.end() ? 0 : first->second;
+    }
   }
 
   std::string learned = learned_sentence(results, ranking);

@@ -108,6 +108,21 @@ TEST(Recompute, IsThePartThatScalingDoesNotCountAsWork) {
       }
 }
 
+// Once the parts were those of buckets, of which cycles make fewer than there are tensors.
+TEST(Recompute, IsTheSamePartWhereCyclesFuseTensors) {
+  for (const char* cycle_s : {"0", "1e-3"}) {
+    const Figures figures = simulated({{"platform", star_platform({.nodes = 3, .nic_Bps = 1e12})},
+                                       {"model", attentive_model()},
+                                       {"schedule", "bsp"},
+                                       {"bucket-bytes", "1e9"},
+                                       {"fusion-cycle", cycle_s},
+                                       {"recompute", "full"}})
+                                .figures;
+    EXPECT_NEAR(figures.recomputed, figures.compute_s / figures.iteration_mean_s / 4, 1e-9);
+    EXPECT_GT(figures.recomputed, 0.2) << cycle_s;
+  }
+}
+
 // Backward is longer, and hides more: the closed form knows it.
 TEST(Recompute, IsKnownToExplain) {
   for (const char* schedule : {"bsp", "fsdp"})
