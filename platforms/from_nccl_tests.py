@@ -224,6 +224,8 @@ def readings_of(path, table, largest, n, m):
     names = [name for name in names if not said or name in said]
     if not names:
         refuse(path, f"NCCL_ALGO leaves {', '.join(NAMES[name] for name in said)}, and none of them is among {n} GPUs of {m} nodes")
+    if said and names == ["ring"]:
+        why = "of what NCCL_ALGO leaves, all that " + ("one node" if m == 1 else f"{m} nodes") + " can take"
     return [Reading(name, n, m) for name in names], why
 
 

@@ -71,15 +71,19 @@ std::string aligned(const std::vector<Column>& columns, std::size_t rows) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
   };
+  std::vector<std::size_t> widths;
+  for (const Column& column : columns) {
+    widths.push_back(length(column.title));
+    for (const std::string& cell : column.cells)
+      widths.back() = std::max(widths.back(), length(cell));
+  }
   std::string table;
   for (std::size_t row = 0; row <= rows; ++row) {
     std::string line;
-    for (const Column& column : columns) {
-      std::size_t width = length(column.title);
-      for (const std::string& cell : column.cells)
-        width = std::max(width, length(cell));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const Column& column = columns[i];
       const std::string& text = row == 0 ? column.title : column.cells[row - 1];
-      const std::string padding(width - length(text), ' ');
+      const std::string padding(widths[i] - length(text), ' ');
       line += (line.empty() ? "" : "  ") + (column.left ? text + padding : padding + text);
     }
     table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";

@@ -73,7 +73,7 @@ const std::vector<ForeignKind> of_json{
     {"",
      {"\"logical-dims\""},
      "a logical topology of ASTRA-sim: a platform in words or in XML says it here, such as "
-     "dgx:nodes=2:gpus=4"},
+     "dgx:nodes=2:gpus=4:cards=4x400Gbps"},
     {"",
      {"\"memory-type\""},
      "a memory file of ASTRA-sim: options memory-bandwidth and host-memory-bandwidth say that "
@@ -87,12 +87,13 @@ const std::vector<ForeignKind> of_json{
 const std::vector<ForeignKind> of_text{
     {"",
      {"npus_count"},
-     "a network of ASTRA-sim (topology, npus_count, bandwidth, latency): a platform in words says "
-     "it here, such as dgx:nodes=1:gpus=4:nvlink=50GBps:inside-latency=500ns; or one in XML"},
+     "a network of ASTRA-sim (topology, npus_count, bandwidth, latency): here one is written "
+     "in words, as dgx:nodes=1:gpus=4:cards=1x400Gbps:nvlink=50GBps:inside-latency=500ns, or in "
+     "XML"},
     {"",
      {"npus-count"},
-     "a network of ASTRA-sim (topology, npus-count): a platform in words says it here, such as "
-     "dgx:nodes=1:gpus=4:nvlink=50GBps:inside-latency=500ns; or one in XML"},
+     "a network of ASTRA-sim (topology, npus-count): here one is written in words, as "
+     "dgx:nodes=1:gpus=4:cards=1x400Gbps:nvlink=50GBps:inside-latency=500ns, or in XML"},
     {"", {"# nThread"}, "what nccl-tests print: platforms/from_nccl_tests.py makes a link of it"},
     {"",
      {"# nccl-tests version"},

@@ -30,7 +30,7 @@ TEST(Law33, TheCheapestExchangeIsTakenWhateverTheSize) {
   for (const std::string& platform : platforms)
     for (const std::uint64_t values : {250ul, 25'000ul, 2'500'000ul, 250'000'000ul}) {
       Options options{{"platform", platform},  {"model", model_of({values})}, {"overlap", "off"},
-                      {"bucket-bytes", "all"}, {"iterations", "6"},           {"fidelity", "step"}};
+                      {"bucket-bytes", "all"}, {"iterations", "2"},           {"fidelity", "step"}};
       double best_s = 1e9;
       for (const std::string& candidate : candidates) {
         options["exchange"] = candidate;
@@ -54,7 +54,7 @@ TEST(Law33, BucketsOfSeveralSizesTakeSeveralExchanges) {
     Options options{{"platform", rails_platform({})},
                     {"model", model_of({300, 200'000'000, 4'000, 2'000'000, 500, 30'000})},
                     {"bucket-bytes", "0"},
-                    {"iterations", "8"},
+                    {"iterations", "2"},
                     {"fidelity", fidelity},
                     {"exchange", "auto"}};
     const Simulated run = simulated(options);

@@ -5,6 +5,7 @@
 
 #include "sim/setup/model.h"
 #include "sim/setup/platform_check.h"
+#include "sim/setup/platform_words.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 
@@ -48,6 +49,23 @@ TEST(ForeignFiles, AreNamedWhereAModelOrAPlatformIsWanted) {
     EXPECT_EQ(as_platform.find(path + ": this is "), 0U) << as_platform;
     expect_mentions(as_platform, file.mentions);
   }
+}
+
+// Once the words had eight cards for four GPUs, which are refused.
+TEST(ForeignFiles, WordsThatTheirErrorsAdviseAreAPlatform) {
+  const TemporaryFolder folder;
+  int advised = 0;
+  for (const Named& file : files) {
+    const std::string refusal = read_platform(folder.write("file", file.text)).refusal;
+    const std::size_t words = refusal.find("dgx:");
+    if (words == std::string::npos)
+      continue;
+    ++advised;
+    EXPECT_GT(
+        platform_plan(refusal.substr(words, refusal.find_first_of(" ,;", words) - words)).nodes(),
+        0);
+  }
+  EXPECT_EQ(advised, 5);
 }
 
 TEST(ForeignFiles, OfTheOtherOptionAreSentThere) {

@@ -69,6 +69,7 @@ TEST(Growth, OfVerdictsOnCellsThatAreGoneIsThatOfTheirNumber) {
       const std::vector<Verdict> verdicts = judge(folder_of(3), expected);
       EXPECT_EQ(verdicts.size(), expected.rows.size() / 2);
       verdicts_markdown("gone", verdicts);
+      verdicts_table(verdicts);
     };
   });
 }
