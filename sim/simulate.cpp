@@ -68,7 +68,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
       inputs_of(cell.scenario, platform);  // before the others are read: they may change
   require_room_for_platform(platform, cell.scenario.platform, limits);
   require_room_for_data(cell.scenario, limits, at_once);
-  const Setup setup = prepare_cell(cell, platform, limits);
+  Setup setup = prepare_cell(cell, platform, limits);
   const Estimate needs = estimate(setup, limits.seconds);
   require_room(needs, limits, at_once);
   check_exports(cell.exports, setup);
@@ -76,10 +76,9 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
     require_room_for_trace(needs.least.trace_bytes, limits);
   if (may_wait && needs.most.seconds > short_s)
     return {.waits_s = needs.most.seconds};
-  Setup run = setup;
-  run.scenario.interval = interval_of_each(setup.scenario.interval, needs.runs);
-  const std::vector<Figures> other_runs = runs_but_the_first(run, needs.runs);
-  const Trace trace = simulate(run, evaluated);
+  setup.scenario.interval = interval_of_each(setup.scenario.interval, needs.runs);
+  const std::vector<Figures> other_runs = runs_but_the_first(setup, needs.runs);
+  const Trace trace = simulate(setup, evaluated);
   if (cell.keeps_trace())  // the run has decided how long it is
     require_room_for_trace(trace_bytes_of(static_cast<double>(trace.rows.size()),
                                           static_cast<double>(trace.messages.size())),
