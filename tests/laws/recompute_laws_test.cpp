@@ -118,7 +118,8 @@ TEST(Recompute, IsTheSamePartWhereCyclesFuseTensors) {
                                        {"fusion-cycle", cycle_s},
                                        {"recompute", "full"}})
                                 .figures;
-    EXPECT_NEAR(figures.recomputed, figures.compute_s / figures.iteration_mean_s / 4, 1e-9);
+    EXPECT_NEAR(figures.recomputed, figures.compute_s / figures.iteration_mean_s / 4, 1e-9)
+        << cycle_s;
     EXPECT_GT(figures.recomputed, 0.2) << cycle_s;
   }
 }

@@ -169,6 +169,13 @@ TEST_F(NcclTests, AnAlgorithmThatTheLogSaysIsTheOnlyReading) {
     ASSERT_EQ(links.size(), 1u) << head;
     EXPECT_NEAR(links[0], rate, 0.001) << head;
   }
+  // NVLSTree would be left, but not on these GPUs: once the reason was that NCCL takes a tree.
+  Log no_tree = two;
+  no_tree.head = "NCCL_ALGO=^Tree\n";
+  const std::string ring = read(no_tree.text());
+  EXPECT_EQ(links_in(ring).size(), 1u) << ring;
+  EXPECT_NE(ring.find("of what NCCL_ALGO leaves, all that 2 nodes can take"), std::string::npos)
+      << ring;
   // Small sizes by a tree, large by a ring: the fit is of the ring's.
   Log tuned = two;
   for (double bytes = 1 << 20; bytes < 4e9; bytes *= 4)
