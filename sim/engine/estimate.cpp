@@ -13,10 +13,10 @@
 #include "sim/collectives.h"
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/fidelity.h"
+#include "sim/engine/learning_need.h"
 #include "sim/engine/length.h"
 #include "sim/engine/repeats.h"
 #include "sim/plan.h"
-#include "sim/setup/data.h"
 #include "sim/setup/platform.h"
 #include "sim/trace.h"
 
@@ -27,9 +27,9 @@ namespace {
 // README, with 128 workers.
 constexpr double seconds_per_row = 2e-6;
 constexpr double seconds_per_flow = 11e-6;
-constexpr double seconds_per_step = 5.5e-6;       // of a collective whose steps are messages
+constexpr double seconds_per_step = 5.5e-6;  // of a collective whose steps, or pieces, are messages
 constexpr double seconds_per_ring_step = 3.3e-6;  // the same of a ring
-constexpr double seconds_per_push = 16e-6;        // to a server, to or from a node, and back
+constexpr double seconds_per_push = 12e-6;        // to a server, to or from a node, and back
 // With more workers all of it takes longer, because what they have is in no cache any more.
 double crowded(double workers) {
   return (1 + 6 * workers / (workers + 1500)) / 1.47;
@@ -37,6 +37,10 @@ double crowded(double workers) {
 // SimGrid shares a link anew whenever one of its flows begins or ends.
 constexpr double seconds_per_flow_beside = 90e-9;
 constexpr double tied_servers = 16;  // make that twice as long
+// The same where all push a bucket to servers together. Flows of the workers of one node end
+// together, and all of them do where each worker has a node and sends as much to each server.
+constexpr double seconds_per_share_beside = 60e-9;
+constexpr double seconds_per_alike_share_beside = 5e-9;
 constexpr double seconds_per_host = 15e-6;
 constexpr double program_bytes = 37e6;
 constexpr double bytes_per_host = 3000;
@@ -49,15 +53,6 @@ constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 // What --trace writes, CSV and JSON together.
 constexpr double written_bytes_per_row = 210;
 constexpr double written_bytes_per_message = 220;
-
-// Learning takes these, measured with every problem.
-constexpr double seconds_per_gradient = 5e-6;
-constexpr double seconds_per_sample = 3e-8;  // of a batch, that it is one
-constexpr double seconds_per_flop = 2.5e-11;
-constexpr double seconds_per_activation = 2.5e-9;      // what a layer reads or writes
-constexpr double seconds_per_class = 1.2e-8;           // of the loss
-constexpr double seconds_per_value = 3e-9;             // of a gradient
-constexpr double seconds_per_compressed_value = 8e-9;  // the same, made and read
 
 // Only so many ranks' plans are made, because a rank's plan can be as long as there are ranks.
 constexpr int most_sampled = 64;
@@ -116,8 +111,26 @@ Passes passes_of(const Setup& setup, const Phase& phase) {
   return {.transfers = is_one_flow(setup, phase) ? 1.0 : phase.steps, .rows = 2};
 }
 
-// One rank has this load in averaging one bucket.
-Load load_of(const Setup& setup, const Plan& plan, int rank) {
+// What a share of a bucket, on its way to a server or back, costs for all others that are under way
+// over full links.
+double seconds_beside(const Setup& setup, const Phase& phase, int rank) {
+  const std::size_t peers = phase.sends.size();
+  if (phase.stage.stages == 1 || peers < 2)
+    return 0;
+  const Topology& topology = setup.traffic.cluster.topology;
+  const bool to_servers = rank < topology.workers();
+  const double under_way =
+      2.0 * static_cast<double>(peers) * (to_servers ? topology.workers() : topology.servers);
+  const double of_a_node =
+      static_cast<double>(topology.workers()) / static_cast<double>(topology.nodes.size());
+  const bool alike =
+      of_a_node == 1 && peers == index(to_servers ? topology.servers : topology.workers());
+  return under_way *
+         (alike ? seconds_per_alike_share_beside : seconds_per_share_beside / std::sqrt(of_a_node));
+}
+
+// One rank has this load in averaging one bucket. Links of servers are full for `busy` of the time.
+Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
   Load load;
   load.plan_actions = static_cast<double>(plan.size());
   for (const auto& action : plan) {
@@ -131,38 +144,16 @@ Load load_of(const Setup& setup, const Plan& plan, int rank) {
     for (const Transfer& send : phase->sends)
       flows += on_different_hosts(setup, rank, send.peer) ? passes.transfers : 0;
     load.flows += flows;
-    load.flows_s += flows * (phase->steps == 1 || is_one_flow(setup, *phase) ? seconds_per_flow
-                             : is_ring(*phase)                               ? seconds_per_ring_step
-                                                                             : seconds_per_step);
+    const bool in_stages = phase->stage.stages > 1 && phase->group_size == 0;
+    const bool one_flow = !in_stages && (phase->steps == 1 || is_one_flow(setup, *phase));
+    const double each_s = one_flow          ? seconds_per_flow
+                          : is_ring(*phase) ? seconds_per_ring_step
+                                            : seconds_per_step;
+    load.flows_s += flows * (each_s + busy * busy * seconds_beside(setup, *phase, rank));
     load.rows += passes.rows;
     load.plan_actions += static_cast<double>(phase->sends.size() + phase->receives.size()) / 8;
   }
   return load;
-}
-
-void add_averages(const Setup& setup, const Moved& moved, Load& load) {
-  const Traffic& traffic = moved.traffic;
-  const std::vector<int> ranks = sampled(traffic.averaging_ranks());
-  const std::vector<int> buckets = sampled(static_cast<int>(moved.buckets.size()));
-  const double plans = static_cast<double>(traffic.averaging_ranks()) *
-                       static_cast<double>(moved.buckets.size()) /
-                       static_cast<double>(ranks.size() * std::max<std::size_t>(buckets.size(), 1));
-  const double scale = plans * moved.times / traffic.round;
-  std::set<std::uint64_t> sizes;  // buckets of one size have one plan
-  for (const Bucket& bucket : moved.buckets)
-    sizes.insert(traffic.bytes_of(bucket));
-  const double kept = static_cast<double>(sizes.size()) / static_cast<double>(moved.buckets.size());
-  for (const int bucket : buckets) {
-    const Payload payload = traffic.payload_of(moved.buckets[index(bucket)], -1);
-    for (const int rank : ranks) {
-      const Load one = load_of(setup, traffic.plan_of(payload, rank), rank);
-      load.flows += one.flows * scale;
-      load.flows_s += one.flows_s * scale;
-      load.rows += one.rows * scale;
-      load.plan_actions += one.plan_actions * plans * kept;
-    }
-  }
-  load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
 }
 
 // The cards of servers or of workers are busy so much of the time if computation does not wait: the
@@ -178,6 +169,36 @@ double busy_part(const Setup& setup, double bytes) {
       busy_s = std::max(busy_s, std::max(1.0, to_one) * bytes / width_Bps);
     }
   return busy_s / std::max(busy_s, *std::ranges::max_element(setup.compute.solo_s));
+}
+
+void add_averages(const Setup& setup, const Moved& moved, Load& load) {
+  const Traffic& traffic = moved.traffic;
+  const std::vector<int> ranks = sampled(traffic.averaging_ranks());
+  const std::vector<int> buckets = sampled(static_cast<int>(moved.buckets.size()));
+  const double plans = static_cast<double>(traffic.averaging_ranks()) *
+                       static_cast<double>(moved.buckets.size()) /
+                       static_cast<double>(ranks.size() * std::max<std::size_t>(buckets.size(), 1));
+  const double scale = plans * moved.times / traffic.round;
+  std::set<std::uint64_t> sizes;  // buckets of one size have one plan
+  for (const Bucket& bucket : moved.buckets)
+    sizes.insert(traffic.bytes_of(bucket));
+  const double kept = static_cast<double>(sizes.size()) / static_cast<double>(moved.buckets.size());
+  double bytes = 0;
+  for (const Bucket& bucket : moved.buckets)
+    bytes += static_cast<double>(traffic.bytes_of(bucket));
+  const bool to_servers = setup.scenario.exchange->uses_servers;
+  const double busy = to_servers ? busy_part(setup, bytes) : 0;
+  for (const int bucket : buckets) {
+    const Payload payload = traffic.payload_of(moved.buckets[index(bucket)], -1);
+    for (const int rank : ranks) {
+      const Load one = load_of(setup, traffic.plan_of(payload, rank), rank, busy);
+      load.flows += one.flows * scale;
+      load.flows_s += one.flows_s * scale;
+      load.rows += one.rows * scale;
+      load.plan_actions += one.plan_actions * plans * kept;
+    }
+  }
+  load.in_flight = std::max(load.in_flight, (moved.stream + 1.0) * traffic.averaging_ranks());
 }
 
 void add_pushes(const Setup& setup, double servers, double places, Load& load) {
@@ -204,8 +225,10 @@ void add_pushes(const Setup& setup, double servers, double places, Load& load) {
   const double busy = busy_part(setup, std::max(pushed, pulled));
   load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * workers * servers * places;
-  // Several servers tie the cards of all workers together.
-  load.beside = load.in_flight * busy * busy * (1 + servers / tied_servers);
+  // Several servers tie the cards of all workers together. Workers that wait for others push at one
+  // moment, and some of these flows end together.
+  const double ends = setup.scenario.schedule->most_lead != nullptr ? 1 : 0.35;
+  load.beside = ends * load.in_flight * busy * busy * (1 + servers / tied_servers);
 }
 
 void add_sums(const Setup& setup, bool alike, double servers, double places, Load& load) {
@@ -216,8 +239,9 @@ void add_sums(const Setup& setup, bool alike, double servers, double places, Loa
   load.rows += workers * (8 + servers) + nodes * (4 * servers + 6);
   load.flows_s = load.flows * seconds_per_push;
   load.in_flight = 2 * nodes * servers * places + workers;
-  // Nodes are asked for their sums together. Those to alike servers arrive together, too.
-  load.beside = alike ? 0 : load.in_flight / 3;
+  // Nodes are asked for their sums together. Those to alike servers, and from nodes with a worker
+  // each, arrive together, too.
+  load.beside = alike || workers == nodes ? 0 : load.in_flight / 3;
 }
 
 Load load_of(const Setup& setup) {
@@ -249,107 +273,6 @@ Load load_of(const Setup& setup) {
       load.actors += workers + 2 * servers + 2 * static_cast<double>(topology.nodes.size());
   }
   return load;
-}
-
-// Where replicas step alone: each has parameters and velocity of its own, and the parameters that
-// it had at the last average over all and, where steps go on meanwhile, at the one that is under
-// way. By worker.
-double copies_of_replicas(const Setup& setup) {
-  if (setup.scenario.schedule->round == nullptr)
-    return 0;
-  const Topology& topology = setup.traffic.cluster.topology;
-  std::set<int> replicas;
-  for (int worker = 0; worker < topology.workers(); ++worker)
-    replicas.insert(setup.within ? topology.group_of(setup.within->over, worker) : worker);
-  return 4.0 * static_cast<double>(replicas.size()) / topology.workers();
-}
-
-// A worker keeps so many, or others keep them for it.
-double copies_of_parameters(const Setup& setup, double iterations) {
-  double copies = 4;  // parameters, those that arrive, a gradient, and one on its way
-  if (setup.traffic.partners == Schedule::Partners::aggregators)
-    copies += 2;  // a node's sum and parameters
-  if (setup.traffic.partners == Schedule::Partners::each_other)
-    copies = 1 + copies_of_replicas(setup);  // its gradient
-  // A worker that does not wait for answers keeps the gradients that are in none yet.
-  if (const auto ahead = setup.scenario.schedule->gradients_ahead; ahead != nullptr)
-    copies += std::min(ahead(setup.scenario.schedule_settings), iterations);
-  if (setup.scenario.compresses())
-    copies += 2;  // what it left out, and what its message says
-  if (setup.traffic.compression.has_momentum())
-    copies += 1;
-  if (setup.traffic.compressed_pulls)
-    copies += 3;  // the same of what it is sent, and what it is known to have
-  return copies;
-}
-
-// Seconds of a sample on its way forward through a problem.
-struct SampleSeconds {
-  double products = 0;
-  double activations = 0;  // values that layers read and write: most of the cost of small layers
-  double loss = seconds_per_sample;
-
-  double forward() const { return products + activations + loss; }
-  double gradient() const { return 3 * products + 2 * activations + loss; }
-};
-
-SampleSeconds sample_seconds(const Objective& objective) {
-  SampleSeconds seconds;
-  double outputs = 1;
-  for (std::size_t i = 0; i < objective.tensors.size(); ++i) {
-    const Tensor& weights = objective.tensors[i];
-    if (weights.forward_flop == 0)
-      continue;
-    const auto parameters = static_cast<double>(weights.parameters);
-    if (i + 1 < objective.tensors.size())  // a bias for each output
-      outputs = static_cast<double>(objective.tensors[i + 1].parameters);
-    const double places = weights.forward_flop / (2 * parameters);  // pixels that it is used for
-    const double copies = places > 1 ? 1.6 : 1;  // pixels are gathered into patches before
-    seconds.products += weights.forward_flop * seconds_per_flop;
-    seconds.activations +=
-        copies * places * (parameters / outputs + outputs) * seconds_per_activation;
-  }
-  seconds.loss += outputs * seconds_per_class;
-  return seconds;
-}
-
-// The number of times that a run evaluates what it has learned: at first, in the end, and each time
-// that applied gradients complete a multiple of `evaluate-every` samples.
-double evaluations_of(const Setup& setup, double gradients) {
-  const bool averages = setup.traffic.partners == Schedule::Partners::each_other;
-  const double workers = setup.traffic.cluster.topology.workers();
-  const double applied = averages ? gradients / workers / setup.traffic.round : gradients;
-  const double every =
-      setup.scenario.learning.evaluate_every.value_or(setup.lesson->epoch_samples());
-  const double multiples = std::floor(gradients * setup.scenario.learned_samples() / every);
-  return multiples >= applied ? applied + 1 : multiples + 2;
-}
-
-// Adds what the gradients themselves take, beside the simulation of their messages.
-void add_learning(const Setup& setup, Need& need) {
-  const Objective& objective = setup.lesson->objective;
-  const auto values = static_cast<double>(objective.parameters());
-  const double workers = setup.traffic.cluster.topology.workers();
-  const double gradients = workers * need.iterations;
-  const bool compresses = setup.scenario.compresses();
-  const double samples =
-      setup.lesson->epoch_samples() + static_cast<double>(setup.lesson->data.held_out.count);
-  const SampleSeconds of_sample = sample_seconds(objective);
-  need.evaluations = evaluations_of(setup, gradients);
-  need.seconds +=
-      gradients * setup.scenario.learned_samples() * of_sample.gradient() +
-      need.evaluations * samples * of_sample.forward() +
-      gradients * (seconds_per_gradient +
-                   values * (seconds_per_value + (compresses ? seconds_per_compressed_value : 0)));
-  constexpr double common = 4;  // parameters, as they were at first, their momentum, and a sum
-  const Learning& learning = setup.scenario.learning;
-  const DataNeed data = need_of_data(learning.data, learning.data_folder, learning.generated);
-  need.seconds += data.seconds;
-  need.memory_bytes +=
-      (workers * copies_of_parameters(setup, need.iterations) + common) * values * sizeof(float) +
-      data.memory_bytes +
-      // Samples in the order in which they are drawn, and those of the batch that is computed.
-      (setup.lesson->epoch_samples() + setup.scenario.learned_samples()) * sizeof(std::uint32_t);
 }
 
 Need need_of(const Setup& setup, const Load& load, int iterations) {
