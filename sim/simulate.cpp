@@ -115,6 +115,8 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
   if (other_runs.empty() && chance_decides(setup))
     figures.throughput_interval = interval_of_one_run(progress_of(trace), trace.window);
   take_means(figures, other_runs);
+  if (trace.window.to_s - trace.window.from_s < trace.profiles_s)  // no run has seen all they do
+    figures.throughput_interval.reset();
   add_epoch(scenario, figures);
   add_utilisation(setup, figures);
   if (setup.memory) {

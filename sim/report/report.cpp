@@ -157,7 +157,7 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   if (seconds < trace.profiles_s) {
     figures.warnings.push_back(fmt::format(
         "the window has {:.3g} s, but the platform's profiles need {:.3g} s to show all that "
-        "they do",
+        "they do: how well throughput is known cannot be said",
         seconds, trace.profiles_s));
   }
 }
