@@ -21,6 +21,9 @@ struct Cell {
 
 struct Outcome {
   double reference_s = 0;
+  // Where there are channels, the same with those that the program found: in which order a channel
+  // goes through the workers of one card is left open, and a tree's chains notice.
+  double in_its_channels_s = 0;
   // By which part of it the reference's own answer changes where pushes come a millionth of an
   // iteration later. If by much, then some come at one moment, and whose is applied first is
   // anybody's choice.
