@@ -34,7 +34,7 @@ const Registered<Schedule> entry{{
     .sentence = "asynchronous: a server applies each gradient as it comes, nobody waits",
     .help = {.more = "Slow workers delay nobody, but gradients are applied to parameters that "
                      "others have changed since: staleness has no bound. A worker waits for the "
-                     "answer to each push; with ssp's cache it does not.",
+                     "answer to each push, even if it is alone; with ssp's cache it does not.",
              .paper = "Dean et al., NIPS 2012"},
     .options = {pull_option()},
     .exchange = "ps",
