@@ -1,8 +1,8 @@
 // A worker's side of its node's aggregator: it hands gradients over, and takes parameters.
 #include <algorithm>
 
+#include "sim/engine/engine_worker.h"
 #include "sim/engine/run.h"
-#include "sim/worker.h"
 
 namespace syncline {
 namespace {
@@ -45,7 +45,7 @@ void copy(WorkerState& state, int from, int to, std::string_view verb, std::int6
 
 }  // namespace
 
-void Worker::hand_over() {
+void EngineWorker::hand_over() {
   AggregatorState& node = node_of(state_);
   state_.run.length.sends(state_.rank, state_.iteration, state_.cluster().topology.servers, true);
   NodeGradient gradient{.worker = state_.rank, .iteration = state_.iteration, .read_versions = {}};
@@ -58,7 +58,7 @@ void Worker::hand_over() {
   node.events.add({.kind = Aggregator::Event::Kind::gradient});
 }
 
-void Worker::wait_until_applied(double newest) {
+void EngineWorker::wait_until_applied(double newest) {
   AggregatorState& node = node_of(state_);
   const double needed = state_.iteration + 1 - newest;
   const auto applied = [&] { return own_gradients_at(node, state_) >= needed; };
@@ -70,7 +70,7 @@ void Worker::wait_until_applied(double newest) {
   --node.waiting_workers;
 }
 
-void Worker::take_parameters() {
+void EngineWorker::take_parameters() {
   const AggregatorState& node = node_of(state_);
   for (std::size_t s = 0; s < node.versions.size(); ++s)
     state_.read_version[s][0] = node.versions[s];

@@ -9,6 +9,7 @@
 
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/deadlock.h"
+#include "sim/engine/engine_worker.h"
 #include "sim/engine/link_samples.h"
 #include "sim/engine/run.h"
 #include "sim/schedule.h"
@@ -18,7 +19,7 @@ namespace syncline {
 namespace {
 
 void run_worker(Run& run, WorkerState& state, const Schedule& schedule) {
-  Worker worker(state);
+  EngineWorker worker(state);
   schedule.worker(worker);
   state.waits_in = "its end";
   while (state.outstanding > 0)  // answers that it did not wait for

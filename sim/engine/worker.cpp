@@ -1,9 +1,7 @@
-#include "sim/worker.h"
-
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "sim/engine/engine_worker.h"
 #include "sim/engine/run.h"
 
 namespace syncline {
@@ -150,15 +148,15 @@ bool WorkerState::compresses_on_second_core() const {
   return setup().traffic.compression.on() && cluster().workers[index(rank)].cores > 1;
 }
 
-const Settings& Worker::settings() const {
+const Settings& EngineWorker::settings() const {
   return state_.setup().scenario.schedule_settings;
 }
 
-std::span<const Bucket> Worker::buckets() const {
+std::span<const Bucket> EngineWorker::buckets() const {
   return state_.setup().made();
 }
 
-bool Worker::next_iteration() {
+bool EngineWorker::next_iteration() {
   const Scenario& scenario = state_.setup().scenario;
   if (const auto stepped_s = std::exchange(state_.stepped_s, std::nullopt))
     state_.run.length.stepped(state_.rank, state_.iteration, *stepped_s);
@@ -176,7 +174,7 @@ bool Worker::next_iteration() {
   return true;
 }
 
-void Worker::forward() {
+void EngineWorker::forward() {
   if (state_.run.learner != nullptr)
     state_.run.learner->forward(state_.rank, state_.iteration);
   const ComputeTimes& times = state_.setup().compute;
@@ -185,25 +183,25 @@ void Worker::forward() {
     compute(state_, times.accumulate_s(state_.rank), state_.row("accumulate"));
 }
 
-int Worker::micro_steps() const {
+int EngineWorker::micro_steps() const {
   return state_.setup().compute.micro_steps;
 }
 
-void Worker::forward(const Bucket& bucket) {
+void EngineWorker::forward(const Bucket& bucket) {
   if (state_.run.learner != nullptr)
     state_.run.learner->forward(state_.rank, state_.iteration);
   compute(state_, state_.setup().compute.forward_s(state_.rank, bucket.forward_flop),
           state_.row("forward", bucket.index));
 }
 
-void Worker::backward(const Bucket& bucket) {
+void EngineWorker::backward(const Bucket& bucket) {
   if (state_.run.cycles != nullptr && bucket.index == 0)
     state_.run.cycles->backward_begins();
   compute(state_, state_.setup().compute.backward_s(state_.rank, bucket),
           state_.row("backward", bucket.index));
 }
 
-void Worker::step() {
+void EngineWorker::step() {
   take_step(state_, state_.iteration + 1);
   const bool averages = state_.setup().traffic.partners == Schedule::Partners::each_other;
   if (!averages || state_.run.learner == nullptr)
@@ -213,13 +211,13 @@ void Worker::step() {
     state_.run.learned(gradients);
 }
 
-void Worker::step_alone() {
+void EngineWorker::step_alone() {
   take_step(state_, -1);
   if (state_.run.learner != nullptr)
     state_.run.learner->step_alone(state_.rank, state_.iteration);
 }
 
-void Worker::step_together(double rate, double momentum, std::optional<double> own) {
+void EngineWorker::step_together(double rate, double momentum, std::optional<double> own) {
   take_step(state_, state_.iteration + 1);
   if (state_.run.learner == nullptr)
     return;
@@ -229,7 +227,7 @@ void Worker::step_together(double rate, double momentum, std::optional<double> o
     state_.run.learned(gradients);
 }
 
-void Worker::start_average(const Bucket& bucket, Among group) {
+void EngineWorker::start_average(const Bucket& bucket, Among group) {
   int& outstanding = outstanding_in(state_, group);
   ++outstanding;
   if (group == Among::all && state_.run.learner != nullptr)
@@ -261,7 +259,7 @@ void start_group(WorkerState& worker, const Bucket& group, int iteration) {
   });
 }
 
-void Worker::finish_averages(Among group) {
+void EngineWorker::finish_averages(Among group) {
   const int& outstanding = outstanding_in(state_, group);
   for (;;) {
     state_.wait_until("finish_averages()",
@@ -276,7 +274,7 @@ void Worker::finish_averages(Among group) {
     state_.run.learner->finish_averages(state_.rank);
 }
 
-void Worker::start_gather(const Bucket& unit) {
+void EngineWorker::start_gather(const Bucket& unit) {
   ++state_.gathering[index(unit.index)];
   const Traffic& gather = shards_of(state_).gather;
   state_.stages.execute(state_.stages.plan(gather, unit), 0, unit, state_.iteration,
@@ -288,11 +286,11 @@ void Worker::start_gather(const Bucket& unit) {
     finish_gather(unit);
 }
 
-void Worker::finish_gather(const Bucket& unit) {
+void EngineWorker::finish_gather(const Bucket& unit) {
   state_.wait_until("finish_gather()", [&] { return state_.gathering[index(unit.index)] == 0; });
 }
 
-void Worker::start_reduce_scatter(const Bucket& unit) {
+void EngineWorker::start_reduce_scatter(const Bucket& unit) {
   ++state_.outstanding;
   if (state_.run.learner != nullptr)
     state_.run.learner->start_average(state_.rank, state_.iteration);
@@ -314,7 +312,7 @@ void Worker::start_reduce_scatter(const Bucket& unit) {
     state_.wait_until("start_reduce_scatter()", [&] { return state_.outstanding == 0; });
 }
 
-void Worker::push(const Bucket& bucket) {
+void EngineWorker::push(const Bucket& bucket) {
   state_.outstanding += answers_to_a_push(state_, bucket.index);
   state_.run.length.sends(state_.rank, state_.iteration, state_.cluster().topology.servers,
                           bucket.index + 1 == static_cast<int>(buckets().size()));
@@ -332,12 +330,12 @@ void Worker::push(const Bucket& bucket) {
   });
 }
 
-void Worker::pull() {
+void EngineWorker::pull() {
   state_.wait_until("pull()", [&] { return state_.outstanding == 0; });
   take_answers(state_);
 }
 
-void Worker::refresh_cache(double staleness) {
+void EngineWorker::refresh_cache(double staleness) {
   const double needed = state_.iteration + 1 - staleness;
   state_.waits_for_fresh = true;
   state_.fresh = 0;
