@@ -35,13 +35,6 @@ struct Sharding {
   // In backward: then, or not before a unit has computed, before or after its gradients are queued.
   enum class Backward { pre, post, none };
   Backward backward = Backward::pre;
-
-  // In an iteration of so many micro-steps. Backward begins with the last unit that forward ends
-  // with, whose parameters are still there.
-  int gathers(int micro_steps, bool of_last) const {
-    return parameters ? micro_steps * (of_last ? 1 : 2) : 1;
-  }
-  int reduce_scatters(int micro_steps) const { return adds_whole ? 1 : micro_steps; }
 };
 
 struct Schedule {
@@ -65,8 +58,6 @@ struct Schedule {
   // In a round that is averaged over all at its end, the workers of such a group average their
   // gradients in each iteration. None, or null: every worker steps alone.
   std::optional<Among> (*replica)(const Settings&) = nullptr;
-  // An average over all is applied so many iterations after it was started. Null: at once.
-  int (*delay)(const Settings&) = nullptr;
   // What its workers hold shards of. Null: each has everything.
   Sharding (*sharding)(const Settings&) = nullptr;
   // What each of its workers keeps besides, a value in fp32 for each parameter, where what it sends

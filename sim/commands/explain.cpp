@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "sim/clock/averaging.h"
+#include "sim/clock/lower_bounds.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
@@ -15,12 +17,9 @@
 #include "sim/options/options.h"
 #include "sim/options/user_input.h"
 #include "sim/schedule.h"
-#include "sim/setup/break_even.h"
 #include "sim/setup/exchange_time.h"
-#include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
 #include "sim/setup/setup.h"
-#include "sim/setup/shard_times.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
@@ -108,10 +107,8 @@ std::string described(const BreakEven& even, Ranges BreakEven::*which, const Pla
 }
 
 // At which bandwidths compression is faster than none.
-std::string explain_break_even(const Setup& setup, Routes& routes,
-                               const std::vector<ExchangeTime>& times,
-                               const std::vector<ExchangeTime>& within) {
-  const BreakEven even = break_even(setup, routes, times);
+std::string explain_break_even(const Setup& setup, Routes& routes, const Averaging& averaging) {
+  const BreakEven& even = *averaging.even;
   const PlatformLink* busiest = nullptr;
   double busiest_s = 0;
   for (const auto& [link, bytes] : link_bytes_per_iteration(even.rival, routes, setup.buckets))
@@ -143,7 +140,7 @@ std::string explain_break_even(const Setup& setup, Routes& routes,
     text += "  not known: workers drift apart, or exchanges take another course there\n";
   }
   text += fmt::format("  dense, bucket after bucket   {:.6f} s per iteration here\n",
-                      iteration_seconds(setup, even.dense, 1, within));
+                      *averaging.dense_iteration_s);
   return text;
 }
 
@@ -166,54 +163,54 @@ std::string explain_links(const Setup& setup, Routes& routes, const std::vector<
   return text;
 }
 
+// "bucket after bucket", or "unit after unit".
+std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
+  const std::string what =
+      setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
+  if (!averaging.iteration_s)
+    return what + "not known: what workers do differs from round to round\n";
+  return what + fmt::format("{:.6f}{}\n", *averaging.iteration_s,
+                            setup.traffic.round > 1 ? ", in the mean of a round" : "");
+}
+
 // The same where workers hold shards.
-std::string explain_shards(const Setup& setup, Routes& routes, double compute_s) {
-  const ShardTimes times = shard_times(setup, routes);
-  const ShardSums sums = sums_of(setup, times);
+std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   std::string text;
   const auto add = [&](const char* what, const ExchangeTime& sum) {
     text += fmt::format("  {:<28} {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n", what,
                         sum.exchange_s(), sum.fixed_s, sum.bytes_s,
                         sum.about ? ", about: too many messages to follow each" : "");
   };
-  add("gathers of all units", sums.gather);
-  add("reduce-scatters of all units", sums.reduce_scatter);
+  add("gathers of all units", averaging.shards.gather);
+  add("reduce-scatters of all units", averaging.shards.reduce_scatter);
   if (setup.shards->across)
-    add("all-reduces between nodes", sums.across);
-  text += fmt::format("  without overlap              {:.6f}\n", compute_s + sums.exchange_s());
-  return text +
-         fmt::format("  unit after unit              {:.6f}\n", iteration_seconds(setup, times));
+    add("all-reduces between nodes", averaging.shards.across);
+  return text + fmt::format("  without overlap              {:.6f}\n", averaging.without_overlap_s);
 }
 
 // It tells how long averaging takes alone, and a whole iteration.
 std::string explain_averaging(const Setup& setup, Routes& routes) {
-  if (setup.profiles.shown_s > 0)
+  const std::optional<Averaging> known = averaging(setup, routes);
+  if (!known)
     return "  exchange of all buckets      not known: the platform's profiles change what it "
            "takes\n";
-  const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
   if (setup.shards)
-    return explain_shards(setup, routes, compute_s);
-  const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
-  const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
-  const ExchangeTime sum = sum_of(times);
+    return explain_shards(setup, *known) + explain_iteration(setup, *known);
+  const ExchangeTime& sum = known->exchange;
   std::string text = fmt::format(
       "  exchange of all buckets      {:.6f} ({:.6f} fixed, {:.6f} bytes / bandwidth){}\n",
       sum.exchange_s(), sum.fixed_s, sum.bytes_s,
       sum.about ? ", about: too many messages to follow each" : "");
-  if (!within.empty())
+  if (setup.within)
     text += fmt::format("  of all buckets in a group    {:.6f}, in every iteration\n",
-                        sum_of(within).exchange_s());
+                        known->in_group.exchange_s());
   if (setup.traffic.compression.on())
     text += fmt::format(
         "  compressing, decompressing   {:.6f} {:.6f}, and {:.6f} within the exchange\n",
         sum.compress_s, sum.decompress_s, sum.between_s);
-  text += fmt::format("  without overlap              {:.6f}\n",
-                      compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s);
-  text += fmt::format("  bucket after bucket          {:.6f}{}\n",
-                      iteration_seconds(setup, times, 1, within),
-                      setup.traffic.round > 1 ? ", in the mean of a round" : "");
-  return text +
-         (setup.traffic.compression.on() ? explain_break_even(setup, routes, times, within) : "");
+  text += fmt::format("  without overlap              {:.6f}\n", known->without_overlap_s);
+  text += explain_iteration(setup, *known);
+  return text + (known->even ? explain_break_even(setup, routes, *known) : "");
 }
 
 // Lower bounds for every schedule, and how long the exchange alone takes, without simulating.

@@ -1,18 +1,18 @@
 // The document that `explain --json` prints of a scenario.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "kernels/io/text.h"
+#include "sim/clock/averaging.h"
+#include "sim/clock/lower_bounds.h"
 #include "sim/commands/results_json.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
-#include "sim/setup/break_even.h"
 #include "sim/setup/exchange_time.h"
-#include "sim/setup/lower_bounds.h"
 #include "sim/setup/network.h"
-#include "sim/setup/shard_times.h"
 #include "sim/sweep/inputs.h"
 
 namespace syncline {
@@ -64,9 +64,8 @@ Json ranges_json(const std::vector<BandwidthRange>& faster) {
   return ranges;
 }
 
-Json break_even_json(const Setup& setup, Routes& routes, const std::vector<ExchangeTime>& times,
-                     const std::vector<ExchangeTime>& within) {
-  const BreakEven even = break_even(setup, routes, times);
+Json break_even_json(const Averaging& averaging) {
+  const BreakEven& even = *averaging.even;
   Json json{{"against", even.rival.exchange->name}};
   const auto add = [](Json& to, const BreakEven& one) {
     to["known"] = one.known;
@@ -79,24 +78,30 @@ Json break_even_json(const Setup& setup, Routes& routes, const std::vector<Excha
     add(json["at_fast_end"], even.ends.front());
     add(json["at_slow_end"], even.ends.back());
   }
-  json["dense_iteration_s"] = iteration_seconds(setup, even.dense, 1, within);
+  json["dense_iteration_s"] = *averaging.dense_iteration_s;
   return json;
 }
 
-// Closed forms where workers hold shards.
-void add_shards(const Setup& setup, Routes& routes, Json& bounds) {
-  const ShardTimes times = shard_times(setup, routes);
-  const ShardSums sums = sums_of(setup, times);
-  bounds["exchange_s"] = sums.exchange_s();
-  bounds["exchange_fixed_s"] = sums.fixed_s();
-  bounds["exchange_bytes_s"] = sums.bytes_s();
-  bounds["exchange_about"] = sums.gather.about || sums.reduce_scatter.about || sums.across.about;
-  bounds["gather_s"] = sums.gather.exchange_s();
-  bounds["reduce_scatter_s"] = sums.reduce_scatter.exchange_s();
-  bounds["between_nodes_s"] = sums.across.exchange_s();
-  bounds["without_overlap_s"] =
-      std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s + sums.exchange_s();
-  bounds["unit_after_unit_s"] = iteration_seconds(setup, times);
+void add_averaging(const Setup& setup, const Averaging& averaging, Json& bounds) {
+  const ExchangeTime& sum = averaging.exchange;
+  const Json iteration_s = averaging.iteration_s ? Json(*averaging.iteration_s) : Json(nullptr);
+  bounds["exchange_s"] = sum.exchange_s();
+  bounds["exchange_fixed_s"] = sum.fixed_s;
+  bounds["exchange_bytes_s"] = sum.bytes_s;
+  bounds["exchange_about"] = sum.about;
+  if (setup.shards) {
+    bounds["gather_s"] = averaging.shards.gather.exchange_s();
+    bounds["reduce_scatter_s"] = averaging.shards.reduce_scatter.exchange_s();
+    bounds["between_nodes_s"] = averaging.shards.across.exchange_s();
+    bounds["without_overlap_s"] = averaging.without_overlap_s;
+    bounds["unit_after_unit_s"] = iteration_s;
+  } else {
+    bounds["compress_s"] = sum.compress_s;
+    bounds["decompress_s"] = sum.decompress_s;
+    bounds["without_overlap_s"] = averaging.without_overlap_s;
+    bounds["exchange_in_group_s"] = averaging.in_group.exchange_s();
+    bounds["bucket_after_bucket_s"] = iteration_s;
+  }
 }
 
 }  // namespace
@@ -108,28 +113,10 @@ Json explained(const Setup& setup, Routes& routes) {
   Json bounds{{"bound_compute_s", lower.compute_s},
               {"bound_link_s", lower.link_s},
               {"bound_server_s", lower.server_s}};
-  Json even = nullptr;
-  // Profiles of the platform change what an exchange takes.
-  if (setup.shards && setup.profiles.shown_s == 0) {
-    add_shards(setup, routes, bounds);
-  } else if (setup.traffic.partners == Schedule::Partners::each_other &&
-             setup.profiles.shown_s == 0) {
-    const double compute_s = std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s;
-    const std::vector<ExchangeTime> times = bucket_times(setup.traffic, routes, setup.buckets);
-    const ExchangeTime sum = sum_of(times);
-    bounds["exchange_s"] = sum.exchange_s();
-    bounds["exchange_fixed_s"] = sum.fixed_s;
-    bounds["exchange_bytes_s"] = sum.bytes_s;
-    bounds["exchange_about"] = sum.about;
-    bounds["compress_s"] = sum.compress_s;
-    bounds["decompress_s"] = sum.decompress_s;
-    bounds["without_overlap_s"] = compute_s + sum.compress_s + sum.exchange_s() + sum.decompress_s;
-    const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
-    bounds["exchange_in_group_s"] = sum_of(within).exchange_s();
-    bounds["bucket_after_bucket_s"] = iteration_seconds(setup, times, 1, within);
-    if (setup.traffic.compression.on())
-      even = break_even_json(setup, routes, times, within);
-  }
+  const std::optional<Averaging> known = averaging(setup, routes);
+  if (known)
+    add_averaging(setup, *known, bounds);
+  const Json even = known && known->even ? break_even_json(*known) : Json(nullptr);
   const Estimate need = estimate(setup);
   Json model{{"name", printable(setup.model.name)},
              {"parameters", setup.model.parameters()},

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "sim/clock/round.h"
 #include "sim/collectives.h"
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/fidelity.h"
@@ -260,8 +261,8 @@ Load load_of(const Setup& setup) {
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
-      for (const Moved& moved : setup.moved())
-        add_averages(setup, moved, load);
+      for (const Moved& some : moved(setup))
+        add_averages(setup, some, load);
       load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
       break;
     case Schedule::Partners::servers:

@@ -129,7 +129,6 @@ const Registered<Schedule> entry{{
                         "changes")},
     .round = round,
     .replica = replica,
-    .delay = delay,
     .keeps = keeps,
     .misfit = misfit,
     .worker = worker,

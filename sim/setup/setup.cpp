@@ -226,25 +226,6 @@ std::vector<Bucket> Setup::sent_buckets() const {
   return sent(traffic, model_bucket, buckets);
 }
 
-std::vector<Moved> Setup::moved() const {
-  if (!shards) {
-    std::vector<Moved> all{{.traffic = traffic, .buckets = sent_buckets()}};
-    if (within)  // beside those over all, in streams of their own
-      all.push_back({.traffic = *within, .buckets = buckets, .stream = 1});
-    return all;
-  }
-  const Sharding& how = shards->how;
-  const int micro_steps = compute.micro_steps;
-  const double scattered = how.reduce_scatters(micro_steps);
-  std::vector<Moved> all{
-      {shards->gather, {buckets.begin() + 1, buckets.end()}, 1.0 * how.gathers(micro_steps, false)},
-      {shards->gather, {buckets.front()}, 1.0 * how.gathers(micro_steps, true)},
-      {shards->reduce_scatter, buckets, scattered}};
-  if (shards->across)
-    all.push_back({*shards->across, buckets, scattered, 1});
-  return all;
-}
-
 std::vector<PushedPieces> Setup::cuts() const {
   std::vector<PushedPieces> cuts;
   if (traffic.partners == Schedule::Partners::servers)

@@ -38,14 +38,6 @@ struct Shards {
   std::optional<Traffic> across;  // between groups: of each shard among those who hold it
 };
 
-// In an iteration each of these buckets moves so often.
-struct Moved {
-  const Traffic& traffic;
-  std::vector<Bucket> buckets;
-  double times = 1;
-  int stream = 0;  // the same for what moves one after the other
-};
-
 struct Setup {
   Scenario scenario;
   Model model;
@@ -82,8 +74,6 @@ struct Setup {
   const std::vector<Bucket>& made() const { return tensors.empty() ? buckets : tensors; }
   // Each of these is sent in one iteration as one transfer.
   std::vector<Bucket> sent_buckets() const;
-  // All that workers send each other, or servers that average.
-  std::vector<Moved> moved() const;
   // By bucket, how it is pushed to servers that answer; empty where there are none.
   std::vector<PushedPieces> cuts() const;
   std::uint64_t model_bytes() const { return traffic.bytes_of(model_bucket); }

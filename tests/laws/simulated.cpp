@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "kernels/compressor.h"
+#include "sim/clock/averaging.h"
+#include "sim/clock/lower_bounds.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
@@ -16,10 +18,8 @@
 #include "sim/options/resolve.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
-#include "sim/setup/lower_bounds.h"
 #include "sim/setup/platform.h"
 #include "sim/setup/setup.h"
-#include "sim/setup/shard_times.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 #include "sim/traces/traces.h"
@@ -42,29 +42,22 @@ std::string predictions(const Scenario& scenario) {
   const std::map<int, double> loads =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
-  std::vector<ExchangeTime> times;
-  if (scenario.schedule->partners() == Schedule::Partners::each_other)
-    times = bucket_times(setup.traffic, routes, setup.buckets);
-  const std::vector<ExchangeTime> within = bucket_times(setup.within, routes, setup.buckets);
+  const std::optional<Averaging> known = averaging(setup, routes);
   const std::vector<LinkLoad> links = link_loads(setup, routes);
   const LowerBounds lower = lower_bounds(setup, routes, links);
+  out << number(lower.all_s()) << ' '
+      << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
+      << (known && known->exchange.about) << ' ' << number(known ? known->exchange.exchange_s() : 0)
+      << ' ' << number(known ? known->iteration_s.value_or(0) : 0) << ' ';
   if (setup.shards) {
-    const ShardTimes of_units = shard_times(setup, routes);
-    const ShardSums sums = sums_of(setup, of_units);
-    out << number(lower.all_s()) << " link " << sums.gather.about << ' '
-        << number(sums.exchange_s()) << ' ' << number(iteration_seconds(setup, of_units))
-        << " 0 1 0 0";
+    out << "0 1 0 0";
     for (const LinkLoad& load : links)
       out << ' ' << routes.links()[index(load.link)].name << ' ' << number(load.bytes);
     return out.str();
   }
-  out << number(lower.all_s()) << ' '
-      << (links.empty() ? "none" : routes.links()[index(links.front().link)].name) << ' '
-      << sum_of(times).about << ' ' << number(sum_of(times).exchange_s()) << ' '
-      << number(times.empty() ? 0 : iteration_seconds(setup, times, 1, within)) << ' ';
-  if (setup.traffic.compression.on() && !times.empty()) {
-    const BreakEven even = break_even(setup, routes, times);
-    out << number(iteration_seconds(setup, even.dense, 1, within)) << ' ' << even.known;
+  if (known && known->even) {
+    const BreakEven& even = *known->even;
+    out << number(*known->dense_iteration_s) << ' ' << even.known;
     for (const auto* ranges : {&even.without_overlap, &even.with_overlap}) {
       out << ' ' << ranges->size();
       for (const auto& [from, to] : *ranges)
@@ -294,8 +287,9 @@ Simulated simulated_by(const Compressor& compressor, Options options) {
   return simulated_as(scenario);
 }
 
-Predicted predicted(Options options) {
-  const Scenario scenario = resolved(std::move(options));
+namespace {
+
+Predicted predicted_of(const Scenario& scenario) {
   std::istringstream in(run_child([&] { return predictions(scenario); }));
   Predicted result;
   in >> result.bound_s >> result.busiest_link >> result.about >> result.exchange_s >>
@@ -313,21 +307,38 @@ Predicted predicted(Options options) {
   return result;
 }
 
+}  // namespace
+
+Predicted predicted(Options options) {
+  return predicted_of(resolved(std::move(options)));
+}
+
+Predicted predicted_by(const Schedule& schedule, Options options) {
+  Scenario scenario = resolved(std::move(options));
+  scenario.schedule = &schedule;
+  return predicted_of(scenario);
+}
+
 namespace {
 
-double estimated(Options options, double Need::*of) {
-  const Scenario scenario = resolved(std::move(options));
+double estimated(const Scenario& scenario, double Need::*of) {
   return std::stod(run_child([&] { return number(estimate(prepare(scenario)).least.*of); }));
 }
 
 }  // namespace
 
 double estimated_flows(Options options) {
-  return estimated(std::move(options), &Need::flows);
+  return estimated(resolved(std::move(options)), &Need::flows);
+}
+
+double estimated_flows_by(const Schedule& schedule, Options options) {
+  Scenario scenario = resolved(std::move(options));
+  scenario.schedule = &schedule;
+  return estimated(scenario, &Need::flows);
 }
 
 double estimated_evaluations(Options options) {
-  return estimated(std::move(options), &Need::evaluations);
+  return estimated(resolved(std::move(options)), &Need::evaluations);
 }
 
 std::string settled_fidelity(Options options) {

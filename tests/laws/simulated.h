@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/clock/break_even.h"
 #include "sim/report/report.h"
 #include "sim/scenario.h"
-#include "sim/setup/break_even.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -96,7 +96,7 @@ Simulated simulated_by(const Compressor& compressor, Options options);
 
 // Closed forms for a scenario, without simulating it (sim/setup/exchange_time.h).
 struct Predicted {
-  double bound_s = 0;  // no run is faster, per iteration (sim/setup/lower_bounds.h)
+  double bound_s = 0;  // no run is faster, per iteration (sim/clock/lower_bounds.h)
   std::string busiest_link;
   std::map<std::string, double> link_bytes;  // of one iteration, by link
   // Where the schedule averages:
@@ -112,10 +112,12 @@ struct Predicted {
 
 // With the same defaults as simulated().
 Predicted predicted(Options options);
+Predicted predicted_by(const Schedule& schedule, Options options);
 
 // The estimate of the shortest run (sim/engine/estimate.h): its messages, and the evaluations of
 // what it has learned.
 double estimated_flows(Options options);
+double estimated_flows_by(const Schedule& schedule, Options options);
 double estimated_evaluations(Options options);
 
 // What `fidelity = auto` comes to: step or flow.

@@ -3,19 +3,11 @@
 
 #include <vector>
 
+#include "sim/clock/clock.h"
 #include "sim/setup/exchange_time.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {
-
-// Seconds of one iteration of a schedule that averages, bucket after bucket: backward and
-// compression follow each other on the compute stream, exchanges on the communication stream, and
-// arrived messages are decompressed in order; the optimiser's step comes last. Work inside an
-// exchange shares the device with backward. Every bandwidth is multiplied by `bandwidth`. Where
-// workers average once in a round, it is the mean over a round; `within` then is of the averages in
-// groups, if there are any, and an average that is applied later is hidden as long.
-double iteration_seconds(const Setup& setup, const std::vector<ExchangeTime>& buckets,
-                         double bandwidth, const std::vector<ExchangeTime>& within = {});
 
 // Bandwidths, as multiples of the scenario's own: of all links, or of those alone that
 // bandwidth-factor names by patterns. 0: no limit on that side.
@@ -46,7 +38,8 @@ struct BreakEven {
   std::vector<BreakEven> ends;
 };
 
-// `times` are the scenario's bucket_times().
-BreakEven break_even(const Setup& setup, Routes& routes, std::vector<ExchangeTime> times);
+// `times` are the scenario's averages over all, of CollectiveTimes.
+BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
+                     std::vector<ExchangeTime> times);
 
 }  // namespace syncline

@@ -1,10 +1,11 @@
-#include "sim/setup/lower_bounds.h"
+#include "sim/clock/lower_bounds.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
+#include "sim/clock/round.h"
 #include "sim/collectives.h"
 #include "sim/setup/exchange_time.h"
 
@@ -80,23 +81,29 @@ double server_s(const Setup& setup, const Routes& routes) {
   const int first_server = traffic.cluster.topology.workers();
   const int servers = traffic.cluster.topology.servers;
   std::vector<double> tensors(index(servers));  // handled in an iteration of all workers
-  const auto handle = [&](const Payload& payload, int rank, std::uint64_t bytes) {
+  const auto handle = [&](const Payload& payload, int rank, double bytes) {
     if (const int server = rank - first_server; server >= 0 && server < servers)
-      tensors[index(server)] +=
-          payload.tensors_in(static_cast<double>(bytes), servers, server) / traffic.round;
+      tensors[index(server)] += payload.tensors_in(bytes, servers, server) / traffic.round;
   };
-  for (const Bucket& bucket : setup.sent_buckets())
-    if (traffic.partners == Schedule::Partners::servers)
+  const auto average = [&](const Bucket& bucket, double times) {
+    const Payload payload = traffic.payload_of(bucket, -1);
+    traffic.for_each_activity_of_average(bucket, first_ranks(traffic.averaging_ranks()),
+                                         [&](int from, int to, std::uint64_t bytes) {
+                                           handle(payload, from,
+                                                  times * static_cast<double>(bytes));
+                                           handle(payload, to, times * static_cast<double>(bytes));
+                                         },
+                                         {});
+  };
+  if (traffic.partners == Schedule::Partners::servers) {
+    for (const Bucket& bucket : setup.sent_buckets())
       for (int server = 0; server < servers; ++server)
         tensors[index(server)] += 2.0 * bucket.tensors_of(server) * first_server;
-    else if (traffic.partners == Schedule::Partners::each_other && traffic.exchange->uses_servers)
-      traffic.for_each_activity_of_average(
-          bucket, first_ranks(traffic.averaging_ranks()),
-          [&, payload = traffic.payload_of(bucket, -1)](int from, int to, std::uint64_t bytes) {
-            handle(payload, from, bytes);
-            handle(payload, to, bytes);
-          },
-          {});
+  } else if (traffic.partners == Schedule::Partners::each_other && traffic.exchange->uses_servers) {
+    for (const Moved& some : moved(setup))
+      for (const Bucket& bucket : some.buckets)
+        average(bucket, some.times);
+  }
   double most_s = 0;
   for (int server = 0; server < servers; ++server)
     most_s = std::max(most_s, tensors[index(server)] * setup.scenario.server_software.overhead_s /
@@ -117,7 +124,7 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
   std::map<int, double> all;
   std::map<int, double> of_flows;
   std::map<int, std::map<int, double>> of_streams;
-  for (const Moved& moved : setup.moved()) {
+  for (const Moved& moved : moved(setup)) {
     for (const auto& [link, bytes] : link_bytes_per_iteration(moved.traffic, routes, moved.buckets))
       all[link] += moved.times * bytes;
     if (std::ranges::any_of(routes.links(), &PlatformLink::fatpipe))

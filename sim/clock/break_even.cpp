@@ -1,0 +1,220 @@
+#include "sim/clock/break_even.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace syncline {
+
+namespace {
+
+constexpr double lowest = 1e-9;  // looked at, as multiples of the scenario's bandwidth
+constexpr double highest = 1e9;
+constexpr int many_looks = 1800;  // a hundred per decade: both limits of a range are found
+constexpr int few_looks = 72;     // where each is of all exchanges anew
+
+// `extra_s`: compressed minus dense seconds at a multiple of the bandwidth, negative in the ranges.
+template <class ExtraSeconds>
+std::vector<BandwidthRange> ranges_below_zero(ExtraSeconds extra_s, int looks, double nearness) {
+  const auto crossing = [&](double low, double high, bool pays_low) {
+    while (high / low > 1 + nearness) {
+      const double middle = std::sqrt(low * high);
+      ((extra_s(middle) < 0) == pays_low ? low : high) = middle;
+    }
+    return low;
+  };
+  std::vector<BandwidthRange> ranges;
+  double last = lowest;
+  bool paid = extra_s(last) < 0;
+  if (paid)
+    ranges.push_back({});
+  for (int look = 1; look <= looks; ++look) {
+    const double next = lowest * std::pow(highest / lowest, static_cast<double>(look) / looks);
+    const bool pays = extra_s(next) < 0;
+    if (pays && !paid)
+      ranges.push_back({.from = crossing(last, next, paid)});
+    else if (paid && !pays)
+      ranges.back().to = crossing(last, next, paid);
+    last = next;
+    paid = pays;
+  }
+  return ranges;
+}
+
+// A limit at which compressed - dense seconds are zero, near one that came from exchanges as long
+// as they are at the scenario's own bandwidth. Bisects by factors, to half a per cent; 0 if there
+// is none within a factor of four.
+template <class ExtraSeconds>
+double limit_near(double first, ExtraSeconds extra_s) {
+  const double sign = extra_s(first);
+  for (const double step : {1.3, 1 / 1.3, 4.0, 0.25})
+    if ((extra_s(first * step) < 0) != (sign < 0)) {
+      double same = first;
+      double other = first * step;
+      while (std::abs(std::log(other / same)) > 0.005) {
+        const double middle = std::sqrt(same * other);
+        ((extra_s(middle) < 0) == (sign < 0) ? same : other) = middle;
+      }
+      return other;
+    }
+  return 0;
+}
+
+// Whether work inside the exchanges of several buckets begins at moments of each rank's own.
+bool drift_apart(const std::vector<ExchangeTime>& buckets) {
+  return std::ranges::any_of(buckets, [&](const ExchangeTime& bucket) {
+    return bucket.about ||
+           (buckets.size() > 1 && bucket.between_s > 0 &&
+            bucket.shared_fixed_s + bucket.shared_bytes_s > 1e-3 * bucket.exchange_s());
+  });
+}
+
+double seconds_of(const Setup& setup, const Round& round, const std::vector<ExchangeTime>& buckets,
+                  double bandwidth) {
+  return iteration_seconds(setup, round, {.over_all = buckets}, bandwidth);
+}
+
+// seconds_of(), or less: where ranks come to an exchange at times of their own, work inside
+// all but the last one may be hidden behind the next.
+double least_seconds(const Setup& setup, const Round& round, std::vector<ExchangeTime> buckets) {
+  for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
+    buckets[i].between_s = 0;
+    buckets[i].works.clear();
+  }
+  return seconds_of(setup, round, buckets, 1);
+}
+
+double alone_s(const std::vector<ExchangeTime>& buckets) {
+  double seconds = 0;
+  for (const ExchangeTime& bucket : buckets)
+    seconds += bucket.compress_s + bucket.exchange_s() + bucket.decompress_s;
+  return seconds;
+}
+
+// Of one scenario and its rival, exchanges as long as they are at these bandwidths.
+class BothTimes {
+ public:
+  BothTimes(const Setup& setup, Routes& routes, const Traffic& rival)
+      : setup_(setup), routes_(routes), rival_(rival) {}
+
+  // Only those of links that bandwidth-factor names are multiplied, if it names any.
+  bool of_named() const { return !setup_.scenario.link_bandwidths.empty(); }
+
+  using Times = std::pair<std::vector<ExchangeTime>, std::vector<ExchangeTime>>;
+  const Times& at(double bandwidth) {
+    const auto [known, added] = known_.try_emplace(bandwidth);
+    if (!added)
+      return known->second;
+    if (of_named())
+      routes_.scale_named(bandwidth);
+    const double of_all = of_named() ? 1 : bandwidth;
+    known->second = {bucket_times(setup_.traffic, routes_, setup_.buckets, of_all),
+                     bucket_times(rival_, routes_, setup_.buckets, of_all)};
+    if (of_named())
+      routes_.scale_named(1);
+    return known->second;
+  }
+
+  template <class SecondsOf>
+  double extra_s(double bandwidth, SecondsOf seconds_of) {
+    const Times& both = at(bandwidth);
+    return seconds_of(both.first) - seconds_of(both.second);
+  }
+
+ private:
+  const Setup& setup_;
+  Routes& routes_;
+  const Traffic& rival_;
+  std::map<double, Times> known_;
+};
+
+// By what exchanges take at the scenario's own bandwidths, split into bytes and the rest.
+void find_ranges(const Setup& setup, const Round& round, BreakEven& result) {
+  double saved_s = 0;
+  double spent_s = 0;
+  for (std::size_t i = 0; i < result.dense.size(); ++i) {
+    const ExchangeTime& ours = result.compressed[i];
+    saved_s += result.dense[i].bytes_s - ours.bytes_s;
+    spent_s += ours.compress_s + ours.between_s + ours.decompress_s + ours.fixed_s -
+               result.dense[i].fixed_s;
+  }
+  if (saved_s > 0)
+    result.without_overlap = {{.to = spent_s > 0 ? saved_s / spent_s : 0}};
+  else if (spent_s < 0)
+    result.without_overlap = {{.from = saved_s / spent_s}};
+  const auto extra_s = [&](double bandwidth) {
+    return seconds_of(setup, round, result.compressed, bandwidth) -
+           seconds_of(setup, round, result.dense, bandwidth);
+  };
+  result.with_overlap = ranges_below_zero(extra_s, many_looks, 1e-9);
+}
+
+BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
+                        std::vector<ExchangeTime> times) {
+  BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
+  BothTimes both(setup, routes, result.rival);
+  result.compressed = std::move(times);
+  result.dense = bucket_times(result.rival, routes, setup.buckets);
+  const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
+    return seconds_of(setup, round, buckets, 1);
+  };
+  const auto find = [&](auto seconds_of) {
+    return ranges_below_zero([&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); },
+                             few_looks, 1e-4);
+  };
+  const auto look_again = [&](std::vector<BandwidthRange>& ranges, auto seconds_of) {
+    for (BandwidthRange& range : ranges)
+      for (double* limit : {&range.from, &range.to})
+        if (*limit > 0) {
+          *limit = limit_near(
+              *limit, [&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); });
+          result.known = result.known && *limit > 0;
+        }
+  };
+  result.known = !drift_apart(result.compressed) && !setup.within;
+  if (both.of_named() && result.known) {
+    result.without_overlap = find(alone_s);
+    result.with_overlap = find(overlapped_s);
+  } else {
+    find_ranges(setup, round, result);
+  }
+  if (!result.known)
+    return result;
+  if (!both.of_named()) {
+    look_again(result.without_overlap, alone_s);
+    look_again(result.with_overlap, overlapped_s);
+  }
+  const auto pays = [&](double bandwidth, bool expected) {
+    const auto& [compressed, dense] = both.at(bandwidth);
+    return expected ? overlapped_s(compressed) < least_seconds(setup, round, dense)
+                    : least_seconds(setup, round, compressed) > overlapped_s(dense);
+  };
+  constexpr double near = 1.05;
+  for (const auto& [from, to] : result.with_overlap) {
+    result.known =
+        result.known && (from == 0 || (pays(from / near, false) && pays(from * near, true)));
+    result.known = result.known && (to == 0 || (pays(to / near, true) && pays(to * near, false)));
+  }
+  return result;
+}
+
+}  // namespace
+
+BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
+                     std::vector<ExchangeTime> times) {
+  BreakEven result = break_even_of(setup, routes, round, std::move(times));
+  const Compression& compression = setup.traffic.compression;
+  if (!compression.is_range())
+    return result;
+  for (double CostRow::*end : {&CostRow::p10, &CostRow::p90}) {
+    Setup there = setup;
+    there.traffic.compression = compression.at_end(end);
+    result.ends.push_back(
+        break_even_of(there, routes, round, bucket_times(there.traffic, routes, there.buckets)));
+  }
+  return result;
+}
+
+}  // namespace syncline

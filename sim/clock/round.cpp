@@ -1,0 +1,179 @@
+#include "sim/clock/round.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <fmt/format.h>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <stdexcept>
+
+#include "sim/schedule.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+// Waits for nothing, and notes what it is asked for.
+class Recorder final : public Worker {
+ public:
+  // Of one iteration, so many rounds show if it is in truth one of several.
+  explicit Recorder(const Setup& setup)
+      : setup_(setup), rounds_(setup.traffic.round == 1 ? 6 : 3) {}
+
+  // Once the worker has ended.
+  Round round() const {
+    Round round{.parts = rounds_[1], .iterations = setup_.traffic.round};
+    round.repeats = std::equal(rounds_.begin() + 2, rounds_.end(), rounds_.begin() + 1);
+    for (std::size_t i = 2; i < rounds_.size() && !round.repeats; ++i) {
+      round.parts.insert(round.parts.end(), rounds_[i].begin(), rounds_[i].end());
+      round.iterations += setup_.traffic.round;
+    }
+    return round;
+  }
+
+  const Settings& settings() const override { return setup_.scenario.schedule_settings; }
+  std::span<const Bucket> buckets() const override { return setup_.buckets; }
+  int micro_steps() const override { return setup_.compute.micro_steps; }
+  bool next_iteration() override {
+    end_iteration();
+    over_ = begun_ == static_cast<std::int64_t>(rounds_.size()) * setup_.traffic.round;
+    if (!over_)
+      ++begun_;
+    return !over_;
+  }
+  void forward() override { note({.verb = Verb::forward}); }
+  void forward(const Bucket& bucket) override {
+    note({.verb = Verb::forward_bucket, .bucket = bucket.index});
+  }
+  void backward(const Bucket& bucket) override {
+    note({.verb = Verb::backward, .bucket = bucket.index});
+  }
+  void step() override { note({.verb = Verb::step}); }
+  void step_alone() override { step(); }
+  void step_together(double, double, std::optional<double>) override { step(); }
+  void start_average(const Bucket& bucket, Among group) override {
+    if (setup_.shards || (group != Among::all && (!setup_.within || setup_.within->over != group)))
+      refuse("averages in groups that it does not declare as its replicas");
+    note({.verb = Verb::start_average, .group = group, .bucket = bucket.index});
+  }
+  void finish_averages(Among group) override {
+    note({.verb = Verb::finish_averages, .group = group});
+  }
+  void start_gather(const Bucket& unit) override {
+    require_shards();
+    note({.verb = Verb::start_gather, .bucket = unit.index});
+  }
+  void finish_gather(const Bucket& unit) override {
+    note({.verb = Verb::finish_gather, .bucket = unit.index});
+  }
+  void start_reduce_scatter(const Bucket& unit) override {
+    require_shards();
+    note({.verb = Verb::start_reduce_scatter, .bucket = unit.index});
+  }
+  void push(const Bucket&) override { refuse_servers(); }
+  void pull() override { refuse_servers(); }
+  void refresh_cache(double) override { refuse_servers(); }
+  void hand_over() override { refuse_servers(); }
+  void wait_until_applied(double) override { refuse_servers(); }
+  void take_parameters() override { refuse_servers(); }
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
+  }
+  [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
+  void require_shards() const {
+    if (!setup_.shards)
+      refuse("moves shards that it does not declare");
+  }
+
+  void note(const Act& act) {
+    if (over_ || begun_ == 0)  // of no iteration
+      return;
+    if (++noted_ > most_acts * static_cast<std::int64_t>(rounds_.size()))
+      throw std::runtime_error(fmt::format(
+          "schedule {}: a round of {} iterations with {} buckets has more than {} "
+          "verbs; allowed are shorter rounds, or larger buckets (bucket-bytes)",
+          setup_.scenario.schedule->name, setup_.traffic.round, setup_.buckets.size(), most_acts));
+    acts_.push_back(act);
+  }
+
+  void end_iteration() {
+    if (begun_ == 0)
+      return;
+    auto& parts = rounds_[static_cast<std::size_t>((begun_ - 1) / setup_.traffic.round)];
+    if (!parts.empty() && parts.back().acts == acts_)
+      ++parts.back().times;
+    else
+      parts.push_back({.acts = acts_});
+    acts_.clear();
+  }
+
+  const Setup& setup_;
+  std::vector<std::vector<AlikeIterations>> rounds_;
+  std::vector<Act> acts_;   // of this iteration
+  std::int64_t begun_ = 0;  // iterations
+  std::int64_t noted_ = 0;
+  bool over_ = false;
+};
+
+// Buckets that move equally often, together.
+void add_moved(const Traffic& traffic, const Setup& setup, const std::vector<int>& calls,
+               int iterations, int stream, std::vector<Moved>& all) {
+  std::map<int, std::vector<Bucket>, std::greater<>> by_calls;
+  for (const Bucket& bucket : setup.buckets)
+    by_calls[calls[index(bucket.index)]].push_back(bucket);
+  for (const auto& [times, buckets] : by_calls)
+    if (times > 0)
+      all.push_back({.traffic = traffic,
+                     .buckets = buckets,
+                     .times = static_cast<double>(times) * traffic.round / iterations,
+                     .stream = stream});
+}
+
+}  // namespace
+
+std::vector<int> Round::calls(Verb verb, Among group) const {
+  std::vector<int> calls;
+  for (const AlikeIterations& part : parts)
+    for (const Act& act : part.acts)
+      if (act.verb == verb && act.group == group) {
+        if (calls.size() <= index(act.bucket))
+          calls.resize(index(act.bucket) + 1);
+        calls[index(act.bucket)] += part.times;
+      }
+  return calls;
+}
+
+Round recorded_round(const Setup& setup) {
+  Recorder recorder(setup);
+  setup.scenario.schedule->worker(recorder);
+  return recorder.round();
+}
+
+std::vector<Moved> moved(const Setup& setup) {
+  if (setup.traffic.partners != Schedule::Partners::each_other)
+    return {{.traffic = setup.traffic, .buckets = setup.sent_buckets()}};
+  const Round round = recorded_round(setup);
+  std::vector<Moved> all;
+  const auto add = [&](const Traffic& traffic, Verb verb, Among group, int stream) {
+    std::vector<int> calls = round.calls(verb, group);
+    calls.resize(setup.buckets.size());
+    add_moved(traffic, setup, calls, round.iterations, stream, all);
+  };
+  if (setup.shards) {
+    add(setup.shards->gather, Verb::start_gather, Among::all, 0);
+    add(setup.shards->reduce_scatter, Verb::start_reduce_scatter, Among::all, 0);
+    if (setup.shards->across)
+      add(*setup.shards->across, Verb::start_reduce_scatter, Among::all, 1);
+    return all;
+  }
+  add(setup.traffic, Verb::start_average, Among::all, 0);
+  if (setup.within)  // beside those over all, in streams of their own
+    add(*setup.within, Verb::start_average, setup.within->over, 1);
+  return all;
+}
+
+}  // namespace syncline
