@@ -16,7 +16,7 @@
 
 namespace syncline {
 
-struct Network;  // sim/setup/network.h
+struct Network;  // sim/catalogue/network.h
 
 // Adding one byte to a sum moves so many: both are read and one is written.
 constexpr double memory_bytes_per_sum = 3;
@@ -208,7 +208,7 @@ struct Scenario {
   std::uint64_t seed = 1;
   std::string best_of;               // options; of cells that differ in them only, one is compared
   std::optional<int> best_of_seeds;  // so many of the seeds listed choose it; none: the first
-  std::optional<int> repeats;  // runs, with seeds of their own; none: sim/engine/repeats.h decides
+  std::optional<int> repeats;  // runs, with seeds of their own; none: sim/setup/repeats.h decides
 
   Learning learning;
 

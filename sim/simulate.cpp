@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "sim/catalogue/network.h"
 #include "sim/engine/estimate.h"
 #include "sim/engine/fidelity.h"
-#include "sim/engine/repeats.h"
 #include "sim/engine/simulation.h"
+#include "sim/platform/platform.h"
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
 #include "sim/report/timeline.h"
-#include "sim/setup/devices.h"
-#include "sim/setup/network.h"
-#include "sim/setup/platform.h"
+#include "sim/setup/repeats.h"
+#include "sim/setup/worker_devices.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/clock/clock.h"
-#include "sim/setup/exchange_time.h"
 #include "sim/setup/setup.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "sim/clock/round.h"
-#include "sim/setup/exchange_time.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 #include "sim/setup/setup.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 

@@ -7,7 +7,7 @@
 
 #include "sim/clock/round.h"
 #include "sim/collectives.h"
-#include "sim/setup/exchange_time.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
+#include "sim/catalogue/fingerprint.h"
 #include "sim/commands/base.h"
 #include "sim/commands/bless.h"
 #include "sim/commands/check_folder.h"
@@ -14,7 +15,6 @@
 #include "sim/commands/history_csv.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
-#include "sim/setup/fingerprint.h"
 #include "sim/sweep/git.h"
 #include "sim/sweep/inputs.h"
 

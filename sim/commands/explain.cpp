@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/network.h"
 #include "sim/clock/averaging.h"
 #include "sim/clock/lower_bounds.h"
 #include "sim/commands/commands.h"
@@ -17,13 +18,12 @@
 #include "sim/options/options.h"
 #include "sim/options/user_input.h"
 #include "sim/schedule.h"
-#include "sim/setup/exchange_time.h"
-#include "sim/setup/network.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/limits.h"
 #include "sim/sweep/one_worker.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 namespace {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/network.h"
 #include "sim/clock/averaging.h"
 #include "sim/clock/lower_bounds.h"
 #include "sim/commands/results_json.h"
@@ -11,9 +12,8 @@
 #include "sim/engine/fidelity.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
-#include "sim/setup/exchange_time.h"
-#include "sim/setup/network.h"
 #include "sim/sweep/inputs.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 namespace {

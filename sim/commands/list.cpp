@@ -9,18 +9,18 @@
 #include "kernels/compressor.h"
 #include "kernels/cost_table.h"
 #include "kernels/io/text.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/devices.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/network.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/results_json.h"
 #include "sim/options/user_input.h"
 #include "sim/plan.h"
+#include "sim/platform/platform_families.h"
 #include "sim/problem.h"
 #include "sim/schedule.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/devices.h"
-#include "sim/setup/files.h"
 #include "sim/setup/model.h"
-#include "sim/setup/network.h"
-#include "sim/setup/platform_families.h"
 
 namespace syncline {
 namespace {

@@ -6,7 +6,7 @@
 #include "kernels/io/text.h"
 #include "kernels/io/whole_file.h"
 #include "sim/commands/commands.h"
-#include "sim/setup/platform_text.h"
+#include "sim/platform/platform_text.h"
 
 namespace syncline {
 

@@ -8,12 +8,12 @@
 #include <stdexcept>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/files.h"
 #include "sim/commands/commands.h"
 #include "sim/commands/files.h"
 #include "sim/commands/results_json.h"
 #include "sim/commands/validate_gate.h"
 #include "sim/commands/validation_folder.h"
-#include "sim/setup/files.h"
 #include "sim/sweep/process.h"
 
 namespace syncline {

@@ -6,10 +6,10 @@
 #include <stdexcept>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/csv.h"
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/options/user_input.h"
-#include "sim/setup/csv.h"
 #include "sim/study/study.h"
 
 namespace syncline {

@@ -7,9 +7,9 @@
 #include <simgrid/s4u.hpp>
 #include <utility>
 
+#include "sim/catalogue/network.h"
 #include "sim/collectives.h"
-#include "sim/setup/network.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 
 namespace syncline {
 namespace {

@@ -16,9 +16,9 @@
 #include "sim/engine/fidelity.h"
 #include "sim/engine/learning_need.h"
 #include "sim/engine/length.h"
-#include "sim/engine/repeats.h"
 #include "sim/plan.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
+#include "sim/setup/repeats.h"
 #include "sim/trace.h"
 
 namespace syncline {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/catalogue/network.h"
 #include "sim/engine/estimate.h"
-#include "sim/setup/network.h"
 
 namespace syncline {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <set>
 
-#include "sim/setup/data.h"
+#include "sim/catalogue/data.h"
 
 namespace syncline {
 namespace {

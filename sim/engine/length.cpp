@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/philox.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 
 namespace syncline {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/setup/server_software.h"
+#include "sim/catalogue/server_software.h"
 
 namespace syncline {
 

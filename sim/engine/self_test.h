@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/setup/network.h"
+#include "sim/catalogue/network.h"
 
 namespace syncline {
 

@@ -18,7 +18,7 @@
 
 namespace syncline {
 
-struct Traffic;  // sim/setup/traffic.h
+struct Traffic;  // sim/traffic/traffic.h
 
 struct Stages {
   Run& run;

@@ -4,7 +4,7 @@
 // earlier, because every share of the buffer passes through every rank; so this costs nothing, and
 // it separates waiting for a slow worker from transferring. In `fidelity = flow` the phase also
 // ends for all members together: a ring's when the closed form of its steps says so
-// (sim/setup/ring_time.h), if each step's injection takes its share of the rank's flow.
+// (sim/traffic/ring_time.h), if each step's injection takes its share of the rank's flow.
 #include "sim/engine/stream.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 #include "sim/collectives.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/run.h"
-#include "sim/setup/ring_time.h"
+#include "sim/traffic/ring_time.h"
 
 namespace syncline {
 namespace {

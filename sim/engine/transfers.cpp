@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/catalogue/network.h"
 #include "sim/collectives.h"
 #include "sim/engine/run.h"
 #include "sim/engine/stream.h"
-#include "sim/setup/network.h"
 
 namespace syncline {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <utility>
 
+#include "sim/catalogue/network.h"
 #include "sim/collectives.h"
 #include "sim/engine/run.h"
-#include "sim/setup/network.h"
 
 namespace syncline {
 

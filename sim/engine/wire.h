@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sim/engine/porter.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 #include "sim/trace.h"
 
 namespace syncline {

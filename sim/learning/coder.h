@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/learning/measures.h"
-#include "sim/setup/compression.h"
+#include "sim/traffic/compression.h"
 #include "sim/values.h"
 
 namespace syncline {

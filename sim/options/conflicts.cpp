@@ -5,12 +5,12 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
+#include "sim/catalogue/data.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
 #include "sim/schedule.h"
-#include "sim/setup/data.h"
 
 namespace syncline {
 namespace {

@@ -5,16 +5,16 @@
 
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
+#include "sim/catalogue/data.h"
+#include "sim/catalogue/frameworks.h"
+#include "sim/catalogue/network.h"
+#include "sim/catalogue/server_software.h"
 #include "sim/options/learning.h"
 #include "sim/options/own_text.h"
 #include "sim/options/rows.h"
 #include "sim/plan.h"
 #include "sim/problem.h"
 #include "sim/schedule.h"
-#include "sim/setup/data.h"
-#include "sim/setup/frameworks.h"
-#include "sim/setup/network.h"
-#include "sim/setup/server_software.h"
 
 namespace syncline {
 namespace {

@@ -8,17 +8,17 @@
 #include "kernels/compressor.h"
 #include "kernels/io/text.h"
 #include "kernels/io/units.h"
+#include "sim/catalogue/data.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/network.h"
 #include "sim/options/batches.h"
 #include "sim/options/conflicts.h"
 #include "sim/options/learning.h"
 #include "sim/options/options.h"
 #include "sim/options/schedules.h"
 #include "sim/plan.h"
+#include "sim/platform/platform_words.h"
 #include "sim/schedule.h"
-#include "sim/setup/data.h"
-#include "sim/setup/files.h"
-#include "sim/setup/network.h"
-#include "sim/setup/platform_words.h"
 
 namespace syncline {
 namespace {

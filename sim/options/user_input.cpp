@@ -7,8 +7,8 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
+#include "sim/catalogue/files.h"
 #include "sim/options/options.h"
-#include "sim/setup/files.h"
 
 namespace syncline {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "sim/setup/exchange_time.h"
-#include "sim/setup/platform.h"
-#include "sim/setup/refuse.h"
+#include "sim/catalogue/refuse.h"
+#include "sim/platform/platform.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 namespace {

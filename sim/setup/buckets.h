@@ -6,7 +6,7 @@
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
 #include "sim/setup/model.h"
-#include "sim/setup/traffic.h"
+#include "sim/traffic/traffic.h"
 
 namespace syncline {
 

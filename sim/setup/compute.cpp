@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "kernels/philox.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/devices.h"
-#include "sim/setup/files.h"
-#include "sim/setup/refuse.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/devices.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/refuse.h"
 
 namespace syncline {
 namespace {

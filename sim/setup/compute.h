@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/scenario.h"
-#include "sim/setup/cluster.h"
 #include "sim/setup/model.h"
+#include "sim/traffic/cluster.h"
 
 namespace syncline {
 

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <vector>
 
-#include "sim/setup/devices.h"
+#include "sim/catalogue/devices.h"
 
 namespace syncline {
 namespace {

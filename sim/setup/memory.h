@@ -5,8 +5,8 @@
 #include <string>
 
 #include "sim/scenario.h"
-#include "sim/setup/cluster.h"
 #include "sim/setup/model.h"
+#include "sim/traffic/cluster.h"
 
 namespace syncline {
 

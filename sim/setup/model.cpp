@@ -9,10 +9,10 @@
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/foreign_files.h"
-#include "sim/setup/imported_model.h"
-#include "sim/setup/refuse.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/refuse.h"
+#include "sim/import/foreign_files.h"
+#include "sim/import/imported_model.h"
 
 namespace syncline {
 namespace {

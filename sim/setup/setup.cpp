@@ -9,15 +9,15 @@
 #include <string>
 #include <utility>
 
+#include "sim/catalogue/data.h"
+#include "sim/catalogue/refuse.h"
+#include "sim/platform/platform.h"
+#include "sim/platform/platform_settings.h"
 #include "sim/result.h"
 #include "sim/setup/buckets.h"
-#include "sim/setup/channels.h"
-#include "sim/setup/data.h"
-#include "sim/setup/devices.h"
-#include "sim/setup/exchange_time.h"
-#include "sim/setup/platform.h"
-#include "sim/setup/platform_settings.h"
-#include "sim/setup/refuse.h"
+#include "sim/setup/worker_devices.h"
+#include "sim/traffic/channels.h"
+#include "sim/traffic/exchange_time.h"
 
 namespace syncline {
 namespace {

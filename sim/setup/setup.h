@@ -9,15 +9,15 @@
 
 #include "sim/collectives.h"
 #include "sim/plan.h"
+#include "sim/platform/platform_check.h"
+#include "sim/platform/profiles.h"
 #include "sim/problem.h"
 #include "sim/scenario.h"
 #include "sim/setup/compute.h"
-#include "sim/setup/exchange_choice.h"
 #include "sim/setup/memory.h"
 #include "sim/setup/model.h"
-#include "sim/setup/platform_check.h"
-#include "sim/setup/profiles.h"
-#include "sim/setup/traffic.h"
+#include "sim/traffic/exchange_choice.h"
+#include "sim/traffic/traffic.h"
 
 namespace syncline {
 
@@ -83,7 +83,7 @@ struct Setup {
 };
 
 // Loads the platform, whose file was read before, and decides who does what. Call it once per
-// process (sim/setup/platform.h). Throws std::runtime_error or std::invalid_argument for errors
+// process (sim/platform/platform.h). Throws std::runtime_error or std::invalid_argument for errors
 // that a user can correct, also if the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario, const PlatformFile& platform);
 Setup prepare(const Scenario& scenario);  // reads it too

@@ -4,10 +4,10 @@
 #include <fstream>
 
 #include "kernels/io/whole_file.h"
+#include "sim/catalogue/fingerprint.h"
+#include "sim/platform/platform.h"
 #include "sim/report/learned_tables.h"
 #include "sim/report/result_json.h"
-#include "sim/setup/fingerprint.h"
-#include "sim/setup/platform.h"
 #include "sim/sweep/inputs.h"
 #include "sim/sweep/out_folder.h"
 #include "sim/traces/traces.h"

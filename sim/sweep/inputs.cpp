@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/data.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/fingerprint.h"
 #include "sim/options/options.h"
 #include "sim/report/result_json.h"
-#include "sim/setup/data.h"
-#include "sim/setup/files.h"
-#include "sim/setup/fingerprint.h"
 
 namespace syncline {
 namespace {

@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "sim/platform/platform_check.h"
 #include "sim/result.h"
 #include "sim/scenario.h"
-#include "sim/setup/platform_check.h"
 
 namespace syncline {
 

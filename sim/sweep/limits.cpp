@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "kernels/io/text.h"
-#include "sim/setup/data.h"
+#include "sim/catalogue/data.h"
 #include "sim/sweep/own_memory.h"
 
 namespace syncline {

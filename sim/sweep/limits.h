@@ -6,8 +6,8 @@
 
 #include "sim/engine/estimate.h"
 #include "sim/options/user_input.h"
+#include "sim/platform/platform_check.h"
 #include "sim/scenario.h"
-#include "sim/setup/platform_check.h"
 
 namespace syncline {
 

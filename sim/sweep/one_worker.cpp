@@ -6,10 +6,10 @@
 #include <string>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/refuse.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/simulation.h"
 #include "sim/report/report.h"
-#include "sim/setup/refuse.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/process.h"
 

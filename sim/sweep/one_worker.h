@@ -1,8 +1,8 @@
 // What a worker computes, where its rate was measured through its schedule.
 #pragma once
 
+#include "sim/platform/platform_check.h"
 #include "sim/scenario.h"
-#include "sim/setup/platform_check.h"
 
 namespace syncline {
 

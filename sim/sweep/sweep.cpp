@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "kernels/io/text.h"
+#include "sim/catalogue/network.h"
 #include "sim/engine/self_test.h"
+#include "sim/platform/platform.h"
 #include "sim/report/result_json.h"
-#include "sim/setup/network.h"
-#include "sim/setup/platform.h"
 #include "sim/simulate.h"
 #include "sim/sweep/longest_first.h"
 #include "sim/sweep/process.h"

@@ -1,5 +1,5 @@
 // A table of devices.
-#include "sim/setup/devices.h"
+#include "sim/catalogue/devices.h"
 
 #include <stdexcept>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/setup/data.h"
+#include "sim/catalogue/data.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -1,5 +1,5 @@
 // A platform file, before SimGrid sees it.
-#include "sim/setup/platform_check.h"
+#include "sim/platform/platform_check.h"
 #include "tests/fuzz/law.h"
 
 namespace syncline {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-#include "sim/setup/files.h"
+#include "sim/catalogue/files.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {

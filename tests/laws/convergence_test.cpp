@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "sim/catalogue/data.h"
 #include "sim/schedule.h"
-#include "sim/setup/data.h"
 #include "sim/worker.h"
 #include "tests/laws/simulated.h"
 

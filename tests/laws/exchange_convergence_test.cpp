@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "sim/catalogue/data.h"
 #include "sim/learning/sampler.h"
-#include "sim/setup/data.h"
 #include "tests/unit/coded.h"
 #include "tests/unit/parameter_name.h"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "sim/plan.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {

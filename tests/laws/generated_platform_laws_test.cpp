@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 #include <tuple>
 
-#include "sim/setup/platform_check.h"
-#include "sim/setup/platform_text.h"
-#include "sim/setup/platform_words.h"
+#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_text.h"
+#include "sim/platform/platform_words.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "sim/setup/files.h"
+#include "sim/catalogue/files.h"
 #include "tests/reference/exchanges.h"
 #include "tests/reference/network.h"
 #include "tests/reference/scenarios.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "kernels/philox.h"
-#include "sim/setup/data.h"
+#include "sim/catalogue/data.h"
 #include "sim/setup/model.h"
 
 namespace syncline {

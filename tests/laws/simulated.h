@@ -94,7 +94,7 @@ Simulated simulated_by(const Schedule& schedule, Options options);
 // options name.
 Simulated simulated_by(const Compressor& compressor, Options options);
 
-// Closed forms for a scenario, without simulating it (sim/setup/exchange_time.h).
+// Closed forms for a scenario, without simulating it (sim/traffic/exchange_time.h).
 struct Predicted {
   double bound_s = 0;  // no run is faster, per iteration (sim/clock/lower_bounds.h)
   std::string busiest_link;

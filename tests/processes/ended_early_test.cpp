@@ -8,7 +8,7 @@
 #include <sys/inotify.h>
 
 #include "kernels/io/whole_file.h"
-#include "sim/setup/csv.h"
+#include "sim/catalogue/csv.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/no_nameless_files.h"

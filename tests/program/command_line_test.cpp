@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
-#include "sim/setup/csv.h"
+#include "sim/catalogue/csv.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 

@@ -1,5 +1,5 @@
 // Which compressor, exchange and cost table a scenario gets, and which combinations a sweep skips.
-#include "sim/setup/compression.h"
+#include "sim/traffic/compression.h"
 
 #include <algorithm>
 #include <bit>
@@ -9,9 +9,9 @@
 
 #include "kernels/compressor.h"
 #include "kernels/philox.h"
+#include "sim/catalogue/files.h"
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
-#include "sim/setup/files.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/given.h"

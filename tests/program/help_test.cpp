@@ -7,6 +7,9 @@
 #include <sstream>
 
 #include "kernels/compressor.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/files.h"
+#include "sim/catalogue/network.h"
 #include "sim/commands/commands.h"
 #include "sim/options/expand.h"
 #include "sim/options/options.h"
@@ -14,9 +17,6 @@
 #include "sim/problem.h"
 #include "sim/report/result_json.h"
 #include "sim/schedule.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/files.h"
-#include "sim/setup/network.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 

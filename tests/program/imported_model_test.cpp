@@ -1,5 +1,5 @@
 // Models from other tools' files. The numbers of the fixtures are worked out by hand.
-#include "sim/setup/imported_model.h"
+#include "sim/import/imported_model.h"
 
 #include <gtest/gtest.h>
 

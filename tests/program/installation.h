@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/setup/files.h"
+#include "sim/catalogue/files.h"
 #include "tests/program/program.h"
 
 namespace syncline {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "sim/setup/platform_values.h"
+#include "sim/platform/platform_values.h"
 #include "tests/program/refused_platform.h"
 
 namespace syncline {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "sim/setup/imported_model.h"
+#include "sim/import/imported_model.h"
 #include "sim/setup/model.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"

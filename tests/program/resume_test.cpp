@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 
 #include "kernels/io/whole_file.h"
+#include "sim/catalogue/fingerprint.h"
+#include "sim/platform/platform_check.h"
 #include "sim/report/result_json.h"
-#include "sim/setup/fingerprint.h"
-#include "sim/setup/platform_check.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/no_nameless_files.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/engine/self_test.h"
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
 #include "tests/program/program.h"

@@ -5,8 +5,8 @@
 
 #include "kernels/cost_table.h"
 #include "kernels/io/text.h"
+#include "sim/catalogue/csv.h"
 #include "sim/options/user_input.h"
-#include "sim/setup/csv.h"
 #include "sim/setup/model.h"
 #include "tests/program/program.h"
 #include "tests/unit/errors.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/setup/platform.h"
+#include "sim/platform/platform.h"
 
 namespace syncline::reference {
 namespace {

@@ -1,6 +1,6 @@
 #include "tests/reference/scenarios.h"
 
-#include "sim/setup/files.h"
+#include "sim/catalogue/files.h"
 
 namespace syncline::reference {
 namespace {

@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "kernels/cost_table.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/devices.h"
+#include "sim/catalogue/files.h"
 #include "sim/options/expand.h"
 #include "sim/problem.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/devices.h"
-#include "sim/setup/files.h"
 #include "sim/setup/model.h"
 #include "tests/repo/commands.h"
 #include "tests/unit/folder.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "kernels/io/text.h"
-#include "sim/setup/csv.h"
+#include "sim/catalogue/csv.h"
 #include "tests/program/program.h"
 #include "tests/repo/commands.h"
 

@@ -65,17 +65,23 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
       {"sim/problems/.*", "sim/(problem|minibatch).h|" + offered, eigen},
       {"sim/minibatch.(h|cpp)", contracts, eigen},
       {"sim/options/.*",
-       "sim/(options/.*|"
-       "setup/(data|files|frameworks|network|platform_words|server_software).h)|" +
+       "sim/(options/.*|catalogue/(data|files|frameworks|network|server_software).h|"
+       "platform/platform_words.h)|" +
            contracts,
        "boost/.*"},
-      {"sim/setup/platform.cpp", "sim/setup/.*|" + contracts, simgrid},
-      {"sim/setup/platform_xml.cpp", "sim/setup/.*|" + contracts, expat},
-      {"sim/setup/chakra(_et)?.cpp", "sim/setup/.*|" + contracts, "nlohmann/.*"},
-      {"sim/setup/.*", "sim/setup/.*|" + contracts},
-      {"sim/clock/.*", "sim/(clock|setup)/.*|" + contracts},
-      {"sim/engine/.*", "sim/(engine|clock|setup|learning)/.*|" + contracts, simgrid},
-      {"sim/learning/.*", "sim/(learning|setup)/.*|kernels/cpu/tiles.h|" + contracts},
+      {"sim/catalogue/.*", "sim/catalogue/.*|" + contracts},
+      {"sim/import/chakra(_et)?.cpp", "sim/(import|catalogue)/.*|" + contracts, "nlohmann/.*"},
+      {"sim/import/.*", "sim/(import|catalogue)/.*|" + contracts},
+      {"sim/platform/platform.cpp", "sim/(platform|import|catalogue)/.*|" + contracts, simgrid},
+      {"sim/platform/platform_xml.cpp", "sim/(platform|import|catalogue)/.*|" + contracts, expat},
+      {"sim/platform/.*", "sim/(platform|import|catalogue)/.*|" + contracts},
+      {"sim/traffic/.*", "sim/(traffic|platform|catalogue)/.*|" + contracts},
+      {"sim/setup/.*", "sim/(setup|traffic|platform|import|catalogue)/.*|" + contracts},
+      {"sim/clock/.*", "sim/(clock|setup|traffic|platform|catalogue)/.*|" + contracts},
+      {"sim/learning/.*",
+       "sim/(learning|setup|traffic|platform|catalogue)/.*|kernels/cpu/tiles.h|" + contracts},
+      {"sim/engine/.*",
+       "sim/(engine|clock|learning|setup|traffic|platform|catalogue)/.*|" + contracts, simgrid},
       {"sim/report/result_(json|file).*", "sim/report/.*|" + contracts, "nlohmann/.*"},
       {"sim/report/.*", "sim/report/.*|" + contracts},
       {"sim/traces/(perfetto|chakra).cpp", "sim/(traces|report)/.*|" + contracts, "nlohmann/.*"},
@@ -85,7 +91,10 @@ TEST(Layers, EveryFileIncludesOnlyWhatItsFolderMay) {
        "nlohmann/.*"},
       {"sim/page/.*", "sim/(page|study|report)/.*|" + contracts},
       {"sim/(sweep/.*|simulate.(h|cpp))",
-       "sim/(sweep|traces|report|options|setup|engine)/.*|sim/simulate.h|" + contracts, "sys/.*"},
+       "sim/(sweep|traces|report|options|engine|clock|setup|traffic|platform|import|catalogue)/.*|"
+       "sim/simulate.h|" +
+           contracts,
+       "sys/.*"},
       {"sim/(commands/.*|main.cpp)", "sim/.*|" + offered, "nlohmann/.*"},
       {"sim/.*", contracts},
       {"kernels/arithmetic/.*", "kernels/arithmetic/.*|" + offered},
@@ -162,6 +171,12 @@ TEST(Layers, EveryFileIncludesWhatItUsesOfThePrecompiledHeader) {
   }
 }
 
+TEST(Layers, NoHeaderIncludesItselfByOthers) {
+  std::map<std::string, std::set<std::string>> known;
+  for (const fs::path& file : sources_in("sim", "kernels"))
+    EXPECT_FALSE(all_includes_of(file.string(), known).contains(file.string())) << file;
+}
+
 template <class T>
 void check_stems(const char* folder) {
   std::set<std::string> stems;
@@ -225,6 +240,14 @@ TEST(Names, EveryTypeOfAHeaderHasANameOfItsOwn) {
       }
   }
   EXPECT_GT(defined.size(), 100u);
+}
+
+TEST(Budgets, NoFolderOfTheProductHasMoreThan45Files) {
+  std::map<fs::path, int> files;
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "sim"))
+    if (entry.is_regular_file()) {
+      EXPECT_LE(++files[entry.path().parent_path()], 45) << entry.path();
+    }
 }
 
 // What includes it compiles for seconds longer.

@@ -1,4 +1,4 @@
-#include "sim/setup/cluster.h"
+#include "sim/traffic/cluster.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <gtest/gtest.h>
 
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/files.h"
 #include "sim/schedule.h"
-#include "sim/setup/csv.h"
-#include "sim/setup/files.h"
 #include "tests/unit/errors.h"
 
 namespace syncline {

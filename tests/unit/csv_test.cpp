@@ -1,4 +1,4 @@
-#include "sim/setup/csv.h"
+#include "sim/catalogue/csv.h"
 
 #include <gtest/gtest.h>
 

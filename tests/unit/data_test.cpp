@@ -1,12 +1,12 @@
 // The data sets: digits, generated ones, and files of others, whole and broken.
-#include "sim/setup/data.h"
+#include "sim/catalogue/data.h"
 
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
-#include "sim/setup/csv.h"
-#include "sim/setup/files.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/files.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

@@ -1,5 +1,5 @@
 // What devices compute, hold and cost; and whether a training state fits into their memory.
-#include "sim/setup/devices.h"
+#include "sim/catalogue/devices.h"
 
 #include <gtest/gtest.h>
 

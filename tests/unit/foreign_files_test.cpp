@@ -1,11 +1,11 @@
 // Files of other tools are called what they are.
-#include "sim/setup/foreign_files.h"
+#include "sim/import/foreign_files.h"
 
 #include <gtest/gtest.h>
 
+#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_words.h"
 #include "sim/setup/model.h"
-#include "sim/setup/platform_check.h"
-#include "sim/setup/platform_words.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

@@ -1,12 +1,12 @@
 // What frameworks do unless they are told otherwise (platforms/frameworks.csv): their buckets, by a
 // second implementation of each one's own rule and as published, and how options take them.
-#include "sim/setup/frameworks.h"
+#include "sim/catalogue/frameworks.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <numeric>
 
-#include "sim/setup/files.h"
+#include "sim/catalogue/files.h"
 #include "sim/setup/model.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/given.h"

@@ -1,5 +1,5 @@
 // What gzip has packed is what it was; anything else is refused.
-#include "sim/setup/gzip.h"
+#include "sim/catalogue/gzip.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 #include <random>
 #include <set>
 
-#include "sim/setup/csv.h"
-#include "sim/setup/files.h"
+#include "sim/catalogue/csv.h"
+#include "sim/catalogue/files.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 

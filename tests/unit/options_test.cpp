@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
+#include "sim/catalogue/network.h"
 #include "sim/options/resolve.h"
-#include "sim/setup/network.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/given.h"

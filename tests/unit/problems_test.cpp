@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "kernels/philox.h"
+#include "sim/catalogue/data.h"
 #include "sim/problem.h"
-#include "sim/setup/data.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/parameter_name.h"

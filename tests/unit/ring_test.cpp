@@ -1,10 +1,10 @@
-// The closed form of a ring against its own definition, step by step (sim/setup/ring_time.h).
+// The closed form of a ring against its own definition, step by step (sim/traffic/ring_time.h).
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 #include <random>
 
-#include "sim/setup/ring_time.h"
+#include "sim/traffic/ring_time.h"
 
 namespace syncline {
 namespace {

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 #include <set>
 
-#include "sim/engine/repeats.h"
 #include "sim/report/result_json.h"
+#include "sim/setup/repeats.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/made_results.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/setup/platform_rules.h"
+#include "sim/platform/platform_rules.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t most);
 

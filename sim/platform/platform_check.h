@@ -1,0 +1,38 @@
+// Whether a platform file says something that can be simulated, and nothing else, asked before
+// SimGrid reads it: SimGrid crashes on some mistakes and takes others for something else.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/platform/profiles.h"
+
+namespace syncline {
+
+struct PlatformFile {
+  std::vector<std::string> files;  // itself, and those that it names; none: it is in words
+  Profiles profiles;
+  // What SimGrid is to read, where that is no file as it is: words, or a file without what is
+  // ignored. Empty: the file.
+  std::string text;
+  long long hosts = 0;
+  // Of <config>, where a scenario may say the same (sim/platform/platform_settings.h).
+  struct Setting {
+    int line = 0;
+    std::string name;
+    std::string value;
+  };
+  std::vector<Setting> settings;
+  double load_s = 0;                  // of one core, that SimGrid takes to load it, about
+  std::vector<std::string> warnings;  // of what is allowed, and easily not what was meant
+  // Why it is refused, in one line: file and line, element, and what is allowed. Empty: it is not.
+  std::string refusal;
+};
+
+// Reads the file once, or makes what the words say (sim/platform/platform_words.h). What is refused
+// has no other members than `files`, itself alone.
+PlatformFile read_platform(const std::string& platform);
+// Throws std::runtime_error with the refusal, if there is one.
+PlatformFile check_platform(const std::string& path);
+
+}  // namespace syncline

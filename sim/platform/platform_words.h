@@ -1,0 +1,43 @@
+// A platform in words, such as dgx:nodes=20:cards=8x200Gbps: a family and what differs from it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/platform/platform_families.h"
+
+namespace syncline {
+
+struct PlatformPlan {
+  std::string words;  // as written
+  const PlatformFamily* family = nullptr;
+  std::map<std::string, FamilyValue> values;  // of words, given or the family's
+  std::vector<int> gpus;                      // of each node
+  struct Cards {
+    int count = 1;
+    double Bps = 0;  // of each
+  };
+  std::vector<Cards> cards;  // of each node
+  struct Gpu {
+    std::string device, speed, slot;  // as in XML
+  };
+  std::vector<Gpu> gpu_kinds;  // of each node
+  bool nvlink = false;
+  double inside_s = 0, network_s = 0;
+  int nodes_per_leaf = 0;  // 0: one level of switches
+  double uplink_Bps = 0;   // of that many nodes
+  int sites = 1;
+  double distance_s = 0;
+
+  int nodes() const { return static_cast<int>(gpus.size()); }
+  const std::string& text(const std::string& word) const { return values.at(word).text; }
+};
+
+// Whether this is no file but words: it begins with the name of a family.
+bool is_platform_words(const std::string& platform);
+
+// Throws std::invalid_argument: what is wrong, and what is allowed.
+PlatformPlan platform_plan(const std::string& words);
+
+}  // namespace syncline

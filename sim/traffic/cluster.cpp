@@ -1,0 +1,254 @@
+#include "sim/traffic/cluster.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "kernels/philox.h"
+#include "kernels/registry.h"
+#include "sim/catalogue/refuse.h"
+#include "sim/platform/link_factors.h"
+
+namespace syncline {
+namespace {
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// Workers grouped by node, nodes and hosts in natural order.
+std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
+                                            const Scenario& scenario) {
+  const bool named =
+      std::ranges::any_of(hosts, [](const auto& host) { return !host.node.empty(); });
+  if (named && scenario.workers_per_node)
+    refuse("workers-per-node = {}: the hosts of this platform carry a `node` property already",
+           *scenario.workers_per_node);
+  std::vector<std::vector<HostFacts>> nodes;
+  for (const HostFacts& host : hosts) {
+    const bool same =
+        !nodes.empty() &&
+        (named ? !host.node.empty() && nodes.back().front().node == host.node
+               : static_cast<int>(nodes.back().size()) < scenario.workers_per_node.value_or(1));
+    if (!same)
+      nodes.emplace_back();
+    nodes.back().push_back(host);
+  }
+  return nodes;
+}
+
+using HostsByNode = std::vector<std::vector<HostFacts>>;
+
+// The first `wanted` of so many places; any as likely as another.
+std::vector<std::size_t> drawn_places(std::size_t wanted, std::size_t available,
+                                      std::uint64_t seed) {
+  constexpr std::uint32_t purpose = 3;
+  std::vector<std::size_t> places(available);
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const PhiloxWords words =
+        philox({static_cast<std::uint32_t>(i), 0, 0, purpose}, static_cast<std::uint32_t>(seed),
+               static_cast<std::uint32_t>(seed >> 32));
+    const std::uint64_t word = std::uint64_t{words[0]} << 32 | words[1];
+    std::swap(places[i], places[i + word % (available - i)]);
+  }
+  return places;
+}
+
+// One place on each node, a second one, and so on.
+std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t available) {
+  std::vector<std::size_t> places;
+  for (std::size_t round = 0; places.size() < available; ++round) {
+    std::size_t first = 0;
+    for (const std::vector<HostFacts>& node : all) {
+      if (round < node.size())
+        places.push_back(first + round);
+      first += node.size();
+    }
+  }
+  return places;
+}
+
+// By host, in the order of the nodes, whether a worker is on it.
+std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
+                                   std::size_t available, const Scenario& scenario) {
+  std::vector<std::size_t> places;
+  if (scenario.placement == Placement::spread)
+    places = spread_places(all, available);
+  else if (scenario.placement == Placement::random)
+    places = drawn_places(wanted, available, scenario.seed);
+  std::vector<bool> used(available);
+  for (std::size_t i = 0; i < wanted; ++i)
+    used[places.empty() ? i : places[i]] = true;
+  return used;
+}
+
+// The name of each node's own host, by node.
+std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
+  std::map<std::string, std::string> names;
+  for (const HostFacts& host : hosts) {
+    if (host.role != "host")
+      continue;
+    if (host.node.empty())
+      refuse("host " + host.name + ": role = host needs the property `node`: whose it is");
+    const auto [other, added] = names.emplace(host.node, host.name);
+    if (!added)
+      refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
+             host.name, host.node);
+  }
+  for (const auto& [node, name] : names)
+    if (std::ranges::count(hosts, node, &HostFacts::node) == 1)
+      refuse(
+          "host {}: role = host of node {}, which no other host has: allowed are the nodes of "
+          "workers",
+          name, node);
+  return names;
+}
+
+// Sites are numbered as they come; empty if a worker has none.
+std::vector<int> sites_of(const std::vector<HostFacts>& workers) {
+  std::map<std::string, int> numbers;
+  std::vector<int> sites;
+  for (const HostFacts& worker : workers) {
+    if (worker.site.empty())
+      return {};
+    sites.push_back(numbers.emplace(worker.site, static_cast<int>(numbers.size())).first->second);
+  }
+  return sites;
+}
+
+// Batsim's roles: its scheduler and its storage run no job.
+void translate_roles(std::vector<HostFacts>& hosts) {
+  static const std::map<std::string, std::string> of_batsim{
+      {"master", "none"}, {"storage", "none"}, {"compute_node", "worker"}};
+  for (HostFacts& host : hosts)
+    if (const auto role = of_batsim.find(host.role); role != of_batsim.end())
+      host.role = role->second;
+}
+
+// The hosts that the scenario names are the workers, if it names any.
+void take_named_workers(const Scenario& scenario, std::vector<HostFacts>& hosts) {
+  constexpr std::size_t most_named = 6;
+  std::vector<std::string> names;
+  std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
+  for (const std::string& pattern : scenario.worker_hosts)
+    if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
+      names.resize(std::min(names.size(), std::size_t{1000}));  // to be compared in no time
+      refuse(
+          "worker-hosts = {}: no host is called so; allowed are, with * for any characters, names "
+          "such as {}",
+          brief(pattern), listed(nearest(pattern, names, most_named)));
+    }
+  for (HostFacts& host : hosts)
+    if (std::ranges::any_of(scenario.worker_hosts,
+                            [&](const auto& pattern) { return fits(pattern, host.name); }))
+      host.role = "worker";
+    else if (!scenario.worker_hosts.empty() && (host.role.empty() || host.role == "worker"))
+      host.role = "none";
+}
+
+}  // namespace
+
+bool natural_less(const std::string& a, const std::string& b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    if (is_digit(a[i]) && is_digit(b[j])) {
+      const auto number = [](const std::string& text, std::size_t& at) {
+        const std::size_t begin = at;
+        while (at < text.size() && is_digit(text[at]))
+          ++at;
+        const std::size_t first = std::min(text.find_first_not_of('0', begin), at);
+        return text.substr(first, at - first);
+      };
+      const std::string x = number(a, i);
+      const std::string y = number(b, j);
+      if (x != y)
+        return x.size() != y.size() ? x.size() < y.size() : x < y;
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  if (a.size() - i != b.size() - j)
+    return a.size() - i < b.size() - j;
+  return a < b;  // "n01" and "n1"
+}
+
+Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
+  std::ranges::sort(hosts, [](const HostFacts& a, const HostFacts& b) {
+    return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
+  });
+  translate_roles(hosts);
+  take_named_workers(scenario, hosts);
+  std::vector<HostFacts> workers;
+  std::vector<HostFacts> servers;
+  for (const HostFacts& host : hosts) {
+    if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
+        host.role != "host" && host.role != "none")
+      refuse(
+          "host {}: role = {}: allowed are worker, server, host or none; or the option "
+          "worker-hosts, "
+          "which says whose hosts train",
+          host.name, brief(host.role));
+    if (host.role != "host" && host.role != "none")
+      (host.role == "server" ? servers : workers).push_back(host);
+  }
+  const std::map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);
+  const auto available = static_cast<int>(workers.size());
+  if (available == 0)
+    refuse("the platform has 0 worker hosts");
+  const int wanted = scenario.workers.value_or(available);
+  if (wanted > available || wanted < 1)
+    refuse("workers = {}: the platform has {} worker hosts", wanted, available);
+
+  Cluster cluster;
+  cluster.worker_hosts = workers;
+  const HostsByNode all = by_node(workers, scenario);
+  const std::vector<bool> used = hosts_of_workers(all, index(wanted), workers.size(), scenario);
+  std::vector<HostFacts> unused;
+  std::vector<int> sizes;
+  auto is_used = used.begin();
+  for (const std::vector<HostFacts>& hosts_of_one : all) {
+    std::vector<HostFacts> node;
+    for (const HostFacts& host : hosts_of_one)
+      (*is_used++ ? node : unused).push_back(host);
+    if (node.empty())
+      continue;
+    std::ranges::copy(node, std::back_inserter(cluster.workers));
+    sizes.push_back(static_cast<int>(node.size()));
+    const auto own = host_of_node.find(node.front().node);
+    const bool has_own = own != host_of_node.end();
+    cluster.node_hosts.push_back(has_own ? own->second : node.front().name);
+    cluster.on_a_worker.push_back(!has_own && node.size() > 1);
+  }
+  if (servers.empty())  // undeclared servers run on hosts that no worker uses
+    servers = unused;
+  if (scenario.servers > static_cast<int>(servers.size()))
+    refuse(
+        "servers = {}: the platform has {} hosts for them (role = server, or not used by workers); "
+        "0 puts one on each node",
+        scenario.servers, servers.size());
+
+  const int nodes = static_cast<int>(sizes.size());
+  cluster.topology = make_topology(sizes, scenario.servers > 0 ? scenario.servers : nodes);
+  cluster.topology.site_of = sites_of(cluster.workers);
+  const auto add = [&](const char* role, int number, const std::string& host) {
+    cluster.rank_names.push_back(fmt::format("{} {}", role, number));
+    cluster.rank_hosts.push_back(host);
+  };
+  for (int i = 0; i < wanted; ++i)
+    add("worker", i, cluster.workers[index(i)].name);
+  for (int i = 0; i < cluster.topology.servers; ++i)
+    add("server", i, scenario.servers > 0 ? servers[index(i)].name : cluster.node_hosts[index(i)]);
+  for (int i = 0; i < nodes; ++i)
+    add("node", i, cluster.node_hosts[index(i)]);
+  return cluster;
+}
+
+}  // namespace syncline

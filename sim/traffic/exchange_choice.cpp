@@ -1,0 +1,80 @@
+#include "sim/traffic/exchange_choice.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <stdexcept>
+
+#include "sim/traffic/exchange_time.h"
+
+namespace syncline {
+
+std::vector<ExchangeChoice> choose_exchanges(const std::vector<CandidateExchange>& candidates,
+                                             Traffic& traffic, Routes& routes,
+                                             const std::vector<Bucket>& buckets) {
+  std::map<std::uint64_t, ExchangeChoice> by_bytes;
+  for (const Bucket& bucket : buckets) {
+    ExchangeChoice& choice = by_bytes[traffic.bytes_of(bucket)];
+    if (choice.buckets++ > 0)
+      continue;
+    choice.bytes = traffic.bytes_of(bucket);
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      Traffic by = traffic;
+      by.picked = {{choice.bytes, i}};
+      by.candidates = candidates;
+      try {
+        const double seconds =
+            exchange_time(by, routes, traffic.payload_of(bucket, -1)).exchange_s();
+        choice.seconds.emplace_back(candidates[i].exchange->name, seconds);
+      } catch (const std::invalid_argument&) {  // it needs nodes of one size
+      }
+    }
+    std::ranges::stable_sort(choice.seconds, {}, &std::pair<std::string, double>::second);
+  }
+  std::vector<ExchangeChoice> choices;
+  for (auto& [bytes, choice] : by_bytes) {
+    const auto best = std::ranges::find(
+        candidates, choice.seconds.front().first,
+        [](const CandidateExchange& candidate) { return candidate.exchange->name; });
+    traffic.picked[bytes] = static_cast<std::size_t>(best - candidates.begin());
+    choices.push_back(std::move(choice));
+  }
+  traffic.candidates = candidates;
+  return choices;
+}
+
+std::string described(const std::vector<ExchangeChoice>& choices) {
+  struct Taken {
+    int buckets = 0;
+    std::uint64_t least = 0, most = 0;
+    double seconds = 0;                       // of all of them
+    std::map<std::string, double> of_others;  // likewise
+  };
+  std::map<std::string, Taken> by_name;
+  for (const ExchangeChoice& choice : choices) {
+    Taken& taken = by_name[choice.seconds.front().first];
+    taken.least = taken.buckets == 0 ? choice.bytes : taken.least;  // they come in order
+    taken.most = choice.bytes;
+    taken.buckets += choice.buckets;
+    taken.seconds += choice.buckets * choice.seconds.front().second;
+    for (const auto& [name, seconds] : choice.seconds)
+      taken.of_others[name] += choice.buckets * seconds;
+  }
+  std::string text;
+  for (const auto& [name, taken] : by_name) {
+    const auto megabytes = [](std::uint64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+    text += fmt::format("{}{} for {} bucket{} of {:.3g}", text.empty() ? "" : "; ", name,
+                        taken.buckets, taken.buckets == 1 ? "" : "s", megabytes(taken.least));
+    text += taken.most == taken.least ? " MB" : fmt::format(" to {:.3g} MB", megabytes(taken.most));
+    std::string others;
+    for (const auto& [other, seconds] : taken.of_others)
+      if (other != name && taken.seconds > 0)
+        others +=
+            fmt::format("{}{} {:.3g}", others.empty() ? "" : ", ", other, seconds / taken.seconds);
+    if (!others.empty())
+      text += " (others, times as long: " + others + ")";
+  }
+  return text;
+}
+
+}  // namespace syncline
