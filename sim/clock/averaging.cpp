@@ -8,12 +8,16 @@
 namespace syncline {
 namespace {
 
-// Each bucket is averaged over all so often in a round.
-double averages_of_a_bucket(const Setup& setup, const Round& round) {
-  double all = 0;
-  for (const int calls : round.calls(Verb::start_average))
-    all += calls;
-  return all * setup.traffic.round / round.iterations / static_cast<double>(setup.buckets.size());
+// In a round of several iterations, of that which averages over all: it may go on in the next ones.
+double without_overlap_s(const Setup& setup, const Averaging& known) {
+  if (setup.traffic.round == 1)
+    return iteration_seconds(setup, known.round, known.times, 1, false);
+  const ComputeTimes& compute = setup.compute;
+  const auto slowest = std::ranges::max_element(compute.solo_s) - compute.solo_s.begin();
+  const ExchangeTime& all = known.exchange;
+  return compute.solo_s[static_cast<std::size_t>(slowest)] +
+         compute.step_s[static_cast<std::size_t>(slowest)] + 2 * compute.launch_s + all.compress_s +
+         all.exchange_s() + all.decompress_s + known.in_group.exchange_s();
 }
 
 }  // namespace
@@ -32,16 +36,13 @@ std::optional<Averaging> averaging(const Setup& setup, Routes& routes) {
   } else {
     all.exchange = sum_of(all.times.over_all);
   }
-  const double passes = setup.shards ? 1 : averages_of_a_bucket(setup, all.round);
-  all.without_overlap_s =
-      std::ranges::max(setup.compute.solo_s) + setup.compute.launch_s +
-      passes * (all.exchange.compress_s + all.exchange.exchange_s() + all.exchange.decompress_s);
   if (!all.round.repeats)
     return all;
+  all.without_overlap_s = without_overlap_s(setup, all);
   all.iteration_s = iteration_seconds(setup, all.round, all.times);
   if (!setup.traffic.compression.on() || setup.shards)
     return all;
-  all.even = break_even(setup, routes, all.round, all.times.over_all);
+  all.even = break_even(setup, routes, all.round, all.times);
   CollectiveTimes dense = all.times;
   dense.over_all = all.even->dense;
   all.dense_iteration_s = iteration_seconds(setup, all.round, dense);

@@ -17,8 +17,9 @@ struct Averaging {
   ExchangeTime exchange;
   ExchangeTime in_group;  // of all buckets in a group
   ShardSums shards;
-  double without_overlap_s = 0;  // the iteration that averages
-  // Of an iteration in the mean of a round. None: what workers do differs from round to round.
+  // Of the iteration that averages over all, which waits for it, and of one in the mean of a round.
+  // None: what workers do differs from round to round.
+  std::optional<double> without_overlap_s;
   std::optional<double> iteration_s;
   std::optional<BreakEven> even;            // where something compresses
   std::optional<double> dense_iteration_s;  // of its rival

@@ -71,19 +71,26 @@ bool drift_apart(const std::vector<ExchangeTime>& buckets) {
   });
 }
 
-double seconds_of(const Setup& setup, const Round& round, const std::vector<ExchangeTime>& buckets,
-                  double bandwidth) {
-  return iteration_seconds(setup, round, {.over_all = buckets}, bandwidth);
-}
+// A scenario whose averages over all may take other times.
+struct Averages {
+  const Setup& setup;
+  const Round& round;
+  CollectiveTimes times;
 
-// seconds_of(), or less: where ranks come to an exchange at times of their own, work inside
+  double seconds(std::vector<ExchangeTime> over_all, double bandwidth) {
+    times.over_all = std::move(over_all);
+    return iteration_seconds(setup, round, times, bandwidth);
+  }
+};
+
+// Its seconds, or less: where ranks come to an exchange at times of their own, work inside
 // all but the last one may be hidden behind the next.
-double least_seconds(const Setup& setup, const Round& round, std::vector<ExchangeTime> buckets) {
+double least_seconds(Averages& averages, std::vector<ExchangeTime> buckets) {
   for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
     buckets[i].between_s = 0;
     buckets[i].works.clear();
   }
-  return seconds_of(setup, round, buckets, 1);
+  return averages.seconds(std::move(buckets), 1);
 }
 
 double alone_s(const std::vector<ExchangeTime>& buckets) {
@@ -131,7 +138,7 @@ class BothTimes {
 };
 
 // By what exchanges take at the scenario's own bandwidths, split into bytes and the rest.
-void find_ranges(const Setup& setup, const Round& round, BreakEven& result) {
+void find_ranges(Averages& averages, BreakEven& result) {
   double saved_s = 0;
   double spent_s = 0;
   for (std::size_t i = 0; i < result.dense.size(); ++i) {
@@ -145,20 +152,21 @@ void find_ranges(const Setup& setup, const Round& round, BreakEven& result) {
   else if (spent_s < 0)
     result.without_overlap = {{.from = saved_s / spent_s}};
   const auto extra_s = [&](double bandwidth) {
-    return seconds_of(setup, round, result.compressed, bandwidth) -
-           seconds_of(setup, round, result.dense, bandwidth);
+    return averages.seconds(result.compressed, bandwidth) -
+           averages.seconds(result.dense, bandwidth);
   };
   result.with_overlap = ranges_below_zero(extra_s, many_looks, 1e-9);
 }
 
 BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
-                        std::vector<ExchangeTime> times) {
+                        const CollectiveTimes& times) {
+  Averages averages{setup, round, times};
   BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
   BothTimes both(setup, routes, result.rival);
-  result.compressed = std::move(times);
+  result.compressed = times.over_all;
   result.dense = bucket_times(result.rival, routes, setup.buckets);
   const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
-    return seconds_of(setup, round, buckets, 1);
+    return averages.seconds(buckets, 1);
   };
   const auto find = [&](auto seconds_of) {
     return ranges_below_zero([&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); },
@@ -178,7 +186,7 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
     result.without_overlap = find(alone_s);
     result.with_overlap = find(overlapped_s);
   } else {
-    find_ranges(setup, round, result);
+    find_ranges(averages, result);
   }
   if (!result.known)
     return result;
@@ -188,8 +196,8 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
   }
   const auto pays = [&](double bandwidth, bool expected) {
     const auto& [compressed, dense] = both.at(bandwidth);
-    return expected ? overlapped_s(compressed) < least_seconds(setup, round, dense)
-                    : least_seconds(setup, round, compressed) > overlapped_s(dense);
+    return expected ? overlapped_s(compressed) < least_seconds(averages, dense)
+                    : least_seconds(averages, compressed) > overlapped_s(dense);
   };
   constexpr double near = 1.05;
   for (const auto& [from, to] : result.with_overlap) {
@@ -203,16 +211,15 @@ BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
 }  // namespace
 
 BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
-                     std::vector<ExchangeTime> times) {
-  BreakEven result = break_even_of(setup, routes, round, std::move(times));
+                     const CollectiveTimes& times) {
+  BreakEven result = break_even_of(setup, routes, round, times);
   const Compression& compression = setup.traffic.compression;
   if (!compression.is_range())
     return result;
   for (double CostRow::*end : {&CostRow::p10, &CostRow::p90}) {
     Setup there = setup;
     there.traffic.compression = compression.at_end(end);
-    result.ends.push_back(
-        break_even_of(there, routes, round, bucket_times(there.traffic, routes, there.buckets)));
+    result.ends.push_back(break_even_of(there, routes, round, collective_times(there, routes)));
   }
   return result;
 }

@@ -38,8 +38,8 @@ struct BreakEven {
   std::vector<BreakEven> ends;
 };
 
-// `times` are the scenario's averages over all, of CollectiveTimes.
+// `times` are the scenario's collective_times().
 BreakEven break_even(const Setup& setup, Routes& routes, const Round& round,
-                     std::vector<ExchangeTime> times);
+                     const CollectiveTimes& times);
 
 }  // namespace syncline

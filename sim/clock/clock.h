@@ -36,7 +36,8 @@ ShardSums sums_of(const Round& round, const CollectiveTimes& times);
 // 1 + overlap-slowdown times as long while a collective moves bytes; work inside an exchange has
 // half of the only core while that computes. Every bandwidth is multiplied by `bandwidth`. Throws
 // std::runtime_error if the worker waits for what it never starts.
+// Without `overlap` it is the scenario with `overlap = off`.
 double iteration_seconds(const Setup& setup, const Round& round, const CollectiveTimes& times,
-                         double bandwidth = 1);
+                         double bandwidth = 1, bool overlap = true);
 
 }  // namespace syncline

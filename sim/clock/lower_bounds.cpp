@@ -124,12 +124,12 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
   std::map<int, double> all;
   std::map<int, double> of_flows;
   std::map<int, std::map<int, double>> of_streams;
-  for (const Moved& moved : moved(setup)) {
-    for (const auto& [link, bytes] : link_bytes_per_iteration(moved.traffic, routes, moved.buckets))
-      all[link] += moved.times * bytes;
+  for (const Moved& some : moved(setup)) {
+    for (const auto& [link, bytes] : link_bytes_per_iteration(some.traffic, routes, some.buckets))
+      all[link] += some.times * bytes;
     if (std::ranges::any_of(routes.links(), &PlatformLink::fatpipe))
-      for (const auto& [link, bytes] : fatpipe_bytes(moved.traffic, routes, moved.buckets))
-        of_streams[moved.stream][link] += moved.times * bytes;
+      for (const auto& [link, bytes] : fatpipe_bytes(some.traffic, routes, some.buckets))
+        of_streams[some.stream][link] += some.times * bytes;
   }
   for (const auto& [stream, of_stream] : of_streams)
     for (const auto& [link, bytes] : of_stream)

@@ -54,11 +54,13 @@ class Recorder final : public Worker {
   void step_alone() override { step(); }
   void step_together(double, double, std::optional<double>) override { step(); }
   void start_average(const Bucket& bucket, Among group) override {
-    if (setup_.shards || (group != Among::all && (!setup_.within || setup_.within->over != group)))
-      refuse("averages in groups that it does not declare as its replicas");
+    if (setup_.shards)
+      refuse("averages whole gradients, but declares shards");
+    require_group(group);
     note({.verb = Verb::start_average, .group = group, .bucket = bucket.index});
   }
   void finish_averages(Among group) override {
+    require_group(group);
     note({.verb = Verb::finish_averages, .group = group});
   }
   void start_gather(const Bucket& unit) override {
@@ -84,6 +86,10 @@ class Recorder final : public Worker {
     throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
   }
   [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
+  void require_group(Among group) const {
+    if (group != Among::all && (!setup_.within || setup_.within->over != group))
+      refuse("averages in groups that it does not declare as its replicas");
+  }
   void require_shards() const {
     if (!setup_.shards)
       refuse("moves shards that it does not declare");
@@ -92,7 +98,7 @@ class Recorder final : public Worker {
   void note(const Act& act) {
     if (over_ || begun_ == 0)  // of no iteration
       return;
-    if (++noted_ > most_acts * static_cast<std::int64_t>(rounds_.size()))
+    if (++noted_ > most_acts)
       throw std::runtime_error(fmt::format(
           "schedule {}: a round of {} iterations with {} buckets has more than {} "
           "verbs; allowed are shorter rounds, or larger buckets (bucket-bytes)",
@@ -104,6 +110,8 @@ class Recorder final : public Worker {
     if (begun_ == 0)
       return;
     auto& parts = rounds_[static_cast<std::size_t>((begun_ - 1) / setup_.traffic.round)];
+    if (begun_ % setup_.traffic.round == 0)
+      noted_ = 0;
     if (!parts.empty() && parts.back().acts == acts_)
       ++parts.back().times;
     else
@@ -115,7 +123,7 @@ class Recorder final : public Worker {
   std::vector<std::vector<AlikeIterations>> rounds_;
   std::vector<Act> acts_;   // of this iteration
   std::int64_t begun_ = 0;  // iterations
-  std::int64_t noted_ = 0;
+  std::int64_t noted_ = 0;  // of this round
   bool over_ = false;
 };
 

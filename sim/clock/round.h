@@ -50,7 +50,7 @@ struct Round {
 
 // Throws std::runtime_error if a round has more than most_acts, and std::logic_error if its workers
 // do not average with each other.
-constexpr std::int64_t most_acts = 200'000'000;
+constexpr std::int64_t most_acts = 16'000'000;
 Round recorded_round(const Setup& setup);
 
 // In an iteration each of these buckets moves so often.

@@ -169,8 +169,10 @@ std::string explain_iteration(const Setup& setup, const Averaging& averaging) {
       setup.shards ? "  unit after unit              " : "  bucket after bucket          ";
   if (!averaging.iteration_s)
     return what + "not known: what workers do differs from round to round\n";
-  return what + fmt::format("{:.6f}{}\n", *averaging.iteration_s,
-                            setup.traffic.round > 1 ? ", in the mean of a round" : "");
+  return fmt::format("  without overlap              {:.6f}\n", *averaging.without_overlap_s) +
+         what +
+         fmt::format("{:.6f}{}\n", *averaging.iteration_s,
+                     setup.traffic.round > 1 ? ", in the mean of a round" : "");
 }
 
 // The same where workers hold shards.
@@ -185,7 +187,7 @@ std::string explain_shards(const Setup& setup, const Averaging& averaging) {
   add("reduce-scatters of all units", averaging.shards.reduce_scatter);
   if (setup.shards->across)
     add("all-reduces between nodes", averaging.shards.across);
-  return text + fmt::format("  without overlap              {:.6f}\n", averaging.without_overlap_s);
+  return text;
 }
 
 // It tells how long averaging takes alone, and a whole iteration.
@@ -208,7 +210,6 @@ std::string explain_averaging(const Setup& setup, Routes& routes) {
     text += fmt::format(
         "  compressing, decompressing   {:.6f} {:.6f}, and {:.6f} within the exchange\n",
         sum.compress_s, sum.decompress_s, sum.between_s);
-  text += fmt::format("  without overlap              {:.6f}\n", known->without_overlap_s);
   text += explain_iteration(setup, *known);
   return text + (known->even ? explain_break_even(setup, routes, *known) : "");
 }

@@ -84,7 +84,11 @@ Json break_even_json(const Averaging& averaging) {
 
 void add_averaging(const Setup& setup, const Averaging& averaging, Json& bounds) {
   const ExchangeTime& sum = averaging.exchange;
-  const Json iteration_s = averaging.iteration_s ? Json(*averaging.iteration_s) : Json(nullptr);
+  const auto or_null = [](const std::optional<double>& seconds) {
+    return seconds ? Json(*seconds) : Json(nullptr);
+  };
+  const Json iteration_s = or_null(averaging.iteration_s);
+  const Json without_s = or_null(averaging.without_overlap_s);
   bounds["exchange_s"] = sum.exchange_s();
   bounds["exchange_fixed_s"] = sum.fixed_s;
   bounds["exchange_bytes_s"] = sum.bytes_s;
@@ -93,12 +97,12 @@ void add_averaging(const Setup& setup, const Averaging& averaging, Json& bounds)
     bounds["gather_s"] = averaging.shards.gather.exchange_s();
     bounds["reduce_scatter_s"] = averaging.shards.reduce_scatter.exchange_s();
     bounds["between_nodes_s"] = averaging.shards.across.exchange_s();
-    bounds["without_overlap_s"] = averaging.without_overlap_s;
+    bounds["without_overlap_s"] = without_s;
     bounds["unit_after_unit_s"] = iteration_s;
   } else {
     bounds["compress_s"] = sum.compress_s;
     bounds["decompress_s"] = sum.decompress_s;
-    bounds["without_overlap_s"] = averaging.without_overlap_s;
+    bounds["without_overlap_s"] = without_s;
     bounds["exchange_in_group_s"] = averaging.in_group.exchange_s();
     bounds["bucket_after_bucket_s"] = iteration_s;
   }
