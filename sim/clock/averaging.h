@@ -10,8 +10,6 @@
 namespace syncline {
 
 struct Averaging {
-  Round round;
-  CollectiveTimes times;
   // All buckets once, one following the other as early as it can; with shards, all collectives of
   // an iteration.
   ExchangeTime exchange;

@@ -75,22 +75,26 @@ bool drift_apart(const std::vector<ExchangeTime>& buckets) {
 struct Averages {
   const Setup& setup;
   const Round& round;
-  CollectiveTimes times;
+  const CollectiveTimes& times;
 
-  double seconds(std::vector<ExchangeTime> over_all, double bandwidth) {
-    times.over_all = std::move(over_all);
-    return iteration_seconds(setup, round, times, bandwidth);
+  CollectiveTimes with(std::vector<ExchangeTime> over_all) const {
+    CollectiveTimes all = times;
+    all.over_all = std::move(over_all);
+    return all;
+  }
+  double seconds(const CollectiveTimes& all, double bandwidth = 1) const {
+    return iteration_seconds(setup, round, all, bandwidth);
   }
 };
 
 // Its seconds, or less: where ranks come to an exchange at times of their own, work inside
 // all but the last one may be hidden behind the next.
-double least_seconds(Averages& averages, std::vector<ExchangeTime> buckets) {
+double least_seconds(const Averages& averages, std::vector<ExchangeTime> buckets) {
   for (std::size_t i = 0; i + 1 < buckets.size(); ++i) {
     buckets[i].between_s = 0;
     buckets[i].works.clear();
   }
-  return averages.seconds(std::move(buckets), 1);
+  return averages.seconds(averages.with(std::move(buckets)));
 }
 
 double alone_s(const std::vector<ExchangeTime>& buckets) {
@@ -138,7 +142,7 @@ class BothTimes {
 };
 
 // By what exchanges take at the scenario's own bandwidths, split into bytes and the rest.
-void find_ranges(Averages& averages, BreakEven& result) {
+void find_ranges(const Averages& averages, BreakEven& result) {
   double saved_s = 0;
   double spent_s = 0;
   for (std::size_t i = 0; i < result.dense.size(); ++i) {
@@ -151,22 +155,23 @@ void find_ranges(Averages& averages, BreakEven& result) {
     result.without_overlap = {{.to = spent_s > 0 ? saved_s / spent_s : 0}};
   else if (spent_s < 0)
     result.without_overlap = {{.from = saved_s / spent_s}};
+  const CollectiveTimes compressed = averages.with(result.compressed);
+  const CollectiveTimes dense = averages.with(result.dense);
   const auto extra_s = [&](double bandwidth) {
-    return averages.seconds(result.compressed, bandwidth) -
-           averages.seconds(result.dense, bandwidth);
+    return averages.seconds(compressed, bandwidth) - averages.seconds(dense, bandwidth);
   };
   result.with_overlap = ranges_below_zero(extra_s, many_looks, 1e-9);
 }
 
 BreakEven break_even_of(const Setup& setup, Routes& routes, const Round& round,
                         const CollectiveTimes& times) {
-  Averages averages{setup, round, times};
+  const Averages averages{setup, round, times};
   BreakEven result{.rival = dense_traffic(setup.traffic, *setup.scenario.dense_exchange)};
   BothTimes both(setup, routes, result.rival);
   result.compressed = times.over_all;
   result.dense = bucket_times(result.rival, routes, setup.buckets);
   const auto overlapped_s = [&](const std::vector<ExchangeTime>& buckets) {
-    return averages.seconds(buckets, 1);
+    return averages.seconds(averages.with(buckets));
   };
   const auto find = [&](auto seconds_of) {
     return ranges_below_zero([&](double bandwidth) { return both.extra_s(bandwidth, seconds_of); },

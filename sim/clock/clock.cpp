@@ -13,19 +13,6 @@
 namespace syncline {
 namespace {
 
-// Of those that take longest, one without a core for compression.
-int slowest(const Setup& setup) {
-  int found = 0;
-  const auto takes = [&](int worker) {
-    return std::pair(setup.compute.solo_s[index(worker)],
-                     -setup.traffic.cluster.workers[index(worker)].cores);
-  };
-  for (int worker = 1; worker < setup.traffic.cluster.topology.workers(); ++worker)
-    if (takes(worker) > takes(found))
-      found = worker;
-  return found;
-}
-
 // Several rounds of the slowest worker.
 class Evaluation {
  public:
@@ -36,7 +23,7 @@ class Evaluation {
         times_(times),
         bandwidth_(bandwidth),
         overlap_(overlap && setup.scenario.overlap),
-        worker_(slowest(setup)),
+        worker_(slowest_worker(setup)),
         has_second_core_(setup.traffic.compression.on() &&
                          setup.traffic.cluster.workers[index(worker_)].cores > 1),
         streams_(1 + setup.scenario.slowdown_beside_collectives(), has_second_core_,
@@ -229,11 +216,22 @@ class Evaluation {
 
 }  // namespace
 
+int slowest_worker(const Setup& setup) {
+  int found = 0;
+  const auto takes = [&](int worker) {
+    return std::pair(setup.compute.solo_s[index(worker)],
+                     -setup.traffic.cluster.workers[index(worker)].cores);
+  };
+  for (int worker = 1; worker < setup.traffic.cluster.topology.workers(); ++worker)
+    if (takes(worker) > takes(found))
+      found = worker;
+  return found;
+}
+
 ShardSums sums_of(const Round& round, const CollectiveTimes& times) {
   const auto sum = [&](Verb verb, const std::vector<ExchangeTime>& of_units) {
     ExchangeTime sum;
-    std::vector<int> calls = round.calls(verb);
-    calls.resize(of_units.size());
+    const std::vector<int> calls = round.calls(verb, Among::all, of_units.size());
     for (std::size_t unit = 0; unit < of_units.size(); ++unit) {
       const double count = static_cast<double>(calls[unit]) / round.iterations;
       sum.fixed_s += count * of_units[unit].fixed_s;

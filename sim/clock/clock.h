@@ -11,6 +11,9 @@
 
 namespace syncline {
 
+// Who stands for all: of the workers that take longest, one without a core for compression.
+int slowest_worker(const Setup& setup);
+
 // Seconds of each bucket's collectives while nothing else runs.
 struct CollectiveTimes {
   std::vector<ExchangeTime> over_all, within;                // averages, of all and in a group

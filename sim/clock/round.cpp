@@ -143,15 +143,12 @@ void add_moved(const Traffic& traffic, const Setup& setup, const std::vector<int
 
 }  // namespace
 
-std::vector<int> Round::calls(Verb verb, Among group) const {
-  std::vector<int> calls;
+std::vector<int> Round::calls(Verb verb, Among group, std::size_t buckets) const {
+  std::vector<int> calls(buckets);
   for (const AlikeIterations& part : parts)
     for (const Act& act : part.acts)
-      if (act.verb == verb && act.group == group) {
-        if (calls.size() <= index(act.bucket))
-          calls.resize(index(act.bucket) + 1);
+      if (act.verb == verb && act.group == group && index(act.bucket) < buckets)
         calls[index(act.bucket)] += part.times;
-      }
   return calls;
 }
 
@@ -167,8 +164,7 @@ std::vector<Moved> moved(const Setup& setup) {
   const Round round = recorded_round(setup);
   std::vector<Moved> all;
   const auto add = [&](const Traffic& traffic, Verb verb, Among group, int stream) {
-    std::vector<int> calls = round.calls(verb, group);
-    calls.resize(setup.buckets.size());
+    const std::vector<int> calls = round.calls(verb, group, setup.buckets.size());
     add_moved(traffic, setup, calls, round.iterations, stream, all);
   };
   if (setup.shards) {

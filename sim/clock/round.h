@@ -3,6 +3,7 @@
 // they are recorded once, and clock.h says how long they take.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -44,8 +45,8 @@ struct Round {
   int iterations = 1;
   bool repeats = true;  // those after it are the same; else `parts` has several
 
-  // How often it calls the verb, by bucket.
-  std::vector<int> calls(Verb verb, Among group = Among::all) const;
+  // How often it calls the verb, by bucket, of the first so many.
+  std::vector<int> calls(Verb verb, Among group, std::size_t buckets) const;
 };
 
 // Throws std::runtime_error if a round has more than most_acts, and std::logic_error if its workers

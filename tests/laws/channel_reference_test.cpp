@@ -31,9 +31,8 @@ TEST(Reference, AChannelComesInByOneCardAndGoesOutByOneThatNoOtherTakes) {
   EXPECT_TRUE(channels_of(nodes, {0, 0, 0, 0, 0, 0, 1, 2}).empty());  // one card of a node
 }
 
-// SYNCLINE_CELLS=300 is the long form. With the program's channels the reference always agrees;
-// with channels of its own a tree may take as much longer or shorter as another order in nodes
-// makes it.
+// SYNCLINE_CELLS=300 is the long form, of which two trees differ by 1 and 1.5 % with the
+// reference's own channels, whose order in nodes is another (README); with the program's all agree.
 TEST(Reference, DrawnMachinesWithSeveralCardsTakeInStepsWhatTheReferenceSays) {
   const char* given = std::getenv("SYNCLINE_CELLS");
   const int count = given != nullptr ? std::atoi(given) : 30;
@@ -41,20 +40,16 @@ TEST(Reference, DrawnMachinesWithSeveralCardsTakeInStepsWhatTheReferenceSays) {
   for (int seed = 0; seed < count; ++seed)
     cells.push_back(drawn_machine(static_cast<std::uint64_t>(seed)));
   const std::vector<Outcome> outcomes = outcomes_of(cells, 2);
-  int other_orders = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const Outcome& outcome = outcomes[i];
     const std::string cell = cells[i].what + ", " + cells[i].platform + ", " + cells[i].size;
     ASSERT_EQ(outcome.error, "") << cell;
     EXPECT_NEAR(outcome.step_s / outcome.in_its_channels_s, 1, 0.0005) << cell;
-    const bool other_order = cells[i].what == "tree" && std::abs(outcome.step_error()) > 0.005;
-    other_orders += other_order ? 1 : 0;
-    EXPECT_LE(std::abs(outcome.step_error()), other_order ? 0.02 : 0.005)
+    EXPECT_LE(std::abs(outcome.step_error()), 0.005)
         << cell << ": " << outcome.step_s << " for " << outcome.reference_s;
     EXPECT_TRUE(std::abs(outcome.flow_error()) <= 0.03 || outcome.warned)
         << cell << ": " << outcome.flow_s << " for " << outcome.reference_s;
   }
-  EXPECT_LE(other_orders, count / 100);
 }
 
 }  // namespace
