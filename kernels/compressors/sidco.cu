@@ -3,6 +3,7 @@
 // known to the device alone, so all that there can be are enqueued, and the rest return at once.
 #include "kernels/compressors/sidco.h"
 #include "kernels/gpu/selection.cuh"
+#include "kernels/gpu/tiles.cuh"
 
 namespace syncline {
 namespace {
@@ -21,37 +22,54 @@ __device__ bool has_stage(const Chain& chain, int stage) {
   return stage < stages_of(chain) && chain.room.selection->low_key != no_key;
 }
 
-// One warp per tile; lane l adds elements l, l + 32, ...: the order of moments.h.
-__global__ void exceedance_kernel(const float* u, std::size_t elements, Chain chain, int stage) {
+// Of what reaches this key in a tile, by the first four warps of a block.
+__device__ void sum_tile(const StagedTile& staged, unsigned count, std::uint32_t from,
+                         Exceedances& sums) {
+  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
+  const auto reached = [=](float value) { return magnitude_key(value) >= from; };
+  if (warp == 0) {
+    const double reaching =
+        staged_sum(staged, count, [=](float value) { return reached(value) ? 1u : 0u; });
+    if (lane == 0)
+      sums.count = reaching;
+  } else if (warp == 1) {
+    const double absolute = staged_sum(
+        staged, count, [=](float value) { return reached(value) ? absolute_value(value) : 0.0f; });
+    if (lane == 0)
+      sums.absolute = absolute;
+  } else if (warp == 2) {
+    const double squares = staged_sum(
+        staged, count, [=](float value) { return reached(value) ? value * value : 0.0f; });
+    if (lane == 0)
+      sums.squares = squares;
+  } else if (warp == 3) {
+    const std::uint32_t nearness = staged_top(staged, count, [=](float value) {
+      return reached(value) ? no_key - magnitude_key(value) : 0u;
+    });
+    if (lane == 0)
+      sums.nearness = nearness;
+  }
+}
+
+__global__ void __launch_bounds__(block_threads, 2)
+    exceedance_kernel(const float* u, std::size_t elements, Chain chain, int stage) {
+  __shared__ StagedTile staged;
   if (!has_stage(chain, stage))
     return;
-  const unsigned lane = lane_of_warp();
-  const std::size_t tile = grid_warp();
-  const auto [begin, end] = warp_tile(tile, elements);
-  if (begin >= elements)
-    return;
   const std::uint32_t from = chain.room.selection->low_key;
-  float absolute = 0, squares = 0;
-  std::uint32_t count = 0, nearness = 0;
-#pragma unroll 8
-  for (std::size_t i = begin + lane; i < end; i += 32) {
-    const float value = u[i];
-    const std::uint32_t key = magnitude_key(value);
-    const bool reached = key >= from;
-    absolute += reached ? absolute_value(value) : 0.0f;
-    squares += reached ? value * value : 0.0f;
-    count += reached ? 1u : 0u;
-    const std::uint32_t distance = reached ? no_key - key : 0u;
-    nearness = nearness > distance ? nearness : distance;
+  const std::size_t all = tiles_of(elements);
+  LoadedTile<float> ahead;
+  if (blockIdx.x < all)
+    ahead.load(u, nullptr, blockIdx.x, elements, false);
+  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
+    const unsigned count = elements_of_tile(tile, elements);
+    store_tile(staged.values, count, ahead.g);
+    __syncthreads();
+    if (tile + gridDim.x < all)
+      ahead.load(u, nullptr, tile + gridDim.x, elements, false);
+    sum_tile(staged, count, from, reinterpret_cast<Exceedances*>(chain.room.tiles)[tile]);
+    __syncthreads();
   }
-  const Exceedances total = ordered_sums(Exceedances{}, [&](unsigned from) {
-    return Exceedances{static_cast<double>(__shfl_sync(all_lanes, count, from)),
-                       __shfl_sync(all_lanes, absolute, from),
-                       __shfl_sync(all_lanes, squares, from),
-                       __shfl_sync(all_lanes, nearness, from)};
-  });
-  if (lane == 0)
-    reinterpret_cast<Exceedances*>(chain.room.tiles)[tile] = total;
 }
 
 __global__ void __launch_bounds__(256) stage_kernel(std::size_t tiles, Chain chain, int stage) {
@@ -96,15 +114,16 @@ __global__ void adapt_kernel(Chain chain, std::size_t k) {
 
 void set_threshold(const DeviceInput& input, const Chain& chain, void* stream) {
   const std::size_t tiles = tiles_of(input.elements);
-  const unsigned blocks = blocks_of_warps(tiles);
   if (chain.sidco.fit == Fit::gamma) {
-    launch(logarithm_kernel, blocks, 128, stream, input.residual, input.elements, chain);
+    launch(logarithm_kernel, blocks_of_warps(tiles), 128, stream, input.residual, input.elements,
+           chain);
     add_groups(reinterpret_cast<double*>(chain.room.tiles), tiles, stream);
   }
   launch(first_stage_kernel, 1, 256, stream, tiles, chain);
   const int most = std::max(chain.sidco.first_stages, chain.sidco.most_stages);
   for (int stage = 1; stage < (chain.sidco.single ? 1 : most); ++stage) {
-    launch(exceedance_kernel, blocks, 128, stream, input.residual, input.elements, chain, stage);
+    launch(exceedance_kernel, persistent_blocks(), block_threads, stream, input.residual,
+           input.elements, chain, stage);
     add_groups(reinterpret_cast<Exceedances*>(chain.room.tiles), tiles, stream);
     launch(stage_kernel, 1, 256, stream, tiles, chain, stage);
   }

@@ -61,7 +61,7 @@ void launch_each(std::size_t elements, void (*kernel)(Parameters...), void* stre
     launch(kernel, blocks_of(elements), 256, stream, arguments...);
 }
 
-// This thread's number in the grid, how many threads that has, and the same of its warps.
+// This thread's number in the grid, how many threads that has, and its warp's number.
 __device__ inline std::size_t grid_thread() {
   return blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
 }
@@ -70,9 +70,6 @@ __device__ inline std::size_t grid_threads() {
 }
 __device__ inline std::size_t grid_warp() {
   return blockIdx.x * std::size_t{blockDim.x / 32} + threadIdx.x / 32;
-}
-__device__ inline std::size_t grid_warps() {
-  return std::size_t{gridDim.x} * (blockDim.x / 32);
 }
 __device__ inline unsigned lane_of_warp() {
   return threadIdx.x % 32;
@@ -274,6 +271,7 @@ __global__ void __launch_bounds__(group_tiles) group_kernel(Sums* tiles, std::si
   if (threadIdx.x != 0)
     return;
   Sums total{};
+#pragma unroll 8
   for (unsigned t = 0; t < present; ++t)
     total = total + group[t];
   tiles[first] = total;

@@ -214,21 +214,37 @@ __global__ void __launch_bounds__(block_threads, 2)
     next_tile = place.next;
     unsigned long long before_above = place.begin >> 31, before_band = place.begin & 0x7fffffffull;
 #pragma unroll
-    for (unsigned row = 0; row < rows; ++row) {
-      const unsigned long long my_above = before_above + __popc(above[row] & lower);
-      const unsigned long long my_band = before_band + __popc(band[row] & lower);
-      // So many of the band are sent before this one.
-      const unsigned long long sent = my_band < skip            ? 0
-                                      : my_band < skip + wanted ? my_band - skip
-                                                                : wanted;
-      const bool lucky =
-          (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
-      const std::size_t i = first + row * 32;
-      if (((above[row] >> lane & 1u) != 0 || lucky) &&
-          (zeros == 0 || room.list[i] - (my_above + sent) >= zeros))
-        send<Value>(u, room, i, my_above + sent + zeros, output, elements);
-      before_above += __popc(above[row]);
-      before_band += __popc(band[row]);
+    for (unsigned batch_begin = 0; batch_begin < rows; batch_begin += batch) {
+      std::uint32_t index[batch], bits[batch];
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const std::size_t i = first + (batch_begin + k) * 32;
+        const bool sure = (above[batch_begin + k] >> lane & 1u) != 0;
+        index[k] = sure ? room.list[i] : 0;
+        bits[k] = sure ? room.bits[i] : 0;
+      }
+#pragma unroll
+      for (unsigned k = 0; k < batch; ++k) {
+        const unsigned row = batch_begin + k;
+        const std::size_t i = first + row * 32;
+        const unsigned long long my_above = before_above + __popc(above[row] & lower);
+        const unsigned long long my_band = before_band + __popc(band[row] & lower);
+        // So many of the band are sent before this one.
+        const unsigned long long sent = my_band < skip            ? 0
+                                        : my_band < skip + wanted ? my_band - skip
+                                                                  : wanted;
+        const bool lucky =
+            (band[row] >> lane & 1u) != 0 && my_band >= skip && my_band < skip + wanted;
+        if (lucky) {
+          index[k] = room.list[i];
+          bits[k] = room.bits[i];
+        }
+        if (((above[row] >> lane & 1u) != 0 || lucky) &&
+            (zeros == 0 || index[k] - (my_above + sent) >= zeros))
+          send<Value>(u, index[k], bits[k], my_above + sent + zeros, output, elements);
+        before_above += __popc(above[row]);
+        before_band += __popc(band[row]);
+      }
     }
   }
 }

@@ -1,68 +1,182 @@
 // Passes over the tensor on a GPU: add, and list what reaches a key.
 #include "kernels/gpu/lookback.cuh"
 #include "kernels/gpu/selection.cuh"
+#include "kernels/gpu/tiles.cuh"
 
 namespace syncline {
 namespace {
 
+// So much of a tile's list is kept until it is known where it begins; of a longer one the block
+// waits. (A warp lists 128 at a time.)
+constexpr unsigned kept_most = 128 * warps;
+
+// What a block shares while it lists. There is one barrier for each tile, and what one tile writes
+// before or after it another may still read until the next: so there are two of each.
+struct Lists {
+  uint2 kept[2][kept_most];  // indices and values
+  unsigned of_warp[2][warps];
+  unsigned long long before[2];  // of the list of the tile before
+  unsigned long long now;        // of a list that is not kept
+  std::uint32_t next[2];         // tile
+};
+
+struct KeptTile {
+  std::uint32_t tile;  // past the last: none
+  unsigned count = 0;
+};
+
+// Where the lists of all tiles before this one end, by the first warp, into `before`.
+__device__ void find_place(const SelectionRoom& room, const KeptTile& kept,
+                           unsigned long long& before) {
+  if (threadIdx.x >= 32)
+    return;
+  const unsigned long long found = look_back(room.status, kept.tile, kept.count);
+  if (threadIdx.x == 0)
+    before = found;
+}
+
+__device__ void write_kept(const SelectionRoom& room, const uint2* list, const KeptTile& kept,
+                           std::size_t before) {
+  for (unsigned i = threadIdx.x; i < kept.count; i += block_threads) {
+    room.list[before + i] = list[i].x;
+    room.bits[before + i] = list[i].y;
+  }
+}
+
+// u = g + e of a tile, or what is there of both. Returns a bit for each of this lane's values that
+// reaches the key; `found`: how many of its warp's do.
+__device__ unsigned add_and_mark(TileFours& values, const TileFours& rest, bool from_u,
+                                 bool feedback, unsigned count, std::uint32_t low_key,
+                                 unsigned& found) {
+  unsigned listed = 0;
+  found = 0;
+#pragma unroll
+  for (unsigned v = 0; v < tile_fours; ++v) {
+    const float4 a = values[v], b = rest[v];
+    if (from_u)
+      values[v] = b;
+    else if (feedback)
+      values[v] = {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w};
+    const float four[] = {values[v].x, values[v].y, values[v].z, values[v].w};
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k) {
+      const bool reaches = four_in_tile(v) + k < count && magnitude_key(four[k]) >= low_key;
+      listed |= reaches ? 1u << (4 * v + k) : 0u;
+      found += __popc(__ballot_sync(all_lanes, reaches));
+    }
+  }
+  return listed;
+}
+
+// Lists this lane's values number 4 v to 4 v + 3, those whose bits are set, with others' of its
+// warp from `to` on, in order; returns how many these are.
+__device__ unsigned list_fours(unsigned listed, const TileFours& values, std::size_t tile,
+                               unsigned v, uint2* to) {
+  const unsigned lower = lanes_below(), mine = listed >> 4 * v & 15u;
+  const std::uint32_t index = static_cast<std::uint32_t>(tile * tile_elements) + four_in_tile(v);
+  const float four[] = {values[v].x, values[v].y, values[v].z, values[v].w};
+  unsigned at = 0, all = 0;
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned ballot = __ballot_sync(all_lanes, (mine >> k & 1u) != 0);
+    at += __popc(ballot & lower);
+    all += __popc(ballot);
+  }
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k)
+    if ((mine >> k & 1u) != 0)
+      to[at++] = {index + k, __float_as_uint(four[k])};
+  return all;
+}
+
+// Writes a list too long to keep, a part of 128 values after the other through the warp's own room.
+__device__ void write_parts(const SelectionRoom& room, unsigned listed, const TileFours& values,
+                            std::size_t tile, std::size_t place, uint2* room_of_warp) {
+#pragma unroll
+  for (unsigned v = 0; v < tile_fours; ++v) {
+    const unsigned count = list_fours(listed, values, tile, v, room_of_warp);
+    __syncwarp();
+    for (unsigned i = lane_of_warp(); i < count; i += 32) {
+      room.list[place + i] = room_of_warp[i].x;
+      room.bits[place + i] = room_of_warp[i].y;
+    }
+    __syncwarp();
+    place += count;
+  }
+}
+
 // One pass: u = g + e (unless g is null), and the indices and values of what reaches the low key,
-// in order. A tile is all loaded before any of it is stored: no compiler moves a load ahead of a
-// store to what may be the same place, and with one row at a time in flight a GPU's memory is half
-// idle.
+// in order. Where a tile's list begins is known when those before it are counted; meanwhile the
+// block has its list in shared memory and works on its next tile. A tile is all loaded before any
+// of it is stored: no compiler moves a load ahead of a store to what may be the same place.
 template <class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     collect_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
                    bool only_fallback, SelectionRoom room) {
-  __shared__ TileCounts shared;
+  __shared__ Lists lists;
   if (only_fallback && room.selection->fallback == 0)
     return;
-  const unsigned lane = lane_of_warp();
+  const unsigned warp = threadIdx.x / 32;
   const std::uint32_t low_key = room.selection->low_key;
   const std::uint32_t tiles = static_cast<std::uint32_t>(tiles_of(elements));
-  const bool from_u = g == nullptr || feedback;
-  for (std::uint32_t tile = first_tile(room.ticket, shared), next_tile = 0; tile < tiles;
-       tile = next_tile) {
-    const std::size_t first = first_in_tile(tile);
-    float values[rows], left[rows];
-#pragma unroll
-    for (unsigned row = 0; row < rows; ++row) {
-      const std::size_t i = first + row * 32;
-      values[row] = g != nullptr && i < elements ? loaded(g, i) : 0.0f;
-    }
-#pragma unroll
-    for (unsigned row = 0; row < rows; ++row) {
-      const std::size_t i = first + row * 32;
-      left[row] = from_u && i < elements ? u[i] : 0.0f;
-    }
-    unsigned ballots[rows];
+  KeptTile kept{tiles};
+  unsigned turn = 0;
+  if (threadIdx.x == 0)
+    lists.next[1] = atomicAdd(room.ticket, 1u);
+  __syncthreads();
+  for (std::uint32_t tile = lists.next[1]; tile < tiles; tile = lists.next[turn ^ 1]) {
+    float* const of_u = u + std::size_t{tile} * tile_elements;
+    const unsigned count = elements_of_tile(tile, elements);
+    TileFours values = {}, rest = {};
+    if (g != nullptr)
+      load_tile(g + std::size_t{tile} * tile_elements, count, values);
+    if (g == nullptr || feedback)
+      load_tile(of_u, count, rest);
+    if (threadIdx.x == 0)
+      lists.next[turn] = atomicAdd(room.ticket, 1u);
+    if (kept.tile < tiles)
+      find_place(room, kept, lists.before[turn]);
     unsigned found = 0;
-#pragma unroll
-    for (unsigned row = 0; row < rows; ++row) {
-      const std::size_t i = first + row * 32;
-      const float value = g == nullptr ? left[row]
-                          : feedback   ? values[row] + left[row]
-                                       : values[row];
-      values[row] = value;
-      if (g != nullptr && i < elements)
-        u[i] = value;
-      ballots[row] = __ballot_sync(all_lanes, i < elements && magnitude_key(value) >= low_key);
-      found += __popc(ballots[row]);
+    const unsigned listed =
+        add_and_mark(values, rest, g == nullptr, feedback, count, low_key, found);
+    if (g != nullptr)
+      store_tile(of_u, count, values);
+    if (lane_of_warp() == 0)
+      lists.of_warp[turn][warp] = found;
+    __syncthreads();
+    if (kept.tile < tiles)
+      write_kept(room, lists.kept[turn ^ 1], kept, lists.before[turn]);
+    unsigned earlier = 0, total = 0;
+    for (unsigned w = 0; w < warps; ++w) {
+      earlier += w < warp ? lists.of_warp[turn][w] : 0;
+      total += lists.of_warp[turn][w];
     }
-    const Place place = place_of(room.ticket, room.status, shared, tile, found);
-    next_tile = place.next;
-    std::size_t next = place.begin;
+    if (threadIdx.x == 0)
+      publish(room.status, tile, total);
+    kept = {tile, total};
+    if (total <= kept_most) {
+      uint2* to = lists.kept[turn] + earlier;
 #pragma unroll
-    for (unsigned row = 0; row < rows; ++row) {
-      if ((ballots[row] >> lane & 1u) != 0) {
-        const std::size_t at = next + __popc(ballots[row] & lanes_below());
-        room.list[at] = static_cast<std::uint32_t>(first + row * 32);
-        room.bits[at] = __float_as_uint(values[row]);
-      }
-      next += __popc(ballots[row]);
+      for (unsigned v = 0; v < tile_fours; ++v)
+        to += list_fours(listed, values, tile, v, to);
+    } else {
+      find_place(room, kept, lists.now);
+      __syncthreads();
+      write_parts(room, listed, values, tile, lists.now + earlier,
+                  lists.kept[turn] + warp * (kept_most / warps));
+      if (tile == tiles - 1 && threadIdx.x == 0)
+        room.selection->listed = lists.now + total;
+      kept.tile = tiles;
     }
-    if (tile == tiles - 1 && threadIdx.x == 0)
-      room.selection->listed = place.end;
+    turn ^= 1;
   }
+  if (kept.tile == tiles)
+    return;
+  find_place(room, kept, lists.before[turn]);
+  __syncthreads();
+  write_kept(room, lists.kept[turn ^ 1], kept, lists.before[turn]);
+  if (kept.tile == tiles - 1 && threadIdx.x == 0)
+    room.selection->listed = lists.before[turn] + kept.count;
 }
 
 template <class Value>
@@ -87,8 +201,20 @@ __global__ void send_list_kernel(float* u, SelectionRoom room, DeviceOutput outp
   const std::uint64_t listed = room.selection->listed;
   if (grid_thread() == 0)
     room.selection->selected = *output.selected = listed;
-  for (std::size_t i = grid_thread(); i < listed; i += grid_threads())
-    send<Value>(u, room, i, i, output, elements);
+  constexpr unsigned asked = 4;  // entries at once, before anything is stored
+  for (std::size_t first = grid_thread(); first < listed; first += asked * grid_threads()) {
+    std::uint32_t index[asked], bits[asked];
+#pragma unroll
+    for (unsigned k = 0; k < asked; ++k)
+      if (const std::size_t i = first + k * grid_threads(); i < listed) {
+        index[k] = room.list[i];
+        bits[k] = room.bits[i];
+      }
+#pragma unroll
+    for (unsigned k = 0; k < asked; ++k)
+      if (const std::size_t i = first + k * grid_threads(); i < listed)
+        send<Value>(u, index[k], bits[k], i, output, elements);
+  }
 }
 
 template <class Value>

@@ -1,58 +1,88 @@
-// The sign methods on a GPU: one pass of 12.13 bytes per element. A warp takes a tile; its lanes
-// add in the order of signs.cpp, and a ballot is 32 signs.
+// The sign methods on a GPU: one pass of 12.13 bytes per element. A block takes a tile;
+// three warps add in the order of signs.cpp, and a ballot is 32 signs.
 #include "kernels/arithmetic/signs.h"
-#include "kernels/gpu/device.cuh"
 #include "kernels/gpu/signs.h"
+#include "kernels/gpu/tiles.cuh"
 
 namespace syncline {
 namespace {
 
+// What a lane has of a block's tile: a row of its warp each time, so that a ballot is 32 signs.
 template <class Value>
-__global__ void sign_kernel(const Value* g, float* u, std::size_t elements, bool feedback,
-                            const float* sent, std::uint32_t* words, SignSums* tiles) {
-  const unsigned lane = lane_of_warp();
-  const std::size_t tile = grid_warp();
-  const auto [begin, end] = warp_tile(tile, elements);
-  if (begin >= elements)
-    return;
-  const float if_positive = sent[0], if_negative = sent[1];
-  const bool forget = sent[2] != 0;
-  float positive = 0, negative = 0;
-  unsigned positives = 0;
-  for (std::size_t rows_begin = begin; rows_begin < end; rows_begin += 32 * batch) {
-    const std::size_t first = rows_begin + lane;
-    const unsigned left = left_of(first, end);
-    float values[batch], rest[batch];
-    load_sums(g, u, first, left, false, values);
+struct LoadedRows {
+  float g[rows], e[rows];
+
+  __device__ void load(const Value* gradient, const float* residual, std::size_t tile,
+                       std::size_t elements, bool feedback) {
+    const std::size_t first = first_in_tile(tile);
 #pragma unroll
-    for (unsigned row = 0; row < batch; ++row)
-      rest[row] = feedback && !forget && row * 32 < left ? u[first + row * 32] : 0.0f;
-    unsigned mine = 0;  // lane l keeps row l's word, so that one store takes all
+    for (unsigned row = 0; row < rows; ++row)
+      g[row] = first + row * 32 < elements ? loaded(gradient, first + row * 32) : 0.0f;
 #pragma unroll
-    for (unsigned row = 0; row < batch; ++row) {
-      const bool inside = row * 32 < left;
-      const float c = rest[row];
-      const float value =
-          feedback ? values[row] + (c - (c >= 0 ? if_positive : if_negative)) : values[row];
-      if (inside)
-        u[first + row * 32] = value;
-      const bool set = inside && value >= 0;
-      const unsigned word = __ballot_sync(all_lanes, set);
-      mine = lane == row ? word : mine;
-      positive += set ? value : 0.0f;
-      negative += set || !inside ? 0.0f : value;
-      positives += set ? 1u : 0u;
-    }
-    if (lane < batch && rows_begin + lane * 32 < end)
-      words[rows_begin / 32 + lane] = mine;
+    for (unsigned row = 0; row < rows; ++row)
+      e[row] = feedback && first + row * 32 < elements ? residual[first + row * 32] : 0.0f;
   }
-  SignSums sums = ordered_sums(SignSums{}, [&](unsigned from) {
-    return SignSums{__shfl_sync(all_lanes, positive, from), __shfl_sync(all_lanes, negative, from),
-                    static_cast<double>(__shfl_sync(all_lanes, positives, from)), 0};
-  });
-  sums.negatives = static_cast<double>(end - begin) - sums.positives;
-  if (lane == 0)
-    tiles[tile] = sums;
+};
+
+// Of a tile, by the first three warps of a block.
+__device__ void sum_tile(const StagedTile& staged, unsigned count, SignSums& sums) {
+  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
+  if (warp == 0) {
+    const double sum =
+        staged_sum(staged, count, [](float value) { return value >= 0 ? value : 0.0f; });
+    if (lane == 0)
+      sums.positive = sum;
+  } else if (warp == 1) {
+    const double sum =
+        staged_sum(staged, count, [](float value) { return value >= 0 ? 0.0f : value; });
+    if (lane == 0)
+      sums.negative = sum;
+  } else if (warp == 2) {
+    const double positives =
+        staged_sum(staged, count, [](float value) { return value >= 0 ? 1u : 0u; });
+    if (lane == 0) {
+      sums.positives = positives;
+      sums.negatives = static_cast<double>(count) - positives;
+    }
+  }
+}
+
+template <class Value>
+__global__ void __launch_bounds__(block_threads, 2)
+    sign_kernel(const Value* g, float* u, std::size_t elements, bool feedback, const float* sent,
+                std::uint32_t* words, SignSums* tiles) {
+  __shared__ StagedTile staged;
+  const unsigned lane = lane_of_warp();
+  const float if_positive = sent[0], if_negative = sent[1];
+  const bool with_rest = feedback && sent[2] == 0;
+  const std::size_t all = tiles_of(elements);
+  LoadedRows<Value> ahead;
+  if (blockIdx.x < all)
+    ahead.load(g, u, blockIdx.x, elements, with_rest);
+  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
+    const std::size_t first = first_in_tile(tile);
+    std::uint32_t mine = 0;  // lane l keeps row l's word, so that one store takes all
+#pragma unroll
+    for (unsigned row = 0; row < rows; ++row) {
+      const std::size_t i = first + row * 32;
+      const float c = ahead.e[row];
+      const float value =
+          feedback ? ahead.g[row] + (c - (c >= 0 ? if_positive : if_negative)) : ahead.g[row];
+      if (i < elements)
+        u[i] = value;
+      staged.values[i % tile_elements] = value;
+      const std::uint32_t word = __ballot_sync(all_lanes, i < elements && value >= 0);
+      mine = lane == row ? word : mine;
+    }
+    const std::size_t begin = first - lane + lane * 32;  // of this lane's word
+    if (lane < rows && begin < elements)
+      words[begin / 32] = mine;
+    __syncthreads();
+    if (tile + gridDim.x < all)
+      ahead.load(g, u, tile + gridDim.x, elements, with_rest);
+    sum_tile(staged, elements_of_tile(tile, elements), tiles[tile]);
+    __syncthreads();
+  }
 }
 
 __global__ void __launch_bounds__(256)
@@ -91,7 +121,7 @@ void encode(const Settings& settings, const DeviceInput& input, const Draw&,
   SignSums* sums = static_cast<SignSums*>(workspace);
   if (tiles > 0)
     with_gradient(input, [&]<class Value>(const Value* g) {
-      launch(sign_kernel<Value>, blocks_of_warps(tiles), 128, stream, g, input.residual,
+      launch(sign_kernel<Value>, persistent_blocks(), block_threads, stream, g, input.residual,
              input.elements, feedback, input.sent,
              reinterpret_cast<std::uint32_t*>(message + scales), sums);
     });

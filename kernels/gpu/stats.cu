@@ -1,46 +1,33 @@
 // One pass of 12 bytes per element: error feedback, the moments in the order of moments.h, and a
 // histogram of the magnitudes where that is wanted.
 #include "kernels/gpu/selection.cuh"
+#include "kernels/gpu/tiles.cuh"
 
 namespace syncline {
 namespace {
 
-// Neighbours in a gradient often fall into one bin, where their atomics wait for one another: odd
-// and even lanes count apart. (Of a warp's 32 Gaussian values 3.6 fall into the fullest bin on
-// average; with two copies 2.7 do.)
-constexpr unsigned copies = 2;
-
-// One warp per tile, lane l takes elements l, l + 32, ....
-template <bool counting, class Value>
-__device__ Moments tile_sums(const Value* g, float* u, WarpTile tile, bool feedback,
-                             unsigned* counts) {
-  const unsigned lane = lane_of_warp();
-  float sum = 0, absolute = 0, squares = 0;
-  std::uint32_t top = 0;
-  for (std::size_t first = tile.begin + lane; first < tile.end; first += 32 * batch) {
-    float values[batch];
-    const unsigned left = left_of(first, tile.end);
-    load_sums(g, u, first, left, feedback, values);
-#pragma unroll
-    for (unsigned row = 0; row < batch; ++row) {
-      if (row * 32 >= left)
-        break;
-      const float value = values[row];
-      if (u != nullptr)
-        u[first + row * 32] = value;
-      const std::uint32_t key = magnitude_key(value);
-      sum += value;
-      absolute += absolute_value(value);
-      squares += value * value;
-      top = top > key ? top : key;
-      if (counting)
-        atomicAdd(&counts[bin_of(key) * copies + lane % copies], 1u);
+// Of a tile, by the first four warps of a block.
+__device__ void sum_tile(const StagedTile& staged, unsigned count, Moments& sums) {
+  const unsigned warp = threadIdx.x / 32, lane = lane_of_warp();
+  if (warp == 0) {
+    const double sum = staged_sum(staged, count, [](float value) { return value; });
+    if (lane == 0) {
+      sums.count = static_cast<double>(count);
+      sums.sum = sum;
     }
+  } else if (warp == 1) {
+    const double absolute = staged_sum(staged, count, absolute_value);
+    if (lane == 0)
+      sums.absolute = absolute;
+  } else if (warp == 2) {
+    const double squares = staged_sum(staged, count, [](float value) { return value * value; });
+    if (lane == 0)
+      sums.squares = squares;
+  } else if (warp == 3) {
+    const std::uint32_t top = staged_top(staged, count, magnitude_key);
+    if (lane == 0)
+      sums.top = top;
   }
-  return ordered_sums(Moments{static_cast<double>(tile.end - tile.begin)}, [&](unsigned from) {
-    return Moments{0, __shfl_sync(all_lanes, sum, from), __shfl_sync(all_lanes, absolute, from),
-                   __shfl_sync(all_lanes, squares, from), __shfl_sync(all_lanes, top, from)};
-  });
 }
 
 // Histograms are private to a block and merged with integer atomics: no order changes the result.
@@ -48,24 +35,38 @@ template <bool counting, class Value>
 __global__ void __launch_bounds__(block_threads, 2)
     stats_kernel(const Value* g, float* u, std::size_t elements, bool feedback, Moments* tiles,
                  unsigned* histogram) {
-  __shared__ unsigned counts[counting ? bins * copies : 1];
-  for (unsigned i = threadIdx.x; counting && i < bins * copies; i += blockDim.x)
+  __shared__ StagedTile staged;
+  __shared__ unsigned counts[counting ? bins : 1];
+  for (unsigned i = threadIdx.x; counting && i < bins; i += blockDim.x)
     counts[i] = 0;
-  __syncthreads();
   const std::size_t all = tiles_of(elements);
-  for (std::size_t tile = grid_warp(); tile < all; tile += grid_warps()) {
-    const Moments total = tile_sums<counting>(g, u, warp_tile(tile, elements), feedback, counts);
-    if (lane_of_warp() == 0)
-      tiles[tile] = total;
-  }
+  LoadedTile<Value> ahead;
+  if (blockIdx.x < all)
+    ahead.load(g, u, blockIdx.x, elements, feedback);
   __syncthreads();
-  for (unsigned bin = threadIdx.x; counting && bin < bins; bin += blockDim.x) {
-    unsigned count = 0;
-    for (unsigned copy = 0; copy < copies; ++copy)
-      count += counts[bin * copies + copy];
-    if (count != 0)
-      atomicAdd(&histogram[bin], count);
+  for (std::size_t tile = blockIdx.x; tile < all; tile += gridDim.x) {
+    const unsigned count = elements_of_tile(tile, elements);
+    ahead.add(feedback);
+    if (u != nullptr)
+      store_tile(u + tile * tile_elements, count, ahead.g);
+    store_tile(staged.values, count, ahead.g);
+#pragma unroll
+    for (unsigned v = 0; counting && v < tile_fours; ++v) {
+      const float four[] = {ahead.g[v].x, ahead.g[v].y, ahead.g[v].z, ahead.g[v].w};
+#pragma unroll
+      for (unsigned k = 0; k < 4; ++k)
+        if (four_in_tile(v) + k < count)
+          atomicAdd(&counts[bin_of(magnitude_key(four[k]))], 1u);
+    }
+    __syncthreads();
+    if (tile + gridDim.x < all)
+      ahead.load(g, u, tile + gridDim.x, elements, feedback);
+    sum_tile(staged, count, tiles[tile]);
+    __syncthreads();
   }
+  for (unsigned bin = threadIdx.x; counting && bin < bins; bin += blockDim.x)
+    if (counts[bin] != 0)
+      atomicAdd(&histogram[bin], counts[bin]);
 }
 
 __global__ void __launch_bounds__(256)
