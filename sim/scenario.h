@@ -100,7 +100,7 @@ enum class Recompute { off, selective, full };
 
 // Whether every step of an exchange is simulated, or many as one flow; automatic: every step where
 // messages are few (sim/engine/fidelity.h).
-enum class Fidelity { automatic, step, flow };
+enum class Fidelity { automatic, step, flow, analytic };
 
 // What the software of a parameter server takes to handle a message, whatever its bytes.
 struct ServerSoftware {

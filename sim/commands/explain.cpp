@@ -259,8 +259,10 @@ std::string explain_estimate(const Setup& setup) {
   const Estimate simulation = estimate(setup);
   const std::string runs =
       simulation.runs > 1 ? "; all of " + std::to_string(simulation.runs) + " runs" : "";
-  std::string text = "\nsimulating this as " + fidelity_word(setup) + "s, about (modelled" + runs +
-                     ")\n  " + described(simulation.least);
+  const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
+  std::string text = "\nsimulating this " +
+                     (by_arithmetic ? "by arithmetic" : "as " + fidelity_word(setup) + "s") +
+                     ", about (modelled" + runs + ")\n  " + described(simulation.least);
   if (simulation.most.iterations > simulation.least.iterations)
     text += "  or up to " + described(simulation.most);
   return text;

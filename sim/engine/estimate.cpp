@@ -10,12 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "sim/clock/length.h"
 #include "sim/clock/round.h"
 #include "sim/collectives.h"
 #include "sim/engine/alike_servers.h"
 #include "sim/engine/fidelity.h"
 #include "sim/engine/learning_need.h"
-#include "sim/engine/length.h"
 #include "sim/plan.h"
 #include "sim/platform/platform.h"
 #include "sim/setup/repeats.h"
@@ -264,6 +264,8 @@ Load load_of(const Setup& setup) {
       for (const Moved& some : moved(setup))
         add_averages(setup, some, load);
       load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
+      if (setup.scenario.fidelity == Fidelity::analytic)
+        load = {.rows = load.rows};
       break;
     case Schedule::Partners::servers:
       add_pushes(setup, servers, places, load);

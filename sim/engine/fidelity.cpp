@@ -3,11 +3,14 @@
 #include <algorithm>
 
 #include "sim/catalogue/network.h"
+#include "sim/clock/analytic.h"
 #include "sim/engine/estimate.h"
 
 namespace syncline {
 
 void settle_fidelity(Setup& setup) {
+  if (setup.scenario.fidelity == Fidelity::analytic)
+    require_arithmetic(setup);
   if (setup.scenario.fidelity != Fidelity::automatic)
     return;
   const auto set = [&](bool every_step) {
@@ -46,6 +49,8 @@ bool doubts_flows(const Setup& setup, double fullest_link) {
 }
 
 std::string fidelity_word(const Setup& setup) {
+  if (setup.scenario.fidelity == Fidelity::analytic)
+    return "analytic";
   return setup.traffic.every_step ? "step" : "flow";
 }
 

@@ -4,43 +4,24 @@
 #include <utility>
 
 #include "sim/catalogue/server_software.h"
+#include "sim/clock/traced.h"
 
 namespace syncline {
 
 Run::Run(const Setup& setup)
     : setup(setup),
       length(setup),
+      trace(begun_trace(setup)),
       wire(*this),
       cuts(setup.cuts()),
       service_shape_(service_shape(setup.scenario.variation_at_servers())) {
   for (const std::string& host : setup.traffic.cluster.rank_hosts)
     hosts.push_back(sg::Host::by_name(host));
-  begin_trace();
   if (setup.lesson != nullptr)
     learner = std::make_unique<Learner>(setup);
   if (!setup.tensors.empty())
     cycles = std::make_unique<Cycles>(*this);
   make_states();
-}
-
-void Run::begin_trace() {
-  const Cluster& cluster = setup.traffic.cluster;
-  const Schedule& schedule = *setup.scenario.schedule;
-  trace.rank_names = cluster.rank_names;
-  trace.workers = cluster.topology.workers();
-  trace.servers = cluster.topology.servers;
-  trace.node_of = cluster.topology.node_of;
-  std::unordered_map<const sg::Host*, int> worker_on;
-  for (int rank = 0; rank < trace.workers; ++rank)
-    worker_on.emplace(hosts[index(rank)], rank);
-  for (const sg::Host* host : hosts) {
-    const auto worker = worker_on.find(host);
-    trace.on_worker.push_back(worker == worker_on.end() ? -1 : worker->second);
-  }
-  for (const HostFacts& host : cluster.workers)
-    trace.one_core.push_back(host.cores == 1);
-  trace.in_step = schedule.waits(setup.scenario.schedule_settings) == Schedule::Waiting::for_all;
-  trace.round = setup.traffic.round;
 }
 
 void Run::make_states() {

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "sim/clock/length.h"
 #include "sim/engine/actors.h"
 #include "sim/engine/aggregator_state.h"
 #include "sim/engine/cycles.h"
-#include "sim/engine/length.h"
 #include "sim/engine/server_state.h"
 #include "sim/engine/stages.h"
 #include "sim/engine/wire.h"
@@ -85,7 +85,6 @@ struct Run {
   void actor_ended(int rank);
 
  private:
-  void begin_trace();
   void make_states();
   // What on each host takes turns.
   using Turns = std::map<std::string, sg::MutexPtr>;

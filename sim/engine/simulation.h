@@ -1,4 +1,5 @@
-// The engine's only entry: it simulates a setup and returns the trace.
+// The only entry to a run: it simulates a setup, or evaluates it with `fidelity = analytic`, and
+// returns the trace.
 #pragma once
 
 #include <functional>

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/clock/traced.h"
 #include "sim/engine/porter.h"
 #include "sim/platform/platform.h"
 #include "sim/trace.h"
@@ -36,8 +37,8 @@ struct Wire {
 
   Run& run;
   Routes routes;
-  std::map<std::uint64_t, double> bytes_between;  // by from * ranks + to
-  double bytes = 0;                               // by all, on the network
+  BytesBetween bytes_between;
+  double bytes = 0;  // by all, on the network
 
   bool joins(int from, int to) const;  // no: these ranks are on one host
   // Counts a transfer and returns the bytes that it puts on the network: none on one host.

@@ -255,13 +255,17 @@ std::vector<Option> fixed_options() {
           "seconds of software per step of an exchange",
           "Launching a step of a collective costs some microseconds of software.", "5e-6"),
       row("fidelity", &Scenario::fidelity,
-          {{"auto", Fidelity::automatic}, {"flow", Fidelity::flow}, {"step", Fidelity::step}},
+          {{"auto", Fidelity::automatic},
+           {"flow", Fidelity::flow},
+           {"step", Fidelity::step},
+           {"analytic", Fidelity::analytic}},
           "auto", Role::run,
-          "step: every step; flow: many steps as one; auto: step if messages are few",
+          "step: every step; flow: many as one; analytic: arithmetic; auto: step, or flow",
           "Steps are exact, flows are what large clusters need: within 3 % of every step where the "
           "README says so. auto takes steps where a run has at most 125,000 messages, and a "
-          "result says which it "
-          "took.",
+          "result says which it took. analytic sends no messages: a collective begins with its "
+          "last worker and takes what a closed form says. It is for schedules in which all wait "
+          "for all, on a platform without profiles, and is never chosen by auto.",
           "step"),
       row("jitter", &Scenario::jitter, numbers(0, 2), "0", Role::question,
           "coefficient of variation of compute time",

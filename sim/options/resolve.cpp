@@ -60,9 +60,10 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
   if (!scenario.network->by_size)
     return;
   const std::string network = "network = " + scenario.network->name;
-  if (scenario.fidelity == Fidelity::flow)
-    refuse(given, {"network", network + " with fidelity = flow: its factors are those of a "
-                                        "message's size; allowed are fidelity = auto, step"});
+  if (scenario.fidelity == Fidelity::flow || scenario.fidelity == Fidelity::analytic)
+    refuse(given, {"network", network + " with fidelity = " + scenario.written.at("fidelity") +
+                                  ": its factors are those of a message's size; allowed are "
+                                  "fidelity = auto, step"});
   for (const std::string factor : {"bandwidth-factor", "latency-factor"})
     if (given.contains(factor))
       refuse(given, {factor,

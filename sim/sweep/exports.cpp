@@ -100,6 +100,9 @@ Exports exports_of(const CommandLine& line, const Sweep& sweep, Places& places) 
 }
 
 void check_exports(const Exports& exports, const Setup& setup) {
+  if (!exports.goal.empty() && setup.scenario.fidelity == Fidelity::analytic)
+    throw std::runtime_error(
+        "--goal: fidelity = analytic has no messages; allowed are flow, step and auto");
   Places places = exports.places;
   const auto workers = static_cast<int>(setup.traffic.cluster.workers.size());
   for (int rank = 0; rank < workers && !exports.chakra.empty(); ++rank)

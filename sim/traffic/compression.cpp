@@ -193,8 +193,13 @@ std::string Compression::unpriced(const std::vector<Demand>& demands) const {
   }
   std::string text;
   for (std::size_t table = 0; table < tables_.size(); ++table)
-    if (const std::string lacking = tables_[table].lacking(questions[table]); !lacking.empty())
+    if (const std::string lacking = tables_[table].lacking(questions[table]); !lacking.empty()) {
+      const std::filesystem::path path(tables_[table].path);
+      const std::string modelled = path.stem().string() + "-modelled";
       text += (text.empty() ? "" : "; ") + lacking;
+      if (std::filesystem::exists(path.parent_path() / (modelled + ".csv")))
+        text += "; modelled seconds are in device = " + modelled;
+    }
   return text;
 }
 

@@ -1,11 +1,13 @@
-// Law 37 (tests/laws/README.md): how long an iteration takes by the schedule's own function and by
-// arithmetic is how long it takes in steps, also for schedules that somebody adds.
+// Laws 37 and 38 (tests/laws/README.md): how long an iteration takes by the schedule's own function
+// and by arithmetic is how long it takes in steps, also for schedules that somebody adds.
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 
 #include "sim/schedule.h"
+#include "sim/setup/compute.h"
 #include "sim/worker.h"
 #include "tests/laws/simulated.h"
 #include "tests/reference/draw.h"
@@ -266,6 +268,67 @@ TEST(Law37, WhatDiffersFromRoundToRoundIsNotKnown) {
   const double of_each = estimated_flows(options);
   EXPECT_LE(estimated_flows_by(irregular, options), 0.5 * of_each);
   EXPECT_GE(estimated_flows_by(irregular, options), 0.2 * of_each);
+}
+
+TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
+  const char* given = std::getenv("SYNCLINE_CELLS");
+  const int count = given != nullptr ? std::atoi(given) : 40;
+  int exact = 0;
+  int far = 0;
+  for (int seed = 0; seed < count; ++seed) {
+    DrawnCell cell = drawn_cell(1000 + seed);
+    cell.options["jitter"] = seed % 2 == 0 ? "0" : "0.1";
+    if (cell.has("exchange", "alltoall") && cell.star.cores == 1)  // that is refused
+      cell.options["exchange"] = "allgather";
+    std::string text = std::to_string(seed) + ":";
+    for (const auto& [name, value] : cell.options)
+      text += " " + name + "=" + value;
+    const Simulated stepped = run(cell.options);
+    cell.options["fidelity"] = "analytic";
+    const Simulated analytic = run(cell.options);
+    const double off = analytic.iteration_s() / stepped.iteration_s() - 1;
+    // Jitter makes hosts unequal for an iteration: fast ranks go ahead where an exchange lets them.
+    EXPECT_NEAR(off, 0, cell.has("jitter", "0") ? allowed(cell) : std::max(allowed(cell), 0.05))
+        << text;
+    far += allowed(cell) <= 0.02 && std::abs(off) > 0.01 ? 1 : 0;  // of those that may be near
+    if (cell.has("overlap-slowdown", "0")) {
+      EXPECT_NEAR(analytic.figures.compute_s, stepped.figures.compute_s, 1e-9) << text;
+    }
+    EXPECT_NEAR(analytic.figures.bytes_sent, stepped.figures.bytes_sent,
+                1e-6 * stepped.figures.bytes_sent)
+        << text;
+    EXPECT_FALSE(analytic.below_its_bound()) << text;
+    exact += std::abs(off) <= 1e-6 ? 1 : 0;
+  }
+  EXPECT_GE(exact, 0.5 * count);
+  EXPECT_LE(far, 2 + 0.06 * count);
+}
+
+// An iteration of one bucket: the last worker's computation, then the exchange. The draws are those
+// of the engine, one of each worker and iteration.
+TEST(Law38, EachIterationWaitsForItsLastWorker) {
+  const Options options{{"platform", star_platform({.nodes = 5, .slow_speed = 0.9})},
+                        {"model", model_of({1'000'000})},
+                        {"schedule", "bsp"},
+                        {"bucket-bytes", "all"},
+                        {"exchange", "ring"},
+                        {"jitter", "0.2"},
+                        {"seed", "7"},
+                        {"warmup", "0"},
+                        {"iterations", "9"},
+                        {"fidelity", "analytic"}};
+  const Simulated ran = simulated(options);
+  const double alone_s =
+      1 / std::atof(resolved(options).written.at("throughput").c_str()) * resolved(options).batch;
+  double seconds = 0;
+  for (int iteration = 0; iteration < 9; ++iteration) {
+    double last_s = 0;
+    for (int worker = 0; worker < 5; ++worker)
+      last_s = std::max(
+          last_s, alone_s / (worker == 4 ? 0.9 : 1) * jitter_factor(0.2, 7, worker, iteration));
+    seconds += last_s + 8 * (4e6 / 5 / 1e9 + 2e-5);  // of 1 GB/s cards and 10 us each
+  }
+  EXPECT_NEAR(ran.trace.end_s, seconds, 1e-6 * seconds);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "sim/engine/length.h"
+#include "sim/clock/length.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,393 @@
+#include "sim/clock/analytic.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <fmt/format.h>
+#include <limits>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/clock/clock.h"
+#include "sim/clock/lane.h"
+#include "sim/clock/traced.h"
+#include "sim/schedule.h"
+#include "sim/worker.h"
+
+namespace syncline {
+namespace {
+
+[[noreturn]] void refuse_analytic(const std::string& why) {
+  throw std::runtime_error("fidelity = analytic: " + why + "; allowed are flow, step and auto");
+}
+
+// All workers at once.
+class AllWorkers final : public Worker {
+ public:
+  explicit AllWorkers(const Setup& setup)
+      : setup_(setup),
+        topology_(setup.traffic.cluster.topology),
+        routes_(setup.traffic.cluster.rank_hosts),
+        times_(collective_times(setup, routes_)),
+        length_(setup),
+        trace_(begun_trace(setup)),
+        all_(topology_, setup.shards ? setup.shards->gather.over : Among::all),
+        groups_(topology_, setup.within                           ? setup.within->over
+                           : setup.shards && setup.shards->across ? setup.shards->across->over
+                                                                  : Among::all),
+        now_s_(index(topology_.workers())),
+        slowdown_(now_s_.size(), 1),
+        second_core_s_(now_s_),
+        looked_(now_s_.size()) {
+    for (Averages* averages : {&over_all_, &within_}) {
+      averages->next.resize(now_s_.size());
+      averages->read_s.resize(now_s_.size());
+    }
+    if (!setup.shards)
+      over_all_.collective = made("all-reduce", setup.traffic, times_.over_all, all_);
+    if (setup.within)
+      within_.collective = made("all-reduce", *setup.within, times_.within, groups_);
+    if (!setup.shards)
+      return;
+    gather_ = made("all-gather", setup.shards->gather, times_.gather, all_);
+    scatter_ = made("reduce-scatter", setup.shards->reduce_scatter, times_.reduce_scatter, all_);
+    if (setup.shards->across)
+      across_ = made("all-reduce", *setup.shards->across, times_.across, groups_);
+    gathered_s_.assign(setup.buckets.size(), std::vector<double>(now_s_.size()));
+  }
+
+  Trace trace() {
+    setup_.scenario.schedule->worker(*this);
+    double end_s = last_end_s_;
+    for (const double now_s : now_s_)
+      end_s = std::max(end_s, now_s);
+    BytesBetween between;
+    for (const Collective* collective :
+         {&over_all_.collective, &within_.collective, &gather_, &scatter_, &across_})
+      for (const Collective::Moves& moves : collective->moves)
+        for (const auto& [pair, bytes] : moves.between)
+          between[pair] += moves.calls * bytes;
+    finish_trace(setup_, length_, routes_, between, end_s, trace_);
+    return std::move(trace_);
+  }
+
+  const Settings& settings() const override { return setup_.scenario.schedule_settings; }
+  std::span<const Bucket> buckets() const override { return setup_.buckets; }
+  int micro_steps() const override { return setup_.compute.micro_steps; }
+  bool next_iteration() override {
+    if (stepped_)
+      for (int rank = 0; rank < topology_.workers(); ++rank)
+        length_.stepped(rank, iteration_, now_s_[index(rank)]);
+    stepped_ = false;
+    over_ = !length_.has(iteration_ + 1);
+    if (over_)
+      return false;
+    ++iteration_;
+    const Scenario& scenario = setup_.scenario;
+    for (int rank = 0; rank < topology_.workers(); ++rank) {
+      if (iteration_ == 0)
+        length_.starts(rank, 0);
+      slowdown_[index(rank)] = jitter_factor(scenario.jitter, scenario.seed, rank, iteration_);
+    }
+    return true;
+  }
+  void forward() override {
+    compute("forward", -1, [&](int worker) { return setup_.compute.forward_s(worker); });
+    if (micro_steps() > 1)
+      compute("accumulate", -1, [&](int worker) { return setup_.compute.accumulate_s(worker); });
+  }
+  void forward(const Bucket& bucket) override {
+    compute("forward", bucket.index,
+            [&](int worker) { return setup_.compute.forward_s(worker, bucket.forward_flop); });
+  }
+  void backward(const Bucket& bucket) override {
+    compute("backward", bucket.index,
+            [&](int worker) { return setup_.compute.backward_s(worker, bucket); });
+  }
+  void step() override { take_step(iteration_ + 1); }
+  void step_alone() override { take_step(-1); }
+  void step_together(double, double, std::optional<double>) override { step(); }
+  void start_average(const Bucket& bucket, Among group) override {
+    if (setup_.shards)
+      refuse("averages whole gradients, but declares shards");
+    averages_in(group);
+    deferred_.push_back({bucket.index, group});
+    if (setup_.scenario.overlap || index(bucket.index) + 1 == setup_.buckets.size())
+      for (const auto& [deferred, of] : std::exchange(deferred_, {}))
+        average(setup_.buckets[index(deferred)], averages_in(of));
+  }
+  void finish_averages(Among group) override {
+    Averages& averages = averages_in(group);
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
+      const double began_s = now_s_[worker];
+      if (has_second_core(worker)) {
+        read_arrived(averages, worker, averages.arrived.size());
+        wait_until(averages.read_s[worker], worker);
+        continue;
+      }
+      double until_s = began_s;
+      for (; averages.next[worker] < averages.arrived.size(); ++averages.next[worker]) {
+        const Arrived& one = averages.arrived[averages.next[worker]];
+        until_s = std::max(until_s, end_of(averages, one, worker));
+        if (one.decompress_s == 0)
+          continue;
+        wait_until(until_s, worker);
+        compute_one("decompress", one.bucket, worker, one.decompress_s);
+        until_s = now_s_[worker];
+      }
+      wait_until(until_s, worker);
+    }
+  }
+  void start_gather(const Bucket& unit) override {
+    require_shards();
+    const Lane::Times times = take(gather_, unit, now_s_);
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
+      gathered_s_[index(unit.index)][worker] = times.end_s[all_.group(worker)];
+    if (!setup_.scenario.overlap)
+      finish_gather(unit);
+  }
+  void finish_gather(const Bucket& unit) override {
+    require_shards();
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
+      wait_until(gathered_s_[index(unit.index)][worker], worker);
+  }
+  void start_reduce_scatter(const Bucket& unit) override {
+    require_shards();
+    Lane::Times times = take(scatter_, unit, now_s_);
+    const Lane* lane = &all_;
+    if (across_.lane != nullptr) {
+      std::vector<double> ready_s;
+      for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
+        ready_s.push_back(times.end_s[all_.group(worker)]);
+      times = take(across_, unit, ready_s);
+      lane = &groups_;
+    }
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
+      over_all_.read_s[worker] =
+          std::max(over_all_.read_s[worker], times.end_s[lane->group(worker)]);
+    if (!setup_.scenario.overlap)
+      finish_averages(Among::all);
+  }
+  void push(const Bucket&) override { refuse_servers(); }
+  void pull() override { refuse_servers(); }
+  void refresh_cache(double) override { refuse_servers(); }
+  void hand_over() override { refuse_servers(); }
+  void wait_until_applied(double) override { refuse_servers(); }
+  void take_parameters() override { refuse_servers(); }
+
+ private:
+  struct Arrived {
+    int bucket = 0;
+    double decompress_s = 0;
+    std::vector<double> end_s;  // by group
+  };
+  // Averages that have been started, in order, and which of them each worker has read.
+  struct Averages {
+    Collective collective = {};
+    std::vector<Arrived> arrived = {};
+    std::vector<std::size_t> next = {};
+    std::vector<double> read_s = {};  // beside the compute stream, so far
+  };
+
+  [[noreturn]] void refuse(const char* what) const {
+    throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
+  }
+  [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
+  void require_shards() const {
+    if (!setup_.shards)
+      refuse("moves shards that it does not declare");
+  }
+  Averages& averages_in(Among group) {
+    if (group == Among::all)
+      return over_all_;
+    if (!setup_.within || setup_.within->over != group)
+      refuse("averages in groups that it does not declare as its replicas");
+    return within_;
+  }
+  bool has_second_core(std::size_t worker) const {
+    return setup_.shards ||  // nothing is read there
+           (setup_.traffic.compression.on() && setup_.traffic.cluster.workers[worker].cores > 1);
+  }
+  static double end_of(const Averages& averages, const Arrived& one, std::size_t worker) {
+    return one.end_s[averages.collective.lane->group(worker)];
+  }
+
+  Collective made(std::string_view verb, const Traffic& traffic,
+                  const std::vector<ExchangeTime>& times, Lane& lane) const {
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
+      for (const ExchangeTime& time : times)
+        if (!time.works.empty() && setup_.traffic.cluster.workers[worker].cores == 1)
+          refuse_analytic(
+              fmt::format("exchange = {} works on messages between its steps, on the "
+                          "only core of {}, where backward computes",
+                          traffic.exchange->name, setup_.traffic.cluster.workers[worker].name));
+    return {verb, traffic, times, setup_.buckets, lane};
+  }
+
+  void add_row(Row row, double start_s, double end_s) {
+    row.start_s = start_s;
+    row.end_s = end_s;
+    row.iteration = over_ ? -1 : iteration_;
+    trace_.rows.push_back(row);
+  }
+  Row row(std::string_view verb, std::size_t worker, int bucket = -1) const {
+    return {.verb = verb, .rank = static_cast<int>(worker), .bucket = bucket};
+  }
+  void wait_until(double moment_s, std::size_t worker) {
+    if (moment_s <= now_s_[worker])
+      return;
+    add_row(row("wait", worker), now_s_[worker], moment_s);
+    now_s_[worker] = moment_s;
+  }
+
+  // Beside collectives that move bytes it takes longer.
+  double end_of_computing(std::size_t worker, double seconds) {
+    const double slow = 1 + setup_.scenario.slowdown_beside_collectives();
+    double moment_s = now_s_[worker];
+    if (slow == 1)
+      return moment_s + seconds;
+    while (seconds > 0) {
+      const auto [in_all, all_until_s] = all_.moves(worker, moment_s, looked_[worker][0]);
+      const auto [in_group, group_until_s] = groups_.moves(worker, moment_s, looked_[worker][1]);
+      const double rate = in_all || in_group ? 1 / slow : 1;
+      const double step_s =
+          std::min({all_until_s - moment_s, group_until_s - moment_s, seconds / rate});
+      if (step_s == seconds / rate)
+        return moment_s + step_s;
+      seconds -= step_s * rate;
+      moment_s += step_s;
+    }
+    return moment_s;
+  }
+  void compute_one(std::string_view verb, int bucket, std::size_t worker, double seconds,
+                   std::int64_t version = -1) {
+    const double start_s = now_s_[worker];
+    now_s_[worker] = end_of_computing(worker, seconds);
+    Row row = this->row(verb, worker, bucket);
+    row.version = version;
+    add_row(row, start_s, now_s_[worker]);
+  }
+  template <class SecondsOf>
+  void compute(std::string_view verb, int bucket, const SecondsOf& seconds_of,
+               std::int64_t version = -1) {
+    for (int worker = 0; worker < topology_.workers(); ++worker)
+      compute_one(verb, bucket, index(worker), seconds_of(worker) * slowdown_[index(worker)],
+                  version);
+  }
+  void take_step(std::int64_t version) {
+    if (setup_.compute.launch_s > 0)
+      compute("launch", -1, [&](int) { return setup_.compute.launch_s; });
+    compute(
+        "step", -1, [&](int worker) { return setup_.compute.step_s[index(worker)]; }, version);
+    stepped_ = true;
+  }
+
+  // On a second core what has arrived by then is read before what is made later.
+  void read_arrived(Averages& averages, std::size_t worker, std::size_t end,
+                    double by_s = std::numeric_limits<double>::infinity()) {
+    for (std::size_t& i = averages.next[worker]; i < end; ++i) {
+      const Arrived& one = averages.arrived[i];
+      const double came_s = end_of(averages, one, worker);
+      if (came_s > by_s)
+        return;
+      averages.read_s[worker] =
+          std::max(averages.read_s[worker],
+                   one.decompress_s > 0
+                       ? on_second_core("decompress", one.bucket, worker, came_s, one.decompress_s)
+                       : came_s);
+    }
+  }
+  double on_second_core(std::string_view verb, int bucket, std::size_t worker, double from_s,
+                        double seconds) {
+    const double start_s = std::max(from_s, second_core_s_[worker]);
+    second_core_s_[worker] = start_s + seconds;
+    Row row = this->row(verb, worker, bucket);
+    row.stream = Stream::compression;
+    add_row(row, start_s, second_core_s_[worker]);
+    return second_core_s_[worker];
+  }
+
+  void average(const Bucket& bucket, Averages& averages) {
+    const ExchangeTime& time = (*averages.collective.times)[index(bucket.index)];
+    std::vector<double> ready_s(now_s_.size());
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
+      ready_s[worker] = now_s_[worker];
+      if (time.compress_s == 0)
+        continue;
+      if (has_second_core(worker)) {
+        read_arrived(averages, worker, averages.arrived.size(), now_s_[worker]);
+        ready_s[worker] =
+            on_second_core("compress", bucket.index, worker, now_s_[worker], time.compress_s);
+      } else {
+        compute_one("compress", bucket.index, worker, time.compress_s);
+        ready_s[worker] = now_s_[worker];
+      }
+    }
+    Lane::Times times = take(averages.collective, bucket, ready_s);
+    averages.arrived.push_back({.bucket = bucket.index,
+                                .decompress_s = time.decompress_s,
+                                .end_s = std::move(times.end_s)});
+  }
+
+  Lane::Times take(Collective& collective, const Bucket& bucket,
+                   const std::vector<double>& ready_s) {
+    Lane::Times times = collective.lane->take((*collective.times)[index(bucket.index)], ready_s);
+    Collective::Moves& moves = collective.moves[index(bucket.index)];
+    ++moves.calls;
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
+      const std::size_t group = collective.lane->group(worker);
+      Row row = this->row(collective.verb, worker, bucket.index);
+      row.stream = Stream::communication;
+      row.stage = collective.lane == &groups_ ? 1 : 0;
+      row.bytes_sent = moves.sent[worker];
+      row.bytes_received = moves.received[worker];
+      add_row(row, times.begin_s[group], times.end_s[group]);
+      last_end_s_ = std::max(last_end_s_, times.end_s[group]);
+    }
+    return times;
+  }
+
+  const Setup& setup_;
+  const Topology& topology_;
+  Routes routes_;
+  CollectiveTimes times_;
+  Length length_;
+  Trace trace_;
+  Lane all_, groups_;  // two streams: of all and of shards; in groups and between groups of shards
+  Averages over_all_, within_;
+  Collective gather_, scatter_, across_;
+  std::vector<double> now_s_, slowdown_, second_core_s_;  // by worker
+  std::vector<std::array<std::size_t, 2>> looked_;        // of both lanes
+  std::vector<std::vector<double>> gathered_s_;           // by unit and worker
+  std::vector<std::pair<int, Among>> deferred_;           // averages, with overlap = off
+  double last_end_s_ = 0;                                 // of a collective
+  int iteration_ = -1;
+  bool stepped_ = false, over_ = false;
+};
+
+}  // namespace
+
+void require_arithmetic(const Setup& setup) {
+  const Schedule& schedule = *setup.scenario.schedule;
+  if (setup.traffic.partners != Schedule::Partners::each_other)
+    refuse_analytic("schedule " + schedule.name +
+                    " has servers, whose queues decide what its workers do");
+  if (setup.lesson != nullptr)
+    refuse_analytic("what is learned depends on the order of messages");
+  if (setup.profiles.shown_s > 0)
+    refuse_analytic("the platform has profiles: what an exchange takes depends on its moment");
+  if (!setup.tensors.empty())
+    refuse_analytic("fusion-cycle makes groups of tensors in the run");
+}
+
+Trace by_arithmetic(const Setup& setup) {
+  require_arithmetic(setup);
+  return AllWorkers(setup).trace();
+}
+
+}  // namespace syncline

@@ -1,0 +1,63 @@
+#include "sim/clock/lane.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <string>
+
+namespace syncline {
+
+Lane::Lane(const Topology& topology, Among among) {
+  for (int worker = 0; worker < topology.workers(); ++worker)
+    group_of_.push_back(topology.group_of(among, worker));
+  moving_.resize(index(1 + *std::ranges::max_element(group_of_)));
+  free_s_.resize(moving_.size());
+}
+
+Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& ready_s) {
+  Times times{.begin_s = free_s_, .end_s = {}};
+  for (std::size_t worker = 0; worker < group_of_.size(); ++worker)
+    times.begin_s[group(worker)] = std::max(times.begin_s[group(worker)], ready_s[worker]);
+  const double tail_s = time.shared_fixed_s + time.shared_bytes_s;
+  for (std::size_t group = 0; group < free_s_.size(); ++group) {
+    times.end_s.push_back(times.begin_s[group] + time.exchange_s());
+    free_s_[group] = times.end_s.back() - tail_s;
+    moving_[group].emplace_back(times.begin_s[group], free_s_[group]);
+  }
+  return times;
+}
+
+std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::size_t& from) const {
+  const std::vector<std::pair<double, double>>& all = moving_[group(worker)];
+  while (from < all.size() && all[from].second <= moment_s)
+    ++from;
+  if (from == all.size())
+    return {false, std::numeric_limits<double>::infinity()};
+  const auto& [begin_s, end_s] = all[from];
+  return begin_s <= moment_s ? std::pair(true, end_s) : std::pair(false, begin_s);
+}
+
+Collective::Collective(std::string_view of_rows, const Traffic& traffic,
+                       const std::vector<ExchangeTime>& of_buckets,
+                       const std::vector<Bucket>& buckets, Lane& stream)
+    : verb(of_rows), lane(&stream), times(&of_buckets) {
+  const std::vector<std::string>& hosts = traffic.cluster.rank_hosts;
+  std::vector<int> ranks(index(traffic.averaging_ranks()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  for (const Bucket& bucket : buckets) {
+    Moves& made = moves.emplace_back(Moves{.sent = std::vector<std::uint64_t>(hosts.size()),
+                                           .received = std::vector<std::uint64_t>(hosts.size())});
+    const auto add = [&](int from, int to, std::uint64_t bytes) {
+      if (hosts[index(from)] == hosts[index(to)])
+        return;
+      made.sent[index(from)] += bytes;
+      made.received[index(to)] += bytes;
+      made.between.emplace_back(
+          static_cast<std::uint64_t>(from) * hosts.size() + static_cast<std::uint64_t>(to),
+          static_cast<double>(bytes));
+    };
+    traffic.for_each_activity(bucket, ranks, add, {});
+  }
+}
+
+}  // namespace syncline

@@ -1,0 +1,59 @@
+// What is under way beside the computation of all workers together, where nothing else shares the
+// links: collectives, one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/traffic/exchange_time.h"
+#include "sim/traffic/traffic.h"
+
+namespace syncline {
+
+// A communication stream of every worker. Groups do not wait for each other.
+class Lane {
+ public:
+  Lane(const Topology& topology, Among among);
+
+  // When a collective begins and ends, by group.
+  struct Times {
+    std::vector<double> begin_s, end_s;
+  };
+  // The next collective, for which each worker is ready then: it begins when the last one of its
+  // group is, and the one before has ended.
+  Times take(const ExchangeTime& time, const std::vector<double>& ready_s);
+  std::size_t group(std::size_t worker) const { return index(group_of_[worker]); }
+
+  // Whether this worker's bytes move just after this moment, and until when that stays so. Moments
+  // of one worker come in order: `from` is where to look on.
+  std::pair<bool, double> moves(std::size_t worker, double moment_s, std::size_t& from) const;
+
+ private:
+  std::vector<int> group_of_;  // by worker
+  std::vector<double> free_s_;
+  std::vector<std::vector<std::pair<double, double>>> moving_;  // from and to, in order
+};
+
+// One kind of collective: in which stream it is, what it takes, and what moves. All that it is made
+// of must live as long.
+struct Collective {
+  Collective() = default;
+  Collective(std::string_view of_rows, const Traffic& traffic,
+             const std::vector<ExchangeTime>& of_buckets, const std::vector<Bucket>& buckets,
+             Lane& stream);
+
+  struct Moves {                                                 // on the network, in each call
+    std::vector<std::uint64_t> sent, received;                   // by rank
+    std::vector<std::pair<std::uint64_t, double>> between = {};  // as BytesBetween
+    double calls = 0;
+  };
+  std::string_view verb = {};
+  Lane* lane = nullptr;
+  const std::vector<ExchangeTime>* times = nullptr;  // by bucket
+  std::vector<Moves> moves = {};                     // by bucket
+};
+
+}  // namespace syncline

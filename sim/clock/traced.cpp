@@ -1,0 +1,136 @@
+#include "sim/clock/traced.h"
+
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/window.h"
+
+namespace syncline {
+namespace {
+
+// By rank, the part of what it sends or receives in the whole run that belongs to the window.
+struct MeasuredParts {
+  std::vector<double> sent;
+  std::vector<double> received;
+};
+
+MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
+  const auto part_of = [&](std::uint64_t Row::*bytes) {
+    std::vector<double> all(trace.rank_names.size());
+    std::vector<double> inside(trace.rank_names.size());
+    for (const Row& row : trace.rows) {
+      all[index(row.rank)] += static_cast<double>(row.*bytes);
+      inside[index(row.rank)] += static_cast<double>(row.*bytes) * measured.part(row);
+    }
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      inside[rank] = all[rank] > 0 ? inside[rank] / all[rank] : 0;
+    return inside;
+  };
+  return {.sent = part_of(&Row::bytes_sent), .received = part_of(&Row::bytes_received)};
+}
+
+// A worker, or a node, sends to the others in the same proportions in the window as in the whole
+// run, and receives from them likewise. Not so a server: it answers whoever pushes.
+std::vector<LinkUse> link_uses(const Setup& setup, Routes& routes, const BytesBetween& between,
+                               const Trace& trace, const MeasuredParts& measured) {
+  const std::size_t ranks = trace.rank_names.size();
+  const bool aggregates = setup.scenario.schedule->aggregator != nullptr;
+  std::vector<LinkUse> uses;
+  for (const auto& [pair, bytes] : between) {
+    const auto from = static_cast<int>(pair / ranks);
+    const auto to = static_cast<int>(pair % ranks);
+    const Route route = routes.between(from, to);
+    const bool server_sends =
+        from >= trace.workers && (!aggregates || from < trace.workers + trace.servers);
+    const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
+    for (std::size_t i = uses.size(); i < routes.links().size(); ++i)
+      uses.push_back({.name = routes.links()[i].name,
+                      .bandwidth = routes.links()[i].bandwidth,
+                      .fatpipe = routes.links()[i].fatpipe});
+    for (const std::vector<int>* links : {&route.links, &route.fatpipes})
+      for (const int link : *links) {
+        LinkUse& use = uses[index(link)];
+        use.bytes += bytes;
+        use.measured_bytes += bytes * part;
+        use.measured_flow_bytes = std::max(use.measured_flow_bytes, bytes * part);
+      }
+  }
+  return uses;
+}
+
+// A host that is on no node is one by itself.
+std::vector<int> nodes_of_ranks(const Cluster& cluster) {
+  std::unordered_map<std::string, int> node_of;
+  for (std::size_t worker = 0; worker < cluster.workers.size(); ++worker)
+    node_of.emplace(cluster.workers[worker].name, cluster.topology.node_of[worker]);
+  for (std::size_t node = 0; node < cluster.node_hosts.size(); ++node)
+    node_of.emplace(cluster.node_hosts[node], static_cast<int>(node));
+  std::vector<int> nodes;
+  for (const std::string& host : cluster.rank_hosts)
+    nodes.push_back(node_of.emplace(host, -1 - static_cast<int>(node_of.size())).first->second);
+  return nodes;
+}
+
+std::vector<double> parts_off_node(const Cluster& cluster, const BytesBetween& between) {
+  const std::vector<int> nodes = nodes_of_ranks(cluster);
+  std::vector<double> off(nodes.size());
+  std::vector<double> all(nodes.size());
+  for (const auto& [pair, bytes] : between) {
+    const std::size_t from = pair / nodes.size();
+    all[from] += bytes;
+    if (nodes[from] != nodes[pair % nodes.size()])
+      off[from] += bytes;
+  }
+  for (std::size_t rank = 0; rank < off.size(); ++rank)
+    off[rank] = all[rank] > 0 ? off[rank] / all[rank] : 0;
+  return off;
+}
+
+}  // namespace
+
+Trace begun_trace(const Setup& setup) {
+  const Cluster& cluster = setup.traffic.cluster;
+  Trace trace{.in_step = setup.scenario.schedule->waits(setup.scenario.schedule_settings) ==
+                         Schedule::Waiting::for_all,
+              .round = setup.traffic.round,
+              .rank_names = cluster.rank_names,
+              .workers = cluster.topology.workers(),
+              .servers = cluster.topology.servers,
+              .node_of = cluster.topology.node_of};
+  std::unordered_map<std::string, int> worker_on;  // by host
+  for (int rank = 0; rank < trace.workers; ++rank)
+    worker_on.emplace(cluster.rank_hosts[index(rank)], rank);
+  for (const std::string& host : cluster.rank_hosts) {
+    const auto worker = worker_on.find(host);
+    trace.on_worker.push_back(worker == worker_on.end() ? -1 : worker->second);
+  }
+  for (const HostFacts& host : cluster.workers)
+    trace.one_core.push_back(host.cores == 1);
+  return trace;
+}
+
+void finish_trace(const Setup& setup, const Length& length, Routes& routes,
+                  const BytesBetween& between, double end_s, Trace& trace) {
+  trace.end_s = end_s;
+  const std::vector<Progress> progress = progress_of(trace);
+  trace.window =
+      length.window().value_or(trace.in_step ? window_after({pace_of(progress, trace.round)},
+                                                            setup.scenario.warmup / trace.round)
+                                             : window_after(progress, setup.scenario.warmup));
+  trace.cut_short = length.cut_short();
+  trace.profiles_s = setup.profiles.shown_s;
+  trace.alone_per_s = setup.alone_per_s();
+  if (setup.compute.again_part > 0) {
+    for (const Bucket& bucket : setup.made())
+      trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
+    trace.again_in_accumulate = setup.compute.again_part;
+  }
+  trace.off_node = parts_off_node(setup.traffic.cluster, between);
+  trace.links = link_uses(setup, routes, between, trace,
+                          measured_parts(trace, MeasuredWindow(trace, progress)));
+}
+
+}  // namespace syncline
