@@ -1,7 +1,9 @@
 // Stable compaction in one pass by decoupled look-back (Merrill and Garland, "Single-pass Parallel
 // Prefix Scan with Decoupled Look-back", NVIDIA NVR-2016-002). Tiles are handed out by a ticket,
-// and a block takes its tiles in order: the first tile that is not done waits for none, so waiting
-// cannot deadlock. Each tile publishes its own count, then the count of all up to it.
+// and a block takes its tiles in order. It waits only for tiles before one that it has published,
+// and what it holds unpublished comes after that: whoever holds the first unpublished tile waits
+// for none, so waiting cannot deadlock. Each tile publishes its own count, then that of all up to
+// it.
 #pragma once
 
 #include "kernels/gpu/selection.cuh"

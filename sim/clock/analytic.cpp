@@ -8,23 +8,19 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/clock/clock.h"
 #include "sim/clock/lane.h"
+#include "sim/clock/require_arithmetic.h"
 #include "sim/clock/traced.h"
 #include "sim/schedule.h"
 #include "sim/worker.h"
 
 namespace syncline {
 namespace {
-
-[[noreturn]] void refuse_analytic(const std::string& why) {
-  throw std::runtime_error("fidelity = analytic: " + why + "; allowed are flow, step and auto");
-}
 
 // All workers at once.
 class AllWorkers final : public Worker {
@@ -72,7 +68,12 @@ class AllWorkers final : public Worker {
       for (const Collective::Moves& moves : collective->moves)
         for (const auto& [pair, bytes] : moves.between)
           between[pair] += moves.calls * bytes;
-    finish_trace(setup_, length_, routes_, between, end_s, trace_);
+    if (const double part = setup_.within ? groups_.beside_s(all_) / end_s : 0; part > 0.01)
+      refuse_analytic(
+          fmt::format("averages in groups are under way beside those over all for {:.2g} "
+                      "% of the time, and slow each other where they share links",
+                      100 * part));
+    finish_trace(setup_, setup_.buckets, length_, routes_, between, end_s, trace_);
     return std::move(trace_);
   }
 
@@ -123,25 +124,13 @@ class AllWorkers final : public Worker {
   }
   void finish_averages(Among group) override {
     Averages& averages = averages_in(group);
-    for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
-      const double began_s = now_s_[worker];
+    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
       if (has_second_core(worker)) {
-        read_arrived(averages, worker, averages.arrived.size());
+        read_arrived(averages, worker);
         wait_until(averages.read_s[worker], worker);
-        continue;
+      } else {
+        finish_on_only_core(averages, worker);
       }
-      double until_s = began_s;
-      for (; averages.next[worker] < averages.arrived.size(); ++averages.next[worker]) {
-        const Arrived& one = averages.arrived[averages.next[worker]];
-        until_s = std::max(until_s, end_of(averages, one, worker));
-        if (one.decompress_s == 0)
-          continue;
-        wait_until(until_s, worker);
-        compute_one("decompress", one.bucket, worker, one.decompress_s);
-        until_s = now_s_[worker];
-      }
-      wait_until(until_s, worker);
-    }
   }
   void start_gather(const Bucket& unit) override {
     require_shards();
@@ -183,6 +172,7 @@ class AllWorkers final : public Worker {
  private:
   struct Arrived {
     int bucket = 0;
+    int iteration = 0;  // that started it
     double decompress_s = 0;
     std::vector<double> end_s;  // by group
   };
@@ -219,29 +209,27 @@ class AllWorkers final : public Worker {
 
   Collective made(std::string_view verb, const Traffic& traffic,
                   const std::vector<ExchangeTime>& times, Lane& lane) const {
-    for (std::size_t worker = 0; worker < now_s_.size(); ++worker)
-      for (const ExchangeTime& time : times)
-        if (!time.works.empty() && setup_.traffic.cluster.workers[worker].cores == 1)
-          refuse_analytic(
-              fmt::format("exchange = {} works on messages between its steps, on the "
-                          "only core of {}, where backward computes",
-                          traffic.exchange->name, setup_.traffic.cluster.workers[worker].name));
+    for (const ExchangeTime& time : times)
+      if (!time.works.empty())
+        refuse_analytic("exchange = " + traffic.exchange->name +
+                        " works on messages between its steps");
     return {verb, traffic, times, setup_.buckets, lane};
   }
 
   void add_row(Row row, double start_s, double end_s) {
     row.start_s = start_s;
     row.end_s = end_s;
-    row.iteration = over_ ? -1 : iteration_;
     trace_.rows.push_back(row);
   }
-  Row row(std::string_view verb, std::size_t worker, int bucket = -1) const {
-    return {.verb = verb, .rank = static_cast<int>(worker), .bucket = bucket};
+  int this_iteration() const { return over_ ? -1 : iteration_; }
+  static Row row(std::string_view verb, std::size_t worker, int bucket, int iteration) {
+    return {
+        .verb = verb, .rank = static_cast<int>(worker), .bucket = bucket, .iteration = iteration};
   }
   void wait_until(double moment_s, std::size_t worker) {
     if (moment_s <= now_s_[worker])
       return;
-    add_row(row("wait", worker), now_s_[worker], moment_s);
+    add_row(row("wait", worker, -1, this_iteration()), now_s_[worker], moment_s);
     now_s_[worker] = moment_s;
   }
 
@@ -265,10 +253,10 @@ class AllWorkers final : public Worker {
     return moment_s;
   }
   void compute_one(std::string_view verb, int bucket, std::size_t worker, double seconds,
-                   std::int64_t version = -1) {
+                   std::int64_t version, int iteration) {
     const double start_s = now_s_[worker];
     now_s_[worker] = end_of_computing(worker, seconds);
-    Row row = this->row(verb, worker, bucket);
+    Row row = this->row(verb, worker, bucket, iteration);
     row.version = version;
     add_row(row, start_s, now_s_[worker]);
   }
@@ -277,7 +265,7 @@ class AllWorkers final : public Worker {
                std::int64_t version = -1) {
     for (int worker = 0; worker < topology_.workers(); ++worker)
       compute_one(verb, bucket, index(worker), seconds_of(worker) * slowdown_[index(worker)],
-                  version);
+                  version, this_iteration());
   }
   void take_step(std::int64_t version) {
     if (setup_.compute.launch_s > 0)
@@ -287,26 +275,50 @@ class AllWorkers final : public Worker {
     stepped_ = true;
   }
 
+  // Until all of these have arrived and been read. Meanwhile it reads averages over all, for which
+  // it may not have been asked; in groups nothing is compressed.
+  void finish_on_only_core(Averages& averages, std::size_t worker) {
+    double& arrived_s = averages.read_s[worker];
+    for (; averages.next[worker] < averages.arrived.size() && &averages != &over_all_;
+         ++averages.next[worker])
+      arrived_s =
+          std::max(arrived_s, end_of(averages, averages.arrived[averages.next[worker]], worker));
+    std::size_t& next = over_all_.next[worker];
+    for (; next < over_all_.arrived.size(); ++next) {
+      const Arrived& one = over_all_.arrived[next];
+      const double came_s = end_of(over_all_, one, worker);
+      if (&averages != &over_all_ && came_s > std::max(now_s_[worker], arrived_s))
+        break;
+      if (one.decompress_s == 0) {
+        over_all_.read_s[worker] = std::max(over_all_.read_s[worker], came_s);
+        continue;
+      }
+      wait_until(came_s, worker);
+      compute_one("decompress", one.bucket, worker, one.decompress_s, -1, one.iteration);
+    }
+    wait_until(arrived_s, worker);
+  }
+
   // On a second core what has arrived by then is read before what is made later.
-  void read_arrived(Averages& averages, std::size_t worker, std::size_t end,
+  void read_arrived(Averages& averages, std::size_t worker,
                     double by_s = std::numeric_limits<double>::infinity()) {
-    for (std::size_t& i = averages.next[worker]; i < end; ++i) {
+    for (std::size_t& i = averages.next[worker]; i < averages.arrived.size(); ++i) {
       const Arrived& one = averages.arrived[i];
       const double came_s = end_of(averages, one, worker);
       if (came_s > by_s)
         return;
       averages.read_s[worker] =
           std::max(averages.read_s[worker],
-                   one.decompress_s > 0
-                       ? on_second_core("decompress", one.bucket, worker, came_s, one.decompress_s)
-                       : came_s);
+                   one.decompress_s > 0 ? on_second_core("decompress", one.bucket, worker, came_s,
+                                                         one.decompress_s, one.iteration)
+                                        : came_s);
     }
   }
   double on_second_core(std::string_view verb, int bucket, std::size_t worker, double from_s,
-                        double seconds) {
+                        double seconds, int iteration) {
     const double start_s = std::max(from_s, second_core_s_[worker]);
     second_core_s_[worker] = start_s + seconds;
-    Row row = this->row(verb, worker, bucket);
+    Row row = this->row(verb, worker, bucket, iteration);
     row.stream = Stream::compression;
     add_row(row, start_s, second_core_s_[worker]);
     return second_core_s_[worker];
@@ -320,16 +332,19 @@ class AllWorkers final : public Worker {
       if (time.compress_s == 0)
         continue;
       if (has_second_core(worker)) {
-        read_arrived(averages, worker, averages.arrived.size(), now_s_[worker]);
-        ready_s[worker] =
-            on_second_core("compress", bucket.index, worker, now_s_[worker], time.compress_s);
+        read_arrived(averages, worker, now_s_[worker]);
+        ready_s[worker] = on_second_core("compress", bucket.index, worker, now_s_[worker],
+                                         time.compress_s, this_iteration());
       } else {
-        compute_one("compress", bucket.index, worker, time.compress_s);
+        compute_one("compress", bucket.index, worker, time.compress_s, -1, this_iteration());
         ready_s[worker] = now_s_[worker];
       }
     }
+    for (double& moment_s : ready_s)
+      moment_s += bucket.waits_s;
     Lane::Times times = take(averages.collective, bucket, ready_s);
     averages.arrived.push_back({.bucket = bucket.index,
+                                .iteration = this_iteration(),
                                 .decompress_s = time.decompress_s,
                                 .end_s = std::move(times.end_s)});
   }
@@ -341,12 +356,16 @@ class AllWorkers final : public Worker {
     ++moves.calls;
     for (std::size_t worker = 0; worker < now_s_.size(); ++worker) {
       const std::size_t group = collective.lane->group(worker);
-      Row row = this->row(collective.verb, worker, bucket.index);
+      Row row = this->row(collective.verb, worker, bucket.index, this_iteration());
       row.stream = Stream::communication;
       row.stage = collective.lane == &groups_ ? 1 : 0;
       row.bytes_sent = moves.sent[worker];
       row.bytes_received = moves.received[worker];
-      add_row(row, times.begin_s[group], times.end_s[group]);
+      add_row(row, times.begin_s[group], times.free_s[group]);
+      row.bytes_sent = row.bytes_received = 0;
+      row.stage += 2;  // what later stages of a pipeline do beside the next bucket
+      if (times.end_s[group] > times.free_s[group])
+        add_row(row, times.tail_s[group], times.end_s[group]);
       last_end_s_ = std::max(last_end_s_, times.end_s[group]);
     }
     return times;
@@ -371,19 +390,6 @@ class AllWorkers final : public Worker {
 };
 
 }  // namespace
-
-void require_arithmetic(const Setup& setup) {
-  const Schedule& schedule = *setup.scenario.schedule;
-  if (setup.traffic.partners != Schedule::Partners::each_other)
-    refuse_analytic("schedule " + schedule.name +
-                    " has servers, whose queues decide what its workers do");
-  if (setup.lesson != nullptr)
-    refuse_analytic("what is learned depends on the order of messages");
-  if (setup.profiles.shown_s > 0)
-    refuse_analytic("the platform has profiles: what an exchange takes depends on its moment");
-  if (!setup.tensors.empty())
-    refuse_analytic("fusion-cycle makes groups of tensors in the run");
-}
 
 Trace by_arithmetic(const Setup& setup) {
   require_arithmetic(setup);

@@ -6,10 +6,6 @@
 
 namespace syncline {
 
-// Throws std::runtime_error where arithmetic cannot say what a run does: servers, groups of tensors
-// that are made in the run, profiles, and work inside an exchange on the only core.
-void require_arithmetic(const Setup& setup);
-
 // Calls the schedule's function once, for all workers together: each verb takes every worker on by
 // what it costs it, and a collective begins when the last of its workers has come. It takes what
 // exchange_time() says. Throws as require_arithmetic, and what the schedule throws.

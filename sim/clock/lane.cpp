@@ -12,10 +12,11 @@ Lane::Lane(const Topology& topology, Among among) {
     group_of_.push_back(topology.group_of(among, worker));
   moving_.resize(index(1 + *std::ranges::max_element(group_of_)));
   free_s_.resize(moving_.size());
+  end_s_ = free_s_;
 }
 
 Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& ready_s) {
-  Times times{.begin_s = free_s_, .end_s = {}};
+  Times times{.begin_s = free_s_, .end_s = {}, .free_s = {}, .tail_s = {}};
   for (std::size_t worker = 0; worker < group_of_.size(); ++worker)
     times.begin_s[group(worker)] = std::max(times.begin_s[group(worker)], ready_s[worker]);
   const double tail_s = time.shared_fixed_s + time.shared_bytes_s;
@@ -23,8 +24,31 @@ Lane::Times Lane::take(const ExchangeTime& time, const std::vector<double>& read
     times.end_s.push_back(times.begin_s[group] + time.exchange_s());
     free_s_[group] = times.end_s.back() - tail_s;
     moving_[group].emplace_back(times.begin_s[group], free_s_[group]);
+    times.free_s.push_back(free_s_[group]);
+    times.tail_s.push_back(std::max(free_s_[group], end_s_[group]));
+    end_s_[group] = times.end_s[group];
   }
   return times;
+}
+
+double Lane::beside_s(const Lane& other) const {
+  double most_s = 0;
+  std::vector<bool> seen(moving_.size());
+  for (std::size_t worker = 0; worker < group_of_.size(); ++worker) {
+    if (seen[group(worker)])
+      continue;
+    seen[group(worker)] = true;
+    double seconds = 0;
+    std::size_t from = 0;
+    for (const auto& [begin_s, end_s] : moving_[group(worker)])
+      for (double moment_s = begin_s; moment_s < end_s;) {
+        const auto [both, until_s] = other.moves(worker, moment_s, from);
+        seconds += both ? std::min(until_s, end_s) - moment_s : 0;
+        moment_s = std::min(until_s, end_s);
+      }
+    most_s = std::max(most_s, seconds);
+  }
+  return most_s;
 }
 
 std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::size_t& from) const {

@@ -21,19 +21,23 @@ class Lane {
   // When a collective begins and ends, by group.
   struct Times {
     std::vector<double> begin_s, end_s;
+    std::vector<double> free_s, tail_s;  // when the next may begin; and where what is left begins
   };
   // The next collective, for which each worker is ready then: it begins when the last one of its
   // group is, and the one before has ended.
   Times take(const ExchangeTime& time, const std::vector<double>& ready_s);
   std::size_t group(std::size_t worker) const { return index(group_of_[worker]); }
 
+  // Seconds in which bytes move here and in the other stream, of the group that has most.
+  double beside_s(const Lane& other) const;
+
   // Whether this worker's bytes move just after this moment, and until when that stays so. Moments
   // of one worker come in order: `from` is where to look on.
   std::pair<bool, double> moves(std::size_t worker, double moment_s, std::size_t& from) const;
 
  private:
-  std::vector<int> group_of_;  // by worker
-  std::vector<double> free_s_;
+  std::vector<int> group_of_;                                   // by worker
+  std::vector<double> free_s_, end_s_;                          // by group
   std::vector<std::vector<std::pair<double, double>>> moving_;  // from and to, in order
 };
 

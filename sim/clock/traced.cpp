@@ -112,8 +112,8 @@ Trace begun_trace(const Setup& setup) {
   return trace;
 }
 
-void finish_trace(const Setup& setup, const Length& length, Routes& routes,
-                  const BytesBetween& between, double end_s, Trace& trace) {
+void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
+                  Routes& routes, const BytesBetween& between, double end_s, Trace& trace) {
   trace.end_s = end_s;
   const std::vector<Progress> progress = progress_of(trace);
   trace.window =
@@ -124,7 +124,7 @@ void finish_trace(const Setup& setup, const Length& length, Routes& routes,
   trace.profiles_s = setup.profiles.shown_s;
   trace.alone_per_s = setup.alone_per_s();
   if (setup.compute.again_part > 0) {
-    for (const Bucket& bucket : setup.made())
+    for (const Bucket& bucket : computed)
       trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
     trace.again_in_accumulate = setup.compute.again_part;
   }

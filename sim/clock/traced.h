@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "sim/clock/length.h"
 #include "sim/platform/platform.h"
@@ -18,8 +19,9 @@ Trace begun_trace(const Setup& setup);
 // Bytes that one rank has sent another on the network, by from * ranks + to.
 using BytesBetween = std::map<std::uint64_t, double>;
 
-// Once all rows are there: what is measured, and what has crossed the links.
-void finish_trace(const Setup& setup, const Length& length, Routes& routes,
-                  const BytesBetween& between, double end_s, Trace& trace);
+// Once all rows are there: what is measured, and what has crossed the links. `computed`: buckets of
+// its rows `backward`.
+void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
+                  Routes& routes, const BytesBetween& between, double end_s, Trace& trace);
 
 }  // namespace syncline

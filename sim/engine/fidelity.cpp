@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "sim/catalogue/network.h"
-#include "sim/clock/analytic.h"
+#include "sim/clock/require_arithmetic.h"
 #include "sim/engine/estimate.h"
 
 namespace syncline {

@@ -264,8 +264,8 @@ std::vector<Option> fixed_options() {
           "Steps are exact, flows are what large clusters need: within 3 % of every step where the "
           "README says so. auto takes steps where a run has at most 125,000 messages, and a "
           "result says which it took. analytic sends no messages: a collective begins with its "
-          "last worker and takes what a closed form says. It is for schedules in which all wait "
-          "for all, on a platform without profiles, and is never chosen by auto.",
+          "last worker and takes what a closed form says. It is for schedules without servers "
+          "and platforms without profiles, and is never chosen by auto.",
           "step"),
       row("jitter", &Scenario::jitter, numbers(0, 2), "0", Role::question,
           "coefficient of variation of compute time",

@@ -384,11 +384,4 @@ PlatformFile read_platform(const std::string& platform) {
   }
 }
 
-PlatformFile check_platform(const std::string& path) {
-  PlatformFile platform = read_platform(path);
-  if (!platform.refusal.empty())
-    throw std::runtime_error(platform.refusal);
-  return platform;
-}
-
 }  // namespace syncline

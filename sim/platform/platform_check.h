@@ -32,7 +32,5 @@ struct PlatformFile {
 // Reads the file once, or makes what the words say (sim/platform/platform_words.h). What is refused
 // has no other members than `files`, itself alone.
 PlatformFile read_platform(const std::string& platform);
-// Throws std::runtime_error with the refusal, if there is one.
-PlatformFile check_platform(const std::string& path);
 
 }  // namespace syncline

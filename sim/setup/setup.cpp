@@ -277,10 +277,6 @@ std::string exchange_taken(const Setup& setup) {
   return words;
 }
 
-Setup prepare(const Scenario& scenario) {
-  return prepare(scenario, read_platform(scenario.platform));
-}
-
 Setup prepare(const Scenario& given, const PlatformFile& platform) {
   Scenario scenario = given;
   std::shared_ptr<const Lesson> lesson = lesson_of(scenario);

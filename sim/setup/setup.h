@@ -86,7 +86,6 @@ struct Setup {
 // process (sim/platform/platform.h). Throws std::runtime_error or std::invalid_argument for errors
 // that a user can correct, also if the cost tables lack something, before anything is simulated.
 Setup prepare(const Scenario& scenario, const PlatformFile& platform);
-Setup prepare(const Scenario& scenario);  // reads it too
 
 // What was chosen of the exchange for the user, in words: channels, and the cheapest of several.
 // Empty: nothing was.

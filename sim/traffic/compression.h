@@ -62,6 +62,7 @@ class Compression {
   std::vector<int> one_worker_of_each_table() const;
   // Iterations of one warm-up stage have messages of the same size.
   int warm_up_stage(int iteration) const;
+  bool warms_up() const { return warm_up_stages_.size() > 1; }
   // Whether the compressor keeps momentum of gradients, as dgc does.
   bool has_momentum() const;
   // The compressor's, in an iteration.

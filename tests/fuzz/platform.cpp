@@ -1,6 +1,7 @@
 // A platform file, before SimGrid sees it.
 #include "sim/platform/platform_check.h"
 #include "tests/fuzz/law.h"
+#include "tests/unit/checked_platform.h"
 
 namespace syncline {
 namespace {

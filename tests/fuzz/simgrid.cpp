@@ -10,6 +10,7 @@
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
 #include "tests/fuzz/law.h"
+#include "tests/unit/checked_platform.h"
 
 namespace syncline {
 namespace {
@@ -19,7 +20,7 @@ constexpr long long most_hosts_simulated = 64;  // so that each takes millisecon
 std::string simulated(const Scenario& scenario) {
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
     std::signal(number, SIG_DFL);  // libFuzzer's would count
-  simulate(prepare(scenario));
+  simulate(prepare(scenario, read_platform(scenario.platform)));
   return "";
 }
 

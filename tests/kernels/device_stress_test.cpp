@@ -1,5 +1,6 @@
 // The look-back under stress, on a GPU: more tiles than run at once, again and again. (On the
 // emulator blocks come one after the other, so there only the tests themselves are tried.)
+#include <algorithm>
 #include <gtest/gtest.h>
 
 #include "tests/kernels/data.h"
@@ -60,6 +61,28 @@ TEST_F(DeviceStress, TopkIsIdenticalAThousandTimes) {
     const Encoded again = encoded_on_device("topk", settings, values, {});
     ASSERT_TRUE(first.message == again.message) << time;
     ASSERT_TRUE(same_residual(first.state, again.state)) << time;
+  }
+}
+
+// Lists of a tile that a block keeps and lists that it has to wait with, one after the other, and a
+// tile of three elements.
+TEST_F(DeviceStress, ListsOfAllLengthsAreTheCpusEveryTime) {
+  constexpr std::size_t tile = 8192, lengths[] = {0, 80, 2047, 2048, 2049, tile};
+  const std::size_t tiles = emulated() ? 23 : 2048;
+  std::vector<float> values(tiles * tile + 3, 0.5f);
+  for (std::size_t t = 0; t < tiles; ++t)
+    std::fill_n(values.begin() + static_cast<std::ptrdiff_t>(t * tile),
+                lengths[t * 2654435761u / 7 % std::size(lengths)], 2.0f);
+  values.back() = 2.0f;
+  const Compressor& threshold = Registered<Compressor>::find("threshold");
+  const Settings settings(threshold.options, {{"cutoff", "1"}});
+  Encoded expected;
+  threshold.cpu.encode(settings, std::span<const float>(values), {}, expected.state,
+                       expected.message);
+  for (int time = 0; time < (emulated() ? 2 : 200); ++time) {
+    const Encoded got = encoded_on_device("threshold", settings, values, {});
+    ASSERT_TRUE(expected.message == got.message) << time;
+    ASSERT_TRUE(same_residual(expected.state, got.state)) << time;
   }
 }
 

@@ -37,7 +37,7 @@ std::string temporary_file(const std::string& name) {
 }
 
 std::string predictions(const Scenario& scenario) {
-  const Setup setup = prepare(scenario);
+  const Setup setup = prepare(scenario, read_platform(scenario.platform));
   Routes routes(setup.traffic.cluster.rank_hosts);
   const std::map<int, double> loads =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
@@ -322,7 +322,9 @@ Predicted predicted_by(const Schedule& schedule, Options options) {
 namespace {
 
 double estimated(const Scenario& scenario, double Need::*of) {
-  return std::stod(run_child([&] { return number(estimate(prepare(scenario)).least.*of); }));
+  return std::stod(run_child([&] {
+    return number(estimate(prepare(scenario, read_platform(scenario.platform))).least.*of);
+  }));
 }
 
 }  // namespace
@@ -345,7 +347,7 @@ std::string settled_fidelity(Options options) {
   options["fidelity"] = "auto";
   const Scenario scenario = resolved(std::move(options));
   return run_child([&] {
-    Setup setup = prepare(scenario);
+    Setup setup = prepare(scenario, read_platform(scenario.platform));
     settle_fidelity(setup);
     return fidelity_word(setup);
   });

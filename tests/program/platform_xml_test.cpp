@@ -276,15 +276,16 @@ TEST(PlatformWarnings, SayWhichBandwidthFollowsAProfile) {
 
 // A <cluster> says of no host which node it is on: four hosts are four nodes, unless one is told.
 TEST(PlatformWarnings, NameWorkersPerNodeWhereEachHostCountsAsANode) {
-  const auto warnings_of_cluster = [](const std::string& property, const Arguments& more) {
+  const auto warnings_of_cluster = [](const std::string& property,
+                                      const std::vector<std::string>& more) {
     const TemporaryFolder folder;
     folder.write("p.xml",
                  head +
                      "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"h\" suffix=\"\" "
                      "radical=\"0-3\" speed=\"1Tf\" bw=\"1GBps\" lat=\"1us\">" +
                      property + "</cluster></platform>\n");
-    Arguments run{"run", "--json",       "--model", "resnet50",   "--throughput",
-                  "10",  "--iterations", "3",       "--platform", "p.xml"};
+    std::vector<std::string> run{"run", "--json",       "--model", "resnet50",   "--throughput",
+                                 "10",  "--iterations", "3",       "--platform", "p.xml"};
     run.insert(run.end(), more.begin(), more.end());
     const Ended ended = run_program(run, folder.path());
     EXPECT_EQ(ended.code, 0) << ended.err;

@@ -10,6 +10,7 @@
 #include "sim/platform/platform_check.h"
 #include "sim/report/result_json.h"
 #include "tests/program/program.h"
+#include "tests/unit/checked_platform.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/no_nameless_files.h"
 

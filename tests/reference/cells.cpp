@@ -53,8 +53,12 @@ std::vector<std::vector<std::vector<int>>> its_channels(const Topology& topology
   return channels;
 }
 
+Setup prepared(const Scenario& scenario) {
+  return prepare(scenario, read_platform(scenario.platform));
+}
+
 std::string in_steps(const Cell& cell) {
-  const Setup setup = prepare(scenario_of(cell, "step"));
+  const Setup setup = prepared(scenario_of(cell, "step"));
   const int iterations = *setup.iterations;
   Facts facts = facts_of(setup);
   double in_its_channels_s = 0;
@@ -77,7 +81,7 @@ std::string in_steps(const Cell& cell) {
 }
 
 std::string in_flows(const Cell& cell) {
-  const Setup setup = prepare(scenario_of(cell, "flow"));
+  const Setup setup = prepared(scenario_of(cell, "flow"));
   const Trace trace = simulate(setup);
   const Figures figures = figures_of(trace, setup.scenario.samples());
   const bool warned = doubts_flows(setup, figures.fullest_link());
@@ -105,7 +109,7 @@ std::string model_file(const std::vector<std::uint64_t>& parameters) {
 
 double reference_s(const Words& options) {
   return std::stod(run_child([&] {
-    const Setup setup = prepare(scenario_of({.what = "reference", .options = options}, "step"));
+    const Setup setup = prepared(scenario_of({.what = "reference", .options = options}, "step"));
     return exact(seconds_of(facts_of(setup), *setup.iterations));
   }));
 }

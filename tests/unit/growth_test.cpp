@@ -11,6 +11,7 @@
 #include "sim/study/history.h"
 #include "sim/study/lists.h"
 #include "sim/study/verdict_groups.h"
+#include "tests/unit/checked_platform.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/platform/platform_check.h"
+#include "tests/unit/checked_platform.h"
 #include "tests/unit/folder.h"
 
 namespace syncline {

@@ -1,0 +1,34 @@
+#include "sim/clock/require_arithmetic.h"
+
+#include <stdexcept>
+
+#include "sim/catalogue/network.h"
+#include "sim/schedule.h"
+
+namespace syncline {
+
+void refuse_analytic(const std::string& why) {
+  throw std::runtime_error("fidelity = analytic: " + why + "; allowed are flow, step and auto");
+}
+
+void require_arithmetic(const Setup& setup) {
+  const Schedule& schedule = *setup.scenario.schedule;
+  if (setup.traffic.partners != Schedule::Partners::each_other)
+    refuse_analytic("schedule " + schedule.name +
+                    " has servers, whose queues decide what its workers do");
+  if (setup.lesson != nullptr)
+    refuse_analytic("what is learned depends on the order of messages");
+  if (setup.profiles.shown_s > 0)
+    refuse_analytic("the platform has profiles: what an exchange takes depends on its moment");
+  if (!setup.scenario.network->latency_after_flow)
+    refuse_analytic("network = " + setup.scenario.network->name +
+                    " has no closed form; allowed with it is network = exact");
+  if (setup.traffic.compression.warms_up())
+    refuse_analytic("warm-up-densities makes exchanges of other sizes in the first epochs");
+  if (setup.traffic.compression.one_worker_of_each_table().size() > 1)
+    refuse_analytic("workers with different cost tables compress for different times");
+  if (!setup.tensors.empty() && setup.scenario.jitter > 0)
+    refuse_analytic("fusion-cycle with jitter makes other groups of tensors in each iteration");
+}
+
+}  // namespace syncline

@@ -1,0 +1,19 @@
+// A platform that has to be accepted, for tests.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "sim/platform/platform_check.h"
+
+namespace syncline {
+
+// Throws std::runtime_error with the refusal, if there is one.
+inline PlatformFile check_platform(const std::string& path) {
+  PlatformFile platform = read_platform(path);
+  if (!platform.refusal.empty())
+    throw std::runtime_error(platform.refusal);
+  return platform;
+}
+
+}  // namespace syncline
