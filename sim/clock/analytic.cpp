@@ -68,11 +68,9 @@ class AllWorkers final : public Worker {
       for (const Collective::Moves& moves : collective->moves)
         for (const auto& [pair, bytes] : moves.between)
           between[pair] += moves.calls * bytes;
-    if (const double part = setup_.within ? groups_.beside_s(all_) / end_s : 0; part > 0.01)
-      refuse_analytic(
-          fmt::format("averages in groups are under way beside those over all for {:.2g} "
-                      "% of the time, and slow each other where they share links",
-                      100 * part));
+    if (setup_.within &&
+        seconds_shared(over_all_.collective, within_.collective, routes_) > 0.01 * end_s)
+      refuse_analytic("averages in groups move beside those over all, and share links");
     finish_trace(setup_, setup_.buckets, length_, routes_, between, end_s, trace_);
     return std::move(trace_);
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <string>
 
 namespace syncline {
@@ -82,6 +84,34 @@ Collective::Collective(std::string_view of_rows, const Traffic& traffic,
     };
     traffic.for_each_activity(bucket, ranks, add, {});
   }
+}
+
+double seconds_shared(const Collective& one, const Collective& other, Routes& routes) {
+  const double both_s = other.lane->beside_s(*one.lane);
+  if (both_s == 0)
+    return 0;
+  const auto for_each_link = [&](const Collective& collective, const auto& with) {
+    for (std::size_t bucket = 0; bucket < collective.moves.size(); ++bucket)
+      for (const auto& [pair, bytes] : collective.moves[bucket].between) {
+        const std::size_t ranks = collective.moves[bucket].sent.size();
+        const Route route =
+            routes.between(static_cast<int>(pair / ranks), static_cast<int>(pair % ranks));
+        for (const int link : route.links)
+          with(link, bucket, bytes);
+      }
+  };
+  std::set<int> crossed;
+  for_each_link(other, [&](int link, std::size_t, double) { crossed.insert(link); });
+  std::map<std::pair<std::size_t, int>, double> bytes_on;  // by bucket and link
+  for_each_link(one, [&](int link, std::size_t bucket, double bytes) {
+    if (crossed.contains(link))
+      bytes_on[{bucket, link}] += bytes;
+  });
+  double most = 0;
+  for (const auto& [where, bytes] : bytes_on)
+    most = std::max(most, bytes / (*one.times)[where.first].exchange_s() /
+                              routes.link(where.second).bandwidth.mean_Bps());
+  return both_s * most;
 }
 
 }  // namespace syncline

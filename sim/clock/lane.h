@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/platform/platform.h"
 #include "sim/traffic/exchange_time.h"
 #include "sim/traffic/traffic.h"
 
@@ -59,5 +60,10 @@ struct Collective {
   const std::vector<ExchangeTime>* times = nullptr;  // by bucket
   std::vector<Moves> moves = {};                     // by bucket
 };
+
+// About how much longer these kinds of collectives take together than alone: the seconds in which
+// both move bytes, times the most of a link's bandwidth that the first uses then, of the links that
+// the second crosses too. FATPIPE links are not shared.
+double seconds_shared(const Collective& one, const Collective& other, Routes& routes);
 
 }  // namespace syncline

@@ -12,7 +12,8 @@ namespace syncline {
 
 // Refuses servers, learning, profiles, networks other than `exact`, sizes that warm up, different
 // cost tables, and groups of tensors that differ from iteration to iteration. More is refused where
-// it is found: work inside an exchange, and averages in groups beside those over all.
+// it is found: work inside an exchange, and averages in groups that share links with those over
+// all.
 void require_arithmetic(const Setup& setup);
 
 }  // namespace syncline

@@ -275,17 +275,27 @@ TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
   const int count = given != nullptr ? std::atoi(given) : 40;
   int exact = 0;
   int far = 0;
+  int apart = 0;  // averages in groups beside others are refused
   for (int seed = 0; seed < count; ++seed) {
     DrawnCell cell = drawn_cell(1000 + seed);
     cell.options["jitter"] = seed % 2 == 0 ? "0" : "0.1";
-    if (cell.has("exchange", "alltoall") && cell.star.cores == 1)  // that is refused
+    if (cell.has("exchange", "alltoall"))  // which works between its steps, and is refused
       cell.options["exchange"] = "allgather";
     std::string text = std::to_string(seed) + ":";
     for (const auto& [name, value] : cell.options)
       text += " " + name + "=" + value;
     const Simulated stepped = run(cell.options);
     cell.options["fidelity"] = "analytic";
-    const Simulated analytic = run(cell.options);
+    Simulated analytic;
+    try {
+      analytic = run(cell.options);
+    } catch (const std::runtime_error& refused) {
+      EXPECT_TRUE(std::string(refused.what()).find("share links") != std::string::npos)
+          << refused.what() << text;
+      EXPECT_TRUE(cell.has("replica", "node")) << text;
+      ++apart;
+      continue;
+    }
     const double off = analytic.iteration_s() / stepped.iteration_s() - 1;
     // Jitter makes hosts unequal for an iteration: fast ranks go ahead where an exchange lets them.
     EXPECT_NEAR(off, 0, cell.has("jitter", "0") ? allowed(cell) : std::max(allowed(cell), 0.05))
@@ -302,6 +312,7 @@ TEST(Law38, AnalyticRunsTakeWhatStepsTakeAndMoveTheSameBytes) {
   }
   EXPECT_GE(exact, 0.5 * count);
   EXPECT_LE(far, 2 + 0.06 * count);
+  EXPECT_LE(apart, 0.1 * count);
 }
 
 // An iteration of one bucket: the last worker's computation, then the exchange. The draws are those

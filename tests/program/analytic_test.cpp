@@ -42,7 +42,7 @@ TEST(Analytic, RefusesWhatArithmeticCannotSay) {
             "exchange = alltoall works on messages between its steps"},
            {{"--schedule", "local-sgd", "--local-steps", "16", "--average-delay", "8", "--replica",
              "node", "--iterations", "16", "--throughput", "1000", "--model", "vgg16"},
-            "averages in groups are under way beside those over all"},
+            "averages in groups move beside those over all"},
            {{"--goal", "x.goal"}, "no messages"}}) {
     std::vector<std::string> options = pcie;
     for (std::size_t i = 0; i < refused.options.size(); i += 2) {  // in the place of those above

@@ -115,6 +115,7 @@ TEST_F(ResultSchema, HoldsForEverySchedule) {
       {},
       {"--schedule", "asp", "--jitter", "0.1", "--price", "2", "--epoch-samples", "50000"},
       {"--schedule", "ssp", "--trace"},
+      {"--fidelity", "analytic", "--jitter", "0.1"},
       {"--schedule", "inhad", "--staleness", "none"},
       {"--schedule", "topk-sgd", "--compressor", "topk", "--device", "v100-modelled"}};
   int number = 0;
