@@ -6,27 +6,25 @@
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "sim/clock/clock.h"
 #include "sim/clock/lane.h"
+#include "sim/clock/peers_worker.h"
 #include "sim/clock/require_arithmetic.h"
 #include "sim/clock/traced.h"
 #include "sim/schedule.h"
-#include "sim/worker.h"
 
 namespace syncline {
 namespace {
 
 // All workers at once.
-class AllWorkers final : public Worker {
+class AllWorkers final : public PeersWorker {
  public:
   explicit AllWorkers(const Setup& setup)
-      : setup_(setup),
+      : PeersWorker(setup),
         topology_(setup.traffic.cluster.topology),
         routes_(setup.traffic.cluster.rank_hosts),
         times_(collective_times(setup, routes_)),
@@ -44,12 +42,12 @@ class AllWorkers final : public Worker {
       averages->next.resize(now_s_.size());
       averages->read_s.resize(now_s_.size());
     }
-    if (!setup.shards)
-      over_all_.collective = made("all-reduce", setup.traffic, times_.over_all, all_);
     if (setup.within)
       within_.collective = made("all-reduce", *setup.within, times_.within, groups_);
-    if (!setup.shards)
+    if (!setup.shards) {
+      over_all_.collective = made("all-reduce", setup.traffic, times_.over_all, all_);
       return;
+    }
     gather_ = made("all-gather", setup.shards->gather, times_.gather, all_);
     scatter_ = made("reduce-scatter", setup.shards->reduce_scatter, times_.reduce_scatter, all_);
     if (setup.shards->across)
@@ -75,9 +73,6 @@ class AllWorkers final : public Worker {
     return std::move(trace_);
   }
 
-  const Settings& settings() const override { return setup_.scenario.schedule_settings; }
-  std::span<const Bucket> buckets() const override { return setup_.buckets; }
-  int micro_steps() const override { return setup_.compute.micro_steps; }
   bool next_iteration() override {
     if (stepped_)
       for (int rank = 0; rank < topology_.workers(); ++rank)
@@ -112,9 +107,8 @@ class AllWorkers final : public Worker {
   void step_alone() override { take_step(-1); }
   void step_together(double, double, std::optional<double>) override { step(); }
   void start_average(const Bucket& bucket, Among group) override {
-    if (setup_.shards)
-      refuse("averages whole gradients, but declares shards");
-    averages_in(group);
+    require_whole_gradients();
+    require_group(group);
     deferred_.push_back({bucket.index, group});
     if (setup_.scenario.overlap || index(bucket.index) + 1 == setup_.buckets.size())
       for (const auto& [deferred, of] : std::exchange(deferred_, {}))
@@ -160,12 +154,6 @@ class AllWorkers final : public Worker {
     if (!setup_.scenario.overlap)
       finish_averages(Among::all);
   }
-  void push(const Bucket&) override { refuse_servers(); }
-  void pull() override { refuse_servers(); }
-  void refresh_cache(double) override { refuse_servers(); }
-  void hand_over() override { refuse_servers(); }
-  void wait_until_applied(double) override { refuse_servers(); }
-  void take_parameters() override { refuse_servers(); }
 
  private:
   struct Arrived {
@@ -182,24 +170,12 @@ class AllWorkers final : public Worker {
     std::vector<double> read_s = {};  // beside the compute stream, so far
   };
 
-  [[noreturn]] void refuse(const char* what) const {
-    throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
-  }
-  [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
-  void require_shards() const {
-    if (!setup_.shards)
-      refuse("moves shards that it does not declare");
-  }
   Averages& averages_in(Among group) {
-    if (group == Among::all)
-      return over_all_;
-    if (!setup_.within || setup_.within->over != group)
-      refuse("averages in groups that it does not declare as its replicas");
-    return within_;
+    require_group(group);
+    return group == Among::all ? over_all_ : within_;
   }
   bool has_second_core(std::size_t worker) const {
-    return setup_.shards ||  // nothing is read there
-           (setup_.traffic.compression.on() && setup_.traffic.cluster.workers[worker].cores > 1);
+    return setup_.traffic.compression.on() && setup_.traffic.cluster.workers[worker].cores > 1;
   }
   static double end_of(const Averages& averages, const Arrived& one, std::size_t worker) {
     return one.end_s[averages.collective.lane->group(worker)];
@@ -369,7 +345,6 @@ class AllWorkers final : public Worker {
     return times;
   }
 
-  const Setup& setup_;
   const Topology& topology_;
   Routes routes_;
   CollectiveTimes times_;

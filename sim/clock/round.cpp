@@ -6,21 +6,20 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <stdexcept>
 
+#include "sim/clock/peers_worker.h"
 #include "sim/schedule.h"
-#include "sim/worker.h"
 
 namespace syncline {
 namespace {
 
 // Waits for nothing, and notes what it is asked for.
-class Recorder final : public Worker {
+class Recorder final : public PeersWorker {
  public:
   // Of one iteration, so many rounds show if it is in truth one of several.
   explicit Recorder(const Setup& setup)
-      : setup_(setup), rounds_(setup.traffic.round == 1 ? 6 : 3) {}
+      : PeersWorker(setup), rounds_(setup.traffic.round == 1 ? 6 : 3) {}
 
   // Once the worker has ended.
   Round round() const {
@@ -33,9 +32,6 @@ class Recorder final : public Worker {
     return round;
   }
 
-  const Settings& settings() const override { return setup_.scenario.schedule_settings; }
-  std::span<const Bucket> buckets() const override { return setup_.buckets; }
-  int micro_steps() const override { return setup_.compute.micro_steps; }
   bool next_iteration() override {
     end_iteration();
     over_ = begun_ == static_cast<std::int64_t>(rounds_.size()) * setup_.traffic.round;
@@ -54,8 +50,7 @@ class Recorder final : public Worker {
   void step_alone() override { step(); }
   void step_together(double, double, std::optional<double>) override { step(); }
   void start_average(const Bucket& bucket, Among group) override {
-    if (setup_.shards)
-      refuse("averages whole gradients, but declares shards");
+    require_whole_gradients();
     require_group(group);
     note({.verb = Verb::start_average, .group = group, .bucket = bucket.index});
   }
@@ -74,27 +69,8 @@ class Recorder final : public Worker {
     require_shards();
     note({.verb = Verb::start_reduce_scatter, .bucket = unit.index});
   }
-  void push(const Bucket&) override { refuse_servers(); }
-  void pull() override { refuse_servers(); }
-  void refresh_cache(double) override { refuse_servers(); }
-  void hand_over() override { refuse_servers(); }
-  void wait_until_applied(double) override { refuse_servers(); }
-  void take_parameters() override { refuse_servers(); }
 
  private:
-  [[noreturn]] void refuse(const char* what) const {
-    throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
-  }
-  [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
-  void require_group(Among group) const {
-    if (group != Among::all && (!setup_.within || setup_.within->over != group))
-      refuse("averages in groups that it does not declare as its replicas");
-  }
-  void require_shards() const {
-    if (!setup_.shards)
-      refuse("moves shards that it does not declare");
-  }
-
   void note(const Act& act) {
     if (over_ || begun_ == 0)  // of no iteration
       return;
@@ -119,7 +95,6 @@ class Recorder final : public Worker {
     acts_.clear();
   }
 
-  const Setup& setup_;
   std::vector<std::vector<AlikeIterations>> rounds_;
   std::vector<Act> acts_;   // of this iteration
   std::int64_t begun_ = 0;  // iterations

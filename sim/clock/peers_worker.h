@@ -1,0 +1,54 @@
+// A worker without an engine, of a schedule whose workers average with each other: what the
+// schedule may ask of it, and what it refuses.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "sim/schedule.h"
+#include "sim/setup/setup.h"
+#include "sim/worker.h"
+
+namespace syncline {
+
+class PeersWorker : public Worker {
+ public:
+  const Settings& settings() const override { return setup_.scenario.schedule_settings; }
+  std::span<const Bucket> buckets() const override { return setup_.buckets; }
+  int micro_steps() const override { return setup_.compute.micro_steps; }
+
+  void push(const Bucket&) override { refuse_servers(); }
+  void pull() override { refuse_servers(); }
+  void refresh_cache(double) override { refuse_servers(); }
+  void hand_over() override { refuse_servers(); }
+  void wait_until_applied(double) override { refuse_servers(); }
+  void take_parameters() override { refuse_servers(); }
+
+ protected:
+  explicit PeersWorker(const Setup& setup) : setup_(setup) {}
+
+  // These throw std::logic_error: the schedule's code does what its description does not say.
+  void require_whole_gradients() const {
+    if (setup_.shards)
+      refuse("averages whole gradients, but declares shards");
+  }
+  void require_group(Among group) const {
+    if (group != Among::all && (!setup_.within || setup_.within->over != group))
+      refuse("averages in groups that it does not declare as its replicas");
+  }
+  void require_shards() const {
+    if (!setup_.shards)
+      refuse("moves shards that it does not declare");
+  }
+
+  const Setup& setup_;
+
+ private:
+  [[noreturn]] void refuse(const char* what) const {
+    throw std::logic_error("schedule " + setup_.scenario.schedule->name + " " + what);
+  }
+  [[noreturn]] void refuse_servers() const { refuse("has servers, which decide what it does"); }
+};
+
+}  // namespace syncline
