@@ -89,9 +89,7 @@ int partitions(std::uint64_t bytes, double partition_bytes) {
 }
 
 bool nodes_of_one_size(const Topology& topology) {
-  return std::ranges::all_of(topology.nodes, [&](const std::vector<int>& node) {
-    return node.size() == topology.nodes.front().size();
-  });
+  return topology.node_size > 0;
 }
 
 RingPlace place_in(const std::vector<int>& ring, int position) {
@@ -132,19 +130,23 @@ GridPlace place_in_grid(const Topology& topology, int rank, const std::string& e
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& local = topology.node_with(rank);
   const int position = rank - local.front();
-  std::vector<int> peers;
-  for (const std::vector<int>& other : topology.nodes) {
-    if (other.size() != local.size())
-      throw std::invalid_argument(
-          fmt::format("exchange = {}: every node needs the same number of workers, but one has {} "
-                      "and another {}",
-                      exchange, local.size(), other.size()));
-    peers.push_back(other[index(position)]);
+  const auto nodes = static_cast<int>(topology.nodes.size());
+  if (!nodes_of_one_size(topology)) {
+    const auto& other = *std::ranges::find_if(
+        topology.nodes, [&](const auto& others) { return others.size() != local.size(); });
+    throw std::invalid_argument(
+        fmt::format("exchange = {}: every node needs the same number of workers, but one has {} "
+                    "and another {}",
+                    exchange, local.size(), other.size()));
   }
+  const auto peer_in = [&](int other) { return topology.nodes[index(other)][index(position)]; };
   return {.inside = place_in(local, position),
-          .across = place_in(peers, node),
+          .across = {.position = node,
+                     .size = nodes,
+                     .next = peer_in((node + 1) % nodes),
+                     .previous = peer_in((node + nodes - 1) % nodes)},
           .inside_group = node,
-          .across_group = static_cast<int>(peers.size()) + position};
+          .across_group = nodes + position};
 }
 
 Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group) {

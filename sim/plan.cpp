@@ -1,5 +1,7 @@
 #include "sim/plan.h"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "sim/collectives.h"
@@ -164,6 +166,9 @@ Topology make_topology(const std::vector<int>& workers_in_node, int servers) {
       topology.node_of.push_back(static_cast<int>(topology.nodes.size()) - 1);
     }
   }
+  if (std::ranges::adjacent_find(workers_in_node, std::not_equal_to()) == workers_in_node.end() &&
+      !workers_in_node.empty())
+    topology.node_size = topology.nodes.front().size();
   return topology;
 }
 

@@ -173,6 +173,7 @@ struct Topology {
   std::vector<std::vector<int>> nodes;  // the workers of each node
   std::vector<int> node_of;             // of each worker
   int servers = 0;
+  std::size_t node_size = 0;           // workers of every node; 0: nodes differ
   std::vector<int> site_of = {};       // of each worker; empty: some host has no site
   std::vector<Channel> channels = {};  // empty: one, in the order of ranks
 

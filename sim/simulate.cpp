@@ -63,7 +63,7 @@ std::vector<Figures> runs_but_the_first(const Setup& setup, int runs) {
 
 SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_once, bool may_wait,
                             const std::function<void(const CurvePoint&)>& evaluated) {
-  const PlatformFile platform = read_platform(cell.scenario.platform);
+  const PlatformFile platform = read_platform(cell.scenario);
   const std::string inputs =
       inputs_of(cell.scenario, platform);  // before the others are read: they may change
   require_room_for_platform(platform, cell.scenario.platform, limits);

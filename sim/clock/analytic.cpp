@@ -4,7 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <fmt/format.h>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -26,7 +28,7 @@ class AllWorkers final : public PeersWorker {
   explicit AllWorkers(const Setup& setup)
       : PeersWorker(setup),
         topology_(setup.traffic.cluster.topology),
-        routes_(setup.traffic.cluster.rank_hosts),
+        routes_(setup.traffic.cluster.routes()),
         times_(collective_times(setup, routes_)),
         length_(setup),
         trace_(begun_trace(setup)),
@@ -60,16 +62,12 @@ class AllWorkers final : public PeersWorker {
     double end_s = last_end_s_;
     for (const double now_s : now_s_)
       end_s = std::max(end_s, now_s);
-    BytesBetween between;
-    for (const Collective* collective :
-         {&over_all_.collective, &within_.collective, &gather_, &scatter_, &across_})
-      for (const Collective::Moves& moves : collective->moves)
-        for (const auto& [pair, bytes] : moves.between)
-          between[pair] += moves.calls * bytes;
     if (setup_.within &&
         seconds_shared(over_all_.collective, within_.collective, routes_) > 0.01 * end_s)
       refuse_analytic("averages in groups move beside those over all, and share links");
-    finish_trace(setup_, setup_.buckets, length_, routes_, between, end_s, trace_);
+    finish_trace(
+        setup_, setup_.buckets, length_, routes_, [this](const auto& sent) { for_each_pair(sent); },
+        end_s, trace_);
     return std::move(trace_);
   }
 
@@ -81,7 +79,8 @@ class AllWorkers final : public PeersWorker {
     over_ = !length_.has(iteration_ + 1);
     if (over_)
       return false;
-    ++iteration_;
+    if (++iteration_ == 1)
+      reserve_rows();
     const Scenario& scenario = setup_.scenario;
     for (int rank = 0; rank < topology_.workers(); ++rank) {
       if (iteration_ == 0)
@@ -169,6 +168,29 @@ class AllWorkers final : public PeersWorker {
     std::vector<std::size_t> next = {};
     std::vector<double> read_s = {};  // beside the compute stream, so far
   };
+
+  // In as many iterations as the run has at least, each with about as many rows as the first.
+  void reserve_rows() {
+    const auto iterations = static_cast<std::size_t>(Length::iterations(setup_).first);
+    trace_.rows.reserve(iterations * (trace_.rows.size() + trace_.rows.size() / 16));
+  }
+
+  // What each rank has sent each other one.
+  void for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const {
+    for (int rank = 0; rank < static_cast<int>(setup_.traffic.cluster.rank_hosts.size()); ++rank) {
+      std::map<int, double> bytes_to;
+      for (const Collective* collective :
+           {&over_all_.collective, &within_.collective, &gather_, &scatter_, &across_})
+        for (std::size_t bucket = 0; bucket < collective->moves.size(); ++bucket)
+          if (rank < collective->traffic->averaging_ranks())
+            collective->for_each_send(
+                setup_.buckets[bucket], rank, [&](int, int to, std::uint64_t bytes) {
+                  bytes_to[to] += collective->moves[bucket].calls * static_cast<double>(bytes);
+                });
+      for (const auto& [to, bytes] : bytes_to)
+        sent(rank, to, bytes);
+    }
+  }
 
   Averages& averages_in(Among group) {
     require_group(group);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/clock/round.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/setup/setup.h"
 #include "sim/traffic/exchange_time.h"
 

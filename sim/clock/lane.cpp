@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -63,27 +62,30 @@ std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::si
   return begin_s <= moment_s ? std::pair(true, end_s) : std::pair(false, begin_s);
 }
 
-Collective::Collective(std::string_view of_rows, const Traffic& traffic,
-                       const std::vector<ExchangeTime>& of_buckets,
-                       const std::vector<Bucket>& buckets, Lane& stream)
-    : verb(of_rows), lane(&stream), times(&of_buckets) {
-  const std::vector<std::string>& hosts = traffic.cluster.rank_hosts;
-  std::vector<int> ranks(index(traffic.averaging_ranks()));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  for (const Bucket& bucket : buckets) {
-    Moves& made = moves.emplace_back(Moves{.sent = std::vector<std::uint64_t>(hosts.size()),
-                                           .received = std::vector<std::uint64_t>(hosts.size())});
-    const auto add = [&](int from, int to, std::uint64_t bytes) {
-      if (hosts[index(from)] == hosts[index(to)])
-        return;
-      made.sent[index(from)] += bytes;
-      made.received[index(to)] += bytes;
-      made.between.emplace_back(
-          static_cast<std::uint64_t>(from) * hosts.size() + static_cast<std::uint64_t>(to),
-          static_cast<double>(bytes));
-    };
-    traffic.for_each_activity(bucket, ranks, add, {});
+Collective::Collective(std::string_view of_rows, const Traffic& of,
+                       const std::vector<ExchangeTime>& of_buckets, const std::vector<Bucket>& all,
+                       Lane& stream)
+    : verb(of_rows), lane(&stream), traffic(&of), buckets(&all), times(&of_buckets) {
+  const std::size_t ranks = traffic->cluster.rank_hosts.size();
+  for (const Bucket& bucket : *buckets) {
+    Moves& made = moves.emplace_back(Moves{.sent = std::vector<std::uint64_t>(ranks),
+                                           .received = std::vector<std::uint64_t>(ranks)});
+    for (int rank = 0; rank < traffic->averaging_ranks(); ++rank)
+      for_each_send(bucket, rank, [&](int from, int to, std::uint64_t bytes) {
+        made.sent[index(from)] += bytes;
+        made.received[index(to)] += bytes;
+      });
   }
+}
+
+void Collective::for_each_send(const Bucket& bucket, int rank, const Traffic::Moves& sent) const {
+  const std::vector<std::string>& hosts = traffic->cluster.rank_hosts;
+  traffic->for_each_activity(bucket, {rank},
+                             [&](int from, int to, std::uint64_t bytes) {
+                               if (hosts[index(from)] != hosts[index(to)])
+                                 sent(from, to, bytes);
+                             },
+                             {});
 }
 
 double seconds_shared(const Collective& one, const Collective& other, Routes& routes) {
@@ -92,13 +94,12 @@ double seconds_shared(const Collective& one, const Collective& other, Routes& ro
     return 0;
   const auto for_each_link = [&](const Collective& collective, const auto& with) {
     for (std::size_t bucket = 0; bucket < collective.moves.size(); ++bucket)
-      for (const auto& [pair, bytes] : collective.moves[bucket].between) {
-        const std::size_t ranks = collective.moves[bucket].sent.size();
-        const Route route =
-            routes.between(static_cast<int>(pair / ranks), static_cast<int>(pair % ranks));
-        for (const int link : route.links)
-          with(link, bucket, bytes);
-      }
+      for (int rank = 0; rank < collective.traffic->averaging_ranks(); ++rank)
+        collective.for_each_send((*collective.buckets)[bucket], rank,
+                                 [&](int from, int to, std::uint64_t bytes) {
+                                   for (const int link : routes.between(from, to).links)
+                                     with(link, bucket, static_cast<double>(bytes));
+                                 });
   };
   std::set<int> crossed;
   for_each_link(other, [&](int link, std::size_t, double) { crossed.insert(link); });

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/traffic/exchange_time.h"
 #include "sim/traffic/traffic.h"
 
@@ -46,17 +46,20 @@ class Lane {
 // of must live as long.
 struct Collective {
   Collective() = default;
-  Collective(std::string_view of_rows, const Traffic& traffic,
-             const std::vector<ExchangeTime>& of_buckets, const std::vector<Bucket>& buckets,
-             Lane& stream);
+  Collective(std::string_view verb, const Traffic& traffic, const std::vector<ExchangeTime>& times,
+             const std::vector<Bucket>& buckets, Lane& lane);
 
-  struct Moves {                                                 // on the network, in each call
-    std::vector<std::uint64_t> sent, received;                   // by rank
-    std::vector<std::pair<std::uint64_t, double>> between = {};  // as BytesBetween
+  // Calls `sent` for what this rank sends on the network for a bucket, in each call of the verb.
+  void for_each_send(const Bucket& bucket, int rank, const Traffic::Moves& sent) const;
+
+  struct Moves {                                // in each call
+    std::vector<std::uint64_t> sent, received;  // by rank
     double calls = 0;
   };
   std::string_view verb = {};
   Lane* lane = nullptr;
+  const Traffic* traffic = nullptr;
+  const std::vector<Bucket>* buckets = nullptr;
   const std::vector<ExchangeTime>* times = nullptr;  // by bucket
   std::vector<Moves> moves = {};                     // by bucket
 };

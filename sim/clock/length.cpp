@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/philox.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 
 namespace syncline {
 namespace {
@@ -49,7 +49,7 @@ std::vector<double> alone_s(const Setup& setup) {
   const double of_a_server = bytes / topology.servers;
   const auto ahead = scenario.schedule->gradients_ahead;
   const bool waits = ahead == nullptr || ahead(scenario.schedule_settings) == 0;  // for answers
-  Routes routes(setup.traffic.cluster.rank_hosts);
+  Routes routes = setup.traffic.cluster.routes();
   std::vector<double> seconds;
   for (int worker = 0; worker < topology.workers(); ++worker) {
     double latency_s = 0;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/plan.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/setup/setup.h"
 
 namespace syncline {

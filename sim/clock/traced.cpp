@@ -32,35 +32,6 @@ MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured)
   return {.sent = part_of(&Row::bytes_sent), .received = part_of(&Row::bytes_received)};
 }
 
-// A worker, or a node, sends to the others in the same proportions in the window as in the whole
-// run, and receives from them likewise. Not so a server: it answers whoever pushes.
-std::vector<LinkUse> link_uses(const Setup& setup, Routes& routes, const BytesBetween& between,
-                               const Trace& trace, const MeasuredParts& measured) {
-  const std::size_t ranks = trace.rank_names.size();
-  const bool aggregates = setup.scenario.schedule->aggregator != nullptr;
-  std::vector<LinkUse> uses;
-  for (const auto& [pair, bytes] : between) {
-    const auto from = static_cast<int>(pair / ranks);
-    const auto to = static_cast<int>(pair % ranks);
-    const Route route = routes.between(from, to);
-    const bool server_sends =
-        from >= trace.workers && (!aggregates || from < trace.workers + trace.servers);
-    const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
-    for (std::size_t i = uses.size(); i < routes.links().size(); ++i)
-      uses.push_back({.name = routes.links()[i].name,
-                      .bandwidth = routes.links()[i].bandwidth,
-                      .fatpipe = routes.links()[i].fatpipe});
-    for (const std::vector<int>* links : {&route.links, &route.fatpipes})
-      for (const int link : *links) {
-        LinkUse& use = uses[index(link)];
-        use.bytes += bytes;
-        use.measured_bytes += bytes * part;
-        use.measured_flow_bytes = std::max(use.measured_flow_bytes, bytes * part);
-      }
-  }
-  return uses;
-}
-
 // A host that is on no node is one by itself.
 std::vector<int> nodes_of_ranks(const Cluster& cluster) {
   std::unordered_map<std::string, int> node_of;
@@ -74,19 +45,36 @@ std::vector<int> nodes_of_ranks(const Cluster& cluster) {
   return nodes;
 }
 
-std::vector<double> parts_off_node(const Cluster& cluster, const BytesBetween& between) {
-  const std::vector<int> nodes = nodes_of_ranks(cluster);
-  std::vector<double> off(nodes.size());
+// A worker, or a node, sends to the others in the same proportions in the window as in the whole
+// run, and receives from them likewise. Not so a server: it answers whoever pushes.
+void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& for_each_pair,
+                       const MeasuredParts& measured, Trace& trace) {
+  const std::vector<int> nodes = nodes_of_ranks(setup.traffic.cluster);
+  const bool aggregates = setup.scenario.schedule->aggregator != nullptr;
   std::vector<double> all(nodes.size());
-  for (const auto& [pair, bytes] : between) {
-    const std::size_t from = pair / nodes.size();
-    all[from] += bytes;
-    if (nodes[from] != nodes[pair % nodes.size()])
-      off[from] += bytes;
-  }
-  for (std::size_t rank = 0; rank < off.size(); ++rank)
-    off[rank] = all[rank] > 0 ? off[rank] / all[rank] : 0;
-  return off;
+  trace.off_node.resize(nodes.size());
+  for_each_pair([&](int from, int to, double bytes) {
+    all[index(from)] += bytes;
+    if (nodes[index(from)] != nodes[index(to)])
+      trace.off_node[index(from)] += bytes;
+    const Route route = routes.between(from, to);
+    const bool server_sends =
+        from >= trace.workers && (!aggregates || from < trace.workers + trace.servers);
+    const double part = server_sends ? measured.received[index(to)] : measured.sent[index(from)];
+    for (std::size_t i = trace.links.size(); i < routes.links().size(); ++i)
+      trace.links.push_back({.name = routes.links()[i].name,
+                             .bandwidth = routes.links()[i].bandwidth,
+                             .fatpipe = routes.links()[i].fatpipe});
+    for (const std::vector<int>* links : {&route.links, &route.fatpipes})
+      for (const int link : *links) {
+        LinkUse& use = trace.links[index(link)];
+        use.bytes += bytes;
+        use.measured_bytes += bytes * part;
+        use.measured_flow_bytes = std::max(use.measured_flow_bytes, bytes * part);
+      }
+  });
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    trace.off_node[rank] = all[rank] > 0 ? trace.off_node[rank] / all[rank] : 0;
 }
 
 }  // namespace
@@ -113,7 +101,7 @@ Trace begun_trace(const Setup& setup) {
 }
 
 void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
-                  Routes& routes, const BytesBetween& between, double end_s, Trace& trace) {
+                  Routes& routes, const SentBetween& for_each_pair, double end_s, Trace& trace) {
   trace.end_s = end_s;
   const std::vector<Progress> progress = progress_of(trace);
   trace.window =
@@ -128,9 +116,8 @@ void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const
       trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
     trace.again_in_accumulate = setup.compute.again_part;
   }
-  trace.off_node = parts_off_node(setup.traffic.cluster, between);
-  trace.links = link_uses(setup, routes, between, trace,
-                          measured_parts(trace, MeasuredWindow(trace, progress)));
+  add_what_was_sent(setup, routes, for_each_pair,
+                    measured_parts(trace, MeasuredWindow(trace, progress)), trace);
 }
 
 }  // namespace syncline

@@ -2,12 +2,11 @@
 // `fidelity = analytic` arithmetic.
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <functional>
 #include <vector>
 
 #include "sim/clock/length.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/setup/setup.h"
 #include "sim/trace.h"
 
@@ -16,12 +15,14 @@ namespace syncline {
 // Its ranks, their nodes and devices; no rows yet.
 Trace begun_trace(const Setup& setup);
 
-// Bytes that one rank has sent another on the network, by from * ranks + to.
-using BytesBetween = std::map<std::uint64_t, double>;
+// Calls `sent(from, to, bytes)` for the bytes that one rank has sent another on the network, in the
+// whole run; of one pair perhaps several times.
+using SentBetween =
+    std::function<void(const std::function<void(int from, int to, double bytes)>& sent)>;
 
 // Once all rows are there: what is measured, and what has crossed the links. `computed`: buckets of
 // its rows `backward`.
 void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const Length& length,
-                  Routes& routes, const BytesBetween& between, double end_s, Trace& trace);
+                  Routes& routes, const SentBetween& for_each_pair, double end_s, Trace& trace);
 
 }  // namespace syncline

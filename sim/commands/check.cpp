@@ -24,7 +24,7 @@ namespace {
 // Fingerprints by kind; empty where no file of it is read.
 Notes inputs_noted(const Scenario& scenario) {
   Notes notes;
-  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
+  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario)))
     if (!files.empty() || kind == "cost_table_file")
       notes[kind] = files.empty() ? "none" : fingerprint_of_files(files);
   return notes;
@@ -36,7 +36,7 @@ void add_paths(CheckedCell& cell) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
   const Scenario& scenario = cell.cell.scenario;
-  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform)))
+  for (const auto& [kind, files] : input_files(scenario, read_platform(scenario)))
     if (files.size() == 1 || (kind == "platform_file" && !files.empty()))
       cell.paths[kind] = files.front();
   for (auto path = cell.paths.begin(); path != cell.paths.end();) {

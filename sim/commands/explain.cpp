@@ -272,12 +272,12 @@ std::string explain(const Scenario& scenario, bool json) {
   const Limits limits = limits_of({});
   require_room_for_data(scenario, limits, 1);
   const MemoryLimit limit(limits.memory_bytes);
-  const PlatformFile platform = read_platform(scenario.platform);
+  const PlatformFile platform = read_platform(scenario);
   require_room_for_platform(platform, scenario.platform, limits);
   Setup setup = prepare(with_computation_alone(scenario, platform), platform);
   settle_fidelity(setup);
   if (json) {
-    Routes routes(setup.traffic.cluster.rank_hosts);
+    Routes routes = setup.traffic.cluster.routes();
     return explained(setup, routes).dump();
   }
   const Topology& topology = setup.traffic.cluster.topology;
@@ -326,7 +326,7 @@ std::string explain(const Scenario& scenario, bool json) {
     text += fmt::format("  compression priced by {}\n", setup.traffic.compression.provenance());
   text += fmt::format("  network {}: {}\n", scenario.network->name, scenario.network->sentence);
   text += explain_buckets(setup);
-  Routes routes(setup.traffic.cluster.rank_hosts);
+  Routes routes = setup.traffic.cluster.routes();
   return text + explain_bounds(setup, routes) + explain_estimate(setup);
 }
 

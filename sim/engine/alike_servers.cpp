@@ -9,7 +9,7 @@
 
 #include "sim/catalogue/network.h"
 #include "sim/collectives.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 
 namespace syncline {
 namespace {
@@ -85,7 +85,7 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
   servers.cards_.emplace_back();
   servers.node_distances_ =
       representative_distances(nodes, std::clamp(many_flows / cluster.topology.workers(), 1, 8));
-  Routes routes(cluster.rank_hosts);
+  Routes routes = cluster.routes();
   std::set<double> widths_Bps;
   for (int node = 0; node < nodes; ++node)
     for (const DistanceRange& range : servers.node_distances_)
@@ -101,7 +101,7 @@ std::optional<AlikeServers> AlikeServers::on_nodes(const Setup& setup) {
 std::optional<AlikeServers> AlikeServers::of_their_own(const Setup& setup) {
   const Topology& topology = setup.traffic.cluster.topology;
   const int first = topology.workers();
-  Routes routes(setup.traffic.cluster.rank_hosts);
+  Routes routes = setup.traffic.cluster.routes();
   std::vector<std::pair<Route, Route>> of_first;
   for (int worker = 0; worker < first; ++worker)
     of_first.emplace_back(routes.between(worker, first), routes.between(first, worker));

@@ -17,7 +17,7 @@
 #include "sim/engine/fidelity.h"
 #include "sim/engine/learning_need.h"
 #include "sim/plan.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/setup/repeats.h"
 #include "sim/trace.h"
 
@@ -49,6 +49,10 @@ constexpr double bytes_per_actor = 12'000;  // its stack, as far as it is used
 constexpr double bytes_per_flow_in_flight = 2000;
 constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
+// By arithmetic: what 8,192 to 131,072 workers of nodes of 8, and of 4, take.
+constexpr double seconds_per_analytic_host = 60e-6;
+constexpr double seconds_per_analytic_row = 1e-6;
+constexpr double bytes_per_analytic_host = 5000;
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
 // What --trace writes, CSV and JSON together.
@@ -161,7 +165,7 @@ Load load_of(const Setup& setup, const Plan& plan, int rank, double busy) {
 // fewer flows there are at a time, the less SimGrid has to share anew.
 double busy_part(const Setup& setup, double bytes) {
   const Topology& topology = setup.traffic.cluster.topology;
-  Routes routes(setup.traffic.cluster.rank_hosts);
+  Routes routes = setup.traffic.cluster.routes();
   const double to_one = static_cast<double>(topology.workers()) / topology.servers;
   double busy_s = 0;
   for (const int worker : sampled(topology.workers()))
@@ -261,11 +265,11 @@ Load load_of(const Setup& setup) {
   load.actors = workers * 2;
   switch (setup.traffic.partners) {
     case Schedule::Partners::each_other:
+      if (setup.scenario.fidelity == Fidelity::analytic)
+        return {.rows = load.rows};
       for (const Moved& some : moved(setup))
         add_averages(setup, some, load);
       load.actors += 3 * (setup.traffic.averaging_ranks() > topology.workers() ? workers : 0);
-      if (setup.scenario.fidelity == Fidelity::analytic)
-        load = {.rows = load.rows};
       break;
     case Schedule::Partners::servers:
       add_pushes(setup, servers, places, load);
@@ -296,6 +300,10 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                       load.in_flight * bytes_per_flow_in_flight +
                       load.plan_actions * bytes_per_action + rows * bytes_per_row +
                       (setup.keep_messages ? need.flows * bytes_per_message : 0);
+  if (setup.scenario.fidelity == Fidelity::analytic) {
+    need.seconds = hosts * seconds_per_analytic_host + rows * seconds_per_analytic_row;
+    need.memory_bytes = program_bytes + hosts * bytes_per_analytic_host + rows * sizeof(Row);
+  }
   if (setup.lesson != nullptr)
     add_learning(setup, need);
   return need;

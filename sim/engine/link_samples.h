@@ -1,7 +1,7 @@
 // Messages say how full links are over time.
 #pragma once
 
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/trace.h"
 
 namespace syncline {

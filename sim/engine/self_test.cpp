@@ -6,6 +6,7 @@
 
 #include "kernels/io/memory_file.h"
 #include "sim/engine/run.h"
+#include "sim/platform/platform.h"
 
 namespace syncline {
 namespace {
@@ -43,7 +44,8 @@ Setup hosts_alone(const Network& network, const std::string& platform_path) {
   cluster.topology.nodes = {{0}, {1}, {2}};
   cluster.topology.node_of = {0, 1, 2};
   cluster.rank_names = cluster.rank_hosts = {"a", "b", "far"};
-  cluster.workers = load_platform(setup.scenario, {});
+  cluster.platform = load_platform(setup.scenario, {});
+  cluster.workers = cluster.platform->hosts;
   return setup;
 }
 

@@ -90,8 +90,9 @@ Trace simulate(const Setup& given, std::function<void(const CurvePoint&)> evalua
   const double end_s = sg::Engine::get_clock();
   if (run.learner != nullptr)
     run.trace.learned = run.learner->finish(end_s, run.wire.bytes);
-  finish_trace(setup, setup.made(), run.length, run.wire.routes, run.wire.bytes_between, end_s,
-               run.trace);
+  finish_trace(
+      setup, setup.made(), run.length, run.wire.routes,
+      [&run](const auto& sent) { run.wire.for_each_pair(sent); }, end_s, run.trace);
   if (alike)
     alike->spread(run.trace.links);  // a message then stands for several, on other links
   else if (setup.keep_messages)

@@ -11,8 +11,14 @@ namespace syncline {
 
 Wire::Wire(Run& run)
     : run(run),
-      routes(run.setup.traffic.cluster.rank_hosts),
+      routes(run.setup.traffic.cluster.routes()),
       porters_(run.setup.traffic.cluster.rank_hosts.size()) {}
+
+void Wire::for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const {
+  for (const auto& [pair, bytes] : bytes_between)
+    sent(static_cast<int>(pair / run.hosts.size()), static_cast<int>(pair % run.hosts.size()),
+         bytes);
+}
 
 bool Wire::joins(int from, int to) const {
   return run.hosts[index(from)] != run.hosts[index(to)];
@@ -34,7 +40,7 @@ double Wire::latency_after_flow_s(int from, int to) {
 
 sg::CommPtr Wire::flow(sg::Mailbox& box, void* message, std::uint64_t bytes, int from, int to) {
   sg::CommPtr flow = box.put_init(message, bytes);
-  if (!Routes::have_windows())
+  if (!routes.have_windows())
     return flow;
   const auto [window_Bps, added] = windows_Bps_.try_emplace(
       static_cast<std::uint64_t>(from) * run.hosts.size() + static_cast<std::uint64_t>(to));

@@ -12,7 +12,7 @@
 
 #include "sim/clock/traced.h"
 #include "sim/engine/porter.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/trace.h"
 
 namespace syncline {
@@ -37,9 +37,10 @@ struct Wire {
 
   Run& run;
   Routes routes;
-  BytesBetween bytes_between;
-  double bytes = 0;  // by all, on the network
+  std::map<std::uint64_t, double> bytes_between;  // by from * ranks + to
+  double bytes = 0;                               // by all, on the network
 
+  void for_each_pair(const std::function<void(int from, int to, double bytes)>& sent) const;
   bool joins(int from, int to) const;  // no: these ranks are on one host
   // Counts a transfer and returns the bytes that it puts on the network: none on one host.
   std::uint64_t count(int from, int to, std::uint64_t bytes);

@@ -9,13 +9,6 @@
 namespace syncline {
 namespace {
 
-std::string name_in_file(const std::string& link) {
-  for (const std::string way : {"_UP", "_DOWN"})
-    if (link.ends_with(way))
-      return link.substr(0, link.size() - way.size());
-  return link;
-}
-
 bool fits_link(const LinkFactor& factor, const std::string& link) {
   return syncline::fits(factor.pattern, link) || syncline::fits(factor.pattern, name_in_file(link));
 }
@@ -45,6 +38,13 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
 }
 
 }  // namespace
+
+std::string name_in_file(const std::string& link) {
+  for (const std::string way : {"_UP", "_DOWN"})
+    if (link.ends_with(way))
+      return link.substr(0, link.size() - way.size());
+  return link;
+}
 
 bool fits(const std::string& pattern, const std::string& name) {
   std::size_t p = 0;

@@ -12,7 +12,10 @@ namespace syncline {
 // A * in the pattern stands for any characters, or none.
 bool fits(const std::string& pattern, const std::string& name);
 
-// Of all patterns that fit the link, or what it is called before SPLITDUPLEX makes two of it.
+// What it is called before SPLITDUPLEX makes two of it.
+std::string name_in_file(const std::string& link);
+
+// Of all patterns that fit the link, by one of both names.
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link);
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link);
 

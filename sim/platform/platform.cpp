@@ -21,6 +21,7 @@
 #include "sim/catalogue/network.h"
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/link_factors.h"
+#include "sim/platform/words_network.h"
 
 namespace syncline {
 namespace sg = simgrid::s4u;
@@ -41,14 +42,6 @@ std::string stack_size(const Scenario& scenario, int otherwise) {
 std::string word(const char* text) {
   return text == nullptr ? "" : text;
 }
-
-// All this is of the process's one platform.
-std::string loaded_path;                    // for messages
-double latency_factor = 1;                  // of every route
-std::map<std::string, Bandwidth> changing;  // links whose bandwidth changes, without the factor
-std::map<std::string, double> windows;      // links with a TCP window: bytes on their way
-std::vector<LinkFactor> named;              // links that bandwidth-factor names
-std::unordered_map<std::string, sg::Host*> host_of;  // SimGrid asks zone after zone for a name
 
 // SimGrid's factor of latency or of bandwidth. Until 3.32 it is a number. Since 3.34 it is text, a
 // number or a list by message size, and asking for a number would read 0 without an error. A list
@@ -156,13 +149,13 @@ bool reaches_its_node(const sg::Host* port) {
 // A host that goes off ends its actors, and those who wait for them would wait for ever. An
 // exception would end in SimGrid, which finds locks in use: so the process ends, and its parent
 // says why.
-void name_hosts_that_go_off() {
-  const auto stopped = [](const sg::Host& host) {
+void name_hosts_that_go_off(const std::string& platform) {
+  const auto stopped = [platform](const sg::Host& host) {
     if (!host.is_on() && host.get_actor_count() > 0) {
       fmt::print(stderr,
                  "\nsyncline: platform {}: host {} goes off after {:g} s, while it takes part: "
                  "allowed are hosts that stay on until the run ends\n",
-                 loaded_path, host.get_cname(), sg::Engine::get_clock());
+                 platform, host.get_cname(), sg::Engine::get_clock());
       std::fflush(stderr);
       std::_Exit(2);
     }
@@ -192,7 +185,6 @@ std::vector<std::string> network_settings(const Scenario& scenario) {
 }
 
 void load_file(const std::string& path, const std::string& text) {
-  loaded_path = path;
   const InFolderOf folder(path);
   if (!text.empty())
     return engine().load_platform(MemoryFile(text).path());
@@ -219,24 +211,20 @@ void check_rates(const std::vector<sg::Host*>& hosts) {
                                " has no bandwidth: allowed is more than 0");
 }
 
-void note_changing_links(const Profiles& profiles) {
+// Bandwidths of links that change, without the network model's factor, by SimGrid's names.
+std::map<std::string, Bandwidth> changing_links(const Profiles& profiles) {
+  std::map<std::string, Bandwidth> changing;
   for (const auto& [name, bandwidth] : profiles.bandwidths)
     for (const char* direction : {"", "_UP", "_DOWN"})  // SPLITDUPLEX makes two links of one
       if (const sg::Link* link = sg::Link::by_name_or_null(name + direction)) {
         changing[link->get_name()] = bandwidth;
         changing[link->get_name()].first_Bps = link->get_bandwidth();
       }
-}
-
-void note_windows(const Profiles& profiles) {
-  for (const auto& [name, bytes] : profiles.windows)
-    for (const char* direction : {"", "_UP", "_DOWN"})
-      windows[name + direction] = bytes;
+  return changing;
 }
 
 void scale_links(const Scenario& scenario, const Profiles& profiles) {
-  named = scenario.link_bandwidths;
-  if (named.empty() && scenario.link_latencies.empty())
+  if (scenario.link_bandwidths.empty() && scenario.link_latencies.empty())
     return;
   std::vector<sg::Link*> links = engine().get_all_links();
   std::erase_if(links, [](auto* link) { return link->get_name().starts_with("__loopback"); });
@@ -244,7 +232,8 @@ void scale_links(const Scenario& scenario, const Profiles& profiles) {
   std::ranges::transform(links, std::back_inserter(names), &sg::Link::get_name);
   check_link_factors(scenario, profiles, names);
   for (sg::Link* link : links) {
-    link->set_bandwidth(link->get_bandwidth() * factor_of_link(named, link->get_name()));
+    link->set_bandwidth(link->get_bandwidth() *
+                        factor_of_link(scenario.link_bandwidths, link->get_name()));
     link->set_latency(link->get_latency() *
                       factor_of_link(scenario.link_latencies, link->get_name()));
   }
@@ -260,10 +249,74 @@ HostFacts facts_of(const sg::Host* host) {
           .site = word(host->get_property("site"))};
 }
 
-}  // namespace
+// What SimGrid answers, of the links that ways have crossed so far.
+struct Loaded {
+  std::vector<sg::Host*> hosts;
+  std::vector<sg::Link*> links;
+  std::unordered_map<const sg::Link*, int> number_of;  // of those
+  std::map<std::string, Bandwidth> changing;
+  std::map<std::string, double> windows;  // by the names that the platform gives its links
+  std::vector<LinkFactor> named;          // by bandwidth-factor
+  double bandwidth_factor = 1;
 
-std::vector<HostFacts> load_platform(const Scenario& scenario, const PlatformFile& platform) {
-  const Profiles& profiles = platform.profiles;
+  LinkPath path(int from, int to) {
+    std::vector<sg::Link*> found;
+    LinkPath path;
+    try {
+      hosts[index(from)]->route_to(hosts[index(to)], found, &path.latency_s);
+    } catch (const std::exception&) {  // so some zones say that there is no way
+      found.clear();
+    }
+    for (sg::Link* link : found) {
+      const auto [entry, added] = number_of.emplace(link, static_cast<int>(links.size()));
+      if (added)
+        links.push_back(link);
+      path.links.push_back(entry->second);
+    }
+    return path;
+  }
+  PlatformLink link(int number) const {
+    const sg::Link* link = links[index(number)];
+    const std::string& name = link->get_name();
+    const auto changes = changing.find(name);
+    const Bandwidth bandwidth =
+        changes == changing.end() ? Bandwidth(link->get_bandwidth()) : changes->second;
+    PlatformLink facts{.name = name,
+                       .bandwidth = bandwidth.times(bandwidth_factor),
+                       .is_named = names_link(named, name),
+                       .fatpipe = link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE};
+    for (const std::string& known : {name, name_in_file(name)})
+      if (const auto window = windows.find(known); window != windows.end())
+        facts.window_bytes = window->second;
+    return facts;
+  }
+};
+
+std::shared_ptr<Platform> platform_of(const Scenario& scenario, const Profiles& profiles,
+                                      std::vector<sg::Host*> hosts) {
+  auto platform = std::make_shared<Platform>();
+  platform->name = scenario.platform;
+  std::ranges::transform(hosts, std::back_inserter(platform->hosts), facts_of);
+  platform->latency_factor = scenario.network->latency_after_flow
+                                 ? scenario.latency_factor.value_or(1)
+                                 : factor("network/latency-factor");
+  platform->latencies_change = !profiles.latencies.empty();
+  platform->have_windows = !profiles.windows.empty();
+  const auto loaded =
+      std::make_shared<Loaded>(Loaded{.hosts = std::move(hosts),
+                                      .changing = changing_links(profiles),
+                                      .windows = profiles.windows,
+                                      .named = scenario.link_bandwidths,
+                                      .bandwidth_factor = factor("network/bandwidth-factor")});
+  platform->path = [loaded](int from, int to) { return loaded->path(from, to); };
+  platform->link = [loaded](int link) { return loaded->link(link); };
+  platform->link_latency_s = [loaded](int link) {
+    return loaded->links[index(link)]->get_latency();
+  };
+  return platform;
+}
+
+std::shared_ptr<Platform> loaded_by_simgrid(const Scenario& scenario, const PlatformFile& file) {
   engine();  // before any setting
   const std::vector<std::string> settings = network_settings(scenario);
   for (const std::string& setting : settings)
@@ -271,31 +324,34 @@ std::vector<HostFacts> load_platform(const Scenario& scenario, const PlatformFil
   // Messages within one host cost nothing: a shard on the worker's own host is a copy in memory.
   sg::Engine::set_config("network/loopback-lat:0");
   sg::Engine::set_config(stack_size(scenario, 64));
-  load_file(scenario.platform, platform.text);
-  name_hosts_that_go_off();
+  load_file(scenario.platform, file.text);
+  name_hosts_that_go_off(scenario.platform);
   std::vector<sg::Host*> ports;
   if (uses_node_hosts(scenario))  // looking names up takes seconds where there are 16,384
     ports = add_memory_ports(scenario.host_bandwidth_Bps);
   engine().seal_platform();
-  latency_factor = scenario.network->latency_after_flow ? scenario.latency_factor.value_or(1)
-                                                        : factor("network/latency-factor");
   check_settings(settings);
   std::erase_if(ports, reaches_its_node);
   std::vector<sg::Host*> hosts = engine().get_all_hosts();
   std::erase_if(hosts, [&](const sg::Host* host) { return std::ranges::count(ports, host) > 0; });
-  for (sg::Host* host : hosts)
-    host_of.emplace(host->get_name(), host);
   if (hosts.size() > hosts_with_guard_pages) {
     sg::Engine::set_config("contexts/guard-size:0");
     sg::Engine::set_config(stack_size(scenario, 32));
   }
-  scale_links(scenario, profiles);
+  scale_links(scenario, file.profiles);
   check_rates(hosts);
-  note_changing_links(profiles);
-  note_windows(profiles);
-  std::vector<HostFacts> facts;
-  std::ranges::transform(hosts, std::back_inserter(facts), facts_of);
-  return facts;
+  return platform_of(scenario, file.profiles, std::move(hosts));
+}
+
+}  // namespace
+
+std::shared_ptr<const Platform> load_platform(const Scenario& scenario, const PlatformFile& file) {
+  const std::shared_ptr<Platform> platform = file.plan && scenario.fidelity == Fidelity::analytic
+                                                 ? words_network(*file.plan, scenario)
+                                                 : loaded_by_simgrid(scenario, file);
+  for (int place = 0; const HostFacts& host : platform->hosts)
+    platform->place_of.emplace(host.name, place++);
+  return platform;
 }
 
 std::string simgrid_version() {
@@ -304,96 +360,6 @@ std::string simgrid_version() {
   int patch = 0;
   sg_version_get(&major, &minor, &patch);
   return fmt::format("{}.{}", major, minor);
-}
-
-Routes::Routes(std::vector<std::string> rank_hosts) : rank_hosts_(std::move(rank_hosts)) {}
-
-Route Routes::between(int from, int to) {
-  const std::string& source = rank_hosts_[index(from)];
-  const std::string& destination = rank_hosts_[index(to)];
-  if (source == destination)
-    return {};
-  std::vector<sg::Link*> links;
-  Route route;
-  try {
-    host_of.at(source)->route_to(host_of.at(destination), links, &route.latency_s);
-  } catch (const std::exception&) {  // so some zones say that there is no way
-    links.clear();
-  }
-  if (links.empty())
-    throw std::runtime_error(fmt::format("platform {}: hosts {} and {} have no route between them",
-                                         loaded_path, brief(source), brief(destination)));
-  route.latency_s *= latency_factor;
-  double window_bytes = std::numeric_limits<double>::infinity();
-  for (const sg::Link* link : links) {
-    if (const auto window = windows.find(link->get_name()); window != windows.end())
-      window_bytes = std::min(window_bytes, window->second);
-    const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
-    if (added) {
-      const auto changes = changing.find(link->get_name());
-      const Bandwidth bandwidth =
-          changes == changing.end() ? Bandwidth(link->get_bandwidth()) : changes->second;
-      const bool is_named = names_link(named, link->get_name());
-      const double times = factor("network/bandwidth-factor") * (is_named ? scale_ : 1);
-      links_.push_back({.name = link->get_name(),
-                        .bandwidth = bandwidth.times(times),
-                        .is_named = is_named,
-                        .fatpipe = link->get_sharing_policy() == sg::Link::SharingPolicy::FATPIPE});
-    }
-    const PlatformLink& known = links_[index(entry->second)];
-    if (known.fatpipe)
-      route.flow_Bps = std::min(route.flow_Bps, known.bandwidth.mean_Bps());
-    (known.fatpipe ? route.fatpipes : route.links).push_back(entry->second);
-  }
-  if (std::isfinite(window_bytes)) {
-    route.window_Bps = window_bytes / (route.latency_s + latency_s(to, from));
-    route.flow_Bps = std::min(route.flow_Bps, route.window_Bps);
-  }
-  return route;
-}
-
-void Routes::scale_named(double times) {
-  for (PlatformLink& link : links_)
-    if (link.is_named)
-      link.bandwidth = link.bandwidth.times(times / scale_);
-  scale_ = times;
-}
-
-bool Routes::have_windows() {
-  return !windows.empty();
-}
-
-int Routes::cores(int rank) const {
-  return host_of.at(rank_hosts_[index(rank)])->get_core_count();
-}
-
-double Routes::width_Bps(int from, int to) {
-  const Route route = between(from, to);
-  double least_Bps = route.flow_Bps;
-  for (const int link : route.links)
-    least_Bps = std::min(least_Bps, links_[index(link)].bandwidth.mean_Bps());
-  return least_Bps;
-}
-
-double Routes::latency_s(int from, int to) {
-  const std::string& source = rank_hosts_[index(from)];
-  const std::string& destination = rank_hosts_[index(to)];
-  if (source == destination)
-    return 0;
-  const auto [entry, added] = latencies_.try_emplace(
-      static_cast<std::uint64_t>(from) * rank_hosts_.size() + static_cast<std::uint64_t>(to));
-  Latency& latency = entry->second;
-  if (added) {
-    std::vector<sg::Link*> links;
-    host_of.at(source)->route_to(host_of.at(destination), links, &latency.rest_s);
-    latency.links.assign(links.begin(), links.end());
-    for (const sg::Link* link : latency.links)
-      latency.rest_s -= link->get_latency();
-  }
-  double seconds = latency.rest_s;
-  for (const sg::Link* link : latency.links)
-    seconds += link->get_latency();
-  return std::max(0.0, seconds) * latency_factor;
 }
 
 }  // namespace syncline

@@ -44,14 +44,17 @@ std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
 
 class Check {
  public:
-  explicit Check(const std::string& platform) : path_(platform) {}
+  Check(const std::string& platform, bool for_simgrid)
+      : path_(platform), for_simgrid_(for_simgrid) {}
 
   PlatformFile run() {
     const auto begun = [this](const XmlElement& element) { see(element, &Check::begin); };
     const auto ended = [this](const XmlElement& element) { see(element, &Check::end); };
     if (is_platform_words(path_)) {
-      found_.text = platform_text(platform_plan(path_));
-      read_xml_text(path_, found_.text, begun, ended);
+      found_.plan = platform_plan(path_);
+      warn_of_slow_words(*found_.plan);
+      if (for_simgrid_)
+        read_words_as_xml(begun, ended);
     } else {
       found_.files.push_back(path_);
       const std::string text = read_xml(path_, begun, ended);
@@ -59,6 +62,8 @@ class Check {
         found_.text = for_simgrid(text);
     }
     warn_of_ignored();
+    if (found_.plan)
+      hosts_ = found_.plan->gpu_count() + found_.plan->nodes();
     if (hosts_ == 0)
       refuse_file(path_, "0 hosts, so 0 worker hosts: allowed are 1 to {}", most_hosts);
     if (slow_links_ > most_slow_links_named)
@@ -298,8 +303,37 @@ class Check {
       refuse("allowed are 0 to the number of its speeds less one");
   }
 
+  template <class Begun, class EndedElement>
+  void read_words_as_xml(const Begun& begun, const EndedElement& ended) {
+    try {
+      require_for_simgrid(*found_.plan);
+    } catch (const std::invalid_argument& error) {
+      refuse_file(path_, "{}", error.what());
+    }
+    found_.text = platform_text(*found_.plan);
+    read_xml_text(path_, found_.text, begun, ended);
+  }
+
+  void warn_of_slow_words(const PlatformPlan& plan) {
+    const auto warn_of = [&](const std::string& word, double least_Bps) {
+      if (least_Bps < slow_Bps)
+        found_.warnings.push_back(
+            fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit meant?", word,
+                        brief(plan.text(word))));
+    };
+    const auto slot_Bps = [](const PlatformPlan::Gpu& gpu) { return bandwidth_Bps(gpu.slot); };
+    warn_of("cards", std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
+    warn_of("pcie", slot_Bps(*std::ranges::min_element(plan.gpu_kinds, {}, slot_Bps)));
+    if (plan.nvlink)
+      warn_of("nvlink", bandwidth_Bps(plan.text("nvlink")));
+    if (plan.sites > 1)
+      warn_of("line", bandwidth_Bps(plan.text("line")));
+    if (plan.nodes_per_leaf > 0)
+      warn_of("oversubscription", plan.uplink_Bps);
+  }
+
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
-    if (bandwidth_Bps >= slow_Bps)
+    if (bandwidth_Bps >= slow_Bps || found_.plan)
       return;
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
@@ -345,6 +379,7 @@ class Check {
   }
 
   std::string path_;
+  bool for_simgrid_;
   PlatformOrder order_;
   PlatformNames names_;
   PlatformFile found_;
@@ -372,9 +407,13 @@ std::string what_it_is_instead(const std::string& path) {
 
 }  // namespace
 
-PlatformFile read_platform(const std::string& platform) {
+PlatformFile read_platform(const Scenario& scenario) {
+  return read_platform(scenario.platform, scenario.fidelity != Fidelity::analytic);
+}
+
+PlatformFile read_platform(const std::string& platform, bool for_simgrid) {
   try {
-    return Check(platform).run();
+    return Check(platform, for_simgrid).run();
   } catch (const std::runtime_error& error) {
     if (is_platform_words(platform))
       return {.refusal = error.what()};

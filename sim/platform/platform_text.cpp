@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
 #include <vector>
 
 namespace syncline {
@@ -29,9 +28,6 @@ std::string way(const std::string& from, const std::string& to, const std::strin
 std::string rate(double Bps) {
   return fmt::format("{:.12g}GBps", Bps / 1e9);
 }
-
-// Of a node's memory, for each card: both are on a switch of PCIe below the processors.
-constexpr double port_Bps = 48e9;
 
 // A node: its GPUs, its memory, and a router on the way out.
 std::string node_zone(const PlatformPlan& plan, int number, const std::string& site) {
@@ -70,7 +66,8 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   return fmt::format(
       "<zone id=\"{0}\" routing=\"Full\">\n{1}<host id=\"{0}-memory\" speed=\"1Tf\">{2}<prop "
       "id=\"role\" value=\"host\"/></host>\n<router id=\"{0}-out\"/>\n{3}{4}{5}</zone>\n",
-      node, hosts, of_node, links, split_duplex(memory, rate(own.count * port_Bps), 0), ways);
+      node, hosts, of_node, links, split_duplex(memory, rate(own.count * memory_port_Bps), 0),
+      ways);
 }
 
 // A zone of a star: its XML, its router, and the link to the middle.
@@ -143,8 +140,8 @@ std::string indented(const std::string& zones) {
 std::string comment(const PlatformPlan& plan) {
   std::string text = fmt::format(
       "  {}: {} GPUs in {} node{}, from family {}, which without other words is\n  {}.\n\n",
-      plan.words, std::accumulate(plan.gpus.begin(), plan.gpus.end(), 0), plan.nodes(),
-      plan.nodes() == 1 ? "" : "s", plan.family->name, plan.family->sentence);
+      plan.words, plan.gpu_count(), plan.nodes(), plan.nodes() == 1 ? "" : "s", plan.family->name,
+      plan.family->sentence);
   for (const PlatformWord& word : platform_word_rows()) {
     const auto value = plan.values.find(word.name);
     const bool between_sites = word.name == "distance" || word.name == "line";

@@ -13,9 +13,11 @@
 namespace syncline {
 namespace {
 
-// A node is a zone, and SimGrid looks each name up in one zone after another: so many take seconds.
-constexpr long long most_nodes = 1000;
+constexpr long long most_nodes = 1 << 20;
+constexpr long long most_gpus = 1 << 20;
 constexpr long long most_gpus_of_a_node = 128;
+// A node is a zone, and SimGrid looks each name up in one zone after another: so many take seconds.
+constexpr long long most_zones = 1000;
 constexpr long long most_ways_inside = 500'000;  // each is a line of XML
 constexpr long long most_sites = 64;
 
@@ -143,12 +145,9 @@ Kinds read_nodes(PlatformPlan& plan) {
            plan.text("gpus"), plan.nodes());
   if (plan.nodes() != said)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
-  long long ways = 0;
-  for (const long long gpus : plan.gpus)
-    ways += (gpus + 1) * (gpus + 2) / 2;
-  if (ways > most_ways_inside)
-    refuse("{} nodes with gpus = {} have {} ways inside of nodes: allowed are {}", plan.nodes(),
-           plan.text("gpus"), ways, most_ways_inside);
+  if (plan.gpu_count() > most_gpus)
+    refuse("{} nodes with gpus = {} have {} GPUs: allowed are {}", plan.nodes(), plan.text("gpus"),
+           plan.gpu_count(), most_gpus);
   return kinds;
 }
 
@@ -304,6 +303,22 @@ void read_devices_of(PlatformPlan& plan, const Kinds& kinds) {
 
 bool is_platform_words(const std::string& platform) {
   return platform_family(trimmed(platform.substr(0, platform.find(':')))) != nullptr;
+}
+
+int PlatformPlan::gpu_count() const {
+  return std::accumulate(gpus.begin(), gpus.end(), 0);
+}
+
+void require_for_simgrid(const PlatformPlan& plan) {
+  constexpr const char* more = "; fidelity = analytic, without SimGrid, has more";
+  if (plan.nodes() > most_zones)
+    refuse("{} nodes: allowed are 1 to {}{}", plan.nodes(), most_zones, more);
+  long long ways = 0;
+  for (const long long gpus : plan.gpus)
+    ways += (gpus + 1) * (gpus + 2) / 2;
+  if (ways > most_ways_inside)
+    refuse("{} nodes with gpus = {} have {} ways inside of nodes: allowed are {}{}", plan.nodes(),
+           plan.text("gpus"), ways, most_ways_inside, more);
 }
 
 PlatformPlan platform_plan(const std::string& words) {

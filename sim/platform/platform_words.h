@@ -9,6 +9,9 @@
 
 namespace syncline {
 
+// Of a node's memory, for each card: both are on a switch of PCIe below the processors.
+constexpr double memory_port_Bps = 48e9;
+
 struct PlatformPlan {
   std::string words;  // as written
   const PlatformFamily* family = nullptr;
@@ -30,6 +33,7 @@ struct PlatformPlan {
   int sites = 1;
   double distance_s = 0;
 
+  int gpu_count() const;
   int nodes() const { return static_cast<int>(gpus.size()); }
   const std::string& text(const std::string& word) const { return values.at(word).text; }
 };
@@ -39,5 +43,8 @@ bool is_platform_words(const std::string& platform);
 
 // Throws std::invalid_argument: what is wrong, and what is allowed.
 PlatformPlan platform_plan(const std::string& words);
+
+// Throws std::invalid_argument: more than SimGrid loads in reasonable time.
+void require_for_simgrid(const PlatformPlan& plan);
 
 }  // namespace syncline

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "sim/catalogue/refuse.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/traffic/exchange_time.h"
 
 namespace syncline {
@@ -43,7 +43,7 @@ void check_prices(const Traffic& traffic, const std::vector<Bucket>& sent,
 std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
                            const ComputeTimes& compute, const Traffic& traffic,
                            const Bucket& model_bucket) {
-  Routes routes(traffic.cluster.rank_hosts);
+  Routes routes = traffic.cluster.routes();
   const ExchangeCost cost = gradient_cost(traffic, routes, model_bucket);
   std::vector<Bucket> buckets = merged_buckets(
       model, static_cast<int>(value_bytes(scenario.precision)), compute.backward_s(0),
@@ -96,7 +96,7 @@ double cycle_seconds(const Scenario& scenario, const Traffic& traffic) {
       traffic.partners != Schedule::Partners::each_other)
     return 0;
   constexpr int most_asked = 64;  // workers of a round, evenly spaced
-  Routes routes(traffic.cluster.rank_hosts);
+  Routes routes = traffic.cluster.routes();
   double agreeing_s = 0;
   for (int distance = 1; distance < workers; distance *= 2) {
     double round_s = 0;

@@ -24,8 +24,10 @@ namespace {
 
 Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
   try {
-    Cluster cluster = choose_cluster(load_platform(scenario, platform), scenario);
-    Routes routes(cluster.rank_hosts);
+    const std::shared_ptr<const Platform> loaded = load_platform(scenario, platform);
+    Cluster cluster = choose_cluster(loaded->hosts, scenario);
+    cluster.platform = loaded;
+    Routes routes = cluster.routes();
     if (scenario.schedule->partners() ==
         Schedule::Partners::each_other)  // rivals go over them, too
       cluster.topology.channels = channels_over(cluster.topology, routes, scenario.channels);
@@ -45,7 +47,7 @@ Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& mo
   std::optional<double> start_bytes;
   if (scenario.network_prices) {
     const Traffic dense = traffic_of(scenario, cluster, {});
-    Routes routes(cluster.rank_hosts);
+    Routes routes = cluster.routes();
     const ExchangeCost cost =
         message_cost(dense, routes, dense.bytes_of(model_bucket), scenario.compressor->reducible);
     const double bytes = cost.seconds_per_byte > 0 ? cost.startup_s / cost.seconds_per_byte : 0;
@@ -69,7 +71,7 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
   const auto node =
       static_cast<int>(std::ranges::find(cluster.on_a_worker, true) - cluster.on_a_worker.begin());
   const std::vector<int>& workers = cluster.topology.nodes[index(node)];
-  Routes routes(cluster.rank_hosts);
+  Routes routes = cluster.routes();
   const Route route = routes.between(cluster.aggregator_of(node), workers.back());
   const std::string link =
       route.links.empty() ? "links" : "link " + routes.link(route.links[0]).name;
@@ -306,7 +308,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   place(tensors);
   std::vector<ExchangeChoice> choices;
   if (!scenario.candidates.empty()) {
-    Routes routes(traffic.cluster.rank_hosts);
+    Routes routes = traffic.cluster.routes();
     choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
     traffic.picks_nearest = !tensors.empty();
   }

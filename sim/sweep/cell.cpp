@@ -68,8 +68,7 @@ bool is_finished(const SweepCell& cell, const Result& result) {
   return result.schema == result_schema && result.tool == tool_version() &&
          result.build == build_of_program() && result.simgrid == simgrid_version() &&
          result.options == written_options(cell.scenario) &&
-         result.inputs == inputs_of(cell.scenario, read_platform(cell.scenario.platform)) &&
-         has_trace;
+         result.inputs == inputs_of(cell.scenario, read_platform(cell.scenario)) && has_trace;
 }
 
 void keep_learned(const SweepCell& cell, const Result& result) {

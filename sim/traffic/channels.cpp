@@ -1,11 +1,9 @@
 #include "sim/traffic/channels.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 namespace syncline {
@@ -25,55 +23,39 @@ struct Card {
 // Of a node, the fastest first.
 using Cards = std::vector<Card>;
 
-// Routes that were looked up once.
-class Ways {
- public:
-  explicit Ways(Routes& routes) : routes_(routes) {}
+double Bps_of(const Routes& routes, int link) {
+  return routes.link(link).bandwidth.mean_Bps();
+}
 
-  const Route& between(int from, int to) {
-    const std::uint64_t key = static_cast<std::uint64_t>(from) << 32 | static_cast<unsigned>(to);
-    const auto [entry, added] = known_.try_emplace(key);
-    if (added)
-      entry->second = routes_.between(from, to);
-    return entry->second;
-  }
-
-  double Bps(int link) const { return routes_.link(link).bandwidth.mean_Bps(); }
-
-  // What rings carry together, if each carries as much and flows share links equally.
-  double carried_Bps(const Rings& rings) {
-    double flow_Bps = std::numeric_limits<double>::infinity();
-    std::vector<int> flows;  // by link
-    for (const std::vector<int>& ring : rings)
-      for (std::size_t i = 0; i < ring.size(); ++i) {
-        const Route& route = between(ring[i], ring[(i + 1) % ring.size()]);
-        flow_Bps = std::min(flow_Bps, route.flow_Bps);
-        flows.resize(routes_.links().size());
-        for (const int link : route.links)
-          ++flows[index(link)];
-      }
-    for (std::size_t link = 0; link < flows.size(); ++link)
-      if (flows[link] > 0)
-        flow_Bps = std::min(flow_Bps, Bps(static_cast<int>(link)) / flows[link]);
-    return static_cast<double>(rings.size()) * flow_Bps;
-  }
-
- private:
-  Routes& routes_;
-  std::unordered_map<std::uint64_t, Route> known_;
-};
+// What rings carry together, if each carries as much and flows share links equally.
+double carried_Bps(Routes& routes, const Rings& rings) {
+  double flow_Bps = std::numeric_limits<double>::infinity();
+  std::vector<int> flows;  // by link
+  for (const std::vector<int>& ring : rings)
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      const Route route = routes.between(ring[i], ring[(i + 1) % ring.size()]);
+      flow_Bps = std::min(flow_Bps, route.flow_Bps);
+      flows.resize(routes.links().size());
+      for (const int link : route.links)
+        ++flows[index(link)];
+    }
+  for (std::size_t link = 0; link < flows.size(); ++link)
+    if (flows[link] > 0)
+      flow_Bps = std::min(flow_Bps, Bps_of(routes, static_cast<int>(link)) / flows[link]);
+  return static_cast<double>(rings.size()) * flow_Bps;
+}
 
 // Links on all of the worker's ways to the next node, of which eight are looked at: so not those
 // behind a card of that node, unless it has only one.
-Route way_out(const Topology& topology, Ways& ways, int worker) {
+Route way_out(const Topology& topology, Routes& routes, int worker) {
   constexpr std::size_t most = 8;
   const auto nodes = static_cast<int>(topology.nodes.size());
   const std::vector<int>& others =
       topology.nodes[index((topology.node_of[index(worker)] + 1) % nodes)];
   const std::size_t looks = std::min(most, others.size());
-  Route common = ways.between(worker, others.front());
+  Route common = routes.between(worker, others.front());
   for (std::size_t i = 1; i < looks; ++i) {
-    const Route& other = ways.between(worker, others[i * (others.size() - 1) / (looks - 1)]);
+    const Route other = routes.between(worker, others[i * (others.size() - 1) / (looks - 1)]);
     common.flow_Bps = std::max(common.flow_Bps, other.flow_Bps);
     std::erase_if(common.links,
                   [&](int link) { return std::ranges::count(other.links, link) == 0; });
@@ -81,16 +63,16 @@ Route way_out(const Topology& topology, Ways& ways, int worker) {
   return common;
 }
 
-Cards cards_of(const Topology& topology, Ways& ways, const std::vector<int>& node) {
+Cards cards_of(const Topology& topology, Routes& routes, const std::vector<int>& node) {
   std::map<int, std::size_t> card_on;  // by link
   Cards cards;
   for (const int worker : node) {
-    const Route route = way_out(topology, ways, worker);
+    const Route route = way_out(topology, routes, worker);
     double Bps = route.flow_Bps;
     for (const int link : route.links)
-      Bps = std::min(Bps, ways.Bps(link));
+      Bps = std::min(Bps, Bps_of(routes, link));
     std::vector<int> narrowest = route.links;
-    std::erase_if(narrowest, [&](int link) { return ways.Bps(link) > Bps * (1 + almost); });
+    std::erase_if(narrowest, [&](int link) { return Bps_of(routes, link) > Bps * (1 + almost); });
     const auto shared =
         std::ranges::find_if(narrowest, [&](int link) { return card_on.contains(link); });
     const std::size_t card = shared == narrowest.end() ? cards.size() : card_on.at(*shared);
@@ -172,7 +154,8 @@ Rings rings_over(const Topology& topology, const std::vector<Cards>& cards, int 
 }
 
 // One channel, if it carries about as much as any other number; else the most that do.
-int best_count(const Topology& topology, const std::vector<Cards>& cards, Ways& ways, int most) {
+int best_count(const Topology& topology, const std::vector<Cards>& cards, Routes& routes,
+               int most) {
   double fastest_Bps = std::numeric_limits<double>::infinity();  // of one channel
   for (const Cards& of_node : cards)
     fastest_Bps = std::min(fastest_Bps, of_node.front().Bps);
@@ -181,7 +164,7 @@ int best_count(const Topology& topology, const std::vector<Cards>& cards, Ways& 
   for (int count = most; count >= 1; --count) {
     if (count * fastest_Bps < best_Bps * (1 - too_little))
       break;
-    tried.emplace_back(count, ways.carried_Bps(rings_over(topology, cards, count)));
+    tried.emplace_back(count, carried_Bps(routes, rings_over(topology, cards, count)));
     best_Bps = std::max(best_Bps, tried.back().second);
   }
   const auto is_best = [&](const std::pair<int, double>& one) {
@@ -199,16 +182,15 @@ std::vector<Channel> channels_over(const Topology& topology, Routes& routes,
                                    std::optional<int> wanted) {
   if (topology.nodes.size() == 1 || wanted == 1)
     return {};
-  Ways ways(routes);
   std::vector<Cards> cards;
   int most = topology.workers();
   for (const std::vector<int>& node : topology.nodes) {
-    cards.push_back(node.size() == 1 ? Cards{{.workers = node}} : cards_of(topology, ways, node));
+    cards.push_back(node.size() == 1 ? Cards{{.workers = node}} : cards_of(topology, routes, node));
     most = std::min(most, static_cast<int>(cards.back().size()));
     if (most == 1 && !wanted)
       return {};
   }
-  const int count = wanted ? *wanted : best_count(topology, cards, ways, most);
+  const int count = wanted ? *wanted : best_count(topology, cards, routes, most);
   return count == 1 ? std::vector<Channel>{} : channels_of(rings_over(topology, cards, count));
 }
 

@@ -99,8 +99,12 @@ std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& 
       refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
              host.name, host.node);
   }
+  std::map<std::string, int> hosts_on;
+  for (const HostFacts& host : hosts)
+    if (names.contains(host.node))
+      ++hosts_on[host.node];
   for (const auto& [node, name] : names)
-    if (std::ranges::count(hosts, node, &HostFacts::node) == 1)
+    if (hosts_on.at(node) == 1)
       refuse(
           "host {}: role = host of node {}, which no other host has: allowed are the nodes of "
           "workers",
@@ -133,7 +137,8 @@ void translate_roles(std::vector<HostFacts>& hosts) {
 void take_named_workers(const Scenario& scenario, std::vector<HostFacts>& hosts) {
   constexpr std::size_t most_named = 6;
   std::vector<std::string> names;
-  std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
+  if (!scenario.worker_hosts.empty())
+    std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
   for (const std::string& pattern : scenario.worker_hosts)
     if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
       names.resize(std::min(names.size(), std::size_t{1000}));  // to be compared in no time
@@ -181,9 +186,11 @@ bool natural_less(const std::string& a, const std::string& b) {
 }
 
 Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
-  std::ranges::sort(hosts, [](const HostFacts& a, const HostFacts& b) {
+  const auto by_names = [](const HostFacts& a, const HostFacts& b) {
     return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
-  });
+  };
+  if (!std::ranges::is_sorted(hosts, by_names))  // a million are, where they are in words
+    std::ranges::sort(hosts, by_names);
   translate_roles(hosts);
   take_named_workers(scenario, hosts);
   std::vector<HostFacts> workers;

@@ -2,16 +2,19 @@
 // of facts about the hosts, so they need no engine.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "sim/plan.h"
 #include "sim/platform/hosts.h"
+#include "sim/platform/routes.h"
 #include "sim/scenario.h"
 
 namespace syncline {
 
 struct Cluster {
+  std::shared_ptr<const Platform> platform;  // null: facts are known, but no routes
   Topology topology;
   // Both have every rank: workers, then servers, then one aggregator per node.
   std::vector<std::string> rank_names;
@@ -23,6 +26,7 @@ struct Cluster {
   std::vector<std::string> node_hosts;
   std::vector<bool> on_a_worker;
 
+  Routes routes() const { return {*platform, rank_hosts}; }  // between ranks
   int aggregator_of(int node) const { return topology.ranks() + node; }
 };
 

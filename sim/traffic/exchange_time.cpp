@@ -1,146 +1,28 @@
 #include "sim/traffic/exchange_time.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+#include <set>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "sim/traffic/followed_plans.h"
+#include "sim/traffic/pipeline_time.h"
 #include "sim/traffic/ring_time.h"
 
 namespace syncline {
 namespace {
 
-double seconds_of(const Routes& routes, int link, double bytes) {
-  return bytes / routes.link(link).bandwidth.mean_Bps();
-}
-
-// Flows that move side by side.
-struct Flows {
-  std::map<int, double> link_bytes;
-  double slowest_s = 0;  // by links that limit each flow by itself
-
-  void add(const Route& route, double bytes) {
-    slowest_s = std::max(slowest_s, bytes / route.flow_Bps);
-    for (const int link : route.links)
-      link_bytes[link] += bytes;
-  }
-
-  // On the busiest link, or of the slowest flow.
-  double seconds(const Routes& routes) const {
-    double seconds = slowest_s;
-    for (const auto& [link, bytes] : link_bytes)
-      seconds = std::max(seconds, seconds_of(routes, link, bytes));
-    return seconds;
-  }
-};
-
-// How long a bucket takes through all stages of a pipeline, and how soon the next one follows. With
-// K partitions, a first one passes all stages, and K - 1 more leave at the pace of the slowest
-// stage, or of the busiest link where stages share it. At that pace the next bucket follows, unless
-// only one bucket is in flight.
-class PipelineTime {
- public:
-  // The links' bandwidths count this many times.
-  PipelineTime(const Traffic& traffic, Routes& routes, const Payload& payload, double bandwidth)
-      : traffic_(traffic), routes_(routes), payload_(payload), bandwidth_(bandwidth) {}
-
-  // A phase of this rank, which is in a pipeline.
-  void add(int rank, const Phase& phase) {
-    OfStage& own = stages_[{phase.stage.pass, phase.stage.place}];
-    own.stage = phase.stage;
-    double latency_s = 0;
-    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
-      for (const Transfer& transfer : *transfers)
-        latency_s = std::max(latency_s, routes_.between(rank, transfer.peer).latency_s);
-    // In a group everybody waits for every step. Other messages follow each other out of a rank.
-    const double first_s = phase.steps * (latency_s + traffic_.step_overhead_s);
-    own.first_s = std::max(own.first_s, first_s);
-    own.next_s = std::max(own.next_s, phase.group_size > 0 ? first_s : traffic_.step_overhead_s);
-    double added_bytes = 0;
-    for (const Transfer& received : phase.receives)
-      added_bytes += phase.adds ? static_cast<double>(received.bytes) : 0;
-    const double handled_s = handling_s(rank, phase);
-    own.adding_s =
-        std::max(own.adding_s, handled_s + memory_bytes_per_sum * added_bytes /
-                                               traffic_.host_memory_Bps / phase.stage.partitions);
-    handled_s_[{phase.stage.pass, rank}] += handled_s;
-    for (const Transfer& send : phase.sends)
-      own.flows.add(routes_.between(rank, send.peer), static_cast<double>(send.bytes) / bandwidth_);
-  }
-
-  // Passes follow each other.
-  void add_to(ExchangeTime& time) const {
-    for (auto one = stages_.begin(); one != stages_.end();) {
-      const int pass = one->first.first;
-      const int partitions = one->second.stage.partitions;
-      const bool next_follows = one->second.stage.in_flight != 1;
-      double first_fixed_s = 0;  // of a partition through all stages
-      double first_bytes_s = 0;
-      double pace_fixed_s = 0;  // of a partition in the slowest stage
-      double pace_bytes_s = 0;
-      const auto keep_slower = [&](double fixed_s, double bytes_s) {
-        if (fixed_s + bytes_s > pace_fixed_s + pace_bytes_s) {
-          pace_fixed_s = fixed_s;
-          pace_bytes_s = bytes_s;
-        }
-      };
-      Flows all;
-      for (; one != stages_.end() && one->first.first == pass; ++one) {
-        const OfStage& stage = one->second;
-        const double moving_s = stage.flows.seconds(routes_) / partitions;
-        first_fixed_s += stage.first_s + stage.adding_s;
-        first_bytes_s += moving_s;
-        keep_slower(stage.next_s, moving_s);
-        keep_slower(stage.adding_s, 0);
-        for (const auto& [link, bytes] : stage.flows.link_bytes)
-          all.link_bytes[link] += bytes;
-      }
-      keep_slower(0, all.seconds(routes_) / partitions);
-      for (const auto& [of, handled_s] : handled_s_)  // the stages of a server share its cores
-        if (of.first == pass)
-          keep_slower(handled_s, 0);
-      time.fixed_s += first_fixed_s + (partitions - 1) * pace_fixed_s;
-      time.bytes_s += first_bytes_s + (partitions - 1) * pace_bytes_s;
-      if (next_follows) {
-        time.shared_fixed_s += first_fixed_s - pace_fixed_s;
-        time.shared_bytes_s += first_bytes_s - pace_bytes_s;
-      }
-    }
-  }
-
- private:
-  struct OfStage {
-    Stage stage;
-    double first_s = 0;   // latencies and overheads of a partition, of the slowest rank
-    double next_s = 0;    // of these, what the next partition waits for
-    double adding_s = 0;  // of a partition, where what arrives is added up
-    Flows flows;
-  };
-
-  // Of the messages of one partition.
-  double handling_s(int rank, const Phase& phase) const {
-    double bytes = 0;
-    for (const std::vector<Transfer>* transfers : {&phase.sends, &phase.receives})
-      for (const Transfer& transfer : *transfers)
-        bytes += static_cast<double>(transfer.bytes) / phase.stage.partitions;
-    return traffic_.handling_s(payload_, rank, bytes, routes_.cores(rank));
-  }
-
-  const Traffic& traffic_;
-  Routes& routes_;
-  const Payload& payload_;
-  double bandwidth_;
-  std::map<std::pair<int, int>, double> handled_s_;  // of a partition, by pass and rank
-  std::map<std::pair<int, int>, OfStage> stages_;    // by pass and place
-};
-
 // A rank in a ring, and its way to the next one.
 struct RingMember {
-  int next = 0;
+  int next = -1;  // -1: it is in none
   double bytes = 0;
-  Route route;
+  double latency_s = 0;
+  double flow_Bps = 0;
+  std::size_t first_link = 0;  // of CommonPhase::links
+  std::size_t end_link = 0;
 };
 
 // A phase's name, whether its ranks begin together, and its pass.
@@ -163,32 +45,65 @@ class Occurrences {
 struct CommonPhase {
   int steps = 1;
   Flows flows;
-  // By channel and group, then by rank.
-  std::map<std::pair<int, int>, std::unordered_map<int, RingMember>> rings;
+  std::map<int, std::vector<RingMember>> rings;  // by channel, then by rank
+  std::vector<int> links;                        // on the ways of its members, one after the other
+
+  void add(const Phase& phase, int rank, int ranks, const Route& route, double bytes, int peer) {
+    flows.add(route, bytes);
+    if (!is_ring(phase))
+      return;
+    std::vector<RingMember>& members = rings[phase.stage.channel];
+    members.resize(index(ranks));
+    const std::size_t first = links.size();
+    links.insert(links.end(), route.links.begin(), route.links.end());
+    members[index(rank)] = {peer, bytes, route.latency_s, route.flow_Bps, first, links.size()};
+  }
+};
+
+// The rings of a phase that are not alike, and the seconds that its flows take beside each other.
+struct RingPhase {
+  int steps = 1;
+  double bytes_s = 0;
+  std::set<std::vector<RingHop>> rings;
+
+  // If all messages are so many times as long: together, and of bytes.
+  std::pair<double, double> seconds(double times, double step_overhead_s) const {
+    double seconds = times * bytes_s;
+    for (std::vector<RingHop> hops : rings) {
+      for (RingHop& hop : hops) {
+        hop.part_s *= times;
+        if (hop.alone_s)
+          *hop.alone_s *= times;
+      }
+      seconds = std::max(seconds, channel_seconds(std::move(hops), steps, step_overhead_s));
+    }
+    return {seconds, times * bytes_s};
+  }
 };
 
 // A flow takes as long as the busiest link on its way.
-double slowest_ring_s(const Traffic& traffic, const Routes& routes, const CommonPhase& phase) {
-  double seconds = 0;
-  for (const auto& [group, ring] : phase.rings) {
-    std::vector<RingHop> hops;
-    int rank = ring.begin()->first;
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      const RingMember& member = ring.at(rank);
-      double flow_s = member.bytes / member.route.flow_Bps;
-      double alone_s = flow_s;
-      for (const int link : member.route.links) {
-        flow_s = std::max(flow_s, seconds_of(routes, link, phase.flows.link_bytes.at(link)));
-        alone_s = std::max(alone_s, seconds_of(routes, link, member.bytes));
+RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase phase) {
+  RingPhase found{.steps = phase.steps, .bytes_s = phase.flows.seconds(routes), .rings = {}};
+  for (auto& [channel, members] : phase.rings)
+    for (RingMember& first : members) {
+      std::vector<RingHop> hops;
+      for (RingMember* member = &first; member->next >= 0;) {
+        double flow_s = member->bytes / member->flow_Bps;
+        double alone_s = flow_s;
+        for (std::size_t i = member->first_link; i < member->end_link; ++i) {
+          const int link = phase.links[i];
+          flow_s = std::max(flow_s, seconds_of(routes, link, phase.flows.link_bytes[index(link)]));
+          alone_s = std::max(alone_s, seconds_of(routes, link, member->bytes));
+        }
+        hops.push_back({.latency_s = member->latency_s, .part_s = flow_s / phase.steps});
+        if (traffic.has_channels())
+          hops.back().alone_s = alone_s / phase.steps;
+        member = &members[index(std::exchange(member->next, -1))];
       }
-      hops.push_back({.latency_s = member.route.latency_s, .part_s = flow_s / phase.steps});
-      if (traffic.has_channels())
-        hops.back().alone_s = alone_s / phase.steps;
-      rank = member.next;
+      if (!hops.empty())
+        found.rings.insert(std::move(hops));
     }
-    seconds = std::max(seconds, channel_seconds(hops, phase.steps, traffic.step_overhead_s));
-  }
-  return seconds;
+  return found;
 }
 
 // One rank's seconds without bytes / bandwidth, because its bytes share links with other ranks',
@@ -241,15 +156,21 @@ std::vector<ExchangeTime::Work> works_of(const Traffic& traffic, const Plan& pla
   return works;
 }
 
-// Phase after phase, as if all ranks went from one to the next together; and whether all are rings.
-std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& routes,
-                                             const Payload& payload, double bandwidth) {
+// Phase after phase, as if all ranks went from one to the next together.
+struct TimeByPhases {
+  ExchangeTime time;
+  bool rings_only = true;
+  std::vector<RingPhase> phases;  // those that are in no pipeline
+};
+
+TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payload& payload,
+                            double bandwidth) {
   // Phases of two ranks are the same if name, occurrence in the plan and having a common start
   // agree, whatever their channels: these move side by side, and meet on links. A tree's ranks are
   // in different rounds, but all start its long phase together.
   std::map<std::pair<Kind, int>, CommonPhase> phases;
-  ExchangeTime slowest;
-  bool rings_only = true;
+  TimeByPhases found;
+  ExchangeTime& slowest = found.time;
   PipelineTime pipeline(traffic, routes, payload, bandwidth);
   for (int rank = 0; rank < traffic.averaging_ranks(); ++rank) {
     const Plan plan = traffic.plan_of(payload, rank);
@@ -259,21 +180,16 @@ std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& rou
       if (phase == nullptr)
         continue;
       const bool staged = phase->stage.stages > 1;
-      rings_only = rings_only && is_ring(*phase) && !staged;
+      found.rings_only = found.rings_only && is_ring(*phase) && !staged;
       if (staged) {
         pipeline.add(rank, *phase);
         continue;
       }
       CommonPhase& common = phases[{kind_of(*phase), occurrences.next(*phase)}];
       common.steps = phase->steps;
-      for (const Transfer& send : phase->sends) {
-        Route route = routes.between(rank, send.peer);
-        const auto bytes = static_cast<double>(send.bytes) / bandwidth;
-        common.flows.add(route, bytes);
-        if (is_ring(*phase))
-          common.rings[{phase->stage.channel, phase->group}][rank] = {send.peer, bytes,
-                                                                      std::move(route)};
-      }
+      for (const Transfer& send : phase->sends)
+        common.add(*phase, rank, traffic.averaging_ranks(), routes.between(rank, send.peer),
+                   static_cast<double>(send.bytes) / bandwidth, send.peer);
     }
     const ExchangeTime own = own_time(traffic, routes, plan, rank);
     slowest.compress_s = std::max(slowest.compress_s, own.compress_s);
@@ -282,28 +198,31 @@ std::pair<ExchangeTime, bool> time_by_phases(const Traffic& traffic, Routes& rou
     slowest.decompress_s = std::max(slowest.decompress_s, own.decompress_s);
   }
   std::map<std::pair<Kind, int>, double> phase_s;
-  for (const auto& [name, phase] : phases) {
-    const double bytes_s = phase.flows.seconds(routes);
-    const double more_s = std::max(0.0, slowest_ring_s(traffic, routes, phase) - bytes_s);
+  for (auto& [name, phase] : phases) {
+    found.phases.push_back(ring_phase(traffic, routes, std::move(phase)));
+    const auto [seconds, bytes_s] = found.phases.back().seconds(1, traffic.step_overhead_s);
     slowest.bytes_s += bytes_s;
-    slowest.fixed_s += more_s;
-    phase_s[name] = bytes_s + more_s;
+    slowest.fixed_s += seconds - bytes_s;
+    phase_s[name] = seconds;
   }
   slowest.works = works_of(traffic, traffic.plan_of(payload, 0), phase_s, slowest.between_s);
   pipeline.add_to(slowest);
-  return {slowest, rings_only};
+  return found;
 }
 
-}  // namespace
+// Messages that go round rings of many ranks take what this says, and longer ones in proportion.
+bool are_long_rings(const Traffic& traffic, const TimeByPhases& found) {
+  constexpr int followed_rings = 16;  // ranks; the recurrence knows no flows that share by turns
+  return found.rings_only && traffic.averaging_ranks() > followed_rings;
+}
 
 ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
-                           double bandwidth) {
-  auto [time, rings_only] = time_by_phases(traffic, routes, payload, bandwidth);
-  constexpr int followed_rings = 16;  // ranks; the recurrence knows no flows that share by turns
-  if (rings_only && traffic.averaging_ranks() > followed_rings)
+                           double bandwidth, const TimeByPhases& found) {
+  ExchangeTime time = found.time;
+  if (are_long_rings(traffic, found))
     return time;
   const std::optional<PlanTime> followed = plan_time(traffic, routes, payload, bandwidth);
-  time.about = !followed && !rings_only;
+  time.about = !followed && !found.rings_only;
   if (!followed)
     return time;
   time.between_s = std::min(time.between_s, followed->fixed_s);  // all ranks may not work as long
@@ -313,6 +232,39 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
       std::min(followed->seconds - followed->pace_s, followed->fixed_s - followed->pace_fixed_s);
   time.shared_bytes_s = followed->seconds - followed->pace_s - time.shared_fixed_s;
   return time;
+}
+
+// Whether a rank does the same, with the same partners, for a payload of another size.
+bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, int rank) {
+  const auto partners = [&](const Payload& payload) {
+    std::vector<std::tuple<std::string_view, int, int, int>> all;
+    for (const auto& action : traffic.plan_of(payload, rank))
+      if (const Phase* phase = std::get_if<Phase>(&action))
+        for (const Transfer& send : phase->sends)
+          all.emplace_back(phase->name, phase->steps, phase->stage.channel, send.peer);
+    return all;
+  };
+  return partners(one) == partners(other);
+}
+
+// If all messages are so many times as long.
+ExchangeTime time_of_longer(const Traffic& traffic, const std::vector<RingPhase>& phases,
+                            double times) {
+  ExchangeTime time;
+  for (const RingPhase& phase : phases) {
+    const auto [seconds, bytes_s] = phase.seconds(times, traffic.step_overhead_s);
+    time.bytes_s += bytes_s;
+    time.fixed_s += seconds - bytes_s;
+  }
+  return time;
+}
+
+}  // namespace
+
+ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload& payload,
+                           double bandwidth) {
+  return exchange_time(traffic, routes, payload, bandwidth,
+                       time_by_phases(traffic, routes, payload, bandwidth));
 }
 
 ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
@@ -331,14 +283,31 @@ ExchangeTime sum_of(const std::vector<ExchangeTime>& buckets) {
 
 std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
                                        const std::vector<Bucket>& buckets, double bandwidth) {
-  std::vector<ExchangeTime> times;
+  std::vector<ExchangeTime> times(buckets.size());
+  std::vector<std::size_t> longest_first(buckets.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::ranges::stable_sort(longest_first, std::greater(),
+                           [&](std::size_t i) { return buckets[i].parameters; });
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, ExchangeTime> known;
-  for (const Bucket& bucket : buckets) {
-    const Payload payload = traffic.payload_of(bucket, -1);
-    const std::tuple key(payload.bytes, payload.dense_bytes, payload.small_bytes);
-    if (!known.contains(key))
-      known[key] = exchange_time(traffic, routes, payload, bandwidth);
-    times.push_back(known.at(key));
+  TimeByPhases found;
+  std::optional<Payload> found_of;  // if that was dense
+  for (const std::size_t i : longest_first) {
+    const Payload payload = traffic.payload_of(buckets[i], -1);
+    const auto [entry, added] =
+        known.try_emplace({payload.bytes, payload.dense_bytes, payload.small_bytes});
+    const bool is_dense = payload.elements == 0 && payload.bytes > 0;
+    const int last = traffic.averaging_ranks() - 1;
+    if (added && is_dense && found_of && are_long_rings(traffic, found) &&
+        is_alike(traffic, *found_of, payload, 0) && is_alike(traffic, *found_of, payload, last)) {
+      entry->second =
+          time_of_longer(traffic, found.phases,
+                         static_cast<double>(payload.bytes) / static_cast<double>(found_of->bytes));
+    } else if (added) {
+      found = time_by_phases(traffic, routes, payload, bandwidth);
+      found_of = is_dense ? std::optional(payload) : std::nullopt;
+      entry->second = exchange_time(traffic, routes, payload, bandwidth, found);
+    }
+    times[i] = entry->second;
   }
   return times;
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "sim/plan.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/traffic/traffic.h"
 
 namespace syncline {

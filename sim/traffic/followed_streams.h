@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/plan.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 
 namespace syncline::followed {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 
 namespace syncline {
 

@@ -20,7 +20,7 @@ constexpr long long most_hosts_simulated = 64;  // so that each takes millisecon
 std::string simulated(const Scenario& scenario) {
   for (const int number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM})
     std::signal(number, SIG_DFL);  // libFuzzer's would count
-  simulate(prepare(scenario, read_platform(scenario.platform)));
+  simulate(prepare(scenario, read_platform(scenario)));
   return "";
 }
 

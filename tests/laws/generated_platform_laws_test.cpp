@@ -1,10 +1,13 @@
 // What a platform in words takes, by arithmetic from the words.
+#include <cmath>
 #include <gtest/gtest.h>
 #include <tuple>
 
+#include "sim/platform/platform.h"
 #include "sim/platform/platform_check.h"
 #include "sim/platform/platform_text.h"
 #include "sim/platform/platform_words.h"
+#include "sim/sweep/process.h"
 #include "tests/laws/simulated.h"
 
 namespace syncline {
@@ -182,6 +185,86 @@ TEST(GeneratedPlatform, IsItsFileToTheByte) {
           << words;
     }
   }
+}
+
+// What differs between two answers about one platform: of hosts, and of every way between two.
+std::string differences(const Platform& one, const Platform& other) {
+  std::vector<std::string> names;
+  for (const HostFacts& host : one.hosts) {
+    const HostFacts& same = other.hosts[index(other.place_of.at(host.name))];
+    if (host.node != same.node || host.device != same.device || host.role != same.role ||
+        host.site != same.site || host.cores != same.cores ||
+        std::abs(host.speed_flops / same.speed_flops - 1) > 1e-12)
+      return "host " + host.name;
+    names.push_back(host.name);
+  }
+  if (names.size() != other.hosts.size())
+    return "how many hosts";
+  Routes routes(one, names);
+  Routes others(other, names);
+  const auto count = static_cast<int>(names.size());
+  for (int from = 0; from < count; ++from)
+    for (int to = 0; to < count; ++to) {
+      const Route route = routes.between(from, to);
+      const Route same = others.between(from, to);
+      const std::string way = names[index(from)] + " to " + names[index(to)];
+      if (std::abs(route.latency_s - same.latency_s) > 1e-12 * same.latency_s ||
+          routes.latency_s(from, to) != route.latency_s)
+        return "latency of " + way;
+      if (route.links.size() != same.links.size() || !route.fatpipes.empty())
+        return "links of " + way;
+      for (std::size_t i = 0; i < route.links.size(); ++i) {
+        const PlatformLink& link = routes.link(route.links[i]);
+        const PlatformLink& expected = others.link(same.links[i]);
+        if (link.name != expected.name || link.is_named != expected.is_named ||
+            std::abs(link.bandwidth.mean_Bps() / expected.bandwidth.mean_Bps() - 1) > 1e-9)
+          return "link " + link.name + " of " + way;
+      }
+    }
+  return "";
+}
+
+// `fidelity = analytic` has platforms in words without SimGrid: the same hosts, and the same links
+// in the same order, as SimGrid finds in their XML.
+TEST(GeneratedPlatform, IsByArithmeticWhatSimGridLoads) {
+  const Options factors{{"bandwidth-factor", "*-nic*:0.5;node1-*:0.9"}, {"latency-factor", "3"}};
+  const Options latencies{{"latency-factor", "*-nvlink:2;*:1.5"}, {"bandwidth-factor", "0.94"}};
+  const std::vector<std::pair<std::string, Options>> cases{
+      {"dgx:nodes=3", {}},
+      {"dgx:nodes=3", factors},
+      {"dgx:nodes=2:gpus=4+6:cards=2x200Gbps", latencies},
+      {"dgx:nodes=1", {}},
+      {"dgx:nodes=5:gpus=1:cards=1x400Gbps", {}},
+      {"dgx:nodes=1+2:gpus=4:cards=4x400Gbps+2x200Gbps", {}},
+      {"dgx:nodes=7:gpus=2:cards=2x200Gbps:sites=3:leaf=4", factors},
+      {"dgx:nodes=6:gpus=3:cards=1x100Gbps:sites=2:rails=off:leaf=2:oversubscription=3", {}},
+      {"pcie:gpus=2+3:sites=2:distance=10ms:line=1Gbps", {}},
+      {"pcie:gpus=3x4+2x6:cards=2x10Gbps", {}},
+      {"cloud:nodes=5:gpus=4:leaf=2:oversubscription=3", {}},
+      {"dgx-a100:nodes=2+2:device=h100+a100-80:gpus=2:cards=1x200Gbps:inside-latency=1us", {}}};
+  for (const auto& [words, more] : cases) {
+    Options options{{"platform", words}, {"model", "resnet50"}, {"throughput", "100"}};
+    options.insert(more.begin(), more.end());
+    Scenario scenario = resolved(options);
+    EXPECT_EQ(run_child([&scenario] {
+                const auto by_simgrid = load_platform(scenario, read_platform(scenario));
+                scenario.fidelity = Fidelity::analytic;
+                const PlatformFile file = read_platform(scenario);
+                return differences(*load_platform(scenario, file), *by_simgrid) +
+                       (file.text.empty() ? "" : "a text that nobody reads");
+              }),
+              "")
+        << words;
+  }
+}
+
+TEST(GeneratedPlatform, HasAMillionWorkersWithoutSimGrid) {
+  const PlatformFile file = read_platform("dgx:nodes=131072", false);
+  EXPECT_EQ(file.refusal, "");
+  EXPECT_EQ(file.hosts, 131072 * 9);
+  EXPECT_EQ(read_platform("dgx:nodes=1001").refusal,
+            "dgx:nodes=1001: 1001 nodes: allowed are 1 to 1000; fidelity = analytic, without "
+            "SimGrid, has more");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include "sim/options/expand.h"
 #include "sim/options/resolve.h"
 #include "sim/plan.h"
-#include "sim/platform/platform.h"
+#include "sim/platform/routes.h"
 #include "sim/schedule.h"
 #include "sim/setup/setup.h"
 #include "sim/sweep/one_worker.h"
@@ -37,8 +37,8 @@ std::string temporary_file(const std::string& name) {
 }
 
 std::string predictions(const Scenario& scenario) {
-  const Setup setup = prepare(scenario, read_platform(scenario.platform));
-  Routes routes(setup.traffic.cluster.rank_hosts);
+  const Setup setup = prepare(scenario, read_platform(scenario));
+  Routes routes = setup.traffic.cluster.routes();
   const std::map<int, double> loads =
       link_bytes_per_iteration(setup.traffic, routes, setup.sent_buckets());
   std::ostringstream out;
@@ -248,7 +248,7 @@ namespace {
 Simulated simulated_as(const Scenario& scenario) {
   Simulated result;
   result.trace = unpacked(run_child([&] {
-    const PlatformFile platform = read_platform(scenario.platform);
+    const PlatformFile platform = read_platform(scenario);
     Setup setup = prepare(with_computation_alone(scenario, platform), platform);
     setup.keep_messages = true;
     settle_fidelity(setup);
@@ -322,9 +322,8 @@ Predicted predicted_by(const Schedule& schedule, Options options) {
 namespace {
 
 double estimated(const Scenario& scenario, double Need::*of) {
-  return std::stod(run_child([&] {
-    return number(estimate(prepare(scenario, read_platform(scenario.platform))).least.*of);
-  }));
+  return std::stod(run_child(
+      [&] { return number(estimate(prepare(scenario, read_platform(scenario))).least.*of); }));
 }
 
 }  // namespace
@@ -347,7 +346,7 @@ std::string settled_fidelity(Options options) {
   options["fidelity"] = "auto";
   const Scenario scenario = resolved(std::move(options));
   return run_child([&] {
-    Setup setup = prepare(scenario, read_platform(scenario.platform));
+    Setup setup = prepare(scenario, read_platform(scenario));
     settle_fidelity(setup);
     return fidelity_word(setup);
   });

@@ -87,7 +87,7 @@ class OpenedFiles {
 std::set<std::string> listed_inputs(const Sweep& sweep, const TemporaryFolder& own) {
   std::set<std::string> names;
   for (const Scenario& scenario : sweep.cells)
-    for (const auto& [kind, files] : input_files(scenario, read_platform(scenario.platform))) {
+    for (const auto& [kind, files] : input_files(scenario, read_platform(scenario))) {
       EXPECT_TRUE(std::ranges::count(noted_inputs, kind) > 0) << "check has no note of " << kind;
       for (const std::string& file : files) {
         if (file.empty())  // a platform in words

@@ -54,7 +54,7 @@ std::vector<std::vector<std::vector<int>>> its_channels(const Topology& topology
 }
 
 Setup prepared(const Scenario& scenario) {
-  return prepare(scenario, read_platform(scenario.platform));
+  return prepare(scenario, read_platform(scenario));
 }
 
 std::string in_steps(const Cell& cell) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <map>
 
-#include "sim/platform/platform.h"
+#include "sim/traffic/cluster.h"
 
 namespace syncline::reference {
 namespace {
 
-void add_ways(const std::vector<std::string>& hosts, int ranks, Facts& facts) {
-  Routes routes(hosts);
+void add_ways(const Cluster& cluster, int ranks, Facts& facts) {
+  const std::vector<std::string>& hosts = cluster.rank_hosts;
+  Routes routes = cluster.routes();
   facts.ways.resize(static_cast<std::size_t>(ranks));
   for (int from = 0; from < ranks; ++from)
     for (int to = 0; to < ranks; ++to) {
@@ -39,7 +40,7 @@ Facts facts_of(const Setup& setup) {
   facts.nodes = topology.nodes;
   facts.node_of = topology.node_of;
   facts.servers = scenario.exchange->uses_servers ? topology.servers : 0;
-  add_ways(cluster.rank_hosts, facts.ranks(), facts);
+  add_ways(cluster, facts.ranks(), facts);
   std::map<std::string, int> memories;
   for (int rank = 0; rank < facts.ranks(); ++rank)
     facts.memory_of.push_back(

@@ -1,0 +1,263 @@
+#include "sim/platform/words_network.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <string>
+#include <vector>
+
+#include "sim/platform/link_factors.h"
+#include "sim/platform/platform_values.h"
+
+namespace syncline {
+namespace {
+
+// Where a host is: its node, and the GPU of it; -1: its memory.
+struct Place {
+  int node = 0;
+  int gpu = -1;
+};
+
+// A kind of link in a node. Of the first three there may be several.
+enum Kind { pcie, nvlink, card, memory, memory_cards, out };
+constexpr int up = 0, down = 1;
+
+// Each link is two, up and down. Their numbers: those of each node, of leaf switches, and of sites'
+// lines.
+class WordsNetwork {
+ public:
+  WordsNetwork(const PlatformPlan& plan, const Scenario& scenario)
+      : plan_(plan),
+        latencies_(scenario.link_latencies),
+        bandwidths_(scenario.link_bandwidths),
+        bandwidth_factor_(scenario.bandwidth_factor.value_or(1)),
+        gpus_(*std::ranges::max_element(plan.gpus)),
+        cards_(std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count),
+        nvlink_Bps_(plan.nvlink ? bandwidth_Bps(plan.text("nvlink")) : 0),
+        line_Bps_(bandwidth_Bps(plan.text("line"))),
+        card_s_((plan.network_s - (plan.nvlink ? 0 : plan.inside_s)) / 2) {
+    for (int site = 0; site < plan.sites; ++site) {
+      const int nodes = plan.nodes() / plan.sites + (site < plan.nodes() % plan.sites ? 1 : 0);
+      for (int node = 0; node < nodes; ++node) {
+        site_of_.push_back(site);
+        if (plan.nodes_per_leaf > 0 && node % plan.nodes_per_leaf == 0)
+          leaves_.push_back({site, node / plan.nodes_per_leaf});
+        leaf_of_.push_back(static_cast<int>(leaves_.size()) - 1);
+      }
+    }
+    for (const PlatformPlan::Gpu& kind : plan.gpu_kinds)
+      slot_Bps_.push_back(bandwidth_Bps(kind.slot));
+    for (int node = 0; node < plan.nodes(); ++node)
+      for (int gpu = 0; gpu <= plan.gpus[index(node)]; ++gpu)
+        places_.push_back({node, gpu < plan.gpus[index(node)] ? gpu : -1});
+  }
+
+  // In the order of their names.
+  std::vector<HostFacts> hosts() const {
+    std::vector<HostFacts> all;
+    all.reserve(places_.size());
+    for (const auto& [node, gpu] : places_) {
+      const std::string name = fmt::format("node{}", node);
+      const PlatformPlan::Gpu& kind = plan_.gpu_kinds[index(node)];
+      if (gpu < 0)
+        all.push_back({.name = name + "-memory",
+                       .node = name,
+                       .device = "",
+                       .role = "host",
+                       .speed_flops = 1e12});
+      else
+        all.push_back(
+            {.name = fmt::format("{}-gpu{}", name, gpu),
+             .node = name,
+             .device = kind.device,
+             .role = "",
+             .speed_flops = speed_flops(kind.speed),
+             .site = plan_.sites > 1 ? fmt::format("site{}", site_of_[index(node)]) : ""});
+    }
+    return all;
+  }
+
+  LinkPath path(int from, int to) const {
+    const Place& source = places_[index(from)];
+    const Place& target = places_[index(to)];
+    LinkPath path;
+    if (source.node == target.node) {
+      const bool of_gpus = source.gpu >= 0 && target.gpu >= 0 && plan_.nvlink;
+      path.links = {at_host(source, of_gpus) + up, at_host(target, of_gpus) + down};
+    } else {
+      const std::vector<int> there = towards(target.node, source);
+      const std::vector<int> back = towards(source.node, target);
+      for (const int link : there)
+        path.links.push_back(link + up);
+      std::for_each(back.rbegin(), back.rend(),
+                    [&](int link) { path.links.push_back(link + down); });
+    }
+    for (const int link : path.links)
+      path.latency_s += latency_s(link);
+    return path;
+  }
+
+  PlatformLink link(int number) const {
+    std::string name = name_of(number);
+    const double factor = bandwidth_factor_ * factor_of_link(bandwidths_, name);
+    const bool is_named = names_link(bandwidths_, name);
+    return {.name = std::move(name), .bandwidth = Bps(number) * factor, .is_named = is_named};
+  }
+  double latency_s(int number) const {
+    const double factor = latencies_.empty() ? 1 : factor_of_link(latencies_, name_of(number));
+    return latency_without_factor_s(number) * factor;
+  }
+
+  std::vector<std::string> link_names() const {
+    std::vector<std::string> names;
+    for (int number = 0; number < lines() + (plan_.sites > 1 ? 2 * plan_.sites : 0); ++number)
+      if (exists(number))
+        names.push_back(name_of(number));
+    return names;
+  }
+
+ private:
+  // Where a link of a node stands.
+  struct InNode {
+    int node = 0;
+    Kind kind = pcie;
+    int number = 0;  // of its kind
+  };
+  int of_kind(Kind kind) const { return kind < card ? gpus_ : kind == card ? cards_ : 1; }
+  int block() const { return 2 * (2 * gpus_ + cards_ + 3); }
+  int leaf_links() const { return plan_.nodes() * block(); }
+  int lines() const { return leaf_links() + 2 * static_cast<int>(leaves_.size()); }
+  int link_of(int node, Kind kind, int number = 0) const {
+    int before = 0;
+    for (int other = pcie; other < kind; ++other)
+      before += of_kind(static_cast<Kind>(other));
+    return node * block() + 2 * (before + number);
+  }
+  InNode in_node(int link) const {
+    int left = link % block() / 2;
+    int kind = pcie;
+    for (; left >= of_kind(static_cast<Kind>(kind)); ++kind)
+      left -= of_kind(static_cast<Kind>(kind));
+    return {link / block(), static_cast<Kind>(kind), left};
+  }
+  bool has_cards(int node) const { return plan_.cards[index(node)].count > 1; }
+
+  int at_host(const Place& place, bool by_nvlink) const {
+    return place.gpu < 0 ? link_of(place.node, memory)
+                         : link_of(place.node, by_nvlink ? nvlink : pcie, place.gpu);
+  }
+  // Links from a host upwards, as far as the switch where those from the other node arrive.
+  std::vector<int> towards(int other, const Place& place) const {
+    const int node = place.node;
+    std::vector<int> links{at_host(place, false)};
+    if (has_cards(node))
+      links.push_back(place.gpu < 0 ? link_of(node, memory_cards)
+                                    : link_of(node, card,
+                                              place.gpu * plan_.cards[index(node)].count /
+                                                  plan_.gpus[index(node)]));
+    links.push_back(link_of(node, out));
+    if (leaf_of_[index(node)] != leaf_of_[index(other)])
+      links.push_back(leaf_links() + 2 * leaf_of_[index(node)]);
+    if (site_of_[index(node)] != site_of_[index(other)])
+      links.push_back(lines() + 2 * site_of_[index(node)]);
+    return links;
+  }
+
+  bool exists(int number) const {
+    if (number >= leaf_links())
+      return true;
+    const auto [node, kind, of_kind] = in_node(number);
+    const int gpus = plan_.gpus[index(node)];
+    switch (kind) {
+      case pcie:
+        return of_kind < gpus;
+      case nvlink:
+        return plan_.nvlink && gpus > 1 && of_kind < gpus;
+      case card:
+        return has_cards(node) && of_kind < plan_.cards[index(node)].count;
+      case memory_cards:
+        return has_cards(node);
+      case memory:
+      case out:
+        return true;
+    }
+    return false;
+  }
+
+  double Bps(int number) const {
+    if (number >= leaf_links())
+      return number < lines() ? plan_.uplink_Bps : line_Bps_;
+    const auto [node, kind, of_kind] = in_node(number);
+    const PlatformPlan::Cards& cards = plan_.cards[index(node)];
+    return kind == pcie     ? slot_Bps_[index(node)]
+           : kind == nvlink ? nvlink_Bps_
+           : kind == card   ? cards.Bps
+                            : cards.count * (kind == memory ? memory_port_Bps : cards.Bps);
+  }
+  double latency_without_factor_s(int number) const {
+    if (number >= leaf_links())
+      return number < lines() ? 0 : plan_.distance_s / 2;
+    const auto [node, kind, of_kind] = in_node(number);
+    if (kind == nvlink || (kind == pcie && !plan_.nvlink))
+      return plan_.inside_s / 2;
+    return kind == card || kind == memory_cards || (kind == out && !has_cards(node)) ? card_s_ : 0;
+  }
+
+  std::string name_of(int number) const {
+    const char* direction = number % 2 == up ? "_UP" : "_DOWN";
+    if (number >= lines())
+      return fmt::format("site{}-line{}", (number - lines()) / 2, direction);
+    if (number >= leaf_links()) {
+      const auto [site, leaf] = leaves_[index((number - leaf_links()) / 2)];
+      return plan_.sites == 1 ? fmt::format("leaf{}-up{}", leaf, direction)
+                              : fmt::format("site{}-leaf{}-up{}", site, leaf, direction);
+    }
+    const auto [node, kind, of_kind] = in_node(number);
+    switch (kind) {
+      case pcie:
+        return fmt::format("node{}-gpu{}-pcie{}", node, of_kind, direction);
+      case nvlink:
+        return fmt::format("node{}-gpu{}-nvlink{}", node, of_kind, direction);
+      case card:
+        return fmt::format("node{}-nic{}{}", node, of_kind, direction);
+      case memory:
+        return fmt::format("node{}-memory{}", node, direction);
+      case memory_cards:
+        return fmt::format("node{}-memory-nics{}", node, direction);
+      case out:
+        return fmt::format("node{}-nic{}{}", node, has_cards(node) ? "s" : "", direction);
+    }
+    return {};
+  }
+
+  PlatformPlan plan_;
+  std::vector<LinkFactor> latencies_, bandwidths_;
+  double bandwidth_factor_;
+  int gpus_, cards_;  // the most of a node
+  double nvlink_Bps_, line_Bps_, card_s_;
+  struct Leaf {
+    int site = 0;
+    int number = 0;  // there
+  };
+  std::vector<Leaf> leaves_;
+  std::vector<int> site_of_, leaf_of_;  // by node; -1: there is one level of switches
+  std::vector<double> slot_Bps_;        // by node
+  std::vector<Place> places_;           // by host
+};
+
+}  // namespace
+
+std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const Scenario& scenario) {
+  const auto network = std::make_shared<const WordsNetwork>(plan, scenario);
+  if (!scenario.link_bandwidths.empty() || !scenario.link_latencies.empty())
+    check_link_factors(scenario, {}, network->link_names());
+  return std::make_shared<Platform>(
+      Platform{.name = plan.words,
+               .hosts = network->hosts(),
+               .place_of = {},
+               .path = [network](int from, int to) { return network->path(from, to); },
+               .link = [network](int link) { return network->link(link); },
+               .link_latency_s = [network](int link) { return network->latency_s(link); },
+               .latency_factor = scenario.latency_factor.value_or(1)});
+}
+
+}  // namespace syncline
