@@ -13,10 +13,9 @@ namespace {
 
 // In each of size - 1 steps every rank forwards one share to the next rank. It never forwards share
 // `kept`, and the previous rank never forwards share `kept` - 1.
-Phase ring_phase(std::string_view name, const RingPlace& place, std::uint64_t bytes, int kept,
-                 int group) {
+Phase ring_phase(Verb verb, const RingPlace& place, std::uint64_t bytes, int kept, int group) {
   const int n = place.size;
-  return {.name = name,
+  return {.verb = verb,
           .sends = {{place.next, bytes - share(bytes, n, kept % n)}},
           .receives = {{place.previous, bytes - share(bytes, n, (kept + n - 1) % n)}},
           .steps = n - 1,
@@ -150,18 +149,18 @@ GridPlace place_in_grid(const Topology& topology, int rank, const std::string& e
 }
 
 Phase ring_reduce_scatter(const RingPlace& place, std::uint64_t bytes, int group) {
-  return ring_phase("reduce-scatter", place, bytes, place.position, group);
+  return ring_phase(Verb::reduce_scatter, place, bytes, place.position, group);
 }
 
 Phase ring_all_gather(const RingPlace& place, std::uint64_t bytes, int group) {
-  return ring_phase("all-gather", place, bytes, place.position + 1, group);
+  return ring_phase(Verb::all_gather, place, bytes, place.position + 1, group);
 }
 
 Phase ring_all_gather(const RingPlace& place, const std::vector<std::uint64_t>& messages,
                       int group) {
   const std::uint64_t all = std::accumulate(messages.begin(), messages.end(), std::uint64_t{0});
   const auto position = static_cast<std::size_t>(place.position);
-  return {.name = "all-gather",
+  return {.verb = Verb::all_gather,
           .sends = {{place.next, all - messages[(position + 1) % messages.size()]}},
           .receives = {{place.previous, all - messages[position]}},
           .steps = place.size - 1,
@@ -191,7 +190,7 @@ Phase all_gather_of_sums(const Payload& payload, int workers, int rank) {
 Phase ring_all_reduce(const RingPlace& place, std::uint64_t bytes, int group) {
   Phase both = ring_reduce_scatter(place, bytes, group);
   const Phase gather = ring_all_gather(place, bytes, group);
-  both.name = "all-reduce";
+  both.verb = Verb::all_reduce;
   both.sends[0].bytes += gather.sends[0].bytes;
   both.receives[0].bytes += gather.receives[0].bytes;
   both.steps += gather.steps;
@@ -208,12 +207,12 @@ std::vector<DistanceRange> representative_distances(int size, int most) {
   return all;
 }
 
-void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
+void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes) {
   for (int s = 1; s < workers; ++s) {
     const int to = (rank + s) % workers;
     const int from = (rank + workers - s) % workers;
-    plan.push_back(Phase{.name = name,
+    plan.push_back(Phase{.verb = verb,
                          .sends = {{to, bytes(rank, to)}},
                          .receives = {{from, bytes(from, rank)}},
                          .round = true});
@@ -222,7 +221,7 @@ void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
 
 Plan with_fused_rounds(const Plan& plan, const Topology& topology) {
   Plan fused;
-  std::vector<Phase> rounds;  // consecutive ones of one name
+  std::vector<Phase> rounds;  // consecutive ones of one verb
   const auto fuse = [&] {
     if (rounds.empty())
       return;
@@ -233,7 +232,7 @@ Plan with_fused_rounds(const Plan& plan, const Topology& topology) {
   for (const auto& action : plan) {
     const Phase* phase = std::get_if<Phase>(&action);
     const bool is_round = phase != nullptr && phase->round;
-    if (!is_round || (!rounds.empty() && rounds.front().name != phase->name))
+    if (!is_round || (!rounds.empty() && rounds.front().verb != phase->verb))
       fuse();
     if (is_round)
       rounds.push_back(*phase);

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/plan.h"
@@ -100,7 +99,7 @@ Plan in_channels(const Topology& topology, int rank,
 // two send to the same worker at once, and a round has n flows. All n(n-1) flows at once would move
 // as many bytes per second, but the engine would need ten times as long (128 workers); and they
 // would pay one latency, where the papers count n-1.
-void append_all_to_all(Plan& plan, std::string_view name, int workers, int rank,
+void append_all_to_all(Plan& plan, Verb verb, int workers, int rank,
                        const std::function<std::uint64_t(int from, int to)>& bytes);
 
 // --- `fidelity = flow`.

@@ -7,12 +7,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "kernels/registry.h"
 #include "sim/values.h"
+#include "sim/verb.h"
 
 namespace syncline {
 
@@ -111,7 +111,7 @@ struct Stage {
 // `fidelity = flow` runs all steps as one flow per transfer and adds each step's latency and
 // overhead.
 struct Phase {
-  std::string_view name;  // its verb in the trace: a string literal
+  Verb verb = Verb::all_reduce;  // in the trace
   std::vector<Transfer> sends;
   std::vector<Transfer> receives;
   int steps = 1;

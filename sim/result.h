@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/learned.h"
+#include "sim/verb.h"
 
 namespace syncline {
 
@@ -116,7 +117,7 @@ struct Figures {
 struct Slice {
   double start_s = 0;
   double end_s = 0;
-  std::string verb;             // of the trace's rows; `several` where it is of more than one
+  Verb verb = Verb::wait;
   std::int64_t bucket = -1;     // -1: all of them, or several
   std::int64_t iteration = -1;  // -1: none, or several
 };

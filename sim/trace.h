@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/bandwidth.h"
 #include "sim/learned.h"
+#include "sim/verb.h"
 
 namespace syncline {
 
@@ -20,7 +20,7 @@ enum class Stream : std::uint8_t { compute, communication, messages, compression
 struct Row {
   double start_s = 0;
   double end_s = 0;
-  std::string_view verb;  // a string literal
+  Verb verb = Verb::forward;
   Stream stream = Stream::compute;
   std::uint8_t stage = 0;  // of `communication`: of the pipeline of an exchange
   std::int32_t rank = 0;

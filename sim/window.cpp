@@ -116,22 +116,22 @@ std::vector<Progress> progress_of(const Trace& trace) {
   std::vector<std::vector<Iteration>> all(workers.size());
   std::vector<std::vector<double>> answered_s(trace.rank_names.size());  // by rank of a node
   std::vector<bool> begun(workers.size());
-  const std::string_view counts = trace.in_step ? "step" : "apply";
+  const Verb counts = trace.in_step ? Verb::step : Verb::apply;
   for (const Row& row : trace.rows) {
     // It begins with its first row: with forward, or where all are in step with what that waits
     // for.
     if (row.iteration == 0 && row.rank < trace.workers && row.stream == Stream::compute &&
-        (trace.in_step || row.verb != "wait") && !begun[static_cast<std::size_t>(row.rank)]) {
+        (trace.in_step || row.verb != Verb::wait) && !begun[static_cast<std::size_t>(row.rank)]) {
       begun[static_cast<std::size_t>(row.rank)] = true;
       workers[static_cast<std::size_t>(row.rank)].start_s = row.start_s;
     }
-    const bool dropped = row.verb == "drop";
+    const bool dropped = row.verb == Verb::drop;
     if (row.rank < trace.workers &&
-        (row.stream == Stream::compute || (!trace.in_step && row.verb == "pull"))) {
+        (row.stream == Stream::compute || (!trace.in_step && row.verb == Verb::pull))) {
       double& ended_s = workers[static_cast<std::size_t>(row.rank)].ended_s;
       ended_s = std::max(ended_s, row.end_s);
     }
-    if (row.verb == "parameters" && row.bytes_received > 0)
+    if (row.verb == Verb::parameters && row.bytes_received > 0)
       answered_s[static_cast<std::size_t>(row.rank)].push_back(row.end_s);
     if ((row.verb != counts && !dropped) || row.iteration < 0)
       continue;

@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,15 +44,16 @@ class AllWorkers final : public PeersWorker {
       averages->read_s.resize(now_s_.size());
     }
     if (setup.within)
-      within_.collective = made("all-reduce", *setup.within, times_.within, groups_);
+      within_.collective = made(Verb::all_reduce, *setup.within, times_.within, groups_);
     if (!setup.shards) {
-      over_all_.collective = made("all-reduce", setup.traffic, times_.over_all, all_);
+      over_all_.collective = made(Verb::all_reduce, setup.traffic, times_.over_all, all_);
       return;
     }
-    gather_ = made("all-gather", setup.shards->gather, times_.gather, all_);
-    scatter_ = made("reduce-scatter", setup.shards->reduce_scatter, times_.reduce_scatter, all_);
+    gather_ = made(Verb::all_gather, setup.shards->gather, times_.gather, all_);
+    scatter_ =
+        made(Verb::reduce_scatter, setup.shards->reduce_scatter, times_.reduce_scatter, all_);
     if (setup.shards->across)
-      across_ = made("all-reduce", *setup.shards->across, times_.across, groups_);
+      across_ = made(Verb::all_reduce, *setup.shards->across, times_.across, groups_);
     gathered_s_.assign(setup.buckets.size(), std::vector<double>(now_s_.size()));
   }
 
@@ -90,16 +90,17 @@ class AllWorkers final : public PeersWorker {
     return true;
   }
   void forward() override {
-    compute("forward", -1, [&](int worker) { return setup_.compute.forward_s(worker); });
+    compute(Verb::forward, -1, [&](int worker) { return setup_.compute.forward_s(worker); });
     if (micro_steps() > 1)
-      compute("accumulate", -1, [&](int worker) { return setup_.compute.accumulate_s(worker); });
+      compute(Verb::accumulate, -1,
+              [&](int worker) { return setup_.compute.accumulate_s(worker); });
   }
   void forward(const Bucket& bucket) override {
-    compute("forward", bucket.index,
+    compute(Verb::forward, bucket.index,
             [&](int worker) { return setup_.compute.forward_s(worker, bucket.forward_flop); });
   }
   void backward(const Bucket& bucket) override {
-    compute("backward", bucket.index,
+    compute(Verb::backward, bucket.index,
             [&](int worker) { return setup_.compute.backward_s(worker, bucket); });
   }
   void step() override { take_step(iteration_ + 1); }
@@ -203,8 +204,8 @@ class AllWorkers final : public PeersWorker {
     return one.end_s[averages.collective.lane->group(worker)];
   }
 
-  Collective made(std::string_view verb, const Traffic& traffic,
-                  const std::vector<ExchangeTime>& times, Lane& lane) const {
+  Collective made(Verb verb, const Traffic& traffic, const std::vector<ExchangeTime>& times,
+                  Lane& lane) const {
     for (const ExchangeTime& time : times)
       if (!time.works.empty())
         refuse_analytic("exchange = " + traffic.exchange->name +
@@ -218,14 +219,14 @@ class AllWorkers final : public PeersWorker {
     trace_.rows.push_back(row);
   }
   int this_iteration() const { return over_ ? -1 : iteration_; }
-  static Row row(std::string_view verb, std::size_t worker, int bucket, int iteration) {
+  static Row row(Verb verb, std::size_t worker, int bucket, int iteration) {
     return {
         .verb = verb, .rank = static_cast<int>(worker), .bucket = bucket, .iteration = iteration};
   }
   void wait_until(double moment_s, std::size_t worker) {
     if (moment_s <= now_s_[worker])
       return;
-    add_row(row("wait", worker, -1, this_iteration()), now_s_[worker], moment_s);
+    add_row(row(Verb::wait, worker, -1, this_iteration()), now_s_[worker], moment_s);
     now_s_[worker] = moment_s;
   }
 
@@ -248,8 +249,8 @@ class AllWorkers final : public PeersWorker {
     }
     return moment_s;
   }
-  void compute_one(std::string_view verb, int bucket, std::size_t worker, double seconds,
-                   std::int64_t version, int iteration) {
+  void compute_one(Verb verb, int bucket, std::size_t worker, double seconds, std::int64_t version,
+                   int iteration) {
     const double start_s = now_s_[worker];
     now_s_[worker] = end_of_computing(worker, seconds);
     Row row = this->row(verb, worker, bucket, iteration);
@@ -257,17 +258,16 @@ class AllWorkers final : public PeersWorker {
     add_row(row, start_s, now_s_[worker]);
   }
   template <class SecondsOf>
-  void compute(std::string_view verb, int bucket, const SecondsOf& seconds_of,
-               std::int64_t version = -1) {
+  void compute(Verb verb, int bucket, const SecondsOf& seconds_of, std::int64_t version = -1) {
     for (int worker = 0; worker < topology_.workers(); ++worker)
       compute_one(verb, bucket, index(worker), seconds_of(worker) * slowdown_[index(worker)],
                   version, this_iteration());
   }
   void take_step(std::int64_t version) {
     if (setup_.compute.launch_s > 0)
-      compute("launch", -1, [&](int) { return setup_.compute.launch_s; });
+      compute(Verb::launch, -1, [&](int) { return setup_.compute.launch_s; });
     compute(
-        "step", -1, [&](int worker) { return setup_.compute.step_s[index(worker)]; }, version);
+        Verb::step, -1, [&](int worker) { return setup_.compute.step_s[index(worker)]; }, version);
     stepped_ = true;
   }
 
@@ -290,7 +290,7 @@ class AllWorkers final : public PeersWorker {
         continue;
       }
       wait_until(came_s, worker);
-      compute_one("decompress", one.bucket, worker, one.decompress_s, -1, one.iteration);
+      compute_one(Verb::decompress, one.bucket, worker, one.decompress_s, -1, one.iteration);
     }
     wait_until(arrived_s, worker);
   }
@@ -305,13 +305,13 @@ class AllWorkers final : public PeersWorker {
         return;
       averages.read_s[worker] =
           std::max(averages.read_s[worker],
-                   one.decompress_s > 0 ? on_second_core("decompress", one.bucket, worker, came_s,
-                                                         one.decompress_s, one.iteration)
+                   one.decompress_s > 0 ? on_second_core(Verb::decompress, one.bucket, worker,
+                                                         came_s, one.decompress_s, one.iteration)
                                         : came_s);
     }
   }
-  double on_second_core(std::string_view verb, int bucket, std::size_t worker, double from_s,
-                        double seconds, int iteration) {
+  double on_second_core(Verb verb, int bucket, std::size_t worker, double from_s, double seconds,
+                        int iteration) {
     const double start_s = std::max(from_s, second_core_s_[worker]);
     second_core_s_[worker] = start_s + seconds;
     Row row = this->row(verb, worker, bucket, iteration);
@@ -329,10 +329,10 @@ class AllWorkers final : public PeersWorker {
         continue;
       if (has_second_core(worker)) {
         read_arrived(averages, worker, now_s_[worker]);
-        ready_s[worker] = on_second_core("compress", bucket.index, worker, now_s_[worker],
+        ready_s[worker] = on_second_core(Verb::compress, bucket.index, worker, now_s_[worker],
                                          time.compress_s, this_iteration());
       } else {
-        compute_one("compress", bucket.index, worker, time.compress_s, -1, this_iteration());
+        compute_one(Verb::compress, bucket.index, worker, time.compress_s, -1, this_iteration());
         ready_s[worker] = now_s_[worker];
       }
     }

@@ -80,33 +80,33 @@ class Evaluation {
 
   void perform(const Act& act) {
     const ComputeTimes& compute_times = setup_.compute;
-    switch (act.verb) {
-      case Verb::forward:
+    switch (act.call) {
+      case Call::forward:
         return streams_.compute(compute_times.before_backward_s(worker_));
-      case Verb::forward_bucket:
+      case Call::forward_bucket:
         return streams_.compute(compute_times.forward_s(worker_, bucket(act.bucket).forward_flop));
-      case Verb::backward:
+      case Call::backward:
         return streams_.compute(compute_times.backward_s(worker_, bucket(act.bucket)));
-      case Verb::step:
+      case Call::step:
         return streams_.compute(compute_times.launch_s + compute_times.step_s[index(worker_)]);
-      case Verb::start_average:
+      case Call::start_average:
         ++outstanding(act.group == Among::all);
         deferred_.push_back(act);
         if (overlap_ || index(act.bucket) + 1 == setup_.buckets.size())
           for (const Act& deferred : std::exchange(deferred_, {}))
             make_message(deferred);
         return;
-      case Verb::finish_averages:
+      case Call::finish_averages:
         return finish_averages(outstanding(act.group == Among::all));
-      case Verb::start_gather:
+      case Call::start_gather:
         ++counts_.gathering[index(act.bucket)];
         exchange(of_all, times_.gather, {.then = StreamJob::Then::gathered, .bucket = act.bucket});
         if (!overlap_)
           finish_gather(act.bucket);
         return;
-      case Verb::finish_gather:
+      case Call::finish_gather:
         return finish_gather(act.bucket);
-      case Verb::start_reduce_scatter:
+      case Call::start_reduce_scatter:
         ++counts_.over_all;
         exchange(of_all, times_.reduce_scatter,
                  {.then = StreamJob::Then::scattered, .bucket = act.bucket});
@@ -229,9 +229,9 @@ int slowest_worker(const Setup& setup) {
 }
 
 ShardSums sums_of(const Round& round, const CollectiveTimes& times) {
-  const auto sum = [&](Verb verb, const std::vector<ExchangeTime>& of_units) {
+  const auto sum = [&](Call call, const std::vector<ExchangeTime>& of_units) {
     ExchangeTime sum;
-    const std::vector<int> calls = round.calls(verb, Among::all, of_units.size());
+    const std::vector<int> calls = round.calls(call, Among::all, of_units.size());
     for (std::size_t unit = 0; unit < of_units.size(); ++unit) {
       const double count = static_cast<double>(calls[unit]) / round.iterations;
       sum.fixed_s += count * of_units[unit].fixed_s;
@@ -240,9 +240,9 @@ ShardSums sums_of(const Round& round, const CollectiveTimes& times) {
     }
     return sum;
   };
-  return {.gather = sum(Verb::start_gather, times.gather),
-          .reduce_scatter = sum(Verb::start_reduce_scatter, times.reduce_scatter),
-          .across = sum(Verb::start_reduce_scatter, times.across)};
+  return {.gather = sum(Call::start_gather, times.gather),
+          .reduce_scatter = sum(Call::start_reduce_scatter, times.reduce_scatter),
+          .across = sum(Call::start_reduce_scatter, times.across)};
 }
 
 CollectiveTimes collective_times(const Setup& setup, Routes& routes) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,7 +45,7 @@ class Lane {
 // of must live as long.
 struct Collective {
   Collective() = default;
-  Collective(std::string_view verb, const Traffic& traffic, const std::vector<ExchangeTime>& times,
+  Collective(Verb of_rows, const Traffic& traffic, const std::vector<ExchangeTime>& of_buckets,
              const std::vector<Bucket>& buckets, Lane& lane);
 
   // Calls `sent` for what this rank sends on the network for a bucket, in each call of the verb.
@@ -56,7 +55,7 @@ struct Collective {
     std::vector<std::uint64_t> sent, received;  // by rank
     double calls = 0;
   };
-  std::string_view verb = {};
+  Verb verb = Verb::all_reduce;
   Lane* lane = nullptr;
   const Traffic* traffic = nullptr;
   const std::vector<Bucket>* buckets = nullptr;

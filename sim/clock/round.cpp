@@ -39,35 +39,35 @@ class Recorder final : public PeersWorker {
       ++begun_;
     return !over_;
   }
-  void forward() override { note({.verb = Verb::forward}); }
+  void forward() override { note({.call = Call::forward}); }
   void forward(const Bucket& bucket) override {
-    note({.verb = Verb::forward_bucket, .bucket = bucket.index});
+    note({.call = Call::forward_bucket, .bucket = bucket.index});
   }
   void backward(const Bucket& bucket) override {
-    note({.verb = Verb::backward, .bucket = bucket.index});
+    note({.call = Call::backward, .bucket = bucket.index});
   }
-  void step() override { note({.verb = Verb::step}); }
+  void step() override { note({.call = Call::step}); }
   void step_alone() override { step(); }
   void step_together(double, double, std::optional<double>) override { step(); }
   void start_average(const Bucket& bucket, Among group) override {
     require_whole_gradients();
     require_group(group);
-    note({.verb = Verb::start_average, .group = group, .bucket = bucket.index});
+    note({.call = Call::start_average, .group = group, .bucket = bucket.index});
   }
   void finish_averages(Among group) override {
     require_group(group);
-    note({.verb = Verb::finish_averages, .group = group});
+    note({.call = Call::finish_averages, .group = group});
   }
   void start_gather(const Bucket& unit) override {
     require_shards();
-    note({.verb = Verb::start_gather, .bucket = unit.index});
+    note({.call = Call::start_gather, .bucket = unit.index});
   }
   void finish_gather(const Bucket& unit) override {
-    note({.verb = Verb::finish_gather, .bucket = unit.index});
+    note({.call = Call::finish_gather, .bucket = unit.index});
   }
   void start_reduce_scatter(const Bucket& unit) override {
     require_shards();
-    note({.verb = Verb::start_reduce_scatter, .bucket = unit.index});
+    note({.call = Call::start_reduce_scatter, .bucket = unit.index});
   }
 
  private:
@@ -118,11 +118,11 @@ void add_moved(const Traffic& traffic, const Setup& setup, const std::vector<int
 
 }  // namespace
 
-std::vector<int> Round::calls(Verb verb, Among group, std::size_t buckets) const {
+std::vector<int> Round::calls(Call call, Among group, std::size_t buckets) const {
   std::vector<int> calls(buckets);
   for (const AlikeIterations& part : parts)
     for (const Act& act : part.acts)
-      if (act.verb == verb && act.group == group && index(act.bucket) < buckets)
+      if (act.call == call && act.group == group && index(act.bucket) < buckets)
         calls[index(act.bucket)] += part.times;
   return calls;
 }
@@ -138,20 +138,20 @@ std::vector<Moved> moved(const Setup& setup) {
     return {{.traffic = setup.traffic, .buckets = setup.sent_buckets()}};
   const Round round = recorded_round(setup);
   std::vector<Moved> all;
-  const auto add = [&](const Traffic& traffic, Verb verb, Among group, int stream) {
-    const std::vector<int> calls = round.calls(verb, group, setup.buckets.size());
+  const auto add = [&](const Traffic& traffic, Call call, Among group, int stream) {
+    const std::vector<int> calls = round.calls(call, group, setup.buckets.size());
     add_moved(traffic, setup, calls, round.iterations, stream, all);
   };
   if (setup.shards) {
-    add(setup.shards->gather, Verb::start_gather, Among::all, 0);
-    add(setup.shards->reduce_scatter, Verb::start_reduce_scatter, Among::all, 0);
+    add(setup.shards->gather, Call::start_gather, Among::all, 0);
+    add(setup.shards->reduce_scatter, Call::start_reduce_scatter, Among::all, 0);
     if (setup.shards->across)
-      add(*setup.shards->across, Verb::start_reduce_scatter, Among::all, 1);
+      add(*setup.shards->across, Call::start_reduce_scatter, Among::all, 1);
     return all;
   }
-  add(setup.traffic, Verb::start_average, Among::all, 0);
+  add(setup.traffic, Call::start_average, Among::all, 0);
   if (setup.within)  // beside those over all, in streams of their own
-    add(*setup.within, Verb::start_average, setup.within->over, 1);
+    add(*setup.within, Call::start_average, setup.within->over, 1);
   return all;
 }
 

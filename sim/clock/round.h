@@ -12,7 +12,7 @@
 
 namespace syncline {
 
-enum class Verb : std::uint8_t {
+enum class Call : std::uint8_t {
   forward,         // of the whole model
   forward_bucket,  // of the layers of one
   backward,
@@ -25,7 +25,7 @@ enum class Verb : std::uint8_t {
 };
 
 struct Act {
-  Verb verb = Verb::forward;
+  Call call = Call::forward;
   Among group = Among::all;
   int bucket = -1;
 
@@ -45,8 +45,8 @@ struct Round {
   int iterations = 1;
   bool repeats = true;  // those after it are the same; else `parts` has several
 
-  // How often it calls the verb, by bucket, of the first so many.
-  std::vector<int> calls(Verb verb, Among group, std::size_t buckets) const;
+  // How often it makes the call, by bucket, of the first so many.
+  std::vector<int> calls(Call call, Among group, std::size_t buckets) const;
 };
 
 // Throws std::runtime_error if a round has more than most_acts, and std::logic_error if its workers

@@ -32,7 +32,7 @@ void AggregatorState::send_report() {
                           .sums_delivered = sums_delivered,
                           .ended_workers = ended_workers};
   ServerState& scheduler = *run.servers.front();
-  run.wire.send({rank(), scheduler.rank(), control_bytes}, "report",
+  run.wire.send({rank(), scheduler.rank(), control_bytes}, Verb::report,
                 [&scheduler, report] { scheduler.messages.add(report); });
 }
 
@@ -131,7 +131,7 @@ void Aggregator::send_sum(std::int64_t update, int nodes_in_update) {
         payload.parts, scaled(payload.bytes, scales[index(server->shard)]) + payload.small_bytes,
         static_cast<int>(run.servers.size()), server->shard);
     state_.work(Work::Kind::encode);
-    run.wire.send({state_.rank(), server->rank(), bytes, true}, "sum",
+    run.wire.send({state_.rank(), server->rank(), bytes, true}, Verb::sum,
                   [&state = state_, &server = *server, sum, end = state_.sent] {
                     server.messages.add(sum);
                     if (++state.servers_reached < state.run.servers.size())

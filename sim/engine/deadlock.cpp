@@ -29,7 +29,8 @@ std::string held_up_average(const WorkerState& worker) {
     const Phase* phase = stream->current;
     if (phase == nullptr)
       continue;
-    const std::string what = fmt::format("{} of bucket {}", phase->name, stream->current_bucket);
+    const std::string what =
+        fmt::format("{} of bucket {}", name_of(phase->verb), stream->current_bucket);
     if (stream->released.waits()) {
       const Barrier& barrier = worker.run.barriers.at({stream->stage, phase->group});
       return fmt::format("{} of {} ranks to begin {}", phase->group_size - barrier.arrived,

@@ -19,14 +19,14 @@ int own_gradients_at(const AggregatorState& node, const WorkerState& state) {
 }
 
 // Copies the whole model inside the node.
-void copy(WorkerState& state, int from, int to, std::string_view verb, std::int64_t version = -1) {
+void copy(WorkerState& state, int from, int to, Verb verb, std::int64_t version = -1) {
   bool arrived = false;
   const SentMessage message =
       state.run.wire.deliver({from, to, state.setup().model_bytes()}, [&](const SentMessage&) {
         arrived = true;
         state.wakeup.wake();
       });
-  state.wait_until(verb, [&] { return arrived; });
+  state.wait_until(name_of(verb), [&] { return arrived; });
   const bool out = from == state.rank;
   Row own = state.row(verb);
   own.stream = Stream::communication;
@@ -53,7 +53,7 @@ void EngineWorker::hand_over() {
     gradient.values = state_.run.learner->gradient(state_.rank);
   for (const std::vector<std::int64_t>& of_server : state_.read_version)
     gradient.read_versions.push_back(of_server[0]);
-  copy(state_, state_.rank, node.rank(), "hand-over");
+  copy(state_, state_.rank, node.rank(), Verb::hand_over);
   node.handed_over.push_back(std::move(gradient));
   node.events.add({.kind = Aggregator::Event::Kind::gradient});
 }
@@ -77,7 +77,7 @@ void EngineWorker::take_parameters() {
   if (state_.run.learner != nullptr)
     state_.run.learner->take(state_.rank, node.node);
   const int own = own_gradients_at(node, state_);
-  copy(state_, node.rank(), state_.rank, "take", own);
+  copy(state_, node.rank(), state_.rank, Verb::take, own);
 }
 
 }  // namespace syncline

@@ -41,7 +41,7 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
     const SentMessage sent = run.wire.deliver(
         {worker.rank, server->rank(), bytes, true},
         [&run, &server = *server, push](const SentMessage& message) {
-          run.wire.add_receiver_row(message, {.verb = "receive",
+          run.wire.add_receiver_row(message, {.verb = Verb::receive,
                                               .stream = Stream::messages,
                                               .rank = server.rank(),
                                               .bucket = push.bucket,
@@ -84,7 +84,7 @@ void push_to_servers(WorkerState& worker, const Bucket& bucket, int iteration,
       push.worker.stream.wakeup.wait();
     ++push.worker.buckets_in_flight;
     const double start_s = sg::Engine::get_clock();
-    Row row = push.worker.stream.row("push", push.bucket, push.iteration);
+    Row row = push.worker.stream.row(Verb::push, push.bucket, push.iteration);
     std::vector<std::int64_t> messages;
     for (int piece = 0; piece < run.cuts[index(push.bucket)].pieces; ++piece)
       send_piece(push, piece, row, messages);
@@ -102,7 +102,7 @@ void answer_arrived(WorkerState& worker, int shard, const Push& push, const Cach
     end_answers(worker);
   if (!worker.answers)
     worker.answers = {.start_s = sent_s,
-                      .verb = "pull",
+                      .verb = Verb::pull,
                       .stream = Stream::messages,
                       .rank = worker.rank,
                       .iteration = push.iteration};

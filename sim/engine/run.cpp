@@ -144,7 +144,7 @@ void Run::learned(double gradients) {
 }
 
 void Run::work(const Work& work, Row row) {
-  row.verb = work.kind == Work::Kind::encode ? "compress" : "decompress";
+  row.verb = work.kind == Work::Kind::encode ? Verb::compress : Verb::decompress;
   const double start_s = sg::Engine::get_clock();
   const double seconds = setup.traffic.compression.seconds(row.rank, work, row.iteration);
   if (seconds > 0 && row.rank < trace.workers)
@@ -163,18 +163,18 @@ void Run::work_on_shard(Work::Kind kind, const Bucket& bucket, int messages, Row
 }
 
 void Run::sum(std::uint64_t bytes, Row row) {
-  row.verb = "sum";
+  row.verb = Verb::sum;
   use_memory(memory_bytes_per_sum * static_cast<double>(bytes), row);
 }
 
 void Run::sum_of_partitions(std::uint64_t bytes, int partitions, double coming_s, Row row) {
-  row.verb = "sum";
+  row.verb = Verb::sum;
   const double moved = memory_bytes_per_sum * static_cast<double>(bytes);
   use_memory(std::max(moved / partitions, moved - coming_s * setup.scenario.host_memory_Bps), row);
 }
 
 void Run::update(std::uint64_t bytes, Row row) {
-  row.verb = "update";  // a plain step reads parameters and gradient and writes parameters
+  row.verb = Verb::update;  // a plain step reads parameters and gradient and writes parameters
   // Parameters and states stay in fp32. With gradients in fp16 a step moves as much: what it spares
   // in reading them it spends on a copy of the parameters to send.
   const double moved = setup.scenario.optimizer_values > 0
@@ -191,7 +191,7 @@ void Run::handle(double tensors, Row row) {
   const double core_s = tensors * scenario.server_software.overhead_s;
   if (core_s == 0)
     return;
-  row.verb = "handle";
+  row.verb = Verb::handle;
   const double factor =
       service_factor(service_shape_, scenario.seed, row.rank, row.worker, row.iteration);
   take_turn(cores_, core_s * factor / hosts[index(row.rank)]->get_core_count(), row);

@@ -117,9 +117,9 @@ void ServerState::count(const Push& push, bool applied) {
   // Each piece has versions of its own. What counts gradients counts rows of the last pieces.
   const bool is_last = push.piece + 1 == run.cuts[index(push.bucket)].pieces;
   if (applied)
-    done.verb = is_last ? "apply" : "apply-part";
+    done.verb = is_last ? Verb::apply : Verb::apply_part;
   else
-    done.verb = is_last ? "drop" : "drop-part";
+    done.verb = is_last ? Verb::drop : Verb::drop_part;
   done.version = piece.version;
   done.read_version = push.read_version;
   run.add_row(sg::Engine::get_clock(), done);
@@ -196,7 +196,7 @@ void Server::reply(const Push& push) {
       .version = piece.version, .clock = piece.slowest, .own = push.iteration + 1};
   run.wire.deliver({state_.rank(), worker.rank, answered, true},
                    [&state = state_, &worker, push, answer, values](const SentMessage& message) {
-                     state.run.wire.add_sender_row(message, {.verb = "reply",
+                     state.run.wire.add_sender_row(message, {.verb = Verb::reply,
                                                              .stream = Stream::messages,
                                                              .rank = state.rank(),
                                                              .bucket = push.bucket,
@@ -218,7 +218,7 @@ std::optional<NodeMessage> Server::next_message() {
 
 void Server::ask_for_sum(int node, std::int64_t update, int nodes_in_update) {
   AggregatorState& aggregator = *state_.run.aggregators[index(node)];
-  state_.run.wire.send({state_.rank(), aggregator.rank(), control_bytes}, "ask",
+  state_.run.wire.send({state_.rank(), aggregator.rank(), control_bytes}, Verb::ask,
                        [&aggregator, update, nodes_in_update] {
                          aggregator.events.add({.kind = Aggregator::Event::Kind::sum_wanted,
                                                 .update = update,
@@ -245,7 +245,7 @@ void Server::apply(const std::vector<NodeSum>& sums) {
     state_.applied_of_node[index(sum.node)].add(sum.first, sum.first + sum.gradients.size());
     for (const NodeSum::Gradient& gradient : sum.gradients) {
       const double now_s = sg::Engine::get_clock();
-      run.add_row(now_s, {.verb = "apply",
+      run.add_row(now_s, {.verb = Verb::apply,
                           .stream = Stream::compute,
                           .rank = state_.rank(),
                           .iteration = gradient.iteration,
@@ -286,7 +286,7 @@ void Server::send_parameters(int node) {
     for (const int rank : run.setup.traffic.cluster.topology.nodes[index(aggregator.node)])
       run.workers[index(rank)]->wakeup.wake();
   };
-  run.wire.send({state_.rank(), aggregator.rank(), bytes, true}, "parameters",
+  run.wire.send({state_.rank(), aggregator.rank(), bytes, true}, Verb::parameters,
                 [&run, &aggregator, take] {
                   if (!run.setup.traffic.compressed_pulls) {
                     take();

@@ -66,7 +66,7 @@ void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
       continue;
     }
     run.collective_ends(rank);  // while this computes instead
-    run.work(std::get<Work>(plan[i]), row("", bucket.index, iteration));
+    run.work(std::get<Work>(plan[i]), row(Verb::compress, bucket.index, iteration));
     run.collective_begins(rank);
     last_row = run.trace.rows.size() - 1;
     if (last)
@@ -74,7 +74,7 @@ void StreamState::average(const Plan& plan, const Bucket& bucket, int iteration,
   }
 }
 
-Row StreamState::row(std::string_view verb, int bucket, int iteration) const {
+Row StreamState::row(Verb verb, int bucket, int iteration) const {
   return {.verb = verb,
           .stream = Stream::communication,
           .stage = static_cast<std::uint8_t>(stage),
@@ -97,7 +97,7 @@ void StreamState::phase(const Phase& phase, const Bucket& bucket, int iteration,
     while (ends_later)  // others meet at their barrier after it
       ended.wait();
 
-  Row row = this->row(phase.name, bucket.index, iteration);
+  Row row = this->row(phase.verb, bucket.index, iteration);
   count_bytes(phase, as_flow, row);
   const double began_s = sg::Engine::get_clock();
   const double moving_s = move(phase, as_flow, barrier);
@@ -153,7 +153,7 @@ void StreamState::add_rows(Row row, double posted_s, double moving_s) {
   // start before that.
   const double free_s = last_row ? std::max(posted_s, run.trace.rows[*last_row].end_s) : posted_s;
   if (moving_s > free_s) {
-    Row wait = this->row("wait", row.bucket, row.iteration);
+    Row wait = this->row(Verb::wait, row.bucket, row.iteration);
     wait.start_s = free_s;
     wait.end_s = moving_s;
     run.trace.rows.push_back(wait);

@@ -53,7 +53,7 @@ struct StreamState {
              const std::function<void()>& done);
 
   // A row of this stream.
-  Row row(std::string_view verb, int bucket, int iteration) const;
+  Row row(Verb verb, int bucket, int iteration) const;
 
  private:
   // Waits until all members of the phase have arrived.

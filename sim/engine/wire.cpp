@@ -128,7 +128,7 @@ SentMessage Wire::deliver(const Parcel& parcel, std::function<void(const SentMes
   return message;
 }
 
-void Wire::send(const Parcel& parcel, std::string_view verb, std::function<void()> arrived) {
+void Wire::send(const Parcel& parcel, Verb verb, std::function<void()> arrived) {
   deliver(parcel, [this, from = parcel.from, to = parcel.to, verb,
                    arrived = std::move(arrived)](const SentMessage& message) {
     add_sender_row(message, {.verb = verb, .stream = Stream::messages, .rank = from});

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "sim/clock/traced.h"
@@ -55,7 +54,7 @@ struct Wire {
   SentMessage deliver(const Parcel& parcel, std::function<void(const SentMessage&)> arrived,
                       std::function<void()> injected = {});
   // Delivers it with a row at each end, of this verb.
-  void send(const Parcel& parcel, std::string_view verb, std::function<void()> arrived);
+  void send(const Parcel& parcel, Verb verb, std::function<void()> arrived);
   // Adds a row of a message's sender, or of its receiver, from when it was sent until now.
   void add_sender_row(const SentMessage& message, Row row);
   void add_receiver_row(const SentMessage& message, Row row);

@@ -84,7 +84,7 @@ void take_answers(WorkerState& state) {
     state.to_decompress.pop_front();
     const auto payload = state.run.payload(state.setup().buckets[index(bucket)], iteration);
     if (payload->elements > 0)
-      state.run.work(decode(payload->elements), state.row("decompress", bucket));
+      state.run.work(decode(payload->elements), state.row(Verb::decompress, bucket));
   }
   read_cache(state);
 }
@@ -92,8 +92,8 @@ void take_answers(WorkerState& state) {
 // The optimiser's step; `version`: of the parameters that all then have.
 void take_step(WorkerState& state, std::int64_t version) {
   if (state.setup().compute.launch_s > 0)
-    compute(state, state.setup().compute.launch_s, state.row("launch"));
-  Row row = state.row("step");
+    compute(state, state.setup().compute.launch_s, state.row(Verb::launch));
+  Row row = state.row(Verb::step);
   row.version = version;
   compute(state, state.setup().compute.step_s[index(state.rank)], row);
   state.stepped_s = sg::Engine::get_clock();
@@ -126,7 +126,7 @@ const Cluster& WorkerState::cluster() const {
   return run.setup.traffic.cluster;
 }
 
-Row WorkerState::row(std::string_view verb, int bucket) const {
+Row WorkerState::row(Verb verb, int bucket) const {
   return {.verb = verb,
           .stream = Stream::compute,
           .rank = rank,
@@ -134,14 +134,14 @@ Row WorkerState::row(std::string_view verb, int bucket) const {
           .iteration = over ? -1 : iteration};
 }
 
-void WorkerState::wait_until(std::string_view verb, const std::function<bool()>& ready) {
+void WorkerState::wait_until(std::string_view call, const std::function<bool()>& ready) {
   const double start_s = sg::Engine::get_clock();
-  waits_in = verb;
+  waits_in = call;
   while (!ready())
     wakeup.wait();
   waits_in = {};
   if (sg::Engine::get_clock() > start_s)
-    run.add_row(start_s, row("wait"));
+    run.add_row(start_s, row(Verb::wait));
 }
 
 bool WorkerState::compresses_on_second_core() const {
@@ -178,9 +178,9 @@ void EngineWorker::forward() {
   if (state_.run.learner != nullptr)
     state_.run.learner->forward(state_.rank, state_.iteration);
   const ComputeTimes& times = state_.setup().compute;
-  compute(state_, times.forward_s(state_.rank), state_.row("forward"));
+  compute(state_, times.forward_s(state_.rank), state_.row(Verb::forward));
   if (times.micro_steps > 1)
-    compute(state_, times.accumulate_s(state_.rank), state_.row("accumulate"));
+    compute(state_, times.accumulate_s(state_.rank), state_.row(Verb::accumulate));
 }
 
 int EngineWorker::micro_steps() const {
@@ -191,14 +191,14 @@ void EngineWorker::forward(const Bucket& bucket) {
   if (state_.run.learner != nullptr)
     state_.run.learner->forward(state_.rank, state_.iteration);
   compute(state_, state_.setup().compute.forward_s(state_.rank, bucket.forward_flop),
-          state_.row("forward", bucket.index));
+          state_.row(Verb::forward, bucket.index));
 }
 
 void EngineWorker::backward(const Bucket& bucket) {
   if (state_.run.cycles != nullptr && bucket.index == 0)
     state_.run.cycles->backward_begins();
   compute(state_, state_.setup().compute.backward_s(state_.rank, bucket),
-          state_.row("backward", bucket.index));
+          state_.row(Verb::backward, bucket.index));
 }
 
 void EngineWorker::step() {
@@ -342,7 +342,7 @@ void EngineWorker::refresh_cache(double staleness) {
   state_.wait_until("refresh_cache()", [&] { return is_fresh(state_, needed); });
   state_.waits_for_fresh = false;
   take_answers(state_);
-  Row row = state_.row("read");
+  Row row = state_.row(Verb::read);
   row.version = oldest_clock(state_);
   state_.run.add_row(sg::Engine::get_clock(), row);
 }

@@ -57,14 +57,14 @@ struct WorkerState {
   bool waits_for_fresh = false;            // for what the next answer brings, not for all answers
   std::size_t fresh = 0;                   // cached pieces that are known to be fresh enough
   std::vector<std::size_t> own_gradients;  // how many its node had with each of this worker's
-  std::string_view waits_in;               // this verb; empty: it does not wait
+  std::string_view waits_in;               // this call; empty: it does not wait
 
   const Setup& setup() const;
   const Cluster& cluster() const;
   // A row of the compute stream.
-  Row row(std::string_view verb, int bucket = -1) const;
-  // Blocks the compute stream in this verb until `ready`, and records that in the trace.
-  void wait_until(std::string_view verb, const std::function<bool()>& ready);
+  Row row(Verb verb, int bucket = -1) const;
+  // Blocks the compute stream in this call until `ready`, and records that in the trace.
+  void wait_until(std::string_view call, const std::function<bool()>& ready);
   // If so, computation goes on meanwhile.
   bool compresses_on_second_core() const;
 };

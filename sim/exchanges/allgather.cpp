@@ -38,10 +38,12 @@ Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
 
   Plan plan;
   if (paired && rank % 2 == 0)
-    return {Phase{.name = "fold", .sends = {{rank + 1, message(rank)}}, .receives = {}},
-            Phase{.name = "unfold", .sends = {}, .receives = {{rank + 1, all - message(rank)}}}};
+    return {
+        Phase{.verb = Verb::fold, .sends = {{rank + 1, message(rank)}}, .receives = {}},
+        Phase{.verb = Verb::unfold, .sends = {}, .receives = {{rank + 1, all - message(rank)}}}};
   if (paired)
-    plan.push_back(Phase{.name = "fold", .sends = {}, .receives = {{rank - 1, message(rank - 1)}}});
+    plan.push_back(
+        Phase{.verb = Verb::fold, .sends = {}, .receives = {{rank - 1, message(rank - 1)}}});
 
   const int place = paired ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
@@ -55,13 +57,13 @@ Plan doubling(int n, const std::vector<std::uint64_t>& messages, int rank) {
   for (int distance = 1; distance < core; distance *= 2) {
     const int first = place & ~(distance - 1);
     const int partner = rank_at(place ^ distance);
-    plan.push_back(Phase{.name = "all-gather",
+    plan.push_back(Phase{.verb = Verb::all_gather,
                          .sends = {{partner, held(first, distance)}},
                          .receives = {{partner, held(first ^ distance, distance)}}});
   }
   if (paired)
-    plan.push_back(
-        Phase{.name = "unfold", .sends = {{rank - 1, all - message(rank - 1)}}, .receives = {}});
+    plan.push_back(Phase{
+        .verb = Verb::unfold, .sends = {{rank - 1, all - message(rank - 1)}}, .receives = {}});
   return plan;
 }
 

@@ -19,7 +19,7 @@ Plan alltoall(const Topology& topology, const Settings&, const Payload& payload,
   Plan plan;
   if (compressed)
     plan.push_back(encode(payload.elements));
-  append_all_to_all(plan, "all-to-all", n, rank,
+  append_all_to_all(plan, Verb::all_to_all, n, rank,
                     [&](int from, int to) { return share(payload.message_of(from), n, to); });
   if (compressed) {
     plan.push_back(decode(part, n));

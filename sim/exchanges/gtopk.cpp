@@ -33,11 +33,11 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
     return merges ? payload.sum_of(worker) : payload.message_of(worker);
   };
   Plan plan;
-  const auto send = [&](std::string_view name, int to, std::uint64_t bytes) {
-    plan.push_back(Phase{.name = name, .sends = {{to, bytes}}, .receives = {}});
+  const auto send = [&](Verb verb, int to, std::uint64_t bytes) {
+    plan.push_back(Phase{.verb = verb, .sends = {{to, bytes}}, .receives = {}});
   };
-  const auto receive = [&](std::string_view name, int from, std::uint64_t bytes) {
-    plan.push_back(Phase{.name = name, .sends = {}, .receives = {{from, bytes}}});
+  const auto receive = [&](Verb verb, int from, std::uint64_t bytes) {
+    plan.push_back(Phase{.verb = verb, .sends = {}, .receives = {{from, bytes}}});
   };
   const std::uint64_t down = payload.sum_of(0);
   const auto read = [&] {  // a merge, or the result
@@ -49,30 +49,30 @@ Plan gtopk(const Topology& topology, const Settings&, const Payload& payload, in
 
   const bool paired = rank < 2 * pairs;
   if (paired && rank % 2 == 1) {
-    send("fold", rank - 1, bytes_up(rank));
-    receive("unfold", rank - 1, down);
+    send(Verb::fold, rank - 1, bytes_up(rank));
+    receive(Verb::unfold, rank - 1, down);
     read();
     return plan;
   }
   if (paired) {
-    receive("fold", rank + 1, bytes_up(rank + 1));
+    receive(Verb::fold, rank + 1, bytes_up(rank + 1));
     read();
   }
   const int place = place_of(rank);
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p : p + pairs; };
   int distance = 1;  // to the partner; at the end, to the rank that this one sent its k to
   for (; distance < core && (place & distance) == 0; distance *= 2) {
-    receive("reduce", rank_at(place + distance), bytes_up(rank_at(place + distance)));
+    receive(Verb::reduce, rank_at(place + distance), bytes_up(rank_at(place + distance)));
     read();
   }
   if (place != 0) {
-    send("reduce", rank_at(place - distance), bytes_up(rank));
-    receive("broadcast", rank_at(place - distance), down);
+    send(Verb::reduce, rank_at(place - distance), bytes_up(rank));
+    receive(Verb::broadcast, rank_at(place - distance), down);
   }
   while ((distance /= 2) >= 1)
-    send("broadcast", rank_at(place + distance), down);
+    send(Verb::broadcast, rank_at(place + distance), down);
   if (paired)
-    send("unfold", rank + 1, down);
+    send(Verb::unfold, rank + 1, down);
   read();
   return plan;
 }

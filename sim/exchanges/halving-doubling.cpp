@@ -20,10 +20,10 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
 
   Plan plan;
   if (rank < 2 * pairs && rank % 2 == 0)
-    return {Phase{.name = "fold", .sends = {{rank + 1, bytes}}, .receives = {}},
-            Phase{.name = "unfold", .sends = {}, .receives = {{rank + 1, bytes}}}};
+    return {Phase{.verb = Verb::fold, .sends = {{rank + 1, bytes}}, .receives = {}},
+            Phase{.verb = Verb::unfold, .sends = {}, .receives = {{rank + 1, bytes}}}};
   if (rank < 2 * pairs)
-    plan.push_back(Phase{.name = "fold", .sends = {}, .receives = {{rank - 1, bytes}}});
+    plan.push_back(Phase{.verb = Verb::fold, .sends = {}, .receives = {{rank - 1, bytes}}});
 
   const int place = rank < 2 * pairs ? rank / 2 : rank - pairs;
   const auto rank_at = [&](int p) { return p < pairs ? 2 * p + 1 : p + pairs; };
@@ -38,16 +38,17 @@ Plan halving_doubling(const Topology& topology, const Settings&, const Payload& 
     const std::uint64_t mine = low ? middle - begin : end - middle;
     const std::uint64_t theirs = end - begin - mine;
     plan.push_back(
-        Phase{.name = "halve", .sends = {{partner, theirs}}, .receives = {{partner, mine}}});
+        Phase{.verb = Verb::halve, .sends = {{partner, theirs}}, .receives = {{partner, mine}}});
     kept.push_back({partner, mine});
     given.push_back({partner, theirs});
     (low ? end : begin) = middle;
   }
   // Doubling repeats the rounds in reverse: it sends what was kept and receives what was given.
   for (std::size_t round = kept.size(); round-- > 0;)
-    plan.push_back(Phase{.name = "double", .sends = {kept[round]}, .receives = {given[round]}});
+    plan.push_back(
+        Phase{.verb = Verb::doubling, .sends = {kept[round]}, .receives = {given[round]}});
   if (rank < 2 * pairs)
-    plan.push_back(Phase{.name = "unfold", .sends = {{rank - 1, bytes}}, .receives = {}});
+    plan.push_back(Phase{.verb = Verb::unfold, .sends = {{rank - 1, bytes}}, .receives = {}});
   return plan;
 }
 

@@ -52,7 +52,7 @@ Plan dense_in_node(const Topology& topology, const GridPlace& place, const Paylo
     Phase across =
         ring_all_gather(place.across, shares_of_messages(topology, payload, place.inside.position),
                         place.across_group);
-    across.name = "all-gather-across";
+    across.verb = Verb::all_gather_across;
     plan.emplace_back(std::move(across));
   }
   plan.push_back(decode(elements, payload.summable ? 1 : nodes));

@@ -30,7 +30,7 @@ Plan hitopk(const Topology& topology, const Settings&, const Payload& payload, i
   if (nodes > 1) {
     Phase across =
         ring_all_gather(place.across, selections(place.inside.position), place.across_group);
-    across.name = "all-gather-across";
+    across.verb = Verb::all_gather_across;
     plan.push_back(across);
   }
   if (m > 1) {

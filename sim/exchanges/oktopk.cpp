@@ -26,11 +26,11 @@ Plan oktopk(const Topology& topology, const Settings& settings, const Payload& p
   Plan plan;
   if (compressed)
     plan.push_back(encode(payload.elements));
-  append_all_to_all(plan, "split", n, rank, selected);
+  append_all_to_all(plan, Verb::split, n, rank, selected);
   if (compressed)
     plan.push_back(decode(largest_share(payload.elements, n), n));
   if (settings.word("balance") == "on")
-    append_all_to_all(plan, "balance", n, rank, merged);
+    append_all_to_all(plan, Verb::balance, n, rank, merged);
   plan.push_back(all_gather_of_sums(payload, n, rank));
   if (compressed)
     plan.push_back(decode(payload.elements));

@@ -122,12 +122,12 @@ Plan pipeline(const Topology& topology, const Settings& settings, const Payload&
       return;
     const std::vector<Transfer> shard = transfers({topology, payload, aggregate}, rank);
     const bool server = rank >= topology.workers();
-    append({.name = "push",
+    append({.verb = Verb::push,
             .sends = server ? std::vector<Transfer>() : shard,
             .receives = server ? shard : std::vector<Transfer>(),
             .adds = server});
     ++stage.place;
-    append({.name = "pull",
+    append({.verb = Verb::pull,
             .sends = server ? shard : std::vector<Transfer>(),
             .receives = server ? std::vector<Transfer>() : shard});
     ++stage.place;

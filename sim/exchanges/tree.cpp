@@ -122,7 +122,8 @@ void append_tree(std::vector<Timed>& all, const Topology& topology, int channel,
 template <class ChunksOf>
 void append_phase(Plan& plan, const std::vector<Timed>& all, int chunks, int steps, int members,
                   ChunksOf chunks_of) {
-  Phase phase{.name = "tree", .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
+  Phase phase{
+      .verb = Verb::tree, .steps = steps, .group = 0, .group_size = steps > 1 ? members : 0};
   for (const Timed& timed : all)
     if (const auto [first, last] = chunks_of(timed); first < last)
       (timed.sent ? phase.sends : phase.receives)

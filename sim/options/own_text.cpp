@@ -49,7 +49,8 @@ Option precision(Option option) {
     names.choices.push_back(name_of(arithmetic));
   option.set = [=](Scenario& s, const std::string& text) {
     const std::string& name = checked_word(names, text);
-    s.arithmetic = *std::ranges::find(every_arithmetic, name, name_of);
+    s.arithmetic = *std::ranges::find_if(every_arithmetic,
+                                         [&](Arithmetic one) { return name_of(one) == name; });
     s.precision = kept_in(s.arithmetic);
   };
   option.allowed = allowed_values(names);

@@ -17,21 +17,21 @@ std::int64_t number_or_none(std::int64_t number) {
   return number >= 0 && number < 1'000'000'000'000'000 ? number : -1;
 }
 
-Activity activity_of(const std::string& kind, const std::string& stream, const std::string& verb) {
-  if (verb == "wait")
+Activity activity_of(const std::string& kind, const std::string& stream, Verb verb) {
+  if (verb == Verb::wait)
     return Activity::wait;
-  if (verb == "exposed")
+  if (verb == Verb::exposed)
     return Activity::exposed;
-  if (verb == "compress" || verb == "decompress")
+  if (is_compression(verb))
     return Activity::compress;
   if (stream != "compute")
-    return kind != "worker" && (verb == "sum" || verb == "handle") &&
+    return kind != "worker" && (verb == Verb::sum || verb == Verb::handle) &&
                    stream.starts_with("communication")
                ? Activity::serve  // on `messages` a sum is on its way
                : Activity::communicate;
   if (kind != "worker")
     return Activity::serve;
-  return verb == "forward" ? Activity::forward : Activity::backward;
+  return verb == Verb::forward ? Activity::forward : Activity::backward;
 }
 
 DrawnTrack drawn_track(const Track& track, double from_s, double seconds, std::size_t& left) {

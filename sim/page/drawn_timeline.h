@@ -19,7 +19,7 @@ enum class Activity { forward, backward, compress, communicate, serve, exposed, 
 
 struct DrawnSlice {
   double start_s = 0, end_s = 0;  // from the timeline's start
-  std::string verb;
+  Verb verb = Verb::wait;
   Activity activity = Activity::communicate;
   std::int64_t bucket = -1, iteration = -1;  // -1: all of them, or none
 };

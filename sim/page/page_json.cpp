@@ -110,7 +110,7 @@ Json to_json(const Map& map) {
 Json to_json(const DrawnTimeline& timeline) {
   static constexpr const char* activities[] = {"forward", "backward", "compress", "communicate",
                                                "serve",   "exposed",  "wait"};
-  std::vector<std::pair<std::string, Activity>> verbs;
+  std::vector<std::pair<Verb, Activity>> verbs;
   Json tracks = Json::array(), named = Json::array();
   const auto ticks = [&](double s) { return std::llround(timeline_parts * s / timeline.seconds); };
   for (const DrawnTrack& track : timeline.tracks) {
@@ -122,7 +122,7 @@ Json to_json(const DrawnTimeline& timeline) {
     tracks.push_back({{"name", track.name}, {"stream", track.stream}, {"slices", slices}});
   }
   for (const auto& [verb, doing] : verbs)
-    named.push_back({verb, activities[static_cast<int>(doing)]});
+    named.push_back({name_of(verb), activities[static_cast<int>(doing)]});
   return {{"sentence", timeline.sentence},
           {"seconds", timeline.seconds},
           {"parts", timeline_parts},

@@ -41,10 +41,9 @@ MovingTimes::MovingTimes(const Trace& trace) {
 }
 
 bool MovingTimes::has_any(const Row& row) {
-  if (row.stream == Stream::compute || row.verb == "wait" || row.verb == "compress" ||
-      row.verb == "decompress")
+  if (row.stream == Stream::compute || row.verb == Verb::wait || is_compression(row.verb))
     return false;
-  return row.stream == Stream::messages || (row.verb != "sum" && row.verb != "handle");
+  return row.stream == Stream::messages || (row.verb != Verb::sum && row.verb != Verb::handle);
 }
 
 std::vector<Interval> MovingTimes::of(const Row& row) const {

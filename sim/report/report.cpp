@@ -27,15 +27,15 @@ std::int64_t updates_in(const Trace& trace) {
   std::int64_t steps = 0;
   std::int64_t updates = 0;
   for (const Row& row : trace.rows)
-    if (row.verb == "step" && row.rank == 0 && row.version >= 0)
+    if (row.verb == Verb::step && row.rank == 0 && row.version >= 0)
       steps = std::max(steps, row.version);
-    else if (row.verb == "apply" && row.rank == trace.workers && row.bucket <= 0)
+    else if (row.verb == Verb::apply && row.rank == trace.workers && row.bucket <= 0)
       updates = std::max(updates, row.version);
   return updates > 0 ? updates : steps;
 }
 
 // Of the window, the part in which the busiest server does this.
-std::optional<double> busiest_server(const Trace& trace, const std::string& verb) {
+std::optional<double> busiest_server(const Trace& trace, Verb verb) {
   const Window& window = trace.window;
   std::map<int, double> busy_s;  // by rank
   for (const Row& row : trace.rows)
@@ -79,7 +79,7 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
     if (part != &first && part->share >= 0.1)
       text += std::string(", ") + part->name + " " + percent(part->share);
   constexpr double nearly_all = 0.5;
-  const double adding = busiest_server(trace, "update").value_or(0);
+  const double adding = busiest_server(trace, Verb::update).value_or(0);
   if (adding >= nearly_all)
     text += "; the busiest server adds gradients in its host's memory for " + percent(adding) +
             " of the time";
@@ -280,7 +280,7 @@ Figures figures_of(const Trace& trace, int batch) {
   add_bytes(trace, measured, figures);
   add_links(trace, figures);
   add_staleness(trace, figures);
-  figures.server_busy = busiest_server(trace, "handle");
+  figures.server_busy = busiest_server(trace, Verb::handle);
   figures.bottleneck = bottleneck_of(trace, workers, figures);
   if (trace.learned) {
     add_learned(*trace.learned, figures);

@@ -282,7 +282,8 @@ Json to_json(const Timeline& timeline) {
   for (const Track& track : timeline.tracks) {
     Json slices = Json::array();
     for (const Slice& slice : track.slices)
-      slices.push_back({slice.start_s, slice.end_s, slice.verb, slice.bucket, slice.iteration});
+      slices.push_back(
+          {slice.start_s, slice.end_s, name_of(slice.verb), slice.bucket, slice.iteration});
     Json& json = tracks.emplace_back();
     write(track, of_track, json);
     json["slices"] = std::move(slices);
@@ -300,7 +301,7 @@ Timeline timeline_in(const Json& json) {
       require(slice.is_array() && slice.size() == 5);
       track.slices.push_back({.start_s = any_number_in(slice[0]),
                               .end_s = any_number_in(slice[1]),
-                              .verb = text_in(slice[2]),
+                              .verb = verb_of(text_in(slice[2])).value_or(Verb::several),
                               .bucket = count_in(slice[3]),
                               .iteration = count_in(slice[4])});
     }

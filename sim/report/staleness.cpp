@@ -39,9 +39,9 @@ void add_staleness(const Trace& trace, Figures& figures) {
   std::map<std::pair<int, int>, Part> parts;
   std::int64_t count = 0;
   const bool drops =
-      std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == "drop"; });
+      std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == Verb::drop; });
   for (const Row& row : trace.rows) {  // rows of a part are in the order of its versions
-    if (row.verb != "apply")
+    if (row.verb != Verb::apply)
       continue;
     const auto version = static_cast<std::size_t>(row.version);
     const auto read = static_cast<std::size_t>(row.read_version);

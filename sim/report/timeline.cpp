@@ -33,7 +33,7 @@ std::vector<int> numbers_in_the_middle(const Trace& trace) {
   const double middle_s = (trace.window.from_s + trace.window.to_s) / 2;
   std::vector<int> numbers(static_cast<std::size_t>(trace.workers));
   for (const Row& row : trace.rows)
-    if (computes(trace, row) && row.verb == "forward" && row.start_s <= middle_s)
+    if (computes(trace, row) && row.verb == Verb::forward && row.start_s <= middle_s)
       numbers[static_cast<std::size_t>(row.rank)] = row.iteration;
   if (trace.in_step && !numbers.empty())
     numbers.assign(numbers.size(), numbers.front());
@@ -72,7 +72,7 @@ void join(Slice& slice, const Slice& next) {
   slice.end_s = next.start_s > slice.end_s ? slice.end_s + (next.end_s - next.start_s)
                                            : std::max(slice.end_s, next.end_s);
   if (slice.verb != next.verb)
-    slice.verb = "several";
+    slice.verb = Verb::several;
   if (slice.bucket != next.bucket)
     slice.bucket = -1;
   if (slice.iteration != next.iteration)
@@ -87,7 +87,7 @@ bool moves_bytes(const Slice& slice) {
 void overlay(std::vector<Slice>& lane, Slice slice) {
   Slice& last = lane.back();
   if (moves_bytes(last) == moves_bytes(slice)) {
-    last.verb = "several";
+    last.verb = Verb::several;
     join(last, slice);
     return;
   }
@@ -118,12 +118,12 @@ std::vector<std::vector<Slice>> in_lanes(std::vector<Slice> slices, std::size_t 
 }
 
 // Seconds in which none of the slices goes on become slices of this verb.
-void fill(std::vector<Slice>& slices, std::string_view verb, double from_s, double to_s) {
+void fill(std::vector<Slice>& slices, Verb verb, double from_s, double to_s) {
   std::vector<Slice> filled;
   double now_s = from_s;
   const auto until = [&](double s) {
     if (s > now_s)
-      filled.push_back({.start_s = now_s, .end_s = s, .verb = std::string(verb)});
+      filled.push_back({.start_s = now_s, .end_s = s, .verb = verb});
   };
   for (const Slice& slice : slices) {
     until(slice.start_s);
@@ -135,16 +135,15 @@ void fill(std::vector<Slice>& slices, std::string_view verb, double from_s, doub
 }
 
 // Where `others` go on, slices of waiting become slices of this verb.
-void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& others,
-                  std::string_view verb) {
+void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& others, Verb verb) {
   std::vector<Slice> named;
   for (const Slice& slice : slices) {
-    if (slice.verb != "wait") {
+    if (slice.verb != Verb::wait) {
       named.push_back(slice);
       continue;
     }
     Slice rest = slice;
-    const auto cut = [&](double until_s, std::string_view as) {
+    const auto cut = [&](double until_s, Verb as) {
       if (until_s <= rest.start_s)
         return;
       named.push_back(rest);
@@ -154,10 +153,10 @@ void name_waiting(std::vector<Slice>& slices, const std::vector<Interval>& other
     };
     for (auto other = std::ranges::upper_bound(others, slice.start_s, {}, &Interval::end_s);
          other != others.end() && other->start_s < slice.end_s; ++other) {
-      cut(other->start_s, "wait");
+      cut(other->start_s, Verb::wait);
       cut(std::min(other->end_s, slice.end_s), verb);
     }
-    cut(slice.end_s, "wait");
+    cut(slice.end_s, Verb::wait);
   }
   slices = std::move(named);
 }
@@ -242,11 +241,11 @@ Timeline timeline_of(const Trace& trace) {
       continue;
     std::vector<Slice> slices{{.start_s = row.start_s,
                                .end_s = row.end_s,
-                               .verb = std::string(row.verb),
+                               .verb = row.verb,
                                .bucket = row.bucket,
                                .iteration = row.iteration}};
     if (MovingTimes::has_any(row)) {
-      slices.front().verb = "wait";
+      slices.front().verb = Verb::wait;
       name_waiting(slices, moving.of(row), row.verb);
     }
     for (Slice& slice : slices) {
@@ -263,11 +262,11 @@ Timeline timeline_of(const Trace& trace) {
     const int rank = ranks[static_cast<std::size_t>(place)];
     std::vector<std::vector<Slice>> lanes = in_lanes(std::move(slices), lanes_of_each);
     if (rank < trace.workers && stream == Stream::compute) {
-      fill(lanes.front(), "wait", timeline.from_s, timeline.to_s);
+      fill(lanes.front(), Verb::wait, timeline.from_s, timeline.to_s);
       // As the report counts these seconds.
       const BesideComputing& of_worker = rows[static_cast<std::size_t>(rank)].beside;
-      name_waiting(lanes.front(), of_worker.compression, "compress");
-      name_waiting(lanes.front(), of_worker.moving, "exposed");
+      name_waiting(lanes.front(), of_worker.compression, Verb::compress);
+      name_waiting(lanes.front(), of_worker.moving, Verb::exposed);
     }
     for (std::size_t lane = 0; lane < lanes.size(); ++lane)
       timeline.tracks.push_back({.name = trace.rank_names[static_cast<std::size_t>(rank)],

@@ -78,7 +78,7 @@ void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
   const std::string& fast = trace.rank_names[fastest];
   const std::string& slow = trace.rank_names[slowest];
   const std::string times = fmt::format("{:.2g}", most->counted / least->counted);
-  if (std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == "drop"; }))
+  if (std::ranges::any_of(trace.rows, [](const Row& row) { return row.verb == Verb::drop; }))
     figures.warnings.push_back(
         least->counted > 0
             ? fmt::format("{} times as many iterations of {} count as of {}, whose late gradients "

@@ -7,10 +7,6 @@
 namespace syncline {
 namespace {
 
-bool is_compression(const Row& row) {
-  return row.verb == "compress" || row.verb == "decompress";
-}
-
 // The worker whose time a row belongs to: the row's own, or the one whose device a server or an
 // aggregator uses for compression; -1: none.
 int worker_of(const Trace& trace, const Row& row) {
@@ -19,15 +15,15 @@ int worker_of(const Trace& trace, const Row& row) {
   if (row.rank < trace.workers)
     return row.rank;
   const auto rank = static_cast<std::size_t>(row.rank);
-  return is_compression(row) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
+  return is_compression(row.verb) && rank < trace.on_worker.size() ? trace.on_worker[rank] : -1;
 }
 
 // The part of a row of computation that computes forward once more.
 double again_in(const Trace& trace, const Row& row) {
   const auto bucket = static_cast<std::size_t>(row.bucket);
-  if (row.verb == "accumulate")
+  if (row.verb == Verb::accumulate)
     return trace.again_in_accumulate;
-  return row.verb == "backward" && row.bucket >= 0 && bucket < trace.again_in_backward.size()
+  return row.verb == Verb::backward && row.bucket >= 0 && bucket < trace.again_in_backward.size()
              ? trace.again_in_backward[bucket]
              : 0;
 }
@@ -58,7 +54,7 @@ std::vector<BesideComputing> beside_computing(const Trace& trace) {
     if (about < 0 || is_on_compute_stream(trace, row))
       continue;
     BesideComputing& worker = workers[static_cast<std::size_t>(about)];
-    if (is_compression(row))
+    if (is_compression(row.verb))
       worker.compression.push_back({row.start_s, row.end_s});
     else
       std::ranges::copy(moving.of(row), std::back_inserter(worker.moving));
@@ -81,13 +77,13 @@ class ComputeStream {
   void add(const Row& row) {
     if (row.iteration >= 0)
       add_iteration(row);
-    if (row.verb == "wait")
+    if (row.verb == Verb::wait)
       return;
     add_counted(until_s_, row.start_s, worker_.blocked);
     until_s_ = std::max(until_s_, row.end_s);
     std::vector<Interval> counted;
     const double seconds = add_counted(row.start_s, row.end_s, counted);
-    if (is_compression(row)) {
+    if (is_compression(row.verb)) {
       worker_.compress_s += seconds;
       worker_.compressing.insert(worker_.compressing.end(), counted.begin(), counted.end());
       return;
@@ -106,11 +102,11 @@ class ComputeStream {
  private:
   void add_iteration(const Row& row) {
     std::vector<Interval>& iterations = worker_.iterations;
-    if (row.verb == "forward" && row.iteration >= static_cast<int>(iterations.size()))
+    if (row.verb == Verb::forward && row.iteration >= static_cast<int>(iterations.size()))
       iterations.push_back({row.start_s, row.end_s});
-    else if (row.verb == "step" && !iterations.empty())
+    else if (row.verb == Verb::step && !iterations.empty())
       iterations.back().end_s = row.end_s;
-    else if (row.verb == "wait" && trace_.in_step && !iterations.empty())
+    else if (row.verb == Verb::wait && trace_.in_step && !iterations.empty())
       iterations.back().end_s = row.end_s;  // maybe for parameters that others have stepped
   }
   // Adds what counts between these, and answers with its seconds.

@@ -54,7 +54,7 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
   std::vector<const Row*> rows;
   for (const Row& row : trace.rows)
     if (row.rank == worker && row.iteration == iteration && row.stream == Stream::compute &&
-        row.verb != "wait")
+        row.verb != Verb::wait)
       rows.push_back(&row);
   std::ranges::stable_sort(rows, {}, &Row::start_s);
 
@@ -73,7 +73,7 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
   };
   double passed_s = 0;
   for (const Row* row : rows) {
-    const bool steps = row->verb == "step" || row->verb == "launch";
+    const bool steps = row->verb == Verb::step || row->verb == Verb::launch;
     const std::int64_t began_us = std::llround(passed_s * 1e6);  // so that their sum is right
     passed_s += row->end_s - row->start_s;
     const std::int64_t duration_us = std::llround(passed_s * 1e6) - began_us;
@@ -82,12 +82,12 @@ void write_chakra(const Trace& trace, int worker, const std::vector<std::uint64_
     std::vector<std::size_t> before = computed;
     if (steps)
       before.insert(before.end(), reduced.begin(), reduced.end());
-    std::string name(row->verb);
+    std::string name(name_of(row->verb));
     if (row->bucket >= 0)
       name += " of bucket " + std::to_string(row->bucket);
     computed = {writer.node(name, "COMP_NODE", before, duration_us, Json::array({on_the_device}))};
     const auto bucket = static_cast<std::size_t>(row->bucket);
-    if (row->verb != "backward")
+    if (row->verb != Verb::backward)
       continue;
     if (overlap)
       reduce(bucket);

@@ -19,13 +19,13 @@ struct Step {
 };
 
 bool makes_gradients(const Row& row) {
-  return row.verb == "backward" || row.verb == "compress";
+  return row.verb == Verb::backward || row.verb == Verb::compress;
 }
 
 // Whether it goes on with what came from others.
 bool uses_what_came(const Row& row) {
-  return row.stream == Stream::compute && row.verb != "forward" && row.verb != "accumulate" &&
-         !makes_gradients(row);
+  return row.stream == Stream::compute && row.verb != Verb::forward &&
+         row.verb != Verb::accumulate && !makes_gradients(row);
 }
 
 class GoalWriter {
@@ -79,7 +79,7 @@ class GoalWriter {
     for (std::size_t j = 0; j < i; ++j) {
       const Row& before = *steps_[rank][j].row;
       const bool same_stream = before.stream == row.stream && before.stage == row.stage;
-      if (before.verb == "wait" || steps_[rank][j].label == 0)
+      if (before.verb == Verb::wait || steps_[rank][j].label == 0)
         continue;
       const bool one_by_one = same_stream && row.stream != Stream::messages;
       if (!one_by_one && (before.end_s > row.start_s || !needs(step, steps_[rank][j], is_worker)))
@@ -108,7 +108,7 @@ class GoalWriter {
              });
     if (!is_worker && row.stream == Stream::messages)  // it answers when it has added
       return !step.sends.empty() && before.stream == Stream::compute && same_bucket;
-    if (uses_what_came(row) || row.verb == "decompress")
+    if (uses_what_came(row) || row.verb == Verb::decompress)
       return before_communicates && (same_bucket || row.bucket < 0 || before.bucket < 0);
     if (row.stream == Stream::compression)
       return makes_gradients(before) && same_bucket;
@@ -122,7 +122,7 @@ class GoalWriter {
 
   void step(std::size_t rank, std::size_t i) {
     Step& step = steps_[rank][i];
-    if (step.row->verb == "wait")
+    if (step.row->verb == Verb::wait)
       return;
     const std::vector<std::size_t> before = required(rank, i);
     if (step.sends.empty() && step.receives.empty()) {

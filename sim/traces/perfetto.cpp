@@ -90,9 +90,10 @@ class PerfettoWriter {
     const Place& place = places_[i];
     begin("X", static_cast<std::size_t>(row.rank), place.track);
     out_ << ",\"ts\":" << in_us(place.start_ns)
-         << ",\"dur\":" << in_us(place.end_ns - place.start_ns) << ",\"name\":\"" << row.verb
-         << "\",\"args\":{\"bucket\":" << row.bucket << ",\"iteration\":" << row.iteration
-         << ",\"bytes_sent\":" << row.bytes_sent << ",\"bytes_received\":" << row.bytes_received;
+         << ",\"dur\":" << in_us(place.end_ns - place.start_ns) << ",\"name\":\""
+         << name_of(row.verb) << "\",\"args\":{\"bucket\":" << row.bucket
+         << ",\"iteration\":" << row.iteration << ",\"bytes_sent\":" << row.bytes_sent
+         << ",\"bytes_received\":" << row.bytes_received;
     if (row.version >= 0)
       out_ << ",\"version\":" << row.version;
     if (row.worker >= 0)
@@ -153,7 +154,7 @@ class PerfettoWriter {
   void staleness() {
     std::vector<std::pair<double, double>> applied;
     for (const Row& row : trace_.rows)
-      if (row.verb == "apply")
+      if (row.verb == Verb::apply)
         applied.emplace_back(row.end_s, static_cast<double>(row.version - 1 - row.read_version));
     std::ranges::stable_sort(applied, {}, &std::pair<double, double>::first);
     for (const auto& [at_s, updates] : applied)

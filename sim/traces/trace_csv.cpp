@@ -40,7 +40,7 @@ void write_csv(const Trace& trace, std::ostream& out) {
   for (const std::size_t i : in_order(trace)) {
     const Row& row = trace.rows[i];
     out << fmt::format("{:.12g},{:.12g}", row.start_s, row.end_s) << ',' << row.rank << ','
-        << name_of(row.stream, row.stage) << ',' << row.verb << ',' << row.bucket << ','
+        << name_of(row.stream, row.stage) << ',' << name_of(row.verb) << ',' << row.bucket << ','
         << row.iteration << ',' << row.bytes_sent << ',' << row.bytes_received << ',' << row.version
         << ',' << row.read_version << ',' << row.worker;
     for (const bool numbers : {false, true}) {

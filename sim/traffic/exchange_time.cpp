@@ -4,7 +4,6 @@
 #include <functional>
 #include <numeric>
 #include <set>
-#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -25,11 +24,11 @@ struct RingMember {
   std::size_t end_link = 0;
 };
 
-// A phase's name, whether its ranks begin together, and its pass.
-using Kind = std::tuple<std::string_view, bool, int>;
+// A phase's verb, whether its ranks begin together, and its pass.
+using Kind = std::tuple<Verb, bool, int>;
 
 Kind kind_of(const Phase& phase) {
-  return {phase.name, phase.group_size > 0, phase.stage.pass};
+  return {phase.verb, phase.group_size > 0, phase.stage.pass};
 }
 
 // Counts phases of a kind in a plan. Those of channels run side by side, so each counts its own.
@@ -237,11 +236,11 @@ ExchangeTime exchange_time(const Traffic& traffic, Routes& routes, const Payload
 // Whether a rank does the same, with the same partners, for a payload of another size.
 bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, int rank) {
   const auto partners = [&](const Payload& payload) {
-    std::vector<std::tuple<std::string_view, int, int, int>> all;
+    std::vector<std::tuple<Verb, int, int, int>> all;
     for (const auto& action : traffic.plan_of(payload, rank))
       if (const Phase* phase = std::get_if<Phase>(&action))
         for (const Transfer& send : phase->sends)
-          all.emplace_back(phase->name, phase->steps, phase->stage.channel, send.peer);
+          all.emplace_back(phase->verb, phase->steps, phase->stage.channel, send.peer);
     return all;
   };
   return partners(one) == partners(other);

@@ -42,7 +42,7 @@ Options quick_network(int backups) {
 std::vector<double> starts_of(const Trace& trace) {
   std::vector<double> starts(six);
   for (const Row& row : trace.rows)
-    if (row.verb == "forward" && row.iteration == 0)
+    if (row.verb == Verb::forward && row.iteration == 0)
       starts[index(row.rank)] = row.start_s;
   return starts;
 }
@@ -92,7 +92,7 @@ std::vector<double> expected_updates(std::vector<double> begins, int backups, in
 std::map<std::pair<int, int>, std::vector<double>> updates_of(const Trace& trace) {
   std::map<std::pair<int, int>, std::vector<double>> times;
   for (const Row& row : trace.rows) {
-    if (row.verb != "apply")
+    if (row.verb != Verb::apply)
       continue;
     std::vector<double>& of_part = times[{row.rank, row.bucket}];
     if (of_part.size() < static_cast<std::size_t>(row.version))
@@ -130,8 +130,8 @@ TEST(Backup, OnlyWhatIsAppliedCounts) {
     double dropped = 0;
     for (const Row& row : run.trace.rows)
       if (row.end_s > window.from_s && row.end_s <= window.to_s) {
-        applied += row.verb == "apply" ? 1 : 0;
-        dropped += row.verb == "drop" ? 1 : 0;
+        applied += row.verb == Verb::apply ? 1 : 0;
+        dropped += row.verb == Verb::drop ? 1 : 0;
       }
     constexpr double parts = 6;  // of a gradient: two servers and three buckets
     constexpr double batch = 10;

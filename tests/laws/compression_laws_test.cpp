@@ -65,9 +65,9 @@ std::map<std::tuple<int, int, int>, std::uint64_t> received(const Simulated& run
 }
 
 // All transfers of a trace, without their times.
-std::vector<std::tuple<std::string, int, int, int, std::uint64_t, std::uint64_t>> transfers(
+std::vector<std::tuple<Verb, int, int, int, std::uint64_t, std::uint64_t>> transfers(
     const Simulated& run) {
-  std::vector<std::tuple<std::string, int, int, int, std::uint64_t, std::uint64_t>> all;
+  std::vector<std::tuple<Verb, int, int, int, std::uint64_t, std::uint64_t>> all;
   for (const Row& row : run.trace.rows)
     if (row.bytes_sent + row.bytes_received > 0)
       all.emplace_back(row.verb, row.rank, row.bucket, row.iteration, row.bytes_sent,

@@ -62,9 +62,9 @@ TEST(OneCore, CompressionDelaysBackward) {
   const std::vector<double> encode_s{6e-3, 2e-3, 3e-3, 4e-3};
   double now_s = own[0].end_s;
   for (std::size_t bucket = 0; bucket < 4; ++bucket) {
-    EXPECT_EQ(own[1 + 2 * bucket].verb, "backward");
+    EXPECT_EQ(own[1 + 2 * bucket].verb, Verb::backward);
     EXPECT_NEAR(own[1 + 2 * bucket].start_s, now_s, early_end_s);
-    EXPECT_EQ(own[2 + 2 * bucket].verb, "compress");
+    EXPECT_EQ(own[2 + 2 * bucket].verb, Verb::compress);
     now_s += 0.2 / 3 / 4 + encode_s[bucket];
     EXPECT_NEAR(own[2 + 2 * bucket].end_s, now_s, early_end_s);
   }

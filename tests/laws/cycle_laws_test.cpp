@@ -176,7 +176,7 @@ TEST(Law34, GroupsAreOfWhatAllWorkersHaveMade) {
     std::map<int, std::map<int, double>> sent_s;  // by iteration and last tensor: the first begin
     std::map<int, double> bytes;                  // sent and received, by iteration
     for (const Row& row : run.trace.rows)
-      if (row.stream == Stream::communication && row.verb != "wait" && row.bytes_sent > 0) {
+      if (row.stream == Stream::communication && row.verb != Verb::wait && row.bytes_sent > 0) {
         const auto [began, first] = sent_s[row.iteration].emplace(row.bucket, row.start_s);
         began->second = std::min(began->second, row.start_s);
         bytes[row.iteration] += static_cast<double>(row.bytes_sent);

@@ -205,7 +205,7 @@ Spent measured_of(const Trace& trace, int worker, const Moments& moments, double
   double from_s = 0;
   for (const Row& row : trace.rows)
     if (trace.in_step && row.rank == worker && row.stream == Stream::compute &&
-        (warmup == 0 || (row.verb == "step" && row.iteration >= 0)))
+        (warmup == 0 || (row.verb == Verb::step && row.iteration >= 0)))
       (row.iteration < warmup && warmup > 0 ? from_s : ends_s.back()) = row.end_s;
   if (trace.in_step)
     return moments.between(from_s, ends_s.back());
@@ -249,7 +249,7 @@ void expect_same_in_timeline(const DrawnCell& cell) {
     const Spent shown = moments.between(timeline.from_s, timeline.to_s);
     pictured.exposed_s += shown.exposed_s;
     pictured.waits_s += shown.waits_s;
-    std::map<std::string, double> drawn;
+    std::map<Verb, double> drawn;
     for (const Track& track : timeline.tracks)
       if (track.name == trace.rank_names.at(static_cast<std::size_t>(worker)) &&
           track.stream == "compute")
@@ -258,9 +258,10 @@ void expect_same_in_timeline(const DrawnCell& cell) {
     if (drawn.empty())
       continue;  // one of more workers than are shown
     const double rounding = 1e-4 * (timeline.to_s - timeline.from_s);
-    EXPECT_NEAR(drawn["exposed"], shown.exposed_s, rounding) << worker;
-    EXPECT_NEAR(drawn["wait"], shown.waits_s, rounding) << worker;
-    EXPECT_NEAR(drawn["compress"] + drawn["decompress"], shown.compresses_s, rounding) << worker;
+    EXPECT_NEAR(drawn[Verb::exposed], shown.exposed_s, rounding) << worker;
+    EXPECT_NEAR(drawn[Verb::wait], shown.waits_s, rounding) << worker;
+    EXPECT_NEAR(drawn[Verb::compress] + drawn[Verb::decompress], shown.compresses_s, rounding)
+        << worker;
     if (cell.alike && round == 1 && trace.workers <= 8 && own_core) {
       EXPECT_NEAR(shown.exposed_s, spent.exposed_s * trace.workers / iterations, rounding);
       EXPECT_NEAR(shown.waits_s, spent.waits_s * trace.workers / iterations, rounding);
@@ -309,8 +310,8 @@ void expect_blue_only_while_bytes_move(const DrawnCell& cell) {
           }
       }
       EXPECT_GE(until_s + visible_s, end_s)
-          << track.name << " " << track.stream << " " << slice.verb << " from " << slice.start_s
-          << " to " << slice.end_s << " of " << drawn->seconds;
+          << track.name << " " << track.stream << " " << name_of(slice.verb) << " from "
+          << slice.start_s << " to " << slice.end_s << " of " << drawn->seconds;
     }
   }
 }

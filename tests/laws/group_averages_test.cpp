@@ -93,8 +93,7 @@ Schedule averaging_in() {
 
 // Everything about it but the number of its stream.
 auto facts_of(const Trace& trace) {
-  std::vector<std::tuple<double, double, std::string, int, int, int, std::uint64_t, std::uint64_t>>
-      all;
+  std::vector<std::tuple<double, double, Verb, int, int, int, std::uint64_t, std::uint64_t>> all;
   for (const Row& row : trace.rows)
     all.emplace_back(row.start_s, row.end_s, row.verb, row.rank, row.bucket, row.iteration,
                      row.bytes_sent, row.bytes_received);

@@ -219,7 +219,7 @@ TEST(Learning, CountsSamplesAndBytesAsTheTraceDoes) {
     int most_iterations = 0;
     for (const Row& row : run.trace.rows) {
       bytes += static_cast<double>(row.bytes_sent);
-      if (row.verb == "forward")
+      if (row.verb == Verb::forward)
         most_iterations = std::max(most_iterations, row.iteration + 1);
     }
     EXPECT_LE(last.bytes, bytes) << schedule;

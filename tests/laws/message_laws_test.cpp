@@ -35,8 +35,9 @@ TEST(Law19, MessagesAreWhatTheirRowsSendAndReceive) {
       received[receiver] += message.bytes;
     }
     for (std::size_t i = 0; i < trace.rows.size(); ++i) {
-      EXPECT_EQ(sent[i], trace.rows[i].bytes_sent) << name << ": " << trace.rows[i].verb;
-      EXPECT_EQ(received[i], trace.rows[i].bytes_received) << name << ": " << trace.rows[i].verb;
+      EXPECT_EQ(sent[i], trace.rows[i].bytes_sent) << name << ": " << name_of(trace.rows[i].verb);
+      EXPECT_EQ(received[i], trace.rows[i].bytes_received)
+          << name << ": " << name_of(trace.rows[i].verb);
     }
   }
 }

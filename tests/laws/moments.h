@@ -27,16 +27,17 @@ class Moments {
     const int node_aggregator =
         trace.workers + trace.servers + trace.node_of.at(static_cast<std::size_t>(worker));
     for (const Row& row : trace.rows) {
-      const bool compresses = row.verb == "compress" || row.verb == "decompress";
+      const bool compresses = is_compression(row.verb);
       if (row.rank == worker && row.stream == Stream::compute) {
-        if (row.verb != "wait")
+        if (row.verb != Verb::wait)
           add(row.start_s, row.end_s, compresses ? compressing : computing);
       } else if (compresses && row.iteration >= 0 &&
                  (row.rank == worker ||
                   trace.on_worker.at(static_cast<std::size_t>(row.rank)) == worker)) {
         add(row.start_s, row.end_s, compressing_beside);
-      } else if (row.verb != "wait" && !compresses &&
-                 (row.stream == Stream::messages || (row.verb != "sum" && row.verb != "handle")) &&
+      } else if (row.verb != Verb::wait && !compresses &&
+                 (row.stream == Stream::messages ||
+                  (row.verb != Verb::sum && row.verb != Verb::handle)) &&
                  ((row.rank == worker && row.iteration >= 0) ||
                   (row.rank == node_aggregator && row.iteration < 0 &&
                    row.bytes_sent + row.bytes_received > 0))) {

@@ -12,11 +12,11 @@ namespace syncline {
 namespace {
 
 bool compresses(const Row& row) {
-  return row.verb == "compress" || row.verb == "decompress";
+  return is_compression(row.verb);
 }
 
 bool computes(const Row& row) {
-  return (row.stream == Stream::compute && row.verb != "wait") || compresses(row);
+  return (row.stream == Stream::compute && row.verb != Verb::wait) || compresses(row);
 }
 
 // When each worker has a collective in flight, or waits in one for others.
@@ -31,7 +31,7 @@ std::vector<std::vector<Interval>> in_flight(const Trace& trace) {
 }
 
 // Seconds that what each row computes takes alone, by what it is.
-using Alone = std::map<std::tuple<int, int, std::string, int, Stream>, std::vector<double>>;
+using Alone = std::map<std::tuple<int, int, Verb, int, Stream>, std::vector<double>>;
 
 Alone alone(const Trace& trace, double slowdown) {
   const auto flights = in_flight(trace);
@@ -41,7 +41,7 @@ Alone alone(const Trace& trace, double slowdown) {
       continue;
     const double beside_s =
         overlap_s({{row.start_s, row.end_s}}, flights[static_cast<std::size_t>(row.rank)]);
-    seconds[{row.rank, row.iteration, std::string(row.verb), row.bucket, row.stream}].push_back(
+    seconds[{row.rank, row.iteration, row.verb, row.bucket, row.stream}].push_back(
         row.end_s - row.start_s - beside_s * slowdown / (1 + slowdown));
   }
   return seconds;

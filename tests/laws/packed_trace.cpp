@@ -1,22 +1,11 @@
 #include "tests/laws/packed_trace.h"
 
 #include <cstdio>
-#include <set>
 #include <sstream>
-#include <string_view>
 
 #include "tests/laws/packed_learned.h"
 
 namespace syncline {
-namespace {
-
-// Keeps a verb after the text that it was read from is gone.
-std::string_view interned(const std::string& verb) {
-  static std::set<std::string> verbs;
-  return *verbs.insert(verb).first;
-}
-
-}  // namespace
 
 std::string number(double value) {
   char text[64];
@@ -70,7 +59,7 @@ std::string packed(const Trace& trace) {
     out << number(pause.start_s) << ' ' << number(pause.end_s) << ' ' << pause.rank << ' '
         << static_cast<int>(pause.stage) << '\n';
   for (const Row& row : trace.rows)
-    out << row.verb << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
+    out << name_of(row.verb) << ' ' << number(row.start_s) << ' ' << number(row.end_s) << ' '
         << static_cast<int>(row.stream) << ' ' << static_cast<int>(row.stage) << ' ' << row.rank
         << ' ' << row.bucket << ' ' << row.iteration << ' ' << row.bytes_sent << ' '
         << row.bytes_received << ' ' << row.version << ' ' << row.read_version << ' ' << row.worker
@@ -149,7 +138,7 @@ Trace unpacked(const std::string& text) {
     in >> verb >> row.start_s >> row.end_s >> stream >> stage >> row.rank >> row.bucket >>
         row.iteration >> row.bytes_sent >> row.bytes_received >> row.version >> row.read_version >>
         row.worker;
-    row.verb = interned(verb);
+    row.verb = verb_of(verb).value();
     row.stream = static_cast<Stream>(stream);
     row.stage = static_cast<std::uint8_t>(stage);
   }

@@ -21,7 +21,8 @@ std::string attentive_model() {
 double computation_s(const Simulated& run) {
   double seconds = 0;
   for (const Row& row : run.trace.rows)
-    if (row.rank == 0 && row.iteration == 2 && row.stream == Stream::compute && row.verb != "wait")
+    if (row.rank == 0 && row.iteration == 2 && row.stream == Stream::compute &&
+        row.verb != Verb::wait)
       seconds += row.end_s - row.start_s;
   return seconds;
 }

@@ -35,7 +35,7 @@ Floats sum_of(ReplayRules& rules, int iteration, const std::vector<Floats>& said
 std::map<int, bool> steps_of(const Trace& trace) {
   std::map<int, bool> together;
   for (const Row& row : trace.rows)
-    if (row.verb == "step")
+    if (row.verb == Verb::step)
       together[row.iteration] = together[row.iteration] || row.version >= 0;
   return together;
 }

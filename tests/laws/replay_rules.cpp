@@ -264,14 +264,14 @@ void ReplayRules::count_applied(int parts) {
   std::vector<double> times;
   for (const Row& row : trace.rows) {
     const Key key(row.rank, row.iteration);
-    if (row.verb == "apply" && ++applied[{row.worker, row.iteration}] == parts)
+    if (row.verb == Verb::apply && ++applied[{row.worker, row.iteration}] == parts)
       times.push_back(row.end_s);
     const auto count = static_cast<std::int64_t>(times.size());
-    if (row.verb == "backward")
+    if (row.verb == Verb::backward)
       at_push[{row.rank, row.iteration, row.bucket}] = count;
-    if (row.verb == "step")
+    if (row.verb == Verb::step)
       at_forward[{row.rank, row.iteration + 1}] = count;
-    if (row.verb == "forward" && row.iteration == 0)
+    if (row.verb == Verb::forward && row.iteration == 0)
       at_forward[key] = std::ranges::upper_bound(times, row.start_s) - times.begin();
   }
 }

@@ -23,9 +23,9 @@ class SumReplay {
     std::map<int, std::int64_t> version;                   // of the last row, by server
     std::map<std::pair<int, int>, std::vector<Sum>> sums;  // by server and node
     for (const Row& row : rules_.trace.rows) {
-      if (row.verb == "hand-over" && row.rank < rules_.trace.workers)
+      if (row.verb == Verb::hand_over && row.rank < rules_.trace.workers)
         order[{row.rank, row.iteration}] = of_node[rules_.trace.node_of[index(row.rank)]]++;
-      if (row.verb != "apply")
+      if (row.verb != Verb::apply)
         continue;
       const int server = row.rank - rules_.trace.workers;
       const int node = rules_.trace.node_of[index(row.worker)];

@@ -129,7 +129,7 @@ Trace told_by_rows(const Trace& trace) {
   told.learned->reads.clear();
   std::map<std::tuple<int, int, int, int>, int> pieces;
   for (const Row& row : trace.rows) {
-    if (row.verb != "apply" && row.verb != "apply-part")
+    if (row.verb != Verb::apply && row.verb != Verb::apply_part)
       continue;
     const int server = row.rank - trace.workers;
     const int piece = pieces[{server, row.bucket, row.worker, row.iteration}]++;

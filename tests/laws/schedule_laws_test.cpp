@@ -97,7 +97,7 @@ TEST(Law5, NoWorkerLeadsByMoreThanTheStaleness) {
       for (int w = 0; w < run.trace.workers; ++w)
         ended[w] = 0;
       for (const Row& row : run.trace.rows)
-        if (row.verb == "backward" && row.bucket == 3 && row.end_s <= start.start_s)
+        if (row.verb == Verb::backward && row.bucket == 3 && row.end_s <= start.start_s)
           ended[row.rank] = std::max(ended[row.rank], row.iteration + 1);
       const auto slowest =
           std::ranges::min_element(ended, {}, [](const auto& entry) { return entry.second; });
@@ -180,8 +180,8 @@ TEST(Law11, RowsOfOneStreamNeverOverlap) {
       });
       for (std::size_t i = 1; i < rows.size(); ++i)
         EXPECT_LE(rows[i - 1].end_s, rows[i].start_s + 1e-12)
-            << options.at("schedule") << " rank " << std::get<0>(stream) << " " << rows[i - 1].verb
-            << " " << rows[i].verb;
+            << options.at("schedule") << " rank " << std::get<0>(stream) << " "
+            << name_of(rows[i - 1].verb) << " " << name_of(rows[i].verb);
     }
   }
 }

@@ -118,7 +118,7 @@ TEST(Law4, AtMostSoManyBucketsAreInFlight) {
     before_s = run.trace.end_s;
     std::map<int, std::pair<double, double>> buckets;  // of worker 0: first start and last end
     for (const Row& row : run.trace.rows)
-      if (row.rank == 0 && row.stream == Stream::communication && row.verb != "wait") {
+      if (row.rank == 0 && row.stream == Stream::communication && row.verb != Verb::wait) {
         const auto [bucket, added] = buckets.emplace(row.bucket, std::pair(row.start_s, row.end_s));
         bucket->second.first = std::min(bucket->second.first, row.start_s);
         bucket->second.second = std::max(bucket->second.second, row.end_s);

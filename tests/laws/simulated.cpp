@@ -75,9 +75,10 @@ std::string predictions(const Scenario& scenario) {
 }  // namespace
 
 std::vector<Row> Simulated::rows(const std::string& verb) const {
+  const Verb known = verb_of(verb).value();
   std::vector<Row> found;
   for (const Row& row : trace.rows)
-    if (row.verb == verb)
+    if (row.verb == known)
       found.push_back(row);
   return found;
 }

@@ -14,7 +14,7 @@ namespace {
 double seconds_of(const Track& track, const std::set<std::string_view>& verbs) {
   double sum = 0;
   for (const Slice& slice : track.slices)
-    sum += verbs.contains(slice.verb) ? slice.end_s - slice.start_s : 0;
+    sum += verbs.contains(name_of(slice.verb)) ? slice.end_s - slice.start_s : 0;
   return sum;
 }
 
@@ -33,8 +33,8 @@ TEST(Law18, SlicesOfATrackDoNotOverlapAndFillAWorkersTime) {
       double sum = 0;
       double now_s = timeline.from_s;
       for (const Slice& slice : track.slices) {
-        EXPECT_GE(slice.start_s, now_s) << name << ": " << track.name << " " << slice.verb;
-        EXPECT_GT(slice.end_s, slice.start_s) << name << ": " << slice.verb;
+        EXPECT_GE(slice.start_s, now_s) << name << ": " << track.name << " " << name_of(slice.verb);
+        EXPECT_GT(slice.end_s, slice.start_s) << name << ": " << name_of(slice.verb);
         now_s = slice.end_s;
         sum += slice.end_s - slice.start_s;
       }
@@ -142,7 +142,7 @@ TEST(Law18, ABarrierIsWaitingForTheSlowWorker) {
       EXPECT_NEAR(of_track_s, 2 * 3 * (160e6 / 4 / 1e9 + 2e-5), 1e-6);
       exchange_s = of_track_s;
       for (const Slice& slice : track.slices)
-        if (slice.verb == "all-reduce")
+        if (slice.verb == Verb::all_reduce)
           exchanges_begin.insert(slice.start_s);
     } else if (track.stream == "compute" && track.name == "worker 3") {
       slow_exposed_s = seconds_of(track, {"exposed"});

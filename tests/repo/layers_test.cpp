@@ -211,8 +211,7 @@ TEST(Names, OfAVariantsSettingsAreInItsOwnFile) {
        "kernels/compressors/dgc.*|sim/options/(own_text|learning).cpp|sim/problems/[a-z-]+.cpp"},
       {"adam", "sim/options/own_text.cpp"},
       {"in-node", "sim/exchanges/hierarchical.cpp"},
-      {"pull",
-       "sim/schedule.h|sim/exchanges/ps.cpp|sim/engine/pushes.cpp|sim/window.cpp"},  // also a verb
+      {"pull", "sim/schedule.h|sim/verb.h"},  // also a verb
       {"warm-up-densities", "sim/schedules/topk-sgd.cpp"}};
   for (const fs::path& file : sources_in("sim", "kernels")) {
     std::string text;

@@ -42,8 +42,8 @@ inline Actions actions_of(const Plan& plan) {
   Actions actions;
   for (const auto& action : plan)
     if (const Phase* phase = std::get_if<Phase>(&action))
-      actions.push_back({phase->name, phase->sends, phase->receives, phase->steps, phase->group,
-                         phase->group_size});
+      actions.push_back({name_of(phase->verb), phase->sends, phase->receives, phase->steps,
+                         phase->group, phase->group_size});
     else if (const Work* work = std::get_if<Work>(&action))
       actions.push_back({.name = work->kind == Work::Kind::encode ? "compress" : "decompress",
                          .messages = work->messages,

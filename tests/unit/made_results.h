@@ -65,7 +65,7 @@ inline Result made_result(const std::map<std::string, std::string>& options, dou
     for (int i = 0; i < slices; ++i)
       track.slices.push_back({.start_s = 1 + static_cast<double>(i) / slices,
                               .end_s = 1 + (i + 0.9) / slices,
-                              .verb = i % 2 == 0 ? "forward" : "wait",
+                              .verb = i % 2 == 0 ? Verb::forward : Verb::wait,
                               .bucket = i,
                               .iteration = 7});
     result.timeline.tracks.push_back(track);

@@ -340,15 +340,15 @@ TEST(Report, OfACellEndsWithItsWorkers) {
 
 TEST(DrawnTimelines, TrustNoNumber) {
   Timeline timeline = made_result({}, 100).timeline;
-  timeline.tracks[0].slices = {{9, 8, "back in time", 0, 0},
-                               {1.5, 1.2, "ends first", 0, 0},
-                               {-5, 1.25, "early", 0, 0},
-                               {1.1, 1.5, "overlaps", 0, 0},
-                               {1.5, 99, "late", -3, std::numeric_limits<std::int64_t>::max()}};
+  timeline.tracks[0].slices = {{9, 8, Verb::forward, 0, 0},
+                               {1.5, 1.2, Verb::backward, 0, 0},
+                               {-5, 1.25, Verb::step, 0, 0},
+                               {1.1, 1.5, Verb::launch, 0, 0},
+                               {1.5, 99, Verb::sum, -3, std::numeric_limits<std::int64_t>::max()}};
   const auto drawn = drawn_timeline(timeline, {.iteration_mean_s = 1});
   ASSERT_TRUE(drawn);
   ASSERT_EQ(drawn->tracks[0].slices.size(), 3U);
-  EXPECT_EQ(drawn->tracks[0].slices[1].verb, "overlaps");
+  EXPECT_EQ(drawn->tracks[0].slices[1].verb, Verb::launch);
   EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[1].start_s, 0.25);
   EXPECT_DOUBLE_EQ(drawn->tracks[0].slices[2].end_s, 1);
   EXPECT_EQ(drawn->tracks[0].slices[2].iteration, -1);
@@ -359,15 +359,17 @@ TEST(DrawnTimelines, TrustNoNumber) {
 // Once what a server's software handled on its communication stream was drawn as if bytes moved.
 TEST(DrawnTimelines, AreBlueOnlyWhereBytesMove) {
   Timeline timeline{.from_s = 0, .to_s = 1};
-  timeline.tracks = {
-      {"worker 0",
-       "worker",
-       "compute",
-       {{0, 0.5, "forward"}, {0.5, 0.8, "exposed"}, {0.8, 1, "wait"}}},
-      {"server 0",
-       "server",
-       "communication",
-       {{0, 0.2, "push"}, {0.2, 0.3, "handle"}, {0.3, 0.4, "sum"}, {0.4, 0.5, "wait"}}}};
+  timeline.tracks = {{"worker 0",
+                      "worker",
+                      "compute",
+                      {{0, 0.5, Verb::forward}, {0.5, 0.8, Verb::exposed}, {0.8, 1, Verb::wait}}},
+                     {"server 0",
+                      "server",
+                      "communication",
+                      {{0, 0.2, Verb::push},
+                       {0.2, 0.3, Verb::handle},
+                       {0.3, 0.4, Verb::sum},
+                       {0.4, 0.5, Verb::wait}}}};
   const auto drawn = drawn_timeline(
       timeline, {.iteration_mean_s = 2, .exposed_communication_s = 0.2, .waiting_s = 0.8});
   ASSERT_TRUE(drawn);

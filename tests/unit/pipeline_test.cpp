@@ -10,7 +10,7 @@ namespace {
 
 Phase stage_of(int place, int stages, int partitions, int fine_pieces = 0) {
   return {
-      .name = "x",
+      .verb = Verb::push,
       .sends = {{1, 1'000'003}},
       .receives = {{2, 77}},
       .steps = 3,
@@ -83,7 +83,7 @@ TEST(Stages, AreSumPushPullAndSpreadOfEveryPartition) {
     EXPECT_EQ(phase.stage.place, static_cast<int>(names.size()));
     EXPECT_EQ(phase.stage.stages, 4);
     EXPECT_EQ(phase.stage.partitions, 3);  // of 4,096,000 bytes, whatever the servers
-    names.emplace_back(phase.name);
+    names.emplace_back(name_of(phase.verb));
   }
   EXPECT_EQ(names, (std::vector<std::string>{"reduce-scatter", "push", "pull", "all-gather"}));
   const Phase& server_pushes = std::get<Phase>(all.plans[4][0]);

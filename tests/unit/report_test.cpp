@@ -123,8 +123,8 @@ TEST(Iterations, OfAWorkerThatIsAlwaysLateAreDropped) {
   for (int i = 0; i < 7; ++i)
     builder.iterates(0, i, 1).iterates(1, i, 1);
   for (Row& row : builder.trace().rows)
-    if (row.verb == "apply" && row.worker == 1 && row.iteration % 3 != 0)
-      row.verb = "drop";
+    if (row.verb == Verb::apply && row.worker == 1 && row.iteration % 3 != 0)
+      row.verb = Verb::drop;
   const Figures figures = builder.report(10, 1);
   ASSERT_FALSE(figures.warnings.empty());
   EXPECT_EQ(figures.warnings[0],
@@ -155,7 +155,7 @@ TEST(Iterations, OfAWindowWithoutComputationAreWaiting) {
   for (const int i : {0, 1})
     builder.trace().rows.push_back({.start_s = 5. + 3 * i,
                                     .end_s = 5. + 3 * i,
-                                    .verb = "apply",
+                                    .verb = Verb::apply,
                                     .rank = 1,
                                     .iteration = i,
                                     .version = i + 1,
@@ -219,7 +219,7 @@ TEST(Rounds, AreCountedWholeAndAtTheirOwnPace) {
 Row applied(int bucket, std::int64_t version, std::int64_t read, int worker, int iteration) {
   return {.start_s = 1,
           .end_s = 1,
-          .verb = "apply",
+          .verb = Verb::apply,
           .rank = 2,
           .bucket = bucket,
           .iteration = iteration,

@@ -18,9 +18,10 @@ Trace one_iteration() {
   trace.servers = 1;
   trace.rank_names = {"worker 0", "server 0"};
   trace.window = {.from_s = 0, .to_s = 1};
-  trace.rows = {{.start_s = 0, .end_s = 0.25, .verb = "forward", .iteration = 0},
-                {.start_s = 0.25, .end_s = 0.5, .verb = "backward", .bucket = 0, .iteration = 0},
-                {.start_s = 0.75, .end_s = 1, .verb = "step", .iteration = 0}};
+  trace.rows = {
+      {.start_s = 0, .end_s = 0.25, .verb = Verb::forward, .iteration = 0},
+      {.start_s = 0.25, .end_s = 0.5, .verb = Verb::backward, .bucket = 0, .iteration = 0},
+      {.start_s = 0.75, .end_s = 1, .verb = Verb::step, .iteration = 0}};
   return trace;
 }
 
@@ -39,7 +40,7 @@ TEST(Timeline, SaysWhatIsExposedAndWhatIsWaiting) {
   Trace trace = one_iteration();
   trace.rows.push_back({.start_s = 0.5,
                         .end_s = 0.75,
-                        .verb = "all-reduce",
+                        .verb = Verb::all_reduce,
                         .stream = Stream::communication,
                         .bucket = 0,
                         .iteration = 0,
@@ -58,7 +59,7 @@ TEST(Timeline, DrawsMessagesThatOverlapInLanes) {
   for (const double start_s : {0.1, 0.2, 0.3})
     trace.rows.push_back({.start_s = start_s,
                           .end_s = start_s + 0.15,
-                          .verb = "receive",
+                          .verb = Verb::receive,
                           .stream = Stream::messages,
                           .rank = 1,
                           .bucket = 7});
@@ -76,14 +77,14 @@ TEST(Timeline, ShowsAllMessagesWhereThereAreMoreThanLanes) {
   for (int i = 0; i < 20; ++i)
     trace.rows.push_back({.start_s = 0.1 + 0.01 * i,
                           .end_s = 0.5 + 0.01 * i,
-                          .verb = "receive",
+                          .verb = Verb::receive,
                           .stream = Stream::messages,
                           .rank = 1,
                           .bucket = i});
   const Timeline timeline = timeline_of(trace);
   ASSERT_EQ(timeline.tracks.size(), 1U + 16);
   const Slice& rest = timeline.tracks.back().slices.back();
-  EXPECT_EQ(rest.verb, "several");
+  EXPECT_EQ(rest.verb, Verb::several);
   EXPECT_DOUBLE_EQ(rest.start_s, 0.1 + 0.15);
   EXPECT_DOUBLE_EQ(rest.end_s, 0.5 + 0.19);
 }
@@ -93,16 +94,16 @@ TEST(Timeline, MergesWhatIsTooShortToSeeOfOneVerbOnly) {
   for (int i = 0; i < 100; ++i)
     trace.rows.push_back({.start_s = 0.5 + 1e-4 * i,
                           .end_s = 0.5 + 1e-4 * (i + 1),
-                          .verb = i < 60 ? "update" : "sum",
+                          .verb = i < 60 ? Verb::update : Verb::sum,
                           .rank = 1,
                           .bucket = 3});
   const Timeline timeline = timeline_of(trace);
   ASSERT_EQ(timeline.tracks.size(), 2U);
   double updating_s = 0;
   for (const Slice& slice : timeline.tracks[1].slices) {
-    EXPECT_NE(slice.verb, "several");
+    EXPECT_NE(slice.verb, Verb::several);
     EXPECT_EQ(slice.bucket, 3);
-    updating_s += slice.verb == "update" ? slice.end_s - slice.start_s : 0;
+    updating_s += slice.verb == Verb::update ? slice.end_s - slice.start_s : 0;
   }
   EXPECT_LT(timeline.tracks[1].slices.size(), 30U);
   EXPECT_NEAR(updating_s, 60e-4, 1e-12);
@@ -115,7 +116,7 @@ TEST(Timeline, MergedSlicesAreAsLongAsAllOfThemWere) {
   for (int i = 0; i < 4000; ++i)
     trace.rows.push_back({.start_s = 0.1 + 2e-4 * i,
                           .end_s = 0.1 + 2e-4 * i + 2e-5,
-                          .verb = "update",
+                          .verb = Verb::update,
                           .rank = 1,
                           .bucket = i % 2});
   const Timeline timeline = timeline_of(trace);
@@ -137,7 +138,7 @@ TEST(Timeline, LegendEndsWhereTheDrawingDoes) {
   DrawnTimeline timeline{"all of it", 1, {{"worker 0", "compute", {}}}};
   for (const Activity activity : {Activity::forward, Activity::backward, Activity::compress,
                                   Activity::communicate, Activity::serve, Activity::wait})
-    timeline.tracks.front().slices.push_back({.end_s = 1, .verb = "", .activity = activity});
+    timeline.tracks.front().slices.push_back({.end_s = 1, .activity = activity});
   const std::string svg = svg_of(timeline, "a subject");
   const std::regex text(R"re(<text x="([0-9.]+)" y="[0-9.]+" text-anchor="start"[^>]*>([^<]*)<)re");
   std::vector<std::string> names;

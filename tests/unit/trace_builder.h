@@ -26,7 +26,7 @@ class TraceBuilder {
     double& now = clock_[static_cast<std::size_t>(rank)];
     trace_.rows.push_back({.start_s = now,
                            .end_s = now + seconds,
-                           .verb = verb,
+                           .verb = verb_of(verb).value(),
                            .rank = rank,
                            .iteration = iteration});
     now += seconds;
@@ -45,7 +45,7 @@ class TraceBuilder {
     const double now = clock_[static_cast<std::size_t>(rank)];
     trace_.rows.push_back({.start_s = now,
                            .end_s = now,
-                           .verb = "apply",
+                           .verb = Verb::apply,
                            .rank = trace_.workers,
                            .iteration = iteration,
                            .version = ++version_,
@@ -62,7 +62,7 @@ class TraceBuilder {
                       std::uint64_t bytes = 0, std::string_view verb = "all-reduce") {
     trace_.rows.push_back({.start_s = start_s,
                            .end_s = end_s,
-                           .verb = verb,
+                           .verb = verb_of(verb).value(),
                            .stream = Stream::communication,
                            .rank = rank,
                            .iteration = iteration,

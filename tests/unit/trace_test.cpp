@@ -25,7 +25,7 @@ TEST(TraceCsv, HasAColumnForEachFact) {
   Trace trace;
   trace.rows = {{.start_s = 0.125,
                  .end_s = 1.5,
-                 .verb = "apply",
+                 .verb = Verb::apply,
                  .stream = Stream::messages,
                  .rank = 3,
                  .bucket = 4,
@@ -52,8 +52,8 @@ TEST(TraceCsv, GivesSecondsWithTwelveDigits) {
 
 TEST(TraceCsv, SaysWhoSendsWhatToWhom) {
   Trace trace;
-  trace.rows = {{.start_s = 1, .verb = "push", .rank = 0},
-                {.start_s = 2, .verb = "receive", .rank = 3}};
+  trace.rows = {{.start_s = 1, .verb = Verb::push, .rank = 0},
+                {.start_s = 2, .verb = Verb::receive, .rank = 3}};
   trace.messages = {{.from = 0, .to = 2, .sender_row = 0},
                     {.from = 0, .to = 3, .sender_row = 0, .receiver_row = 1},
                     {.from = 4, .to = 0, .receiver_row = 0}};
@@ -64,15 +64,15 @@ TEST(TraceCsv, SaysWhoSendsWhatToWhom) {
 
 TEST(TraceCsv, IsSortedByStartRankAndStream) {
   Trace trace;
-  trace.rows = {{.start_s = 2, .verb = "e", .rank = 0},
-                {.start_s = 1, .verb = "d", .rank = 2},
-                {.start_s = 1, .verb = "c", .stream = Stream::communication, .rank = 1},
-                {.start_s = 1, .verb = "a", .stream = Stream::compute, .rank = 1},
-                {.start_s = 1, .verb = "b", .stream = Stream::compute, .rank = 1}};
+  trace.rows = {{.start_s = 2, .verb = Verb::drop, .rank = 0},
+                {.start_s = 1, .verb = Verb::compress, .rank = 2},
+                {.start_s = 1, .verb = Verb::backward, .stream = Stream::communication, .rank = 1},
+                {.start_s = 1, .verb = Verb::apply, .stream = Stream::compute, .rank = 1},
+                {.start_s = 1, .verb = Verb::ask, .stream = Stream::compute, .rank = 1}};
   std::string verbs;
   for (const std::string& line : lines_of(trace))
-    verbs += line == lines_of(trace)[0] ? "" : split(line, ',')[4];
-  EXPECT_EQ(verbs, "abcde");
+    verbs += line == lines_of(trace)[0] ? "" : split(line, ',')[4] + " ";
+  EXPECT_EQ(verbs, "apply ask backward compress drop ");
 }
 
 TEST(TraceCsv, NamesEveryStream) {
