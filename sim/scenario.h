@@ -97,6 +97,21 @@ constexpr double default_epochs = 50;  // of a run that learns, unless `iteratio
 // What backward computes once more because activations were not kept: nothing, attention's products
 // of activations (Korthikanti et al. 2022), or all of forward (Chen et al. 2016).
 enum class Recompute { off, selective, full };
+inline const char* name_of(Recompute recompute) {
+  constexpr const char* names[] = {"off", "selective", "full"};
+  return names[static_cast<int>(recompute)];
+}
+
+struct TimedOptimizer {
+  std::string name = "in-throughput";
+  // Values of 4 bytes that its step reads and writes per parameter: parameter and gradient are
+  // read, the parameter is written, each state is both. 0: the step takes no time of its own, but
+  // is in the measured throughput as if it were a part of backward.
+  int values = 0;
+  bool adapts = false;  // takes no steps of SGD
+
+  int states() const { return (values - 3) / 2; }
+};
 
 // Whether every step of an exchange is simulated, or many as one flow; automatic: every step where
 // messages are few (sim/engine/fidelity.h).
@@ -163,10 +178,7 @@ struct Scenario {
   std::string cost_table;            // path of that device's; only where something compresses
   bool free_compression = false;     // device = none: making and reading messages takes no time
   std::optional<double> efficiency;  // fraction of the peak speed of one core
-  // Values of 4 bytes that the optimiser's step reads and writes per parameter; 0: the step takes
-  // no time of its own, but is in the measured throughput as if it were a part of backward.
-  int optimizer_values = 0;
-  bool optimizer_adapts = false;     // takes no steps of SGD
+  TimedOptimizer optimizer;
   std::optional<double> memory_Bps;  // of the device: what the step moves its values at
   double optimizer_overhead_s = 0;   // of software per tensor of the step
 

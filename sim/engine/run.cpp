@@ -177,8 +177,8 @@ void Run::update(std::uint64_t bytes, Row row) {
   row.verb = Verb::update;  // a plain step reads parameters and gradient and writes parameters
   // Parameters and states stay in fp32. With gradients in fp16 a step moves as much: what it spares
   // in reading them it spends on a copy of the parameters to send.
-  const double moved = setup.scenario.optimizer_values > 0
-                           ? static_cast<double>(setup.scenario.optimizer_values)
+  const double moved = setup.scenario.optimizer.values > 0
+                           ? static_cast<double>(setup.scenario.optimizer.values)
                            : memory_bytes_per_sum;
   const double values =
       static_cast<double>(bytes) / static_cast<double>(value_bytes(setup.scenario.precision));

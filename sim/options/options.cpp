@@ -107,7 +107,9 @@ std::vector<Option> fixed_options() {
           "optimiser takes one step.",
           "8 --batch 32"),
       row("recompute", &Scenario::recompute,
-          {{"off", Recompute::off}, {"selective", Recompute::selective}, {"full", Recompute::full}},
+          {{name_of(Recompute::off), Recompute::off},
+           {name_of(Recompute::selective), Recompute::selective},
+           {name_of(Recompute::full), Recompute::full}},
           "off", Role::choice,
           "activation checkpointing: what backward computes again, attention's products or all",
           "It spares memory for computation: full takes 4/3 of what throughput, efficiency or the "

@@ -32,12 +32,15 @@ Option fusion(Option option) {
 }
 
 Option optimizer(Option option) {
-  const OwnOption names = choice(option.name, "", "", {"in-throughput", "sgd", "momentum", "adam"});
+  static const std::vector<TimedOptimizer> known{{},
+                                                 {.name = "sgd", .values = 3},
+                                                 {.name = "momentum", .values = 5},
+                                                 {.name = "adam", .values = 7, .adapts = true}};
+  OwnOption names{.name = option.name};
+  for (const TimedOptimizer& one : known)
+    names.choices.push_back(one.name);
   option.set = [=](Scenario& s, const std::string& text) {
-    const std::string& name = checked_word(names, text);
-    // Read parameter and gradient, write parameter; each state is read and written.
-    s.optimizer_values = name == "sgd" ? 3 : name == "momentum" ? 5 : name == "adam" ? 7 : 0;
-    s.optimizer_adapts = name == "adam";
+    s.optimizer = *std::ranges::find(known, checked_word(names, text), &TimedOptimizer::name);
   };
   option.allowed = allowed_values(names);
   return selecting(option);

@@ -73,7 +73,7 @@ void check_network(const Scenario& scenario, const GivenOptions& given) {
 // The optimiser's step has a time of its own only if it is known what it moves.
 void resolve_optimizer(Scenario& scenario, std::vector<Conflict>& conflicts) {
   const std::string optimizer = "optimizer = " + scenario.written.at("optimizer");
-  if (scenario.optimizer_values == 0 && scenario.memory_Bps) {
+  if (scenario.optimizer.values == 0 && scenario.memory_Bps) {
     conflicts.push_back(
         {"memory-bandwidth",
          "memory-bandwidth means nothing to " + optimizer +

@@ -90,7 +90,7 @@ MemoryRate memory_rate(const Scenario& scenario, const HostFacts& host) {
     throw std::runtime_error(fmt::format(
         "optimizer = {}: its step moves {} bytes per parameter, and {} is not in "
         "platforms/devices.csv; give memory-bandwidth, the bytes/s of the device's memory",
-        scenario.written.at("optimizer"), 4 * scenario.optimizer_values,
+        scenario.optimizer.name, 4 * scenario.optimizer.values,
         name.empty() ? "a host without device" : "device " + brief(name)));
   const double Bps = device->stream_Bps.value_or(device->memory_Bps);
   return {Bps, fmt::format("{:g} GB/s, {} of {}", Bps / 1e9,
@@ -102,11 +102,11 @@ MemoryRate memory_rate(const Scenario& scenario, const HostFacts& host) {
 // has this one's device, so that each device moves the step's bytes at its own rate.
 double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster,
                  const HostFacts& host) {
-  if (scenario.optimizer_values == 0)
+  if (scenario.optimizer.values == 0)
     return 0;
   constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
   const std::string& reference = scenario.memory_Bps ? scenario.device : device_at(scenario, host);
-  return value_bytes * scenario.optimizer_values * static_cast<double>(model.parameters()) /
+  return value_bytes * scenario.optimizer.values * static_cast<double>(model.parameters()) /
          memory_rate(scenario, host).Bps * fastest_speed_flops(cluster, device_of(reference));
 }
 
@@ -232,10 +232,10 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
     own_step = model.times->step_s / model.times->all_s();
     times.forward_part = model.times->forward_s / computed_s;
     times.backward_part = model.times->backward_s / computed_s;
-    if (own_step > 0 && scenario.optimizer_values > 0)
+    if (own_step > 0 && scenario.optimizer.values > 0)
       throw std::runtime_error(fmt::format(
           "optimizer = {}: model {} has times of its own updates; allowed with it is in-throughput",
-          scenario.written.at("optimizer"), model.name));
+          scenario.optimizer.name, model.name));
   }
   times.again_flop = model.again_flop();
   times.again_part = times.forward_part * times.again_flop / times.model_flop;
@@ -253,7 +253,7 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
       throw std::runtime_error(fmt::format(
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
-          scenario.written.at("optimizer"), step_s, times.solo_s[w], times.source));
+          scenario.optimizer.name, step_s, times.solo_s[w], times.source));
     times.alone_s.push_back(scenario.accumulation * (times.solo_s[w] - step_s) + step_s);
     times.solo_s[w] += (more - 1) * (times.solo_s[w] - step_s);
     times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
@@ -265,18 +265,17 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
           times.solo_s[w], cluster.workers[w].name, times.source));
   }
   times.micro_steps = scenario.accumulation;
-  if (scenario.optimizer_values > 0) {
+  if (scenario.optimizer.values > 0) {
     const HostFacts& first = cluster.workers[0];
     const std::string rate = memory_rate(scenario, first).source;
-    times.source +=
-        fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.written.at("optimizer"),
-                    own_part * worker_step_flop(0) / first.speed_flops,
-                    rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
-                    servers_apply ? "is the servers'" : "follows communication");
+    times.source += fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.optimizer.name,
+                                own_part * worker_step_flop(0) / first.speed_flops,
+                                rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
+                                servers_apply ? "is the servers'" : "follows communication");
   }
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
-                                scenario.written.at("recompute"), more);
+                                name_of(scenario.recompute), more);
   if (const double slowdown = scenario.slowdown_beside_collectives(); slowdown > 0)
     times.source += fmt::format("; takes {:.3f} times as long beside collectives{}", 1 + slowdown,
                                 scenario.overlap_slowdown

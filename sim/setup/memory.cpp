@@ -46,9 +46,8 @@ std::vector<Kept> kept_of(const Scenario& scenario, const Model& model, const To
   if (schedule.server == nullptr) {  // else servers have these
     if (precision != Precision::fp32)
       kept.push_back({of_fp32, shares.optimizer, "fp32 copy"});
-    constexpr int sgd_values = 3;  // of which a step keeps none; each state is read and written
-    if (const int states = (scenario.optimizer_values - sgd_values) / 2; states > 0)
-      kept.push_back({of_fp32 * states, shares.optimizer, scenario.written.at("optimizer")});
+    if (const int states = scenario.optimizer.states(); states > 0)
+      kept.push_back({of_fp32 * states, shares.optimizer, scenario.optimizer.name});
   }
   const double share = encoded / static_cast<double>(model.parameters());
   if (schedule.keeps != nullptr)
@@ -169,11 +168,11 @@ std::optional<MemoryNeed> memory_need(const Scenario& scenario, const Model& mod
         fmt::format(" + {} samples x {:.4g} GB of activations{}", scenario.batch, activations / 1e9,
                     scenario.recompute == Recompute::off || scenario.activation_bytes
                         ? ""
-                        : ", recompute = " + scenario.written.at("recompute"));
+                        : ", recompute = " + std::string(name_of(scenario.recompute)));
   }
   need.arithmetic += fmt::format(" = {:.4g} GB {} {:.4g} GB of {}", need.bytes / 1e9,
                                  need.fits() ? "<=" : ">", need.has_bytes / 1e9, device->name);
-  std::string lacks = scenario.optimizer_values == 0 && scenario.schedule->server == nullptr
+  std::string lacks = scenario.optimizer.values == 0 && scenario.schedule->server == nullptr
                           ? "an optimizer's states"
                           : "";
   if (activations == 0 && !scenario.activation_bytes)

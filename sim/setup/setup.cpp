@@ -152,7 +152,7 @@ void set_recomputed(const Scenario& scenario, Model& model) {
 std::vector<std::string> surprises_of(const Scenario& scenario, const Model& model,
                                       const ComputeTimes& compute) {
   std::vector<std::string> all;
-  if (scenario.learns() && scenario.optimizer_adapts)
+  if (scenario.learns() && scenario.optimizer.adapts)
     all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
     all.push_back(fmt::format(
@@ -269,13 +269,12 @@ std::string exchange_taken(const Setup& setup) {
       channels > 1 && !setup.scenario.channels && sends_in_channels(setup))
     words += fmt::format("{}{} channels, as many as fill the network cards of a node",
                          words.empty() ? "" : "; ", channels);
-  const std::string& cycle = setup.scenario.written.at("fusion-cycle");
   const double cycle_s = setup.scenario.fusion.cycle_s;
-  if (!setup.tensors.empty() && cycle_s > number_in(cycle).value_or(cycle_s))
+  if (!setup.tensors.empty() && cycle_s > setup.asked_cycle_s)
     words += fmt::format(
         "{}a cycle lasts {:.3g} s, as workers take so long to agree on what they have "
         "(fusion-cycle = {})",
-        words.empty() ? "" : "; ", cycle_s, cycle);
+        words.empty() ? "" : "; ", cycle_s, setup.asked_cycle_s);
   return words;
 }
 
@@ -341,6 +340,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     compute.source += "; in units: " + shards->units;
   const std::string adding = adding_source(scenario);
   return {.scenario = std::move(scenario),
+          .asked_cycle_s = given.fusion.cycle_s,
           .model = std::move(model),
           .compute = std::move(compute),
           .traffic = std::move(traffic),

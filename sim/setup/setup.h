@@ -40,6 +40,7 @@ struct Shards {
 
 struct Setup {
   Scenario scenario;
+  double asked_cycle_s = 0;  // of the option; scenario.fusion has what a cycle lasts
   Model model;
   ComputeTimes compute;
   Traffic traffic;

@@ -230,8 +230,7 @@ TEST(ImportedModel, KeepsItsProportionsWithAThroughput) {
 }
 
 TEST(ImportedModel, HasNoSecondStep) {
-  Scenario scenario{.optimizer_values = 7, .memory_Bps = 1e12};
-  scenario.written["optimizer"] = "adam";
+  Scenario scenario{.optimizer = {.name = "adam", .values = 7}, .memory_Bps = 1e12};
   expect_mentions(error_of([&] {
                     compute_times(scenario, read_model(fixtures + "iteration.json"), two_speeds());
                   }),

@@ -97,8 +97,8 @@ Facts facts_of(const Setup& setup) {
     facts.micro_steps = scenario.accumulation;
   }
   facts.answers_each = scenario.schedule->partners() == Schedule::Partners::servers;
-  if (scenario.optimizer_values > 0)
-    facts.update_bytes = scenario.optimizer_values;
+  if (scenario.optimizer.values > 0)
+    facts.update_bytes = scenario.optimizer.values;
   if (scenario.schedule->name == "ssp") {
     facts.staleness = scenario.schedule_settings.number("staleness");
     facts.starts_together = facts.staleness == 0;

@@ -180,10 +180,9 @@ TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
 TEST(ComputeTimes, AddTheOptimizersStepToWhatFlopTake) {
   const Scenario scenario{.batch = 8,
                           .efficiency = 0.5,
-                          .optimizer_values = 7,
+                          .optimizer = {.name = "adam", .values = 7},
                           .memory_Bps = 56,
-                          .schedule = &Registered<Schedule>::find("bsp"),
-                          .written = {{"optimizer", "adam"}}};
+                          .schedule = &Registered<Schedule>::find("bsp")};
   const ComputeTimes times = compute_times(scenario, model_named("mine"), cluster_of({{}, {5e11}}));
   EXPECT_DOUBLE_EQ(times.step_s.at(0), 10);
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 8 * 9e9 / 0.5e12 + 10);
