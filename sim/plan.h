@@ -215,8 +215,7 @@ struct Exchange {
   // an all-reduce does. `any`: all, because it combines no messages before it has decoded them.
   // `sparse`: lists of (index, value), which it merges on the way.
   enum class Carries { sums, any, sparse } carries = Carries::sums;
-  // The setting, as an option is written, by which it adds messages though it carries any; empty:
-  // it does not. Null: never.
+  // The setting by which it adds messages though it carries any; empty: it does not. Null: never.
   std::string (*adds_by)(const Settings&) = nullptr;
   // Says how a bucket's gradient goes to servers that answer each push. Null: it has no servers.
   Pushing (*pushing)(const Settings&) = nullptr;

@@ -10,6 +10,7 @@
 
 #include "sim/learned.h"
 #include "sim/verb.h"
+#include "sim/warning.h"
 
 namespace syncline {
 
@@ -49,9 +50,6 @@ struct WorkerFigures {
   double exposed_communication_s = 0;
   double waiting_s = 0;
 };
-
-// How the warning begins of what needs more memory than its device has.
-constexpr const char* too_large_for_memory = "does not fit into memory: ";
 
 // Each is named as in JSON; sim/report/figures.cpp has a row for each, which says what it means.
 // They are of the window of measurement, unless the row says that they are of the whole run.
@@ -103,7 +101,7 @@ struct Figures {
   double bound_link_s = 0;
   double simulated_s = 0;
   std::int64_t flows = 0;
-  std::vector<std::string> warnings;
+  std::vector<Warning> warnings;
 
   double standing_still_s() const { return exposed_communication_s + waiting_s; }
   bool fits_memory() const {

@@ -37,6 +37,12 @@ struct Sharding {
   Backward backward = Backward::pre;
 };
 
+// Of "option = value: why" all but "option = ".
+struct Misfit {
+  std::string option;
+  std::string why;
+};
+
 struct Schedule {
   static constexpr const char* kind = "schedule";
   std::string name;
@@ -63,9 +69,8 @@ struct Schedule {
   // What each of its workers keeps besides, a value in fp32 for each parameter, where what it sends
   // is compressed or not. Null: nothing.
   std::vector<std::string> (*keeps)(const Settings&, bool compressed) = nullptr;
-  // Which of its options does not go with another, or with the exchange: "option = value: why".
-  // Empty: all do. Null: always.
-  std::string (*misfit)(const Settings&, const Exchange&) = nullptr;
+  // Which of its options does not go with another, or with the exchange. Null: all do, always.
+  std::optional<Misfit> (*misfit)(const Settings&, const Exchange&) = nullptr;
   // What is wrong with its settings where there are so many workers; empty: nothing. Null: never.
   std::string (*refusal)(const Settings&, int workers) = nullptr;
   // Its workers fall slowly into ways of meeting that they then keep: runs are longer, and more.

@@ -124,7 +124,7 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
     figures.device_memory_bytes = setup.memory->has_bytes;
   }
   if (doubts_flows(setup, figures.fullest_link()))
-    figures.warnings.emplace_back(doubt_of_flows);
+    figures.warnings.emplace_back(WarningKind::doubted_flows);
   if (scenario.learns() && figures.runs > 1)
     figures.warnings.push_back(fmt::format(
         "loss, accuracy and the curve are of the first of {} runs: repeats has more of throughput "

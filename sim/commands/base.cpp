@@ -121,10 +121,10 @@ BaseComparison compared(const CheckBase& base, const CheckFolder& folder) {
   if (!base.expected.rows.empty())
     against.verdicts = judge(judged, expected);
   std::erase_if(against.verdicts, [](const Verdict& verdict) {  // bounds alone are the gate's
-    return verdict.cause.what == cells_of_notes;
+    return verdict.cause.kind == Cause::Kind::only_notes;
   });
   for (Verdict& verdict : against.verdicts)
-    if (verdict.cause.what == cells_without_row) {
+    if (verdict.cause.kind == Cause::Kind::no_row) {
       verdict.cause.what = "new cells";
       verdict.why = {"the base has no such cell"};
     }

@@ -178,11 +178,19 @@ std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expect
   }
   for (const CheckedCell& cell : folder.cells)
     if (!seen.contains(cell.name))
-      add({.kind = moved, .cell = cell.name, .expected = "no such cell", .now = "there"},
-          cells_without_row, "no row of expected.csv: --bless --because TEXT adds it");
+      add({.kind = moved,
+           .cell = cell.name,
+           .expected = "no such cell",
+           .now = "there",
+           .cause = {.kind = Cause::Kind::no_row}},
+          "cells without a row", "no row of expected.csv: --bless --because TEXT adds it");
     else if (!judged.contains(cell.name) && cell.error.empty())
-      add({.kind = moved, .cell = cell.name, .expected = "notes only", .now = "there"},
-          cells_of_notes, "notes judge nothing: its rows of figures are gone");
+      add({.kind = moved,
+           .cell = cell.name,
+           .expected = "notes only",
+           .now = "there",
+           .cause = {.kind = Cause::Kind::only_notes}},
+          "cells of which nothing is judged", "notes judge nothing: its rows of figures are gone");
   for (const std::string& file : folder.without_row)
     add({.kind = moved, .cell = file, .expected = "no such file", .now = "there"},
         "files without a row",

@@ -32,10 +32,6 @@ struct CheckFolder {
 // With `all` every file is simulated and expected.csv need not be there. Throws one line.
 CheckFolder read_check_folder(const std::string& path, bool all);
 
-// Causes of a cell's verdict.
-inline const std::string cells_without_row = "cells without a row";
-inline const std::string cells_of_notes = "cells of which nothing is judged";
-
 // Verdicts on what this expects of the folder's cells.
 std::vector<Verdict> judge(const CheckFolder& folder, const ExpectedFile& expected);
 

@@ -304,8 +304,8 @@ std::string explain(const Scenario& scenario, bool json) {
                         scenario.servers == 0   ? "one on each node"
                         : topology.servers == 1 ? "on a host of its own"
                                                 : "on hosts of their own");
-  for (const std::string& warning : setup.warnings)
-    text += "  warning: " + warning + "\n";
+  for (const Warning& warning : setup.warnings)
+    text += "  warning: " + warning.text + "\n";
   text +=
       fmt::format("  worker 0 is {}, worker {} is {}\n", setup.traffic.cluster.workers.front().name,
                   topology.workers() - 1, setup.traffic.cluster.workers.back().name);

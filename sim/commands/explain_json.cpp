@@ -133,8 +133,11 @@ Json explained(const Setup& setup, Routes& routes) {
     model["forward_flop"] = setup.model.forward_flop();
   }
   model["compute_s"] = setup.compute.solo_s.front();
+  Json warnings = Json::array();
+  for (const Warning& warning : setup.warnings)
+    warnings.push_back(warning.text);
   return {{"scenario", to_json(written_options(setup.scenario))},
-          {"warnings", setup.warnings},
+          {"warnings", std::move(warnings)},
           {"cluster",
            {{"workers", topology.workers()},
             {"nodes", topology.nodes.size()},

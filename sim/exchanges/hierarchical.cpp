@@ -112,8 +112,7 @@ const Registered<Exchange> entry{{
     .carries = Exchange::Carries::any,
     .adds_by =
         [](const Settings& settings) {
-          return std::string(settings.word("in-node") == "compressed" ? "in-node = compressed"
-                                                                      : "");
+          return std::string(settings.word("in-node") == "compressed" ? "in-node" : "");
         },
     .plan = hierarchical,
     .combine = sum_of_grid,

@@ -131,9 +131,9 @@ void resolve_compression(const GivenOptions& given, Scenario& scenario,
   const bool compresses = compressor.name != no_compressor;
   if (scenario.exchange->adds_by != nullptr && !compressor.reducible)
     if (const std::string by = scenario.exchange->adds_by(scenario.exchange_settings); !by.empty())
-      conflicts.push_back({by.substr(0, by.find(' ')),
-                           by + ": compressor " + compressor.name +
-                               "'s messages cannot be added in the node; allowed is dense"});
+      conflicts.push_back({by, by + " = " + scenario.exchange_settings.word(by) + ": compressor " +
+                                   compressor.name +
+                                   "'s messages cannot be added in the node; allowed is dense"});
   scenario.compressed_pulls =
       schedule.pulls_compressed != nullptr && schedule.pulls_compressed(scenario.schedule_settings);
   if (scenario.compressed_pulls && !compresses) {
@@ -303,9 +303,8 @@ Scenario resolve(const GivenOptions& given, std::vector<Conflict>& conflicts) {
   keep_settings(given, scenario);
   keep_what_was_taken(given, scenario);
   if (const auto misfit = scenario.schedule->misfit; misfit != nullptr)
-    if (const std::string why = misfit(scenario.schedule_settings, *scenario.exchange);
-        !why.empty())
-      conflicts.push_back({why.substr(0, why.find(' ')), why});
+    if (const auto found = misfit(scenario.schedule_settings, *scenario.exchange))
+      conflicts.push_back({found->option, found->option + " = " + found->why});
   resolve_compression(given, scenario, conflicts);
   resolve_learning(given, scenario, conflicts);
   return scenario;

@@ -166,8 +166,8 @@ std::string full_report(const Result& result) {
   line("exchange", result.provenance.exchange);
   line("price", result.provenance.price);
   line("network", result.option("network") + ": " + result.provenance.network);
-  for (const std::string& warning : figures.warnings)
-    line("warning", warning);
+  for (const Warning& warning : figures.warnings)
+    line("warning", warning.text);
   return text + workers_table(result);
 }
 

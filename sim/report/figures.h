@@ -15,7 +15,7 @@ namespace syncline {
 
 using FigureMember =
     std::variant<NumberMember<Figures>, std::string Figures::*, std::vector<double> Figures::*,
-                 std::vector<std::string> Figures::*, std::vector<BusyLink> Figures::*,
+                 std::vector<Warning> Figures::*, std::vector<BusyLink> Figures::*,
                  std::vector<WorkerFigures> Figures::*,
                  std::map<std::int64_t, std::int64_t> Figures::*>;
 

@@ -145,11 +145,12 @@ void add_window(const Trace& trace, const std::vector<Progress>& progress,
   figures.throughput_interval = certainty.interval;
   figures.halves_differ = certainty.halves_differ;
   if (is_unsteady(figures))
-    figures.warnings.push_back(
-        fmt::format("not steady: {:.4g} samples/s in the first half of the window, {:.4g} "
-                    "samples/s in the second",
-                    figures.throughput_samples_per_s * (1 - figures.halves_differ / 2),
-                    figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
+    figures.warnings.emplace_back(
+        WarningKind::unsteady,
+        fmt::format(
+            "{:.4g} samples/s in the first half of the window, {:.4g} samples/s in the second",
+            figures.throughput_samples_per_s * (1 - figures.halves_differ / 2),
+            figures.throughput_samples_per_s * (1 + figures.halves_differ / 2)));
   if (trace.cut_short)
     figures.warnings.emplace_back(
         "max-iterations was reached before the run was steady and throughput known as interval "

@@ -16,9 +16,6 @@ bool can_win(const Figures& figures);
 // Throughput of flows is so near that of steps; where this warning is, so near (law 26).
 constexpr double error_of_flows = 0.03;
 constexpr double error_of_doubted_flows = 0.07;
-constexpr const char* doubt_of_flows =
-    "fidelity = flow: several partitions of a bucket are pushed as one, with which asp and ssp "
-    "were up to 7 % too fast; fidelity = step pushes each";
 
 // These are all figures but what an epoch takes and costs.
 Figures figures_of(const Trace& trace, int batch);

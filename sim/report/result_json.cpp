@@ -183,6 +183,12 @@ Json to_json(const std::map<std::int64_t, std::int64_t>& histogram) {
     json[std::to_string(value)] = count;
   return json;
 }
+Json to_json(const std::vector<Warning>& warnings) {
+  Json texts = Json::array();
+  for (const Warning& warning : warnings)
+    texts.push_back(warning.text);
+  return texts;
+}
 template <class Plain>
 Json to_json(const Plain& plain) {
   return plain;
@@ -190,6 +196,13 @@ Json to_json(const Plain& plain) {
 
 void read(const Json& json, std::string& text) {
   text = text_in(json);
+}
+void read(const Json& json, Warning& warning) {
+  warning.text = text_in(json);
+  for (const WarningKind kind :
+       {WarningKind::unsteady, WarningKind::too_large, WarningKind::doubted_flows})
+    if (warning.text.starts_with(beginning_of(kind)))
+      warning.kind = kind;
 }
 void read(const Json& json, double& number) {
   number = any_number_in(json);
@@ -234,10 +247,12 @@ Json figures_json(const Result& result) {
 
 // Results of before did not say these: they had one run, and servers whose software took no time.
 bool may_be_missing(const Figure& figure) {
-  static const std::string later =
-      " runs throughput_of_runs server_busy workers bytes_sent_off_node bytes_sent_in_node "
-      "memory_bytes device_memory_bytes recomputed tokens_per_s mfu hfu ";
-  return later.find(" " + figure.name + " ") != std::string::npos;
+  for (const char* later : {"runs", "throughput_of_runs", "server_busy", "workers",
+                            "bytes_sent_off_node", "bytes_sent_in_node", "memory_bytes",
+                            "device_memory_bytes", "recomputed", "tokens_per_s", "mfu", "hfu"})
+    if (figure.name == later)
+      return true;
+  return false;
 }
 
 // Rounding may leave a figure a little below what it can be.

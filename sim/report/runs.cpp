@@ -135,7 +135,7 @@ void take_means(Figures& figures, const std::vector<Figures>& other_runs) {
 
   if (!is_unsteady(figures))  // the mean of them
     std::erase_if(figures.warnings,
-                  [](const std::string& warning) { return warning.starts_with("not steady"); });
+                  [](const Warning& warning) { return warning.kind == WarningKind::unsteady; });
   if (!shows_modes(values, own))
     return;
   std::vector<std::string> shown;

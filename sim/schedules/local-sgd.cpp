@@ -49,14 +49,15 @@ std::vector<std::string> keeps(const Settings& settings, bool compressed) {
   return all;
 }
 
-std::string misfit(const Settings& settings, const Exchange& exchange) {
+std::optional<Misfit> misfit(const Settings& settings, const Exchange& exchange) {
   if (delay(settings) >= round(settings))
-    return std::string("average-delay = ") + std::to_string(delay(settings)) +
-           ": allowed is less than local-steps = " + std::to_string(round(settings));
+    return Misfit{"average-delay",
+                  std::to_string(delay(settings)) +
+                      ": allowed is less than local-steps = " + std::to_string(round(settings))};
   if (replica(settings) && exchange.uses_servers)
-    return std::string("replica = ") + settings.word("replica") + ": exchange " + exchange.name +
-           " averages over all workers; allowed is worker";
-  return {};
+    return Misfit{"replica", settings.word("replica") + ": exchange " + exchange.name +
+                                 " averages over all workers; allowed is worker"};
+  return std::nullopt;
 }
 
 void worker(Worker& worker) {

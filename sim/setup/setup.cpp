@@ -13,7 +13,6 @@
 #include "sim/catalogue/refuse.h"
 #include "sim/platform/platform.h"
 #include "sim/platform/platform_settings.h"
-#include "sim/result.h"
 #include "sim/setup/buckets.h"
 #include "sim/setup/worker_devices.h"
 #include "sim/traffic/channels.h"
@@ -59,7 +58,7 @@ Traffic load_traffic(const Scenario& scenario, Cluster cluster, const Bucket& mo
 
 // Warns that servers and aggregators of nodes without a host of their own share a worker's, if
 // there are any.
-std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& traffic) {
+std::vector<Warning> shared_hosts(const Scenario& scenario, const Traffic& traffic) {
   const Cluster& cluster = traffic.cluster;
   const bool averages = traffic.partners == Schedule::Partners::each_other;
   if (!uses_node_hosts(scenario) ||  // a single node may average without its server
@@ -83,7 +82,7 @@ std::vector<std::string> shared_hosts(const Scenario& scenario, const Traffic& t
 }
 
 // Warns that each worker is a node, where neither the platform nor the user says so.
-std::vector<std::string> lone_workers(const Scenario& scenario, const Cluster& cluster) {
+std::vector<Warning> lone_workers(const Scenario& scenario, const Cluster& cluster) {
   if (scenario.workers_per_node || cluster.topology.workers() == 1 ||
       !std::ranges::all_of(cluster.worker_hosts, &std::string::empty, &HostFacts::node))
     return {};
@@ -149,9 +148,9 @@ void set_recomputed(const Scenario& scenario, Model& model) {
 }
 
 // What was chosen does less than one may expect of it.
-std::vector<std::string> surprises_of(const Scenario& scenario, const Model& model,
-                                      const ComputeTimes& compute) {
-  std::vector<std::string> all;
+std::vector<Warning> surprises_of(const Scenario& scenario, const Model& model,
+                                  const ComputeTimes& compute) {
+  std::vector<Warning> all;
   if (scenario.learns() && scenario.optimizer.adapts)
     all.emplace_back("optimizer = adam is timed only: what is learned takes steps of SGD");
   if (scenario.recompute == Recompute::selective && model.keeps_no_scores())
@@ -313,7 +312,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   }
   const std::optional<int> iterations =
       iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
-  std::vector<std::string> warnings = shared_hosts(scenario, traffic);
+  std::vector<Warning> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
   std::ranges::move(surprises_of(scenario, model, compute), std::back_inserter(warnings));
@@ -324,7 +323,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   std::optional<MemoryNeed> memory = memory_need(
       scenario, model, traffic.cluster, static_cast<double>(traffic.encoded_of(model_bucket)));
   if (memory && !memory->fits())
-    warnings.push_back(too_large_for_memory + memory->arithmetic);
+    warnings.emplace_back(WarningKind::too_large, memory->arithmetic);
   DevicePrice price;
   if (scenario.price_of_devices) {
     price = price_of_devices(scenario, traffic.cluster);

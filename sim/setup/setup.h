@@ -18,6 +18,7 @@
 #include "sim/setup/model.h"
 #include "sim/traffic/exchange_choice.h"
 #include "sim/traffic/traffic.h"
+#include "sim/warning.h"
 
 namespace syncline {
 
@@ -52,7 +53,7 @@ struct Setup {
   // a run without jitter makes. Empty: buckets are what backward makes.
   std::vector<Bucket> tensors;
   Bucket model_bucket;                   // all tensors as one: what node aggregators send
-  std::vector<std::string> warnings;     // for the result
+  std::vector<Warning> warnings;         // for the result
   Profiles profiles;                     // of the platform
   double load_s = 0;                     // PlatformFile::load_s
   std::shared_ptr<const Lesson> lesson;  // null: only time is simulated

@@ -191,27 +191,25 @@ bool is_default(const std::string& name, const std::string& value) {
   return option != nullptr && option->fallback == value;
 }
 
-std::vector<std::string> options_moved(const std::string& before, const std::string& now) {
-  std::vector<std::string> moved;
+void options_changed(const std::string& before, const std::string& now, const InputPaths& paths,
+                     Cause& cause) {
+  const std::size_t others = cause.changed.size();
+  const auto changed = [&](const std::string& name, const std::string& from_to) {
+    cause.changed.push_back("option " + name + " " + from_to);
+    cause.other_seed = cause.other_seed || name == "seed";
+  };
   std::map<std::string, std::string> old = options_in(before);
   for (const auto& [name, value] : options_in(now)) {
     const bool is_new = !old.contains(name);
     const std::string was = old[name];
     old.erase(name);
     if (was != value && !(is_new && is_default(name, value)))
-      moved.push_back(fmt::format("option {} {} -> {}{}", name, was.empty() ? "(none)" : was, value,
-                                  is_default(name, value) ? " (the default)" : ""));
+      changed(name, fmt::format("{} -> {}{}", was.empty() ? "(none)" : was, value,
+                                is_default(name, value) ? " (the default)" : ""));
   }
   for (const auto& [name, was] : old)
-    moved.push_back(fmt::format("option {} {} -> (none)", name, was));
-  return moved;
-}
-
-void options_changed(const std::string& before, const std::string& now, const InputPaths& paths,
-                     Cause& cause) {
-  const std::vector<std::string> moved = options_moved(before, now);
-  cause.changed.insert(cause.changed.end(), moved.begin(), moved.end());
-  if (const auto path = paths.find("options"); path != paths.end() && !moved.empty())
+    changed(name, was + " -> (none)");
+  if (const auto path = paths.find("options"); path != paths.end() && cause.changed.size() > others)
     cause.files.push_back(path->second);
 }
 
@@ -294,10 +292,7 @@ Explanation explanation_of(const FigureMove& move, const Notes& before, const No
                            const InputPaths& paths) {
   Explanation explanation{.cause = changes_between(before, now, paths), .sentences = {}};
   const std::string loads = loads_moved(before, now);
-  const bool drawn_anew = std::ranges::any_of(explanation.cause.changed, [](const auto& change) {
-    return change.starts_with("option seed ");
-  });
-  const double by_seeds = move.by_any_cause || drawn_anew ? move.by_seeds : 0;
+  const double by_seeds = move.by_any_cause || explanation.cause.other_seed ? move.by_seeds : 0;
   if (is_of_learning(move.figure)) {
     explain_learning(move.figure, before, now, by_seeds, explanation);
   } else if (is_of_time(move.figure) && move.change && std::abs(*move.change) <= by_seeds) {

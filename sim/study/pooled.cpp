@@ -119,9 +119,9 @@ void take_medians(const Repeats& cells, Figures& figures) {
     figures.staleness_max = std::max(figures.staleness_max, cell.figures.staleness_max);
     for (const auto& [staleness, count] : cell.figures.staleness_histogram)
       figures.staleness_histogram[staleness] += count;
-    for (const std::string& warning : cell.figures.warnings)
-      if ((is_unsteady(figures) || !warning.starts_with("not steady")) &&
-          warned.insert(without_digits(warning)).second)
+    for (const Warning& warning : cell.figures.warnings)
+      if ((is_unsteady(figures) || warning.kind != WarningKind::unsteady) &&
+          warned.insert(without_digits(warning.text)).second)
         figures.warnings.push_back(warning);
   }
 }

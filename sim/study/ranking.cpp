@@ -38,8 +38,10 @@ double half_width_of(const Figures& figures) {
 double error_of_fidelity(const Result& result) {
   if (result.provenance.fidelity != "flow")
     return 0;
-  return is_among(doubt_of_flows, result.figures.warnings) ? error_of_doubted_flows
-                                                           : error_of_flows;
+  return std::ranges::find(result.figures.warnings, WarningKind::doubted_flows, &Warning::kind) !=
+                 result.figures.warnings.end()
+             ? error_of_doubted_flows
+             : error_of_flows;
 }
 
 // Results of flows are known by so much less, unless all that competes was simulated alike.

@@ -22,7 +22,6 @@ const std::vector<std::string> first_options{"name",     "model",      "platform
                                              "schedule", "compressor", "exchange"};
 constexpr int dashes = 4;
 constexpr std::size_t most_warned = 3;  // cells that a warning names
-constexpr const char* of_the_first = " (of the first)";
 
 // Whether cells that differ in it have charts of their own.
 bool makes_cases(const std::string& option) {
@@ -264,21 +263,21 @@ Study study_of(const Results& results) {
 
 std::vector<StudyWarning> warnings_of(const Study& study) {
   struct Warned {
-    std::string key;
-    std::string text;
+    Warning first;
+    bool differ = false;
     std::vector<std::string> names;
   };
   std::vector<Warned> all;
   for (const StudyCell& cell : study.cells)
-    for (const std::string& warning : cell.result->figures.warnings) {
-      const bool is_of_memory = warning.starts_with(too_large_for_memory);
-      Warned& one =
-          found_or_added(all, is_of_memory ? too_large_for_memory : warning, &Warned::key);
-      if (one.text.empty())
-        one.text = warning;
-      else if (is_of_memory && warning != one.text && !one.text.ends_with(of_the_first))
-        one.text += of_the_first;
-      found_or_added(one.names, cell.name);
+    for (const Warning& warning : cell.result->figures.warnings) {
+      auto same = std::ranges::find_if(all, [&](const Warned& one) {
+        return one.first == warning ||
+               (warning.kind == WarningKind::too_large && one.first.kind == WarningKind::too_large);
+      });
+      if (same == all.end())
+        same = all.insert(all.end(), {.first = warning, .names = {}});
+      same->differ = same->differ || same->first != warning;
+      found_or_added(same->names, cell.name);
     }
   std::vector<StudyWarning> warnings;
   for (Warned& one : all) {  // names have commas
@@ -286,7 +285,8 @@ std::vector<StudyWarning> warnings_of(const Study& study) {
       one.names.resize(most_warned);
       one.names.push_back(fmt::format("{} more", more - most_warned));
     }
-    warnings.push_back({fmt::format("{}", fmt::join(one.names, "; ")), one.text});
+    warnings.push_back({fmt::format("{}", fmt::join(one.names, "; ")),
+                        one.first.text + (one.differ ? " (of the first)" : "")});
   }
   return warnings;
 }

@@ -10,8 +10,10 @@ namespace syncline {
 
 // What made a figure other than it was, as far as is known.
 struct Cause {
+  enum class Kind { other, no_row, only_notes } kind = Kind::other;
   std::string what;                  // "option jitter 0 -> 0.5", "the program": groups verdicts
   std::vector<std::string> changed;  // options and files that are not as they were
+  bool other_seed = false;           // the seed is one of them
   std::vector<std::string> files;    // paths of these files, as far as they are below this folder
   std::string part;                  // "exposed communication": which part of it moved most
   std::optional<double> part_before, part_now;

@@ -196,7 +196,7 @@ TEST(Law25, NoRunIsFasterThanItsBounds) {
     for (const auto& [name, value] : options)
       about += " " + name + "=" + value;
     const Simulated run = simulated(options);
-    EXPECT_FALSE(run.below_its_bound()) << about << run.figures.warnings.back();
+    EXPECT_FALSE(run.below_its_bound()) << about << run.figures.warnings.back().text;
     // Of a short window whose ends are within iterations, or within rounds, bytes are known
     // roughly.
     if (run.trace.in_step && options.at("schedule") != "local-sgd") {

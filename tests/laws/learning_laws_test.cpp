@@ -264,8 +264,9 @@ TEST(LocalSgd, EndsWithAWholeRoundWhenTheTargetIsMet) {
 TEST(Learning, WarnsOfWorkersWithoutSamples) {
   Options options = on({.nodes = 4, .workers_per_node = 2}, lesson_of("bsp"));
   const auto warned = [&] {
-    return std::ranges::any_of(simulated(options).figures.warnings, [](const std::string& line) {
-      return line.starts_with("skew leaves ") && line.find(" of 8 workers") != std::string::npos;
+    return std::ranges::any_of(simulated(options).figures.warnings, [](const Warning& line) {
+      return line.text.starts_with("skew leaves ") &&
+             line.text.find(" of 8 workers") != std::string::npos;
     });
   };
   options["skew"] = "0.001";  // of three labels five workers get nothing

@@ -76,7 +76,7 @@ TEST(Law16, IterationTimesThroughputIsTheSamplesOfAllWorkers) {
                     figures.iteration_mean_s, 1e-9 * figures.iteration_mean_s)
             << schedule << jitter << slow;
         EXPECT_FALSE(figures.warnings.size() == 1 &&
-                     figures.warnings[0].starts_with("an iteration"));
+                     figures.warnings[0].text.starts_with("an iteration"));
       }
 }
 

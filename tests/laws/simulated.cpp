@@ -84,8 +84,8 @@ std::vector<Row> Simulated::rows(const std::string& verb) const {
 }
 
 bool Simulated::below_its_bound() const {
-  return std::ranges::any_of(figures.warnings, [](const std::string& warning) {
-    return warning.find("lower bound") != std::string::npos;
+  return std::ranges::any_of(figures.warnings, [](const Warning& warning) {
+    return warning.text.find("lower bound") != std::string::npos;
   });
 }
 

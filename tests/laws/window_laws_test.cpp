@@ -130,12 +130,14 @@ TEST(Law16, ARunNoticesASlowSpellInItsSecondHalf) {
     const Figures figures = simulated(options).figures;
     EXPECT_LT(figures.halves_differ, -0.03) << schedule;
     ASSERT_FALSE(figures.warnings.empty()) << schedule;
-    EXPECT_NE(figures.warnings[0].find("not steady"), std::string::npos) << figures.warnings[0];
+    EXPECT_NE(figures.warnings[0].text.find("not steady"), std::string::npos)
+        << figures.warnings[0].text;
     // A run that is over before the slow spell says that there is one.
     options["iterations"] = "10";
     const Figures early = simulated(options).figures;
     ASSERT_FALSE(early.warnings.empty()) << schedule;
-    EXPECT_NE(early.warnings[0].find("profiles need 2 s"), std::string::npos) << early.warnings[0];
+    EXPECT_NE(early.warnings[0].text.find("profiles need 2 s"), std::string::npos)
+        << early.warnings[0].text;
     // By default the run goes on until it has seen enough of it.
     options["iterations"] = "auto";
     EXPECT_GT(simulated(options).figures.window_to_s, 2) << schedule;
@@ -159,8 +161,9 @@ TEST(Law16, ARunOfWholePeriodsIsAsFastAsTheAverageHost) {
       EXPECT_NEAR(figures.throughput_samples_per_s / expected, 1, 0.015)
           << schedule << ", jitter " << jitter;
       EXPECT_LE(figures.throughput_interval.value_or(1), 0.01) << schedule << ", jitter " << jitter;
-      for (const std::string& warning : figures.warnings)
-        EXPECT_EQ(warning.find("max-iterations"), std::string::npos) << schedule << warning;
+      for (const Warning& warning : figures.warnings)
+        EXPECT_EQ(warning.text.find("max-iterations"), std::string::npos)
+            << schedule << warning.text;
     }
 }
 
@@ -187,7 +190,7 @@ TEST(Law16, ByDefaultTheIntervalIsMetOrTheReportSaysNot) {
     options["interval"] = "0.0001";
     const Figures cut = simulated(options).figures;
     EXPECT_NE(cut.warnings, met.warnings) << schedule;
-    EXPECT_NE(cut.warnings.back().find("max-iterations"), std::string::npos) << schedule;
+    EXPECT_NE(cut.warnings.back().text.find("max-iterations"), std::string::npos) << schedule;
   }
 }
 

@@ -139,7 +139,7 @@ TEST(Ranking, CallsATieWhatIsWithinTheErrorOfFlows) {
   EXPECT_EQ(tied_as("flow", "step"), 2U);
   second.figures.throughput_samples_per_s = 96.0;
   EXPECT_EQ(tied_as("flow", "step"), 1U);
-  first.figures.warnings = {doubt_of_flows};
+  first.figures.warnings = {Warning(WarningKind::doubted_flows)};
   EXPECT_EQ(tied_as("flow", "step"), 2U);
   EXPECT_EQ(tied_as("flow", "flow"), 2U);
   second.figures.warnings = first.figures.warnings;

@@ -123,7 +123,7 @@ TEST(Bound, WarnsIfARunIsFaster) {
   builder.trace().links = {{"wire", 10, 30}};
   const Figures figures = builder.report(1, 0);
   ASSERT_EQ(figures.warnings.size(), 1U);
-  expect_mentions(figures.warnings[0], {"bound", "1.5"});
+  expect_mentions(figures.warnings[0].text, {"bound", "1.5"});
 }
 
 TEST(Bound, OfComputationIsTheSlowestWorkers) {

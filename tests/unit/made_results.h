@@ -53,11 +53,11 @@ inline Result made_result(const std::map<std::string, std::string>& options, dou
   figures.staleness_mean = 3;
   figures.staleness_max = 4;
   figures.staleness_histogram = {{2, 10}, {4, 10}};
-  figures.warnings = {"a warning"};
+  figures.warnings = {Warning("a warning")};
   if (learned) {
     result.learned = learned;
     add_learned(*learned, figures);
-    figures.warnings = {"a warning"};
+    figures.warnings = {Warning("a warning")};
   }
   result.timeline = {.from_s = 1, .to_s = 2, .tracks = {}};
   for (const char* kind : {"worker", "server"}) {

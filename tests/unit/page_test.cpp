@@ -74,7 +74,7 @@ TEST_F(Page, StringsOfResultsAreNeverMarkup) {
                                  std::string("\xE2\x80\xA8&amp;\xE2\x80\xA9")}) {
     Result result = made_result({{"model", bad}, {"schedule", bad}}, 100);
     result.figures.bottleneck = bad;
-    result.figures.warnings = {bad};
+    result.figures.warnings = {Warning(bad)};
     result.figures.busiest_links[0].name = bad;
     result.provenance.compute = bad;
     result.timeline.tracks[0].name = bad;

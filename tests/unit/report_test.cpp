@@ -25,7 +25,7 @@ TEST(Figures, WarnsOfADivergenceAndSaysWhatToTry) {
   const Figures figures = builder.report(10, 0);
   ASSERT_EQ(figures.warnings.size(), 1U);
   expect_mentions(
-      figures.warnings[0],
+      figures.warnings[0].text,
       {"diverged at 3.5 s: the loss is no number, or above 1,000 times that of the start",
        "learning-rate"});
   EXPECT_FALSE(figures.loss);
@@ -49,8 +49,8 @@ TEST(Throughput, WindowIsFromLastWarmUpToFirstEnd) {
     const Figures figures = builder.report(10, 1);
     EXPECT_DOUBLE_EQ(figures.throughput_samples_per_s, 10 * 1.5) << "worker " << slow << " is slow";
     ASSERT_EQ(figures.warnings.size(), 2U);  // and of nothing else
-    expect_mentions(figures.warnings[0], {"fewer than two iterations"});
-    expect_mentions(figures.warnings[1], {fmt::format("worker {} does 2 times", 1 - slow)});
+    expect_mentions(figures.warnings[0].text, {"fewer than two iterations"});
+    expect_mentions(figures.warnings[1].text, {fmt::format("worker {} does 2 times", 1 - slow)});
   }
 }
 
@@ -72,7 +72,7 @@ TEST(Throughput, WarnsIfTheFastestEndsBeforeTheSlowestHasWarmedUp) {
   // From the start until 2 s: two iterations of the one, a fifth of the other's first.
   EXPECT_NEAR(figures.throughput_samples_per_s, 10 * 2.2 / 2, 1e-9);
   ASSERT_EQ(figures.warnings.size(), 2U);
-  expect_mentions(figures.warnings[0], {"ended before the slowest worker was warm"});
+  expect_mentions(figures.warnings[0].text, {"ended before the slowest worker was warm"});
 }
 
 TEST(ScalingEfficiency, DividesByWhatWorkersDoAloneWhateverTheWindowSaw) {
@@ -105,15 +105,16 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   EXPECT_DOUBLE_EQ(figures.workers[1].iteration_mean_s, 3);
   EXPECT_DOUBLE_EQ(figures.workers[1].waiting_s, 0.5);
   ASSERT_EQ(figures.warnings.size(), 1U);
-  EXPECT_EQ(figures.warnings[0],
+  EXPECT_EQ(figures.warnings[0].text,
             "worker 0 does 3 times the iterations of worker 1, and samples/s counts them all");
   builder.trace().servers = 1;
   builder.trace().rank_names.push_back("server 0");
   builder.trace().on_worker = {0, 1, 0};
-  expect_mentions(builder.report(10, 1).warnings[0],
+  expect_mentions(builder.report(10, 1).warnings[0].text,
                   {"; server 0 runs on its host, so that what it pushes there crosses no link"});
   builder.trace().rows.push_back({.rank = 0, .iteration = 0, .bytes_sent = 700});
-  EXPECT_TRUE(builder.report(10, 1).warnings[0].ends_with("counts them all"));  // it sends as much
+  EXPECT_TRUE(
+      builder.report(10, 1).warnings[0].text.ends_with("counts them all"));  // it sends as much
 }
 
 // It was once said to do fewer iterations, and samples/s to count them all.
@@ -127,7 +128,7 @@ TEST(Iterations, OfAWorkerThatIsAlwaysLateAreDropped) {
       row.verb = Verb::drop;
   const Figures figures = builder.report(10, 1);
   ASSERT_FALSE(figures.warnings.empty());
-  EXPECT_EQ(figures.warnings[0],
+  EXPECT_EQ(figures.warnings[0].text,
             "3 times as many iterations of worker 0 count as of worker 1, whose late gradients are "
             "dropped");
 }
@@ -144,7 +145,7 @@ TEST(Iterations, OfAWorkerThatBeginsAfterTheWindowAreNone) {
   ASSERT_EQ(figures.workers.size(), 2U);
   EXPECT_EQ(figures.workers[1].iterations, 0);
   EXPECT_EQ(figures.workers[1].iteration_mean_s, 0);
-  expect_mentions(figures.warnings.back(),
+  expect_mentions(figures.warnings.back().text,
                   {"worker 0 does iterations in the window, which has none of worker 1"});
 }
 

@@ -77,7 +77,7 @@ TEST(Runs, SayWhereTheyAreFurtherApartThanEachKnows) {
   EXPECT_TRUE(all_of({run(99.9, 1e-6), run(100, 1e-6), run(100.1, 1e-6)}).warnings.empty());
   const Figures figures = all_of({run(5686), run(7310), run(7320)});
   ASSERT_EQ(figures.warnings.size(), 1U);
-  expect_mentions(figures.warnings[0], {"modes", "5,686, 7,310, 7,320", "seed"});
+  expect_mentions(figures.warnings[0].text, {"modes", "5,686, 7,310, 7,320", "seed"});
 }
 
 TEST(Runs, AreSaidInOneLine) {

@@ -17,7 +17,7 @@ Result in_memory(Result result, double gb, double has_gb = 80) {
   result.figures.memory_bytes = gb * 1e9;
   result.figures.device_memory_bytes = has_gb * 1e9;
   if (!result.figures.fits_memory())
-    result.figures.warnings = {std::string(too_large_for_memory) + std::to_string(gb)};
+    result.figures.warnings = {Warning(WarningKind::too_large, std::to_string(gb))};
   return result;
 }
 
@@ -173,7 +173,7 @@ TEST(TooLarge, IsNamedInOneWarningWithTheOthers) {
   std::vector<Result> results;
   for (const int batch : {8, 16, 32, 64, 128, 256, 512})
     results.push_back(of_batch(batch, batch, 5.0 * batch));
-  results[0].figures.warnings = {"another"};
+  results[0].figures.warnings = {Warning("another")};
   const auto warnings = warnings_of(study_of(results));
   ASSERT_EQ(warnings.size(), 2U);
   EXPECT_EQ(warnings[0].cells, "batch 8");

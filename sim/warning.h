@@ -1,0 +1,42 @@
+// What a result warns of.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace syncline {
+
+// Of those that something asks for.
+enum class WarningKind : std::uint8_t { other, unsteady, too_large, doubted_flows };
+
+// How the text begins. A result's file has the text alone, and is read by this.
+inline std::string beginning_of(WarningKind kind) {
+  switch (kind) {
+    case WarningKind::unsteady:
+      return "not steady: ";
+    case WarningKind::too_large:
+      return "does not fit into memory: ";
+    case WarningKind::doubted_flows:
+      return "fidelity = flow: several partitions of a bucket are pushed as one, with which asp "
+             "and "
+             "ssp were up to 7 % too fast; fidelity = step pushes each";
+    case WarningKind::other:
+      break;
+  }
+  return "";
+}
+
+struct Warning {
+  std::string text;
+  WarningKind kind = WarningKind::other;
+
+  Warning() = default;
+  Warning(std::string sentence) : text(std::move(sentence)) {}
+  explicit Warning(WarningKind of, const std::string& rest = "")
+      : text(beginning_of(of) + rest), kind(of) {}
+
+  bool operator==(const Warning&) const = default;
+};
+
+}  // namespace syncline
