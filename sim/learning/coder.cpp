@@ -306,14 +306,6 @@ Contributions Coder::contributions(int bucket, int iteration,
   return all;
 }
 
-void Coder::add_residuals(int bucket, std::span<float> sum) const {
-  if (!compressor().keeps_residual(settings(-1)))
-    return;
-  for (const auto& [sender, state] : states_)
-    for (std::size_t i = 0; sender.bucket == bucket && i < state.residual.size(); ++i)
-      sum[sender.first + i] += left_at(state, i);
-}
-
 Values combine(const Exchange& exchange, const Topology& topology, const Settings& settings,
                const Contributions& contributions) {
   std::vector<int> everybody(contributions.gradients.size());

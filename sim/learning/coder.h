@@ -62,9 +62,8 @@ class Coder {
                               std::vector<std::size_t>& message_bytes,
                               std::vector<std::size_t>* sum_bytes = nullptr);
 
-  // Adds everything that has not been sent, of all senders of one bucket: for the law that nothing
-  // is lost.
-  void add_residuals(int bucket, std::span<float> sum) const;
+  // What each sender remembers.
+  const std::map<Sender, State>& states() const { return states_; }
 
   // These are of the messages of gradients (stage 0) that are not empty. What was encoded includes
   // the residual where one is kept. Gradients that are all zero lose nothing; those that are not

@@ -82,6 +82,18 @@ class Gradients {
   std::vector<float> values_;
 };
 
+// Adds everything that has not been sent, of all senders of one bucket.
+inline void add_residuals(const Coder& coder, int bucket, std::span<float> sum) {
+  if (!coder.keeps_residuals(-1))
+    return;
+  for (const auto& [sender, state] : coder.states())
+    if (sender.bucket == bucket) {
+      const Values left = residual(state);
+      for (std::size_t i = 0; i < left.size(); ++i)
+        sum[sender.first + i] += left[i];
+    }
+}
+
 inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   std::vector<std::uint32_t> bits;
   for (const float value : values)

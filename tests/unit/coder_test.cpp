@@ -121,14 +121,14 @@ TEST(Coder, KeepsWhatIsLeftOutForEachSender) {
   EXPECT_EQ(coder.sent(worker, 0, values), (Values{4, 0}));
   EXPECT_EQ(coder.sent(answer, 0, values), (Values{4, 0}));
   Values left(4);
-  coder.add_residuals(0, left);
+  add_residuals(coder, 0, left);
   EXPECT_EQ(left, (Values{0, 1, 0, 1}));
   coder.give_back(worker, 0, 0, 3);
   EXPECT_EQ(coder.sent(worker, 1, nothing), (Values{3, 0}));
   EXPECT_EQ(coder.sent(worker, 2, nothing), (Values{0, 1}));
   EXPECT_EQ(coder.sent({.rank = 1, .bucket = 1}, 3, nothing), nothing);
   left.assign(4, 0);
-  coder.add_residuals(0, left);
+  add_residuals(coder, 0, left);
   EXPECT_EQ(left, (Values{0, 0, 0, 1}));
 }
 
@@ -141,7 +141,7 @@ TEST(Coder, GivesBackToSignsToo) {
   const Values sent = coder.sent({}, 0, values);
   coder.give_back({}, 0, 7, 0.5f);
   Values left(100);
-  coder.add_residuals(0, left);
+  add_residuals(coder, 0, left);
   for (std::size_t i = 0; i < left.size(); ++i)
     EXPECT_NEAR(left[i] + sent[i], values[i] + (i == 7 ? 0.5f : 0.0f), 1e-5);
 }
@@ -219,9 +219,9 @@ TEST(Losses, AreWhatTheResidualSays) {
     for (int iteration = 0; iteration < 3; ++iteration) {
       const std::span<const float> values = gradients.of(0, 0, iteration, 1000);
       Values before(1000), after(1000);
-      coder.add_residuals(0, before);
+      add_residuals(coder, 0, before);
       coder.sent({}, iteration, values);
-      coder.add_residuals(0, after);
+      add_residuals(coder, 0, after);
       double all = 0, left = 0;
       for (std::size_t i = 0; i < 1000; ++i) {
         all += std::pow(double{values[i]} + before[i], 2);
@@ -249,7 +249,7 @@ TEST(Losses, OfUnbiasedCatAreItsVariance) {
   EXPECT_GT(left, 0);
   EXPECT_NEAR(coder.measures().all().left_out, left / all, 1e-6);
   Values nothing(1000);
-  coder.add_residuals(0, nothing);
+  add_residuals(coder, 0, nothing);
   EXPECT_EQ(nothing, Values(1000));
 }
 
@@ -274,7 +274,7 @@ TEST(DgcMomentum, FollowsItsOwnRecurrence) {
       ++values;
     }
     Values left(1000);
-    coder.add_residuals(0, left);
+    add_residuals(coder, 0, left);
     EXPECT_EQ(left, sum);
   }
   EXPECT_GE(values, 20U * 50);

@@ -89,7 +89,7 @@ struct Books {
   // What merging lists has lost of what was applied is no error of what comes later.
   void forget_what_merges_lost(const Values& applied, const Coder& coder, int bucket) {
     Values left(made.size());
-    coder.add_residuals(bucket, left);
+    add_residuals(coder, bucket, left);
     for (std::size_t i = 0; i < made.size(); ++i)
       if (applied[i] != 0)
         made[i] = kept[i] + left[i];
@@ -97,7 +97,7 @@ struct Books {
   // The largest error, in parts of the largest sum of magnitudes.
   double error(const Coder& coder, int bucket) const {
     Values left(made.size());
-    coder.add_residuals(bucket, left);
+    add_residuals(coder, bucket, left);
     double most = 0, scale = 0;
     for (std::size_t i = 0; i < made.size(); ++i) {
       most = worse(most, std::abs(kept[i] + left[i] - made[i]));
@@ -247,7 +247,7 @@ struct Example {
   }
   Values left() const {
     Values sum(gradients.front().size());
-    coder.add_residuals(0, sum);
+    add_residuals(coder, 0, sum);
     return sum;
   }
 };
