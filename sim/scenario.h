@@ -139,16 +139,15 @@ struct Framework {
   std::string described() const;
 };
 
-// resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
-// `compressor` may be null.
 // Of links whose names fit the pattern, in which * stands for any characters.
 struct LinkFactor {
   std::string pattern;
   double factor = 1;
 };
 
-struct Scenario {
-  std::string platform;        // path of a SimGrid XML file
+// Who takes part, and where.
+struct ClusterOptions {
+  std::string platform;        // path of a SimGrid XML file, or words
   std::optional<int> workers;  // none: every worker host of the platform
   // Hosts whose names fit one of these are the worker hosts; none: those that the platform says.
   std::vector<std::string> worker_hosts;
@@ -161,6 +160,15 @@ struct Scenario {
   ServerSoftware server_software;
   std::optional<double> server_jitter;  // none: the software's
 
+  // What a server's software takes varies, so that no two servers take the same time.
+  double variation_at_servers() const { return server_jitter.value_or(server_software.jitter); }
+  bool varies_at_servers() const {
+    return server_software.overhead_s > 0 && variation_at_servers() > 0;
+  }
+};
+
+// What is trained, and in which steps.
+struct JobOptions {
   std::string model;     // path of a model CSV
   int batch = 32;        // samples per worker and micro-step
   int accumulation = 1;  // micro-steps of an iteration, which sends gradients in the last one
@@ -169,21 +177,30 @@ struct Scenario {
   Arithmetic arithmetic = Arithmetic::fp32;  // option precision
   Precision precision = Precision::fp32;     // of a gradient's values where they are sent
   std::optional<double> activation_bytes;    // that backward needs of a sample; none: the model's
-  std::optional<double> throughput;          // samples/s of the fastest worker host alone
+  const Schedule* schedule = nullptr;
+  Settings schedule_settings;
+  Framework framework;  // whose defaults count where the user has said nothing
+
+  int samples() const { return batch * accumulation; }  // of a worker in an iteration
+};
+
+// What computation takes.
+struct ComputeOptions {
+  std::optional<double> throughput;  // samples/s of the fastest worker host alone
   // It was measured through the schedule, with so many servers (none: as many as there are): so it
   // contains a worker's exchange with them.
   bool throughput_is_of_schedule = false;
   std::optional<int> throughput_servers;
   std::string device;                // empty: each host's own `device` property
-  std::string cost_table;            // path of that device's; only where something compresses
-  bool free_compression = false;     // device = none: making and reading messages takes no time
   std::optional<double> efficiency;  // fraction of the peak speed of one core
   TimedOptimizer optimizer;
   std::optional<double> memory_Bps;  // of the device: what the step moves its values at
   double optimizer_overhead_s = 0;   // of software per tensor of the step
+  double jitter = 0;                 // coefficient of variation of compute time
+};
 
-  const Schedule* schedule = nullptr;
-  Settings schedule_settings;
+// How gradients get to others.
+struct ExchangeOptions {
   const Exchange* exchange = nullptr;
   Settings exchange_settings;
   std::vector<CandidateExchange> candidates;  // `exchange = auto`: the cheapest for each bucket
@@ -194,10 +211,18 @@ struct Scenario {
   // published.
   std::optional<double> overlap_slowdown = 0;
   Fusion fusion;
-  Framework framework;  // whose defaults count where the user has said nothing
 
+  double slowdown_beside_collectives() const {
+    return overlap_slowdown.value_or(published_overlap_slowdown);
+  }
+};
+
+// What is sent instead of gradients.
+struct CompressionOptions {
   const Compressor* compressor = nullptr;  // null: gradients are sent as they are
   Settings compressor_settings;
+  std::string cost_table;                 // path of the device's; only where something compresses
+  bool free_compression = false;          // device = none: making and reading takes no time
   const Compressor* read_as = nullptr;    // decoding takes the seconds of this one's rows
   bool network_prices = false;            // its cost model uses the simulated network's costs
   std::vector<double> warm_up_densities;  // of the first epochs
@@ -205,14 +230,21 @@ struct Scenario {
   bool compressed_pulls = false;          // servers answer with compressed differences
   std::uint64_t dense_below = 0;          // tensors of fewer values are sent as they are
 
+  bool compresses() const { return compressor != nullptr; }
+};
+
+// What links take.
+struct NetworkOptions {
   const Network* network = nullptr;
   std::optional<double> bandwidth_factor;  // instead of the network model's own
   std::optional<double> latency_factor;
   std::vector<LinkFactor> link_bandwidths, link_latencies;  // times these, besides
   double step_overhead_s = 0;
-  Fidelity fidelity = Fidelity::automatic;
-  double jitter = 0;  // coefficient of variation of compute time
+};
 
+// How it is simulated, how long, and how often.
+struct MeasuringOptions {
+  Fidelity fidelity = Fidelity::automatic;
   std::optional<int> iterations;  // of every worker after `warmup`; none: until
   double interval = 0.01;         // the 95 % interval of throughput is +- this part of it, or
   int max_iterations = 1000;      // the fastest worker has done so many
@@ -221,27 +253,29 @@ struct Scenario {
   std::string best_of;               // options; of cells that differ in them only, one is compared
   std::optional<int> best_of_seeds;  // so many of the seeds listed choose it; none: the first
   std::optional<int> repeats;  // runs, with seeds of their own; none: sim/setup/repeats.h decides
+};
 
-  Learning learning;
-
+struct PriceOptions {
   std::optional<double> price;          // of a worker for an hour, in any currency
   bool price_of_devices = false;        // the mean of what workers' devices cost
   std::optional<double> epoch_samples;  // none: what is priced is a million samples
+};
 
+// resolve() (sim/options/resolve.h) sets the pointers to registered things. After it only
+// `compressor` may be null. A function that needs one part takes that part.
+struct Scenario : ClusterOptions,
+                  JobOptions,
+                  ComputeOptions,
+                  ExchangeOptions,
+                  CompressionOptions,
+                  NetworkOptions,
+                  MeasuringOptions,
+                  PriceOptions {
+  Learning learning;
   // The text of every option, given or default: only for results and their names.
   std::map<std::string, std::string> written;
 
-  double slowdown_beside_collectives() const {
-    return overlap_slowdown.value_or(published_overlap_slowdown);
-  }
-  int samples() const { return batch * accumulation; }  // of a worker in an iteration
   int learned_samples() const { return learning.batch.value_or(samples()); }
-  bool compresses() const { return compressor != nullptr; }
-  // What a server's software takes varies, so that no two servers take the same time.
-  double variation_at_servers() const { return server_jitter.value_or(server_software.jitter); }
-  bool varies_at_servers() const {
-    return server_software.overhead_s > 0 && variation_at_servers() > 0;
-  }
   bool learns() const { return learning.problem != nullptr; }
 };
 

@@ -62,9 +62,8 @@ std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::si
   return begin_s <= moment_s ? std::pair(true, end_s) : std::pair(false, begin_s);
 }
 
-Collective::Collective(Verb of_rows, const Traffic& of,
-                       const std::vector<ExchangeTime>& of_buckets, const std::vector<Bucket>& all,
-                       Lane& stream)
+Collective::Collective(Verb of_rows, const Traffic& of, const std::vector<ExchangeTime>& of_buckets,
+                       const std::vector<Bucket>& all, Lane& stream)
     : verb(of_rows), lane(&stream), traffic(&of), buckets(&all), times(&of_buckets) {
   const std::size_t ranks = traffic->cluster.rank_hosts.size();
   for (const Bucket& bucket : *buckets) {

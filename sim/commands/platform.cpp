@@ -15,7 +15,9 @@ int platform_command(const std::vector<std::string>& arguments) {
   if (line.arguments.size() != 1 || !line.options.empty())
     throw std::invalid_argument(
         "platform takes a platform in words, such as dgx:nodes=20:cards=8x200Gbps, and --out FILE");
-  const std::string text = platform_text(platform_plan(line.arguments.front()));
+  const PlatformPlan plan = platform_plan(line.arguments.front());
+  require_for_simgrid(plan);
+  const std::string text = platform_text(plan);
   const auto out = line.flag("out");
   if (!out) {
     std::fputs(text.c_str(), stdout);

@@ -49,10 +49,13 @@ constexpr double bytes_per_actor = 12'000;  // its stack, as far as it is used
 constexpr double bytes_per_flow_in_flight = 2000;
 constexpr double bytes_per_action = 400;             // of a plan
 constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
-// By arithmetic: what 8,192 to 131,072 workers of nodes of 8, and of 4, take.
-constexpr double seconds_per_analytic_host = 60e-6;
+// By arithmetic: what 8,192 to 131,072 workers of nodes of 8, and of 4, take with ring and
+// hierarchical. Exchanges that are followed message by message take longer.
+constexpr double seconds_per_idle_host = 10e-6;
+constexpr double seconds_per_analytic_worker = 50e-6;
 constexpr double seconds_per_analytic_row = 1e-6;
-constexpr double bytes_per_analytic_host = 5000;
+constexpr double bytes_per_idle_host = 1300;
+constexpr double bytes_per_analytic_worker = 3700;
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
 // What --trace writes, CSV and JSON together.
@@ -291,7 +294,8 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
   need.seconds = hosts * seconds_per_host +
                  (rows * seconds_per_row + iterations * load.flows_s) * crowded(workers) +
                  need.flows * load.beside * seconds_per_flow_beside;
-  const double written = setup.shards
+  const bool by_arithmetic = setup.scenario.fidelity == Fidelity::analytic;
+  const double written = setup.shards || by_arithmetic
                              ? rows
                              : rows - rows_of_sending / setup.traffic.round * workers *
                                           static_cast<double>(setup.made().size()) * iterations;
@@ -300,9 +304,11 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
                       load.in_flight * bytes_per_flow_in_flight +
                       load.plan_actions * bytes_per_action + rows * bytes_per_row +
                       (setup.keep_messages ? need.flows * bytes_per_message : 0);
-  if (setup.scenario.fidelity == Fidelity::analytic) {
-    need.seconds = hosts * seconds_per_analytic_host + rows * seconds_per_analytic_row;
-    need.memory_bytes = program_bytes + hosts * bytes_per_analytic_host + rows * sizeof(Row);
+  if (by_arithmetic) {
+    need.seconds = hosts * seconds_per_idle_host + workers * seconds_per_analytic_worker +
+                   rows * seconds_per_analytic_row;
+    need.memory_bytes = program_bytes + hosts * bytes_per_idle_host +
+                        workers * bytes_per_analytic_worker + rows * sizeof(Row);
   }
   if (setup.lesson != nullptr)
     add_learning(setup, need);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <string>
@@ -29,8 +30,9 @@ template <class T>
 using Words = std::vector<std::pair<std::string, T>>;
 inline const Words<bool> on_or_off{{"on", true}, {"off", false}};
 
-template <class T>
-T& member_of(Scenario& scenario, T Scenario::*member) {
+template <class T, class Part>
+  requires std::derived_from<Scenario, Part>
+T& member_of(Scenario& scenario, T Part::*member) {
   return scenario.*member;
 }
 template <class T>

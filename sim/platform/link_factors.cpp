@@ -29,9 +29,10 @@ void check(const std::string& option, const std::vector<LinkFactor>& factors,
     }
     if (any)
       continue;
+    constexpr std::size_t most_compared = 1000;
     std::set<std::string> names;
-    for (const std::string& link : links)
-      names.insert(brief(name_in_file(link)));
+    for (std::size_t i = 0; i < links.size() && names.size() < most_compared; ++i)
+      names.insert(brief(name_in_file(links[i])));
     refuse("{}no link is called so; allowed are, with * for any characters, names such as {}",
            begin, listed(nearest(factor.pattern, {names.begin(), names.end()}, most_named)));
   }
@@ -81,13 +82,13 @@ bool names_link(const std::vector<LinkFactor>& factors, const std::string& link)
                              [&](const LinkFactor& factor) { return fits_link(factor, link); });
 }
 
-void check_link_factors(const Scenario& scenario, const Profiles& profiles,
+void check_link_factors(const NetworkOptions& options, const Profiles& profiles,
                         const std::vector<std::string>& links) {
   std::set<std::string> changing;
   for (const auto& profile : profiles.bandwidths)
     changing.insert(profile.first);
-  check("bandwidth-factor", scenario.link_bandwidths, links, changing);
-  check("latency-factor", scenario.link_latencies, links, profiles.latencies);
+  check("bandwidth-factor", options.link_bandwidths, links, changing);
+  check("latency-factor", options.link_latencies, links, profiles.latencies);
 }
 
 }  // namespace syncline

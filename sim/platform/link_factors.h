@@ -19,9 +19,9 @@ std::string name_in_file(const std::string& link);
 double factor_of_link(const std::vector<LinkFactor>& factors, const std::string& link);
 bool names_link(const std::vector<LinkFactor>& factors, const std::string& link);
 
-// Throws std::invalid_argument, which begins with the option, if a pattern of the scenario fits
+// Throws std::invalid_argument, which begins with the option, if a pattern fits
 // none of these links, or one whose profile says what it has.
-void check_link_factors(const Scenario& scenario, const Profiles& profiles,
+void check_link_factors(const NetworkOptions& options, const Profiles& profiles,
                         const std::vector<std::string>& links);
 
 }  // namespace syncline

@@ -168,19 +168,19 @@ void name_hosts_that_go_off(const std::string& platform) {
 }
 
 // SimGrid's settings by the network model and the options that replace parts of it.
-std::vector<std::string> network_settings(const Scenario& scenario) {
+std::vector<std::string> network_settings(const NetworkOptions& options) {
 #if SIMGRID_VERSION >= 33300
-  if (scenario.network->by_size)
+  if (options.network->by_size)
     refuse(
         "network = {}: SimGrid {} counts a transfer twice where both ends begin at the same time; "
         "allowed with SimGrid 3.32",
-        scenario.network->name, simgrid_version());
+        options.network->name, simgrid_version());
 #endif
-  std::vector<std::string> settings = scenario.network->settings;
-  if (scenario.bandwidth_factor)
-    settings.push_back(fmt::format("network/bandwidth-factor:{:.17g}", *scenario.bandwidth_factor));
-  if (scenario.latency_factor && !scenario.network->latency_after_flow)
-    settings.push_back(fmt::format("network/latency-factor:{:.17g}", *scenario.latency_factor));
+  std::vector<std::string> settings = options.network->settings;
+  if (options.bandwidth_factor)
+    settings.push_back(fmt::format("network/bandwidth-factor:{:.17g}", *options.bandwidth_factor));
+  if (options.latency_factor && !options.network->latency_after_flow)
+    settings.push_back(fmt::format("network/latency-factor:{:.17g}", *options.latency_factor));
   return settings;
 }
 
@@ -223,19 +223,19 @@ std::map<std::string, Bandwidth> changing_links(const Profiles& profiles) {
   return changing;
 }
 
-void scale_links(const Scenario& scenario, const Profiles& profiles) {
-  if (scenario.link_bandwidths.empty() && scenario.link_latencies.empty())
+void scale_links(const NetworkOptions& options, const Profiles& profiles) {
+  if (options.link_bandwidths.empty() && options.link_latencies.empty())
     return;
   std::vector<sg::Link*> links = engine().get_all_links();
   std::erase_if(links, [](auto* link) { return link->get_name().starts_with("__loopback"); });
   std::vector<std::string> names;
   std::ranges::transform(links, std::back_inserter(names), &sg::Link::get_name);
-  check_link_factors(scenario, profiles, names);
+  check_link_factors(options, profiles, names);
   for (sg::Link* link : links) {
     link->set_bandwidth(link->get_bandwidth() *
-                        factor_of_link(scenario.link_bandwidths, link->get_name()));
+                        factor_of_link(options.link_bandwidths, link->get_name()));
     link->set_latency(link->get_latency() *
-                      factor_of_link(scenario.link_latencies, link->get_name()));
+                      factor_of_link(options.link_latencies, link->get_name()));
   }
 }
 

@@ -308,7 +308,9 @@ class Check {
     try {
       require_for_simgrid(*found_.plan);
     } catch (const std::invalid_argument& error) {
-      refuse_file(path_, "{}", error.what());
+      refuse_file(path_,
+                  "{}; allowed are fewer, or fidelity = analytic, for schedules without servers",
+                  error.what());
     }
     found_.text = platform_text(*found_.plan);
     read_xml_text(path_, found_.text, begun, ended);

@@ -146,8 +146,8 @@ Kinds read_nodes(PlatformPlan& plan) {
   if (plan.nodes() != said)
     plan.values["nodes"] = {std::to_string(plan.nodes()), "as gpus says"};
   if (plan.gpu_count() > most_gpus)
-    refuse("{} nodes with gpus = {} have {} GPUs: allowed are {}", plan.nodes(), plan.text("gpus"),
-           plan.gpu_count(), most_gpus);
+    refuse("{} nodes with gpus = {} have {} GPUs: allowed are 1 to {}", plan.nodes(),
+           plan.text("gpus"), plan.gpu_count(), most_gpus);
   return kinds;
 }
 
@@ -310,15 +310,14 @@ int PlatformPlan::gpu_count() const {
 }
 
 void require_for_simgrid(const PlatformPlan& plan) {
-  constexpr const char* more = "; fidelity = analytic, without SimGrid, has more";
   if (plan.nodes() > most_zones)
-    refuse("{} nodes: allowed are 1 to {}{}", plan.nodes(), most_zones, more);
+    refuse("{} nodes: SimGrid is given 1 to {} of a platform in words", plan.nodes(), most_zones);
   long long ways = 0;
   for (const long long gpus : plan.gpus)
     ways += (gpus + 1) * (gpus + 2) / 2;
   if (ways > most_ways_inside)
-    refuse("{} nodes with gpus = {} have {} ways inside of nodes: allowed are {}{}", plan.nodes(),
-           plan.text("gpus"), ways, most_ways_inside, more);
+    refuse("{} nodes with gpus = {} have {} routes inside nodes: SimGrid is given at most {}",
+           plan.nodes(), plan.text("gpus"), ways, most_ways_inside);
 }
 
 PlatformPlan platform_plan(const std::string& words) {

@@ -24,19 +24,23 @@ Route Routes::between(int from, int to) {
                                          platform_->name, brief(host(from).name),
                                          brief(host(to).name)));
   Route route{.latency_s = path.latency_s * platform_->latency_factor};
+  route.links.reserve(path.links.size());
   double window_bytes = std::numeric_limits<double>::infinity();
   for (const int link : path.links) {
-    const auto [entry, added] = index_.emplace(link, static_cast<int>(links_.size()));
-    if (added) {
+    if (index(link) >= place_in_links_.size())
+      place_in_links_.resize(index(link) + 1, -1);
+    int& place = place_in_links_[index(link)];
+    if (place < 0) {
+      place = static_cast<int>(links_.size());
       links_.push_back(platform_->link(link));
       if (links_.back().is_named)
         links_.back().bandwidth = links_.back().bandwidth.times(scale_);
     }
-    const PlatformLink& known = links_[index(entry->second)];
+    const PlatformLink& known = links_[index(place)];
     window_bytes = std::min(window_bytes, known.window_bytes);
     if (known.fatpipe)
       route.flow_Bps = std::min(route.flow_Bps, known.bandwidth.mean_Bps());
-    (known.fatpipe ? route.fatpipes : route.links).push_back(entry->second);
+    (known.fatpipe ? route.fatpipes : route.links).push_back(place);
   }
   if (std::isfinite(window_bytes)) {
     route.window_Bps = window_bytes / (route.latency_s + latency_s(to, from));

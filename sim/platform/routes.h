@@ -83,8 +83,8 @@ class Routes {
   std::vector<int> hosts_;                                // by rank
   std::unordered_map<std::uint64_t, Latency> latencies_;  // by from * ranks + to
   std::vector<PlatformLink> links_;
-  double scale_ = 1;                    // of links that are named
-  std::unordered_map<int, int> index_;  // of the platform's links in links_
+  double scale_ = 1;                 // of links that are named
+  std::vector<int> place_in_links_;  // of the platform's links, by number; -1: not yet
 };
 
 }  // namespace syncline

@@ -17,7 +17,7 @@ struct Place {
   int gpu = -1;
 };
 
-// A kind of link in a node. Of the first three there may be several.
+// A kind of link in a node, in the order of their numbers. Of the first three there may be several.
 enum Kind { pcie, nvlink, card, memory, memory_cards, out };
 constexpr int up = 0, down = 1;
 
@@ -25,11 +25,11 @@ constexpr int up = 0, down = 1;
 // lines.
 class WordsNetwork {
  public:
-  WordsNetwork(const PlatformPlan& plan, const Scenario& scenario)
+  WordsNetwork(const PlatformPlan& plan, const NetworkOptions& options)
       : plan_(plan),
-        latencies_(scenario.link_latencies),
-        bandwidths_(scenario.link_bandwidths),
-        bandwidth_factor_(scenario.bandwidth_factor.value_or(1)),
+        latencies_(options.link_latencies),
+        bandwidths_(options.link_bandwidths),
+        bandwidth_factor_(options.bandwidth_factor.value_or(1)),
         gpus_(*std::ranges::max_element(plan.gpus)),
         cards_(std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count),
         nvlink_Bps_(plan.nvlink ? bandwidth_Bps(plan.text("nvlink")) : 0),
@@ -51,7 +51,7 @@ class WordsNetwork {
         places_.push_back({node, gpu < plan.gpus[index(node)] ? gpu : -1});
   }
 
-  // In the order of their names.
+  // In natural order, so that who chooses among them need not sort.
   std::vector<HostFacts> hosts() const {
     std::vector<HostFacts> all;
     all.reserve(places_.size());
@@ -84,12 +84,11 @@ class WordsNetwork {
       const bool of_gpus = source.gpu >= 0 && target.gpu >= 0 && plan_.nvlink;
       path.links = {at_host(source, of_gpus) + up, at_host(target, of_gpus) + down};
     } else {
-      const std::vector<int> there = towards(target.node, source);
-      const std::vector<int> back = towards(source.node, target);
-      for (const int link : there)
-        path.links.push_back(link + up);
-      std::for_each(back.rbegin(), back.rend(),
-                    [&](int link) { path.links.push_back(link + down); });
+      path.links.reserve(10);
+      climb(source, target.node, up, path.links);
+      const auto there = std::ssize(path.links);
+      climb(target, source.node, down, path.links);
+      std::reverse(path.links.begin() + there, path.links.end());
     }
     for (const int link : path.links)
       path.latency_s += latency_s(link);
@@ -145,21 +144,23 @@ class WordsNetwork {
     return place.gpu < 0 ? link_of(place.node, memory)
                          : link_of(place.node, by_nvlink ? nvlink : pcie, place.gpu);
   }
-  // Links from a host upwards, as far as the switch where those from the other node arrive.
-  std::vector<int> towards(int other, const Place& place) const {
+  // Appends the links from a host upwards, as far as the switch where those from the other node
+  // arrive.
+  void climb(const Place& place, int other, int direction, std::vector<int>& links) const {
     const int node = place.node;
-    std::vector<int> links{at_host(place, false)};
-    if (has_cards(node))
-      links.push_back(place.gpu < 0 ? link_of(node, memory_cards)
-                                    : link_of(node, card,
-                                              place.gpu * plan_.cards[index(node)].count /
-                                                  plan_.gpus[index(node)]));
-    links.push_back(link_of(node, out));
+    links.push_back(at_host(place, false) + direction);
+    if (has_cards(node) && place.gpu < 0)
+      links.push_back(link_of(node, memory_cards) + direction);
+    else if (has_cards(node))
+      links.push_back(
+          link_of(node, card,
+                  place.gpu * plan_.cards[index(node)].count / plan_.gpus[index(node)]) +
+          direction);
+    links.push_back(link_of(node, out) + direction);
     if (leaf_of_[index(node)] != leaf_of_[index(other)])
-      links.push_back(leaf_links() + 2 * leaf_of_[index(node)]);
+      links.push_back(leaf_links() + 2 * leaf_of_[index(node)] + direction);
     if (site_of_[index(node)] != site_of_[index(other)])
-      links.push_back(lines() + 2 * site_of_[index(node)]);
-    return links;
+      links.push_back(lines() + 2 * site_of_[index(node)] + direction);
   }
 
   bool exists(int number) const {
@@ -246,10 +247,10 @@ class WordsNetwork {
 
 }  // namespace
 
-std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const Scenario& scenario) {
-  const auto network = std::make_shared<const WordsNetwork>(plan, scenario);
-  if (!scenario.link_bandwidths.empty() || !scenario.link_latencies.empty())
-    check_link_factors(scenario, {}, network->link_names());
+std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const NetworkOptions& options) {
+  const auto network = std::make_shared<const WordsNetwork>(plan, options);
+  if (!options.link_bandwidths.empty() || !options.link_latencies.empty())
+    check_link_factors(options, {}, network->link_names());
   return std::make_shared<Platform>(
       Platform{.name = plan.words,
                .hosts = network->hosts(),
@@ -257,7 +258,7 @@ std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const Scenario
                .path = [network](int from, int to) { return network->path(from, to); },
                .link = [network](int link) { return network->link(link); },
                .link_latency_s = [network](int link) { return network->latency_s(link); },
-               .latency_factor = scenario.latency_factor.value_or(1)});
+               .latency_factor = options.latency_factor.value_or(1)});
 }
 
 }  // namespace syncline

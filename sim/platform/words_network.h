@@ -12,6 +12,6 @@ namespace syncline {
 
 // The network model is `exact`, as `fidelity = analytic` asks. Throws std::invalid_argument where a
 // pattern of bandwidth-factor or latency-factor fits no link.
-std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const Scenario& scenario);
+std::shared_ptr<Platform> words_network(const PlatformPlan& plan, const NetworkOptions& options);
 
 }  // namespace syncline

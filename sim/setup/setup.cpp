@@ -24,7 +24,7 @@ namespace {
 Cluster load_cluster(const Scenario& scenario, const PlatformFile& platform) {
   try {
     const std::shared_ptr<const Platform> loaded = load_platform(scenario, platform);
-    Cluster cluster = choose_cluster(loaded->hosts, scenario);
+    Cluster cluster = choose_cluster(loaded->hosts, scenario, scenario.seed);
     cluster.platform = loaded;
     Routes routes = cluster.routes();
     if (scenario.schedule->partners() ==

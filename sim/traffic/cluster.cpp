@@ -21,18 +21,18 @@ bool is_digit(char c) {
 
 // Workers grouped by node, nodes and hosts in natural order.
 std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
-                                            const Scenario& scenario) {
+                                            const ClusterOptions& options) {
   const bool named =
       std::ranges::any_of(hosts, [](const auto& host) { return !host.node.empty(); });
-  if (named && scenario.workers_per_node)
+  if (named && options.workers_per_node)
     refuse("workers-per-node = {}: the hosts of this platform carry a `node` property already",
-           *scenario.workers_per_node);
+           *options.workers_per_node);
   std::vector<std::vector<HostFacts>> nodes;
   for (const HostFacts& host : hosts) {
     const bool same =
         !nodes.empty() &&
         (named ? !host.node.empty() && nodes.back().front().node == host.node
-               : static_cast<int>(nodes.back().size()) < scenario.workers_per_node.value_or(1));
+               : static_cast<int>(nodes.back().size()) < options.workers_per_node.value_or(1));
     if (!same)
       nodes.emplace_back();
     nodes.back().push_back(host);
@@ -74,12 +74,13 @@ std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t avail
 
 // By host, in the order of the nodes, whether a worker is on it.
 std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
-                                   std::size_t available, const Scenario& scenario) {
+                                   std::size_t available, const ClusterOptions& options,
+                                   std::uint64_t seed) {
   std::vector<std::size_t> places;
-  if (scenario.placement == Placement::spread)
+  if (options.placement == Placement::spread)
     places = spread_places(all, available);
-  else if (scenario.placement == Placement::random)
-    places = drawn_places(wanted, available, scenario.seed);
+  else if (options.placement == Placement::random)
+    places = drawn_places(wanted, available, seed);
   std::vector<bool> used(available);
   for (std::size_t i = 0; i < wanted; ++i)
     used[places.empty() ? i : places[i]] = true;
@@ -133,13 +134,13 @@ void translate_roles(std::vector<HostFacts>& hosts) {
       host.role = role->second;
 }
 
-// The hosts that the scenario names are the workers, if it names any.
-void take_named_workers(const Scenario& scenario, std::vector<HostFacts>& hosts) {
+// The hosts that the options name are the workers, if they name any.
+void take_named_workers(const ClusterOptions& options, std::vector<HostFacts>& hosts) {
   constexpr std::size_t most_named = 6;
   std::vector<std::string> names;
-  if (!scenario.worker_hosts.empty())
+  if (!options.worker_hosts.empty())
     std::ranges::transform(hosts, std::back_inserter(names), &HostFacts::name);
-  for (const std::string& pattern : scenario.worker_hosts)
+  for (const std::string& pattern : options.worker_hosts)
     if (std::ranges::none_of(names, [&](const auto& name) { return fits(pattern, name); })) {
       names.resize(std::min(names.size(), std::size_t{1000}));  // to be compared in no time
       refuse(
@@ -148,10 +149,10 @@ void take_named_workers(const Scenario& scenario, std::vector<HostFacts>& hosts)
           brief(pattern), listed(nearest(pattern, names, most_named)));
     }
   for (HostFacts& host : hosts)
-    if (std::ranges::any_of(scenario.worker_hosts,
+    if (std::ranges::any_of(options.worker_hosts,
                             [&](const auto& pattern) { return fits(pattern, host.name); }))
       host.role = "worker";
-    else if (!scenario.worker_hosts.empty() && (host.role.empty() || host.role == "worker"))
+    else if (!options.worker_hosts.empty() && (host.role.empty() || host.role == "worker"))
       host.role = "none";
 }
 
@@ -185,14 +186,15 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a < b;  // "n01" and "n1"
 }
 
-Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
+Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& options,
+                       std::uint64_t seed) {
   const auto by_names = [](const HostFacts& a, const HostFacts& b) {
     return a.node != b.node ? natural_less(a.node, b.node) : natural_less(a.name, b.name);
   };
   if (!std::ranges::is_sorted(hosts, by_names))  // a million are, where they are in words
     std::ranges::sort(hosts, by_names);
   translate_roles(hosts);
-  take_named_workers(scenario, hosts);
+  take_named_workers(options, hosts);
   std::vector<HostFacts> workers;
   std::vector<HostFacts> servers;
   for (const HostFacts& host : hosts) {
@@ -210,14 +212,15 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   const auto available = static_cast<int>(workers.size());
   if (available == 0)
     refuse("the platform has 0 worker hosts");
-  const int wanted = scenario.workers.value_or(available);
+  const int wanted = options.workers.value_or(available);
   if (wanted > available || wanted < 1)
     refuse("workers = {}: the platform has {} worker hosts", wanted, available);
 
   Cluster cluster;
   cluster.worker_hosts = workers;
-  const HostsByNode all = by_node(workers, scenario);
-  const std::vector<bool> used = hosts_of_workers(all, index(wanted), workers.size(), scenario);
+  const HostsByNode all = by_node(workers, options);
+  const std::vector<bool> used =
+      hosts_of_workers(all, index(wanted), workers.size(), options, seed);
   std::vector<HostFacts> unused;
   std::vector<int> sizes;
   auto is_used = used.begin();
@@ -236,14 +239,14 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   }
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
     servers = unused;
-  if (scenario.servers > static_cast<int>(servers.size()))
+  if (options.servers > static_cast<int>(servers.size()))
     refuse(
         "servers = {}: the platform has {} hosts for them (role = server, or not used by workers); "
         "0 puts one on each node",
-        scenario.servers, servers.size());
+        options.servers, servers.size());
 
   const int nodes = static_cast<int>(sizes.size());
-  cluster.topology = make_topology(sizes, scenario.servers > 0 ? scenario.servers : nodes);
+  cluster.topology = make_topology(sizes, options.servers > 0 ? options.servers : nodes);
   cluster.topology.site_of = sites_of(cluster.workers);
   const auto add = [&](const char* role, int number, const std::string& host) {
     cluster.rank_names.push_back(fmt::format("{} {}", role, number));
@@ -252,7 +255,7 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario) {
   for (int i = 0; i < wanted; ++i)
     add("worker", i, cluster.workers[index(i)].name);
   for (int i = 0; i < cluster.topology.servers; ++i)
-    add("server", i, scenario.servers > 0 ? servers[index(i)].name : cluster.node_hosts[index(i)]);
+    add("server", i, options.servers > 0 ? servers[index(i)].name : cluster.node_hosts[index(i)]);
   for (int i = 0; i < nodes; ++i)
     add("node", i, cluster.node_hosts[index(i)]);
   return cluster;

@@ -33,10 +33,12 @@ struct Cluster {
 // "n2" before "n10": runs of digits compare as numbers.
 bool natural_less(const std::string& a, const std::string& b);
 
-// Takes the scenario's workers as its placement says, node by node, and its servers: the hosts with
-// that role, else hosts that are no workers, else (servers = 0) one on each node. On a node means:
-// on its host with role = host, else on its first worker's. Throws std::invalid_argument: more
-// workers or servers than hosts, an unknown role, or a host of no node or of one that has another.
-Cluster choose_cluster(std::vector<HostFacts> hosts, const Scenario& scenario);
+// Takes as many workers as are wanted, as `placement` says (`random`: by the seed), node by node,
+// and its servers: the hosts with that role, else hosts that are no workers, else (servers = 0) one
+// on each node. On a node means: on its host with role = host, else on its first worker's. Throws
+// std::invalid_argument: more workers or servers than hosts, an unknown role, or a host of no node
+// or of one that has another.
+Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& options,
+                       std::uint64_t seed = 1);
 
 }  // namespace syncline

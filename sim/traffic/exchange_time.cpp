@@ -1,9 +1,9 @@
 #include "sim/traffic/exchange_time.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <utility>
 
@@ -59,13 +59,38 @@ struct CommonPhase {
   }
 };
 
+// Shares of a payload differ by a byte, so parts that differ by less than 1e-6 count as equal.
+bool are_alike(const std::vector<RingHop>& ring, const std::vector<RingHop>& other) {
+  constexpr double rounding = 1e-6;
+  const auto near = [](double one, double another) {
+    return std::abs(one - another) <= rounding * another;
+  };
+  return std::ranges::equal(ring, other, [&](const RingHop& one, const RingHop& another) {
+    return one.latency_s == another.latency_s && near(one.part_s, another.part_s) &&
+           near(one.alone_s.value_or(0), another.alone_s.value_or(0));
+  });
+}
+
 // The rings of a phase that are not alike, and the seconds that its flows take beside each other.
 struct RingPhase {
   int steps = 1;
   double bytes_s = 0;
-  std::set<std::vector<RingHop>> rings;
+  std::vector<std::vector<RingHop>> rings;
 
-  // If all messages are so many times as long: together, and of bytes.
+  // Adds a ring, unless it is like another. It begins behind a hop of the longest latency, so that
+  // rings that repeat what they do in a node begin at the same place.
+  void add(std::vector<RingHop> hops) {
+    const auto longest = std::ranges::max_element(hops, {}, &RingHop::latency_s);
+    std::rotate(hops.begin(), longest + 1, hops.end());
+    constexpr std::ptrdiff_t most_compared = 64;  // to others it may be like, which takes time only
+    const auto from = rings.end() - std::min(most_compared, std::ssize(rings));
+    const auto alike =
+        std::find_if(from, rings.end(), [&](const auto& ring) { return are_alike(ring, hops); });
+    if (alike == rings.end())
+      rings.push_back(std::move(hops));
+  }
+
+  // Seconds in all, and those of bytes alone, for messages `times` as long.
   std::pair<double, double> seconds(double times, double step_overhead_s) const {
     double seconds = times * bytes_s;
     for (std::vector<RingHop> hops : rings) {
@@ -100,7 +125,7 @@ RingPhase ring_phase(const Traffic& traffic, const Routes& routes, CommonPhase p
         member = &members[index(std::exchange(member->next, -1))];
       }
       if (!hops.empty())
-        found.rings.insert(std::move(hops));
+        found.add(std::move(hops));
     }
   return found;
 }
@@ -209,7 +234,8 @@ TimeByPhases time_by_phases(const Traffic& traffic, Routes& routes, const Payloa
   return found;
 }
 
-// Messages that go round rings of many ranks take what this says, and longer ones in proportion.
+// Messages that go round rings of many ranks take what this says, and those of other lengths in
+// proportion.
 bool are_long_rings(const Traffic& traffic, const TimeByPhases& found) {
   constexpr int followed_rings = 16;  // ranks; the recurrence knows no flows that share by turns
   return found.rings_only && traffic.averaging_ranks() > followed_rings;
@@ -246,8 +272,8 @@ bool is_alike(const Traffic& traffic, const Payload& one, const Payload& other, 
   return partners(one) == partners(other);
 }
 
-// If all messages are so many times as long.
-ExchangeTime time_of_longer(const Traffic& traffic, const std::vector<RingPhase>& phases,
+// For messages `times` as long.
+ExchangeTime time_of_scaled(const Traffic& traffic, const std::vector<RingPhase>& phases,
                             double times) {
   ExchangeTime time;
   for (const RingPhase& phase : phases) {
@@ -299,7 +325,7 @@ std::vector<ExchangeTime> bucket_times(const Traffic& traffic, Routes& routes,
     if (added && is_dense && found_of && are_long_rings(traffic, found) &&
         is_alike(traffic, *found_of, payload, 0) && is_alike(traffic, *found_of, payload, last)) {
       entry->second =
-          time_of_longer(traffic, found.phases,
+          time_of_scaled(traffic, found.phases,
                          static_cast<double>(payload.bytes) / static_cast<double>(found_of->bytes));
     } else if (added) {
       found = time_by_phases(traffic, routes, payload, bandwidth);

@@ -8,12 +8,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <deque>
 
 namespace syncline {
 namespace {
 
-constexpr std::size_t most_distinct = 64;
+// Each is a pass over all hops. Beyond 500,000 hops 8 are kept: hops that are nearer to each other
+// count as the longest of them, so that the ring may take a little too long.
+std::size_t most_distinct(std::size_t hops) {
+  return std::clamp<std::size_t>(4'000'000 / hops, 8, 64);
+}
 
 // The hops' part_s in ascending order; those that differ by less than a tolerance are one, the
 // longest. Flows that share links end at times that differ by rounding only.
@@ -27,7 +30,7 @@ std::vector<double> distinct_parts(const std::vector<RingHop>& hops) {
     for (const double part_s : all)
       if (distinct.empty() || part_s < distinct.back() * (1 - tolerance))
         distinct.push_back(part_s);
-    if (distinct.size() <= most_distinct) {
+    if (distinct.size() <= most_distinct(hops.size())) {
       std::ranges::reverse(distinct);
       return distinct;
     }
@@ -48,22 +51,24 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
       return part_s <= stay_s && (d == 0 || part_s > distinct[d - 1]);
     };
     // Arcs from `start` to before `end`, twice and more round the ring where there are more steps.
-    std::vector<double> before{0};   // sums over the hops before each
-    std::deque<std::size_t> starts;  // of falling sums before them: the best is the first
+    std::vector<double> before{0};  // sums over the hops before each
+    before.reserve(hops.size() + longest + 1);
+    std::vector<std::size_t> starts;  // of falling sums before them: the best is at `first`
+    std::size_t first = 0;
     std::size_t next_start = 0;
     for (std::size_t end = 1; end <= hops.size() + longest; ++end) {
       const RingHop& last = hops[(end - 1) % hops.size()];
       before.push_back(before.back() + last.moving_s() - stay_s);
       if (stays_here(last.part_s))
         for (; next_start < end; ++next_start) {
-          while (!starts.empty() && before[starts.back()] >= before[next_start])
+          while (starts.size() > first && before[starts.back()] >= before[next_start])
             starts.pop_back();
           starts.push_back(next_start);
         }
-      while (!starts.empty() && starts.front() + longest < end)
-        starts.pop_front();
-      if (!starts.empty())
-        seconds = std::max(seconds, before[end] - before[starts.front()] + steps * stay_s);
+      while (starts.size() > first && starts[first] + longest < end)
+        ++first;
+      if (starts.size() > first)
+        seconds = std::max(seconds, before[end] - before[starts[first]] + steps * stay_s);
     }
   }
   return seconds + steps * step_overhead_s;

@@ -1,7 +1,6 @@
 // The time of a ring whose hops differ, in closed form.
 #pragma once
 
-#include <compare>
 #include <optional>
 #include <vector>
 
@@ -16,7 +15,6 @@ struct RingHop {
   std::optional<double> alone_s = {};  // none: part_s
 
   double moving_s() const { return latency_s + alone_s.value_or(part_s); }
-  auto operator<=>(const RingHop&) const = default;
 };
 
 // Seconds until the last part of `steps` steps has arrived, if all positions begin together and a

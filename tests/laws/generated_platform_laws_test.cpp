@@ -262,9 +262,10 @@ TEST(GeneratedPlatform, HasAMillionWorkersWithoutSimGrid) {
   const PlatformFile file = read_platform("dgx:nodes=131072", false);
   EXPECT_EQ(file.refusal, "");
   EXPECT_EQ(file.hosts, 131072 * 9);
-  EXPECT_EQ(read_platform("dgx:nodes=1001").refusal,
-            "dgx:nodes=1001: 1001 nodes: allowed are 1 to 1000; fidelity = analytic, without "
-            "SimGrid, has more");
+  EXPECT_EQ(
+      read_platform("dgx:nodes=1001").refusal,
+      "dgx:nodes=1001: 1001 nodes: SimGrid is given 1 to 1000 of a platform in words; allowed "
+      "are fewer, or fidelity = analytic, for schedules without servers");
 }
 
 }  // namespace

@@ -208,7 +208,9 @@ Cluster two_speeds() {
 TEST(ImportedModel, TakesItsOwnTimesOnTheFastestHostWhateverTheBatch) {
   const Model model = read_model(fixtures + "iteration.json");
   for (const int batch : {1, 64}) {
-    const ComputeTimes times = compute_times({.batch = batch}, model, two_speeds());
+    Scenario scenario;
+    scenario.batch = batch;
+    const ComputeTimes times = compute_times(scenario, model, two_speeds());
     EXPECT_DOUBLE_EQ(times.solo_s.at(0), 4750e-6);
     EXPECT_DOUBLE_EQ(times.solo_s.at(1), 2 * 4750e-6);
     EXPECT_DOUBLE_EQ(times.forward_s(0), 1500e-6);
@@ -222,7 +224,10 @@ TEST(ImportedModel, TakesItsOwnTimesOnTheFastestHostWhateverTheBatch) {
 
 TEST(ImportedModel, KeepsItsProportionsWithAThroughput) {
   const Model model = read_model(fixtures + "iteration.json");
-  const ComputeTimes times = compute_times({.batch = 10, .throughput = 100}, model, two_speeds());
+  Scenario scenario;
+  scenario.batch = 10;
+  scenario.throughput = 100;
+  const ComputeTimes times = compute_times(scenario, model, two_speeds());
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 0.1);
   EXPECT_DOUBLE_EQ(times.forward_s(0), 0.1 * 1500 / 4750);
   EXPECT_DOUBLE_EQ(times.step_s.at(0), 0.1 * 250 / 4750);
@@ -230,7 +235,9 @@ TEST(ImportedModel, KeepsItsProportionsWithAThroughput) {
 }
 
 TEST(ImportedModel, HasNoSecondStep) {
-  Scenario scenario{.optimizer = {.name = "adam", .values = 7}, .memory_Bps = 1e12};
+  Scenario scenario;
+  scenario.optimizer = {.name = "adam", .values = 7};
+  scenario.memory_Bps = 1e12;
   expect_mentions(error_of([&] {
                     compute_times(scenario, read_model(fixtures + "iteration.json"), two_speeds());
                   }),

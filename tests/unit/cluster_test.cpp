@@ -159,8 +159,8 @@ TEST(Cluster, PutsServersOnHostsThatSpreadWorkersLeave) {
 TEST(Cluster, DrawsEachHostAsOften) {
   std::map<std::string, int> often;
   for (std::uint64_t seed = 1; seed <= 7000; ++seed) {
-    const Cluster cluster = choose_cluster(
-        unequal_nodes(), {.workers = 3, .placement = Placement::random, .seed = seed});
+    const Cluster cluster =
+        choose_cluster(unequal_nodes(), {.workers = 3, .placement = Placement::random}, seed);
     const Names names = names_of(cluster.workers);
     EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), 3U);
     EXPECT_TRUE(std::ranges::is_sorted(names));

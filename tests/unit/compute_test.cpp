@@ -23,6 +23,31 @@ double measured(const std::string& model, const std::string& device, const std::
   return found;
 }
 
+// Of a scenario, what these tests ask for.
+struct Asked {
+  int batch = 32;
+  Arithmetic arithmetic = Arithmetic::fp32;
+  std::optional<double> throughput = {};
+  std::string device = "";
+  std::optional<double> efficiency = {};
+  TimedOptimizer optimizer = {};
+  std::optional<double> memory_Bps = {};
+  const Schedule* schedule = nullptr;
+};
+
+ComputeTimes times_of(const Asked& asked, const Model& model, const Cluster& cluster) {
+  Scenario scenario;
+  scenario.batch = asked.batch;
+  scenario.arithmetic = asked.arithmetic;
+  scenario.throughput = asked.throughput;
+  scenario.device = asked.device;
+  scenario.efficiency = asked.efficiency;
+  scenario.optimizer = asked.optimizer;
+  scenario.memory_Bps = asked.memory_Bps;
+  scenario.schedule = asked.schedule;
+  return compute_times(scenario, model, cluster);
+}
+
 Model model_named(const std::string& name) {
   return {.name = name, .sample = "image", .layers = {{"a", 10, 2e9}, {"b", 10, 1e9}}};
 }
@@ -47,9 +72,9 @@ Cluster cluster_of(const std::vector<Host>& hosts) {
 // Hosts' speeds are those of fp32, which counts them; all else counts the device's peak of its own.
 TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
   constexpr double flop = 3 * 3e9 * 32;
-  Scenario scenario{.batch = 32, .arithmetic = Arithmetic::bf16, .efficiency = 0.5};
+  Asked scenario{.batch = 32, .arithmetic = Arithmetic::bf16, .efficiency = 0.5};
   const auto solo_s = [&](const std::vector<Host>& hosts) {
-    return compute_times(scenario, model_named("net"), cluster_of(hosts)).solo_s;
+    return times_of(scenario, model_named("net"), cluster_of(hosts)).solo_s;
   };
   EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 312e12));
   // A slower host of the same device takes longer in proportion, another device its own time.
@@ -58,7 +83,7 @@ TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
   EXPECT_DOUBLE_EQ(mixed.at(2), flop / (0.5 * 989e12));
   scenario.device = "h100-modelled";
   EXPECT_DOUBLE_EQ(solo_s({{1e12, "a100"}}).at(0), flop / (0.5 * 989e12));
-  expect_mentions(compute_times(scenario, model_named("net"), cluster_of({{1e12, "a100"}})).source,
+  expect_mentions(times_of(scenario, model_named("net"), cluster_of({{1e12, "a100"}})).source,
                   {"option efficiency", "989 TFLOP/s", "bf16 peak of h100"});
   scenario.arithmetic = Arithmetic::tf32;
   EXPECT_DOUBLE_EQ(solo_s({{1e12, ""}}).at(0), flop / (0.5 * 494.5e12));
@@ -71,54 +96,54 @@ TEST(ComputeTimes, TakeAnEfficiencyOfTheDevicesPeakForAllButFp32) {
 }
 
 TEST(ComputeTimes, RefuseAPrecisionThatADeviceHasNoPeakFor) {
-  const Scenario scenario{.arithmetic = Arithmetic::bf16, .efficiency = 0.5};
+  const Asked scenario{.arithmetic = Arithmetic::bf16, .efficiency = 0.5};
   for (const char* device : {"v100", "abacus", ""})
     expect_mentions(
         error_of([&] {
-          compute_times(scenario, model_named("net"), cluster_of({{1e12, "a100"}, {1e12, device}}));
+          times_of(scenario, model_named("net"), cluster_of({{1e12, "a100"}, {1e12, device}}));
         }),
         {"precision = bf16", "no such peak", "throughput", "a100"});
   expect_mentions(error_of([] {
-                    compute_times({.arithmetic = Arithmetic::fp16, .efficiency = 0.5},
-                                  model_named("net"), cluster_of({{1e12, "k80"}}));
+                    times_of({.arithmetic = Arithmetic::fp16, .efficiency = 0.5},
+                             model_named("net"), cluster_of({{1e12, "k80"}}));
                   }),
                   {"precision = fp16", "device k80", "no such peak", "v100"});
 }
 
 TEST(ComputeTimes, TakeTheOptionThroughputFirst) {
-  const Scenario scenario{.batch = 32, .throughput = 16, .device = "v100", .efficiency = 0.5};
+  const Asked scenario{.batch = 32, .throughput = 16, .device = "v100", .efficiency = 0.5};
   const ComputeTimes times =
-      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+      times_of(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 2);
   expect_mentions(times.source, {"throughput"});
 }
 
 TEST(ComputeTimes, TakeAMeasuredRowBeforeTheEfficiency) {
-  const Scenario scenario{.batch = 64, .device = "v100", .efficiency = 0.5};
+  const Asked scenario{.batch = 64, .device = "v100", .efficiency = 0.5};
   const ComputeTimes times =
-      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+      times_of(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp32"));
 }
 
 TEST(ComputeTimes, TakeTheRowOfThePrecision) {
-  const Scenario scenario{.batch = 64, .arithmetic = Arithmetic::fp16, .device = "v100"};
+  const Asked scenario{.batch = 64, .arithmetic = Arithmetic::fp16, .device = "v100"};
   const ComputeTimes times =
-      compute_times(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
+      times_of(scenario, model_named("resnet50"), cluster_of({{1e12, "v100"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp16"));
 }
 
 TEST(ComputeTimes, TakeTheEfficiencyLast) {
   // Forward 3 GFLOP per sample, backward twice that: 8 samples at half of 1 TFLOP/s.
-  const Scenario scenario{.batch = 8, .efficiency = 0.5};
-  const ComputeTimes times = compute_times(scenario, model_named("mine"), cluster_of({{}, {2e12}}));
+  const Asked scenario{.batch = 8, .efficiency = 0.5};
+  const ComputeTimes times = times_of(scenario, model_named("mine"), cluster_of({{}, {2e12}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 8 * 9e9 / 0.5e12);
   EXPECT_DOUBLE_EQ(times.solo_s.at(1), 8 * 9e9 / 1e12);
   expect_mentions(times.source, {"efficiency"});
 }
 
 TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
-  const ComputeTimes times = compute_times({.batch = 32, .throughput = 16}, model_named("mine"),
-                                           cluster_of({{1e12}, {2e12}, {0.5e12}}));
+  const ComputeTimes times = times_of({.batch = 32, .throughput = 16}, model_named("mine"),
+                                      cluster_of({{1e12}, {2e12}, {0.5e12}}));
   EXPECT_EQ(times.solo_s, (std::vector<double>{4, 2, 8}));  // 16 samples/s are the fastest's
 }
 
@@ -126,19 +151,19 @@ TEST(ComputeTimes, OfOtherHostsAreInProportionToTheirSpeed) {
 TEST(ComputeTimes, OfAHostDependOnNoOtherHostsName) {
   const std::vector<std::vector<Host>> orders{{{1e12, "v100"}, {3e12, "v100"}, {2e12, "v100"}},
                                               {{3e12, "v100"}, {2e12, "v100"}, {1e12, "v100"}}};
-  for (const Scenario& scenario :
-       {Scenario{.batch = 64, .throughput = 32}, Scenario{.batch = 64, .device = "v100"},
-        Scenario{.batch = 64}, Scenario{.batch = 64, .throughput = 32, .device = "v100"}})
+  for (const Asked& scenario :
+       {Asked{.batch = 64, .throughput = 32}, Asked{.batch = 64, .device = "v100"},
+        Asked{.batch = 64}, Asked{.batch = 64, .throughput = 32, .device = "v100"}})
     for (const std::vector<Host>& order : orders) {
       Cluster cluster = cluster_of(order);
-      const ComputeTimes all = compute_times(scenario, model_named("resnet50"), cluster);
+      const ComputeTimes all = times_of(scenario, model_named("resnet50"), cluster);
       for (std::size_t i = 0; i < order.size(); ++i) {
         const double fastest_s =
             64 / (scenario.throughput ? 32 : measured("resnet50", "v100", "fp32"));
         EXPECT_DOUBLE_EQ(all.solo_s[i], fastest_s * 3e12 / order[i].speed_flops);
       }
       cluster.workers.erase(cluster.workers.begin());
-      const ComputeTimes some = compute_times(scenario, model_named("resnet50"), cluster);
+      const ComputeTimes some = times_of(scenario, model_named("resnet50"), cluster);
       EXPECT_DOUBLE_EQ(some.solo_s.at(0), all.solo_s.at(1));
       EXPECT_DOUBLE_EQ(some.solo_s.at(1), all.solo_s.at(2));
     }
@@ -146,8 +171,8 @@ TEST(ComputeTimes, OfAHostDependOnNoOtherHostsName) {
 
 TEST(ComputeTimes, DeviceRowBelongsToHostsOfThatDevice) {
   const ComputeTimes times =
-      compute_times({.batch = 64, .device = "v100"}, model_named("resnet50"),
-                    cluster_of({{3e12, "other"}, {1e12, "v100"}, {1e12, "v100"}}));
+      times_of({.batch = 64, .device = "v100"}, model_named("resnet50"),
+               cluster_of({{3e12, "other"}, {1e12, "v100"}, {1e12, "v100"}}));
   const double solo_s = 64 / measured("resnet50", "v100", "fp32");
   EXPECT_DOUBLE_EQ(times.solo_s.at(1), solo_s);
   EXPECT_DOUBLE_EQ(times.solo_s.at(2), solo_s);
@@ -155,8 +180,8 @@ TEST(ComputeTimes, DeviceRowBelongsToHostsOfThatDevice) {
 }
 
 TEST(ComputeTimes, EachHostUsesItsOwnDevicesRow) {
-  const ComputeTimes times = compute_times({.batch = 64}, model_named("resnet50"),
-                                           cluster_of({{1e12, "v100"}, {1e12, "k80"}}));
+  const ComputeTimes times =
+      times_of({.batch = 64}, model_named("resnet50"), cluster_of({{1e12, "v100"}, {1e12, "k80"}}));
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 64 / measured("resnet50", "v100", "fp32"));
   EXPECT_DOUBLE_EQ(times.solo_s.at(1), 64 / measured("resnet50", "k80", "fp32"));
   expect_mentions(times.source, {"v100", "k80"});
@@ -164,26 +189,25 @@ TEST(ComputeTimes, EachHostUsesItsOwnDevicesRow) {
 
 TEST(ComputeTimes, ListTheRowsWhenNoSourceIsAvailable) {
   expect_mentions(
-      error_of([] { compute_times({.device = "tpu"}, model_named("resnet50"), cluster_of({{}})); }),
+      error_of([] { times_of({.device = "tpu"}, model_named("resnet50"), cluster_of({{}})); }),
       {"resnet50", "tpu", "fp32", "throughput", "efficiency", "v100 fp32", "k80 fp32"});
-  expect_mentions(error_of([] { compute_times({}, model_named("mine"), cluster_of({{}})); }),
+  expect_mentions(error_of([] { times_of({}, model_named("mine"), cluster_of({{}})); }),
                   {"mine", "throughput", "efficiency", "none"});
 }
 
 TEST(ComputeTimes, AreNotGuessedWhereOneHostOfManyIsUnknown) {
-  EXPECT_THROW(
-      compute_times({}, model_named("resnet50"), cluster_of({{1e12, "v100"}, {1e12, "tpu"}})),
-      std::runtime_error);
+  EXPECT_THROW(times_of({}, model_named("resnet50"), cluster_of({{1e12, "v100"}, {1e12, "tpu"}})),
+               std::runtime_error);
 }
 
 // Adam reads and writes seven values of four bytes: 28 bytes of each of 20 parameters.
 TEST(ComputeTimes, AddTheOptimizersStepToWhatFlopTake) {
-  const Scenario scenario{.batch = 8,
-                          .efficiency = 0.5,
-                          .optimizer = {.name = "adam", .values = 7},
-                          .memory_Bps = 56,
-                          .schedule = &Registered<Schedule>::find("bsp")};
-  const ComputeTimes times = compute_times(scenario, model_named("mine"), cluster_of({{}, {5e11}}));
+  const Asked scenario{.batch = 8,
+                       .efficiency = 0.5,
+                       .optimizer = {.name = "adam", .values = 7},
+                       .memory_Bps = 56,
+                       .schedule = &Registered<Schedule>::find("bsp")};
+  const ComputeTimes times = times_of(scenario, model_named("mine"), cluster_of({{}, {5e11}}));
   EXPECT_DOUBLE_EQ(times.step_s.at(0), 10);
   EXPECT_DOUBLE_EQ(times.solo_s.at(0), 8 * 9e9 / 0.5e12 + 10);
   EXPECT_NEAR(times.forward_s(0) + times.backward_s(0), 8 * 9e9 / 0.5e12, 1e-12);

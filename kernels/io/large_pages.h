@@ -1,0 +1,20 @@
+// Memory of which gigabytes are used, one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/mman.h>
+
+namespace syncline {
+
+// Asks the system for pages of 2 MiB where these bytes have whole ones. It may refuse: then they
+// are as before.
+inline void use_large_pages(void* begin, std::size_t bytes) {
+  constexpr std::uintptr_t page = 2 << 20;
+  const auto from = (reinterpret_cast<std::uintptr_t>(begin) + page - 1) / page * page;
+  const auto to = (reinterpret_cast<std::uintptr_t>(begin) + bytes) / page * page;
+  if (from < to)
+    madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);
+}
+
+}  // namespace syncline

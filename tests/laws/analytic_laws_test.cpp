@@ -1,0 +1,64 @@
+// Law 38, of whole clusters (tests/laws/README.md): a run by arithmetic takes what its flows take,
+// also on nodes of several GPUs, with several cards, levels of switches and sites.
+#include <cstdlib>
+#include <gtest/gtest.h>
+
+#include "sim/platform/platform_check.h"
+#include "tests/laws/simulated.h"
+#include "tests/reference/draw.h"
+
+namespace syncline {
+namespace {
+
+// With so many workers at most.
+Options drawn_cluster(int seed, int most) {
+  reference::Draw draw(static_cast<std::uint64_t>(seed) + 38'000);
+  const std::string family = draw.one_of<std::string>({"dgx", "dgx-a100", "cloud", "pcie"});
+  const int gpus = draw.one_of<int>({1, 2, 3, 4, 8});
+  const int cards = draw.one_of<int>({1, 1, 2, gpus});
+  const auto nodes = static_cast<int>(draw.between(2, most / gpus + 1));
+  std::string words = family + ":nodes=" + std::to_string(nodes) + ":gpus=" + std::to_string(gpus) +
+                      ":cards=" + std::to_string(std::min(cards, gpus)) + "x" +
+                      draw.one_of<std::string>({"10Gbps", "25Gbps", "100Gbps", "400Gbps"});
+  if (draw.between(0, 1) < 0.3)
+    words += ":rails=on:leaf=" + draw.one_of<std::string>({"2", "3", "16"}) +
+             ":oversubscription=" + draw.one_of<std::string>({"1", "2"});
+  if (nodes >= 4 && draw.between(0, 1) < 0.3)  // latencies differ by a thousand
+    words += ":sites=" + draw.one_of<std::string>({"2", "3"}) + ":distance=5ms:line=100Gbps";
+  return {{"platform", words},
+          {"model", draw.one_of<std::string>({"resnet50", "vgg16", "bert-large"})},
+          {"throughput", draw.one_of<std::string>({"20", "100", "400"})},
+          {"exchange", draw.one_of<std::string>({"ring", "ring", "hierarchical"})},
+          {"bucket-bytes", draw.one_of<std::string>({"25MiB", "4MiB", "all"})},
+          {"overlap", draw.one_of<std::string>({"on", "on", "off"})},
+          {"jitter", draw.one_of<std::string>({"0", "0.05"})},
+          {"device", ""},
+          {"fidelity", "flow"},
+          {"warmup", "1"},
+          {"iterations", "2"},
+          {"seed", std::to_string(seed)}};
+}
+
+std::string text_of(const Options& options) {
+  std::string text;
+  for (const auto& [name, value] : options)
+    text += name + "=" + value + " ";
+  return text;
+}
+
+// SYNCLINE_CELLS=40 has up to 4,096 workers.
+TEST(Law38, ClustersTakeByArithmeticWhatTheirFlowsTake) {
+  const char* given = std::getenv("SYNCLINE_CELLS");
+  const int count = given != nullptr ? std::atoi(given) : 12;
+  for (int seed = 0; seed < count; ++seed) {
+    const int most = seed % 10 != 9 ? 64 : given == nullptr ? 512 : 4096;
+    Options options = drawn_cluster(seed, most);
+    const double flow_s = simulated(options).iteration_s();
+    options["fidelity"] = "analytic";
+    const double analytic_s = simulated(options).iteration_s();
+    EXPECT_NEAR(analytic_s, flow_s, 0.02 * flow_s) << seed << ": " << text_of(options);
+  }
+}
+
+}  // namespace
+}  // namespace syncline
