@@ -31,8 +31,7 @@ using Words = std::vector<std::pair<std::string, T>>;
 inline const Words<bool> on_or_off{{"on", true}, {"off", false}};
 
 template <class T, class Part>
-  requires std::derived_from<Scenario, Part>
-T& member_of(Scenario& scenario, T Part::*member) {
+requires std::derived_from<Scenario, Part> T& member_of(Scenario& scenario, T Part::*member) {
   return scenario.*member;
 }
 template <class T>

@@ -308,8 +308,7 @@ class Check {
     try {
       require_for_simgrid(*found_.plan);
     } catch (const std::invalid_argument& error) {
-      refuse_file(path_,
-                  "{}; allowed are fewer, or fidelity = analytic, for schedules without servers",
+      refuse_file(path_, "{}, and more with fidelity = analytic, for schedules without servers",
                   error.what());
     }
     found_.text = platform_text(*found_.plan);

@@ -311,12 +311,12 @@ int PlatformPlan::gpu_count() const {
 
 void require_for_simgrid(const PlatformPlan& plan) {
   if (plan.nodes() > most_zones)
-    refuse("{} nodes: SimGrid is given 1 to {} of a platform in words", plan.nodes(), most_zones);
+    refuse("{} nodes: allowed are 1 to {} for SimGrid", plan.nodes(), most_zones);
   long long ways = 0;
   for (const long long gpus : plan.gpus)
     ways += (gpus + 1) * (gpus + 2) / 2;
   if (ways > most_ways_inside)
-    refuse("{} nodes with gpus = {} have {} routes inside nodes: SimGrid is given at most {}",
+    refuse("{} nodes with gpus = {} have {} routes inside nodes: allowed are up to {} for SimGrid",
            plan.nodes(), plan.text("gpus"), ways, most_ways_inside);
 }
 

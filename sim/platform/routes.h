@@ -25,7 +25,8 @@ struct PlatformLink {
   double window_bytes = std::numeric_limits<double>::infinity();
 };
 
-// From one host to another: links in their order, by their numbers. No links: there is no way.
+// From one host to another: links in their order, by their numbers. No links, or an exception of
+// SimGrid's: there is no way.
 struct LinkPath {
   std::vector<int> links;
   double latency_s = 0;  // without the network model's factor

@@ -264,8 +264,8 @@ TEST(GeneratedPlatform, HasAMillionWorkersWithoutSimGrid) {
   EXPECT_EQ(file.hosts, 131072 * 9);
   EXPECT_EQ(
       read_platform("dgx:nodes=1001").refusal,
-      "dgx:nodes=1001: 1001 nodes: SimGrid is given 1 to 1000 of a platform in words; allowed "
-      "are fewer, or fidelity = analytic, for schedules without servers");
+      "dgx:nodes=1001: 1001 nodes: allowed are 1 to 1000 for SimGrid, and more with fidelity = "
+      "analytic, for schedules without servers");
 }
 
 }  // namespace
