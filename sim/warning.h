@@ -39,4 +39,13 @@ struct Warning {
   bool operator==(const Warning&) const = default;
 };
 
+inline Warning warning_read(const std::string& text) {
+  Warning warning(text);
+  for (const WarningKind kind :
+       {WarningKind::unsteady, WarningKind::too_large, WarningKind::doubted_flows})
+    if (text.starts_with(beginning_of(kind)))
+      warning.kind = kind;
+  return warning;
+}
+
 }  // namespace syncline

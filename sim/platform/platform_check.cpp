@@ -26,14 +26,12 @@ constexpr double slow_Bps = 125'000;  // 1 Mbit/s
 constexpr std::size_t most_slow_links_named = 3;
 // SimGrid keeps a table of all pairs of a zone's members; Floyd also tries all triples.
 const std::map<std::string, int> most_members{{"full", 10'000}, {"floyd", 4'000}};
-
 // SimGrid 3.32 loads with these, measured with platforms of 50 to 1,000 nodes in words. It looks
 // for a link by its name in one zone after another, of those that it has read.
 constexpr double seconds_per_element = 2e-6;
 constexpr double seconds_per_host = 6e-6;
 constexpr double seconds_per_zone_asked = 1.1e-7;
 constexpr double seconds_per_triple = 4e-10;  // of a zone with routing Floyd
-
 template <class Value>
 std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
   std::vector<std::string> keys;
@@ -46,15 +44,19 @@ class Check {
  public:
   Check(const std::string& platform, bool for_simgrid)
       : path_(platform), for_simgrid_(for_simgrid) {}
-
   PlatformFile run() {
     const auto begun = [this](const XmlElement& element) { see(element, &Check::begin); };
     const auto ended = [this](const XmlElement& element) { see(element, &Check::end); };
     if (is_platform_words(path_)) {
       found_.plan = platform_plan(path_);
-      warn_of_slow_words(*found_.plan);
-      if (for_simgrid_)
-        read_words_as_xml(begun, ended);
+      found_.warnings = slow_words(*found_.plan, slow_Bps);
+      if (for_simgrid_) {
+        require_for_simgrid(*found_.plan);
+        found_.text = platform_text(*found_.plan);
+        read_xml_text(path_, found_.text, begun, ended);
+      } else {
+        hosts_ = found_.plan->gpu_count() + found_.plan->nodes();
+      }
     } else {
       found_.files.push_back(path_);
       const std::string text = read_xml(path_, begun, ended);
@@ -62,8 +64,6 @@ class Check {
         found_.text = for_simgrid(text);
     }
     warn_of_ignored();
-    if (found_.plan)
-      hosts_ = found_.plan->gpu_count() + found_.plan->nodes();
     if (hosts_ == 0)
       refuse_file(path_, "0 hosts, so 0 worker hosts: allowed are 1 to {}", most_hosts);
     if (slow_links_ > most_slow_links_named)
@@ -303,36 +303,6 @@ class Check {
       refuse("allowed are 0 to the number of its speeds less one");
   }
 
-  template <class Begun, class EndedElement>
-  void read_words_as_xml(const Begun& begun, const EndedElement& ended) {
-    try {
-      require_for_simgrid(*found_.plan);
-    } catch (const std::invalid_argument& error) {
-      refuse_file(path_, "{}, and more with fidelity = analytic, for schedules without servers",
-                  error.what());
-    }
-    found_.text = platform_text(*found_.plan);
-    read_xml_text(path_, found_.text, begun, ended);
-  }
-
-  void warn_of_slow_words(const PlatformPlan& plan) {
-    const auto warn_of = [&](const std::string& word, double least_Bps) {
-      if (least_Bps < slow_Bps)
-        found_.warnings.push_back(
-            fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit meant?", word,
-                        brief(plan.text(word))));
-    };
-    const auto slot_Bps = [](const PlatformPlan::Gpu& gpu) { return bandwidth_Bps(gpu.slot); };
-    warn_of("cards", std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps);
-    warn_of("pcie", slot_Bps(*std::ranges::min_element(plan.gpu_kinds, {}, slot_Bps)));
-    if (plan.nvlink)
-      warn_of("nvlink", bandwidth_Bps(plan.text("nvlink")));
-    if (plan.sites > 1)
-      warn_of("line", bandwidth_Bps(plan.text("line")));
-    if (plan.nodes_per_leaf > 0)
-      warn_of("oversubscription", plan.uplink_Bps);
-  }
-
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
     if (bandwidth_Bps >= slow_Bps || found_.plan)
       return;
@@ -415,6 +385,9 @@ PlatformFile read_platform(const Scenario& scenario) {
 PlatformFile read_platform(const std::string& platform, bool for_simgrid) {
   try {
     return Check(platform, for_simgrid).run();
+  } catch (const std::invalid_argument& error) {
+    return {.refusal = platform + ": " + error.what() +
+                       ", and more with fidelity = analytic, for schedules without servers"};
   } catch (const std::runtime_error& error) {
     if (is_platform_words(platform))
       return {.refusal = error.what()};

@@ -309,6 +309,25 @@ int PlatformPlan::gpu_count() const {
   return std::accumulate(gpus.begin(), gpus.end(), 0);
 }
 
+std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps) {
+  const auto slot_Bps = [](const PlatformPlan::Gpu& gpu) { return bandwidth_Bps(gpu.slot); };
+  std::vector<std::pair<std::string, double>> rates{
+      {"cards", std::ranges::min_element(plan.cards, {}, &PlatformPlan::Cards::Bps)->Bps},
+      {"pcie", slot_Bps(*std::ranges::min_element(plan.gpu_kinds, {}, slot_Bps))}};
+  if (plan.nvlink)
+    rates.emplace_back("nvlink", bandwidth_Bps(plan.text("nvlink")));
+  if (plan.sites > 1)
+    rates.emplace_back("line", bandwidth_Bps(plan.text("line")));
+  if (plan.nodes_per_leaf > 0)
+    rates.emplace_back("oversubscription", plan.uplink_Bps);
+  std::erase_if(rates, [&](const auto& rate) { return rate.second >= least_Bps; });
+  std::vector<std::string> warnings;
+  for (const auto& [word, Bps] : rates)
+    warnings.push_back(fmt::format("platform: {} = {} is less than 1 Mbit/s: is the unit meant?",
+                                   word, brief(plan.text(word))));
+  return warnings;
+}
+
 void require_for_simgrid(const PlatformPlan& plan) {
   if (plan.nodes() > most_zones)
     refuse("{} nodes: allowed are 1 to {} for SimGrid", plan.nodes(), most_zones);

@@ -44,6 +44,9 @@ bool is_platform_words(const std::string& platform);
 // Throws std::invalid_argument: what is wrong, and what is allowed.
 PlatformPlan platform_plan(const std::string& words);
 
+// A warning for each word whose rate is less than this.
+std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps);
+
 // Throws std::invalid_argument: more than SimGrid loads in reasonable time.
 void require_for_simgrid(const PlatformPlan& plan);
 

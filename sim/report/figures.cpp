@@ -375,4 +375,13 @@ std::vector<const Figure*> columns_of(const std::vector<Result>& results, Figure
   return columns;
 }
 
+bool may_be_missing(const Figure& figure) {
+  for (const char* later : {"runs", "throughput_of_runs", "server_busy", "workers",
+                            "bytes_sent_off_node", "bytes_sent_in_node", "memory_bytes",
+                            "device_memory_bytes", "recomputed", "tokens_per_s", "mfu", "hfu"})
+    if (figure.name == later)
+      return true;
+  return false;
+}
+
 }  // namespace syncline

@@ -82,4 +82,7 @@ std::string title_of(const Figure& figure, const std::vector<Result>& results);
 std::vector<const Figure*> columns_of(const std::vector<Result>& results,
                                       Figure::Role role = Figure::column);
 
+// Results of before did not say these: they had one run, and servers whose software took no time.
+bool may_be_missing(const Figure& figure);
+
 }  // namespace syncline

@@ -198,11 +198,7 @@ void read(const Json& json, std::string& text) {
   text = text_in(json);
 }
 void read(const Json& json, Warning& warning) {
-  warning.text = text_in(json);
-  for (const WarningKind kind :
-       {WarningKind::unsteady, WarningKind::too_large, WarningKind::doubted_flows})
-    if (warning.text.starts_with(beginning_of(kind)))
-      warning.kind = kind;
+  warning = warning_read(text_in(json));
 }
 void read(const Json& json, double& number) {
   number = any_number_in(json);
@@ -243,16 +239,6 @@ Json figures_json(const Result& result) {
           },
           figure.member);
   return json;
-}
-
-// Results of before did not say these: they had one run, and servers whose software took no time.
-bool may_be_missing(const Figure& figure) {
-  for (const char* later : {"runs", "throughput_of_runs", "server_busy", "workers",
-                            "bytes_sent_off_node", "bytes_sent_in_node", "memory_bytes",
-                            "device_memory_bytes", "recomputed", "tokens_per_s", "mfu", "hfu"})
-    if (figure.name == later)
-      return true;
-  return false;
 }
 
 // Rounding may leave a figure a little below what it can be.

@@ -293,8 +293,8 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
   };
   place(whole);
   const Bucket& model_bucket = whole.front();
-  scenario.epoch_iterations =
-      epoch_iterations_of(scenario, lesson.get(), cluster.topology.workers());
+  const int workers = cluster.topology.workers();
+  scenario.epoch_iterations = epoch_iterations_of(scenario, lesson.get(), workers);
   ComputeTimes compute = compute_times(scenario, model, cluster);
   Traffic traffic = load_traffic(scenario, std::move(cluster), model_bucket);
   scenario.fusion.cycle_s = cycle_seconds(scenario, traffic);
@@ -310,8 +310,7 @@ Setup prepare(const Scenario& given, const PlatformFile& platform) {
     choices = choose_exchanges(scenario.candidates, traffic, routes, buckets);
     traffic.picks_nearest = !tensors.empty();
   }
-  const std::optional<int> iterations =
-      iterations_of(scenario, lesson.get(), traffic.cluster.topology.workers());
+  const std::optional<int> iterations = iterations_of(scenario, lesson.get(), workers);
   std::vector<Warning> warnings = shared_hosts(scenario, traffic);
   std::ranges::move(lone_workers(scenario, traffic.cluster), std::back_inserter(warnings));
   std::ranges::copy(platform.warnings, std::back_inserter(warnings));
