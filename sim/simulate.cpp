@@ -95,6 +95,7 @@ SimulatedCell simulate_cell(const SweepCell& cell, const Limits& limits, int at_
 Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figures>& other_runs,
                  const std::string& inputs) {
   const Scenario& scenario = setup.scenario;
+  const TraceByWorker by_worker(trace);
   Result result{.tool = tool_version(),
                 .build = build_of_program(),
                 .simgrid = simgrid_version(),
@@ -108,12 +109,12 @@ Result result_of(const Setup& setup, const Trace& trace, const std::vector<Figur
                                .price = setup.price,
                                .network = scenario.network->sentence,
                                .fidelity = fidelity_word(setup)},
-                .figures = figures_of(trace, scenario.samples()),
+                .figures = figures_of(trace, by_worker, scenario.samples()),
                 .learned = trace.learned,
-                .timeline = timeline_of(trace)};
+                .timeline = timeline_of(trace, by_worker)};
   Figures& figures = result.figures;
   if (other_runs.empty() && chance_decides(setup))
-    figures.throughput_interval = interval_of_one_run(progress_of(trace), trace.window);
+    figures.throughput_interval = interval_of_one_run(by_worker.progress, trace.window);
   take_means(figures, other_runs);
   if (trace.window.to_s - trace.window.from_s < trace.profiles_s)  // no run has seen all they do
     figures.throughput_interval.reset();

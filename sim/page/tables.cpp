@@ -77,7 +77,7 @@ std::string workers_table(const Result& result) {
   add_part("waiting", &WorkerFigures::waiting_s);
   const std::size_t left = result.figures.workers.size() - shown.size();
   return fmt::format("\n{}{}", aligned(columns, shown.size()),
-                     left > 0 ? fmt::format("{} more rows: --json has all\n", left) : "");
+                     left > 0 ? fmt::format("{} more rows: --json has them\n", left) : "");
 }
 
 }  // namespace

@@ -205,7 +205,10 @@ const std::vector<Figure> all_rows{
         "seconds that 99 % of the iterations take at most", "It is the nearest rank."),
     row("workers", &Figures::workers, Unit::number, none,
         "each worker's iterations in the window, and what an iteration of its own goes into",
-        "Neighbours that did the same stand in one row.", {.titles = {"workers' table"}}),
+        "Neighbours that did the same stand in one row. Of more than 4,096 rows that many are "
+        "kept, "
+        "evenly spread, with the worker that computes longest.",
+        {.titles = {"workers' table"}}),
     row("compute_s", &Figures::compute_s, Unit::seconds, column | part | mean | explains,
         "seconds of an iteration in forward, backward and the step",
         "Tables have it as a part of the iteration.",

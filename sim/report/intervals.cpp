@@ -6,13 +6,14 @@ namespace syncline {
 
 std::vector<Interval> merged(std::vector<Interval> intervals) {
   std::ranges::sort(intervals, {}, &Interval::start_s);
-  std::vector<Interval> all;
-  for (const Interval& interval : intervals)
-    if (!all.empty() && interval.start_s <= all.back().end_s)
-      all.back().end_s = std::max(all.back().end_s, interval.end_s);
+  std::size_t count = 0;  // of those that are disjoint
+  for (const Interval interval : intervals)
+    if (count > 0 && interval.start_s <= intervals[count - 1].end_s)
+      intervals[count - 1].end_s = std::max(intervals[count - 1].end_s, interval.end_s);
     else
-      all.push_back(interval);
-  return all;
+      intervals[count++] = interval;
+  intervals.resize(count);
+  return intervals;
 }
 
 std::vector<Interval> common(const std::vector<Interval>& of, const std::vector<Interval>& others) {
@@ -47,13 +48,21 @@ bool MovingTimes::has_any(const Row& row) {
 }
 
 std::vector<Interval> MovingTimes::of(const Row& row) const {
+  std::vector<Interval> moving;
+  append(row, moving);
+  return moving;
+}
+
+void MovingTimes::append(const Row& row, std::vector<Interval>& moving) const {
   if (!has_any(row))
-    return {};
+    return;
   const auto found =
       row.stream == Stream::communication ? pauses_.find({row.rank, row.stage}) : pauses_.end();
-  if (found == pauses_.end())
-    return {{row.start_s, row.end_s}};
-  std::vector<Interval> moving;
+  if (found == pauses_.end()) {
+    moving.push_back({row.start_s, row.end_s});
+    return;
+  }
+  const std::size_t before = moving.size();
   double from_s = row.start_s;
   const auto& pauses = found->second;  // one after the other
   for (auto pause = std::ranges::upper_bound(pauses, row.start_s, {}, &Interval::end_s);
@@ -62,9 +71,8 @@ std::vector<Interval> MovingTimes::of(const Row& row) const {
       moving.push_back({from_s, pause->start_s});
     from_s = pause->end_s;
   }
-  if (row.end_s > from_s || moving.empty())
+  if (row.end_s > from_s || moving.size() == before)
     moving.push_back({from_s, std::max(row.end_s, from_s)});
-  return moving;
 }
 
 }  // namespace syncline

@@ -35,6 +35,7 @@ class MovingTimes {
   // Whether its bytes do at all: some rows wait, or work on what has come.
   static bool has_any(const Row& row);
   std::vector<Interval> of(const Row& row) const;
+  void append(const Row& row, std::vector<Interval>& moving) const;
 
  private:
   std::map<std::pair<std::int32_t, std::uint8_t>, std::vector<Interval>> pauses_;

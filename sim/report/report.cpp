@@ -11,8 +11,6 @@
 #include "sim/report/learning.h"
 #include "sim/report/readable.h"
 #include "sim/report/worker_figures.h"
-#include "sim/report/worker_rows.h"
-#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -105,7 +103,6 @@ std::string bottleneck_of(const Trace& trace, const std::vector<WorkerRows>& wor
 }
 
 void add_links(const Trace& trace, Figures& figures) {
-  std::vector<LinkUse> links = trace.links;
   // Its part of what it can carry in the window. Flows between two ranks may overlap, so that what
   // one flow could carry is no limit to all of them.
   const auto full = [&](const LinkUse& link) {
@@ -114,14 +111,18 @@ void add_links(const Trace& trace, Figures& figures) {
     };
     return std::min(1.0, part_of(link.fatpipe ? link.measured_flow_bytes : link.measured_bytes));
   };
-  std::ranges::sort(links, [&](const LinkUse& a, const LinkUse& b) {
-    return full(a) != full(b) ? full(a) > full(b) : a.name < b.name;
+  std::vector<std::pair<double, const LinkUse*>> links;
+  for (const LinkUse& link : trace.links)
+    links.emplace_back(full(link), &link);
+  std::vector<std::pair<double, const LinkUse*>> fullest(std::min<std::size_t>(3, links.size()));
+  std::ranges::partial_sort_copy(links, fullest, [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;
   });
-  for (std::size_t i = 0; i < std::min<std::size_t>(3, links.size()); ++i)
+  for (const auto& [utilisation, link] : fullest)
     figures.busiest_links.push_back(
-        {.name = links[i].name,
-         .utilisation = full(links[i]),
-         .bytes_per_iteration = links[i].measured_bytes / figures.window_iterations});
+        {.name = link->name,
+         .utilisation = utilisation,
+         .bytes_per_iteration = link->measured_bytes / figures.window_iterations});
 }
 
 // Adds the window: what is measured, and how well it is known.
@@ -263,10 +264,12 @@ bool can_win(const Figures& figures) {
 }
 
 Figures figures_of(const Trace& trace, int batch) {
+  return figures_of(trace, TraceByWorker(trace), batch);
+}
+
+Figures figures_of(const Trace& trace, const TraceByWorker& by_worker, int batch) {
   Figures figures{.worker_count = trace.workers};
-  const std::vector<Progress> progress = progress_of(trace);
-  const MeasuredWindow measured(trace, progress);
-  const std::vector<WorkerRows> workers = by_worker(trace, measured, progress);
+  const auto& [progress, measured, workers] = by_worker;
   std::vector<SpentSeconds> spent;
   for (std::size_t w = 0; w < workers.size(); ++w)
     spent.push_back(spent_by(workers[w], w < trace.one_core.size() && trace.one_core[w]));

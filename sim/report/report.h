@@ -2,6 +2,7 @@
 // simulation.
 #pragma once
 
+#include "sim/report/worker_rows.h"
 #include "sim/result.h"
 #include "sim/scenario.h"
 #include "sim/trace.h"
@@ -18,6 +19,7 @@ constexpr double error_of_flows = 0.03;
 constexpr double error_of_doubted_flows = 0.07;
 
 // These are all figures but what an epoch takes and costs.
+Figures figures_of(const Trace& trace, const TraceByWorker& by_worker, int batch);
 Figures figures_of(const Trace& trace, int batch);
 
 // Adds the staleness of gradients that servers applied in the window, part by part (bucket and

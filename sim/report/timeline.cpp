@@ -11,8 +11,6 @@
 #include "sim/report/readable.h"
 #include "sim/report/stream_lanes.h"
 #include "sim/report/typical.h"
-#include "sim/report/worker_rows.h"
-#include "sim/window.h"
 
 namespace syncline {
 namespace {
@@ -221,10 +219,12 @@ int iteration_in_the_middle(const Trace& trace) {
 }
 
 Timeline timeline_of(const Trace& trace) {
-  if (trace.workers == 0 || trace.rows.empty())
-    return {};
-  const std::vector<Progress> progress = progress_of(trace);
-  const std::vector<WorkerRows> rows = by_worker(trace, MeasuredWindow(trace, progress), progress);
+  return trace.workers == 0 || trace.rows.empty() ? Timeline()
+                                                  : timeline_of(trace, TraceByWorker(trace));
+}
+
+Timeline timeline_of(const Trace& trace, const TraceByWorker& by_worker) {
+  const std::vector<WorkerRows>& rows = by_worker.workers;
   const Typical typical = typical_of(trace, rows, most_workers);
   const std::vector<int>& workers = typical.workers;
   Timeline timeline{.from_s = typical.from_s, .to_s = typical.to_s, .tracks = {}};

@@ -2,6 +2,7 @@
 // kept with each result.
 #pragma once
 
+#include "sim/report/worker_rows.h"
 #include "sim/result.h"
 #include "sim/trace.h"
 
@@ -16,6 +17,7 @@ namespace syncline {
 // where a rank has more of them than its lanes: 16 for all servers and nodes, at least two for
 // each. Slices that are merged are as long as all of them were; gaps that cannot be seen are left
 // out. Times are rounded to a millionth of the iteration or less.
+Timeline timeline_of(const Trace& trace, const TraceByWorker& by_worker);
 Timeline timeline_of(const Trace& trace);
 
 // The last iteration in which every worker is at the middle of the window, or was before it.

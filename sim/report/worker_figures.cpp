@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
+
+#include "sim/report/readable.h"
 
 namespace syncline {
 namespace {
@@ -55,6 +58,18 @@ std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& wor
   return {};
 }
 
+void keep_some(std::vector<WorkerFigures>& rows) {
+  if (rows.size() <= most_worker_rows)
+    return;
+  const WorkerFigures longest = *std::ranges::max_element(rows, {}, &WorkerFigures::compute_s);
+  const auto before = std::ranges::find(rows, longest.name, &WorkerFigures::name) - rows.begin();
+  std::vector<WorkerFigures> kept = spread(rows, most_worker_rows);
+  // It takes the place of the kept row that is nearest before it.
+  const auto place = static_cast<std::size_t>(before) * (most_worker_rows - 1) / (rows.size() - 1);
+  kept[place] = longest;
+  rows = std::move(kept);
+}
+
 }  // namespace
 
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
@@ -70,6 +85,7 @@ void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,
       figures.workers.back().name = fmt::format("{} to {}", trace.rank_names[first], w);
     }
   }
+  keep_some(figures.workers);
   const auto [least, most] = std::ranges::minmax_element(workers, {}, &WorkerRows::counted);
   if (most->counted < far_apart * least->counted)
     return;

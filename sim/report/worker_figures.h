@@ -1,6 +1,7 @@
 // The table of workers of a result.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "sim/report/worker_rows.h"
@@ -8,6 +9,10 @@
 #include "sim/trace.h"
 
 namespace syncline {
+
+// A table of more rows than this keeps so many, evenly spread, and that of the worker that computes
+// longest.
+constexpr std::size_t most_worker_rows = 4096;
 
 // Adds it, and a warning where some do far more iterations than others: throughput counts them all.
 void add_workers(const Trace& trace, const std::vector<WorkerRows>& workers,

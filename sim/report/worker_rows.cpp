@@ -1,7 +1,6 @@
 #include "sim/report/worker_rows.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace syncline {
@@ -57,7 +56,7 @@ std::vector<BesideComputing> beside_computing(const Trace& trace) {
     if (is_compression(row.verb))
       worker.compression.push_back({row.start_s, row.end_s});
     else
-      std::ranges::copy(moving.of(row), std::back_inserter(worker.moving));
+      moving.append(row, worker.moving);
   }
   add_moving_of_nodes(trace, workers);
   for (BesideComputing& worker : workers) {
@@ -81,17 +80,14 @@ class ComputeStream {
       return;
     add_counted(until_s_, row.start_s, worker_.blocked);
     until_s_ = std::max(until_s_, row.end_s);
-    std::vector<Interval> counted;
-    const double seconds = add_counted(row.start_s, row.end_s, counted);
     if (is_compression(row.verb)) {
-      worker_.compress_s += seconds;
-      worker_.compressing.insert(worker_.compressing.end(), counted.begin(), counted.end());
+      worker_.compress_s += add_counted(row.start_s, row.end_s, worker_.compressing);
       return;
     }
+    const double seconds = add_counted(row.start_s, row.end_s, worker_.computing);
     worker_.compute_s += seconds;
     worker_.again_s += seconds * again_in(trace_, row);
     worker_.all_compute_s += row.end_s - row.start_s;
-    worker_.computing.insert(worker_.computing.end(), counted.begin(), counted.end());
   }
   // Nothing follows.
   void end() {
@@ -128,8 +124,6 @@ class ComputeStream {
   double until_s_ = 0;  // all before is known
 };
 
-}  // namespace
-
 std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
                                   const std::vector<Progress>& progress) {
   std::vector<WorkerRows> workers(static_cast<std::size_t>(trace.workers));
@@ -153,6 +147,13 @@ std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& meas
   }
   return workers;
 }
+
+}  // namespace
+
+TraceByWorker::TraceByWorker(const Trace& trace)
+    : progress(progress_of(trace)),
+      measured(trace, progress),
+      workers(by_worker(trace, measured, progress)) {}
 
 SpentSeconds spent_by(const WorkerRows& worker, bool one_core) {
   const BesideComputing& beside = worker.beside;

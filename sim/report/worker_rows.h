@@ -30,8 +30,14 @@ struct WorkerRows {
   BesideComputing beside;
 };
 
-std::vector<WorkerRows> by_worker(const Trace& trace, const MeasuredWindow& measured,
-                                  const std::vector<Progress>& progress);
+// Read once from the rows: figures and timelines are made of it.
+struct TraceByWorker {
+  explicit TraceByWorker(const Trace& trace);
+
+  std::vector<Progress> progress;
+  MeasuredWindow measured;
+  std::vector<WorkerRows> workers;
+};
 
 // Where a worker's seconds in the window go: they add up to `window_s`.
 struct SpentSeconds {

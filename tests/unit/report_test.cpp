@@ -1,9 +1,12 @@
 // Figures of traces that are small enough to compute by hand.
 #include "sim/report/report.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <gtest/gtest.h>
 
+#include "sim/report/worker_figures.h"
 #include "tests/unit/errors.h"
 #include "tests/unit/trace_builder.h"
 
@@ -115,6 +118,27 @@ TEST(Iterations, OfUnequalWorkersAreTheirTimeForWhatThroughputCounts) {
   builder.trace().rows.push_back({.rank = 0, .iteration = 0, .bytes_sent = 700});
   EXPECT_TRUE(
       builder.report(10, 1).warnings[0].text.ends_with("counts them all"));  // it sends as much
+}
+
+// Of a million workers that all differ a result would have hundreds of megabytes.
+TEST(WorkersTable, KeepsSomeOfManyRowsAndTheWorkerThatComputesLongest) {
+  constexpr int count = 3 * static_cast<int>(most_worker_rows) + 5;
+  constexpr int longest = 7001;
+  TraceBuilder builder(count);
+  for (int i = 0; i < 2; ++i)
+    for (int worker = 0; worker < count; ++worker)
+      builder.iterates(worker, i, worker == longest ? 2 : 1 + 1e-5 * (worker % 7));
+  const std::vector<WorkerFigures> rows = builder.report(10, 1).workers;
+  ASSERT_EQ(rows.size(), most_worker_rows);
+  EXPECT_EQ(rows.front().name, "worker 0");
+  EXPECT_EQ(rows.back().name, fmt::format("worker {}", count - 1));
+  std::vector<int> numbers;
+  for (const WorkerFigures& row : rows)
+    numbers.push_back(std::stoi(row.name.substr(7)));
+  EXPECT_TRUE(std::ranges::is_sorted(numbers, std::less_equal()));
+  EXPECT_EQ(std::ranges::count(numbers, longest), 1);
+  for (std::size_t i = 1; i < numbers.size(); ++i)
+    EXPECT_LE(numbers[i] - numbers[i - 1], 7);
 }
 
 // It was once said to do fewer iterations, and samples/s to count them all.
