@@ -16,6 +16,7 @@
 #include "sim/clock/lane.h"
 #include "sim/clock/peers_worker.h"
 #include "sim/clock/require_arithmetic.h"
+#include "sim/clock/round.h"
 #include "sim/clock/traced.h"
 #include "sim/schedule.h"
 
@@ -40,6 +41,7 @@ class AllWorkers final : public PeersWorker {
         slowdown_(now_s_.size(), 1),
         second_core_s_(now_s_),
         looked_(now_s_.size()) {
+    reserve_rows();
     for (Averages* averages : {&over_all_, &within_}) {
       averages->next.resize(now_s_.size());
       averages->read_s.resize(now_s_.size());
@@ -63,8 +65,8 @@ class AllWorkers final : public PeersWorker {
     double end_s = last_end_s_;
     for (const double now_s : now_s_)
       end_s = std::max(end_s, now_s);
-    if (setup_.within &&
-        seconds_shared(over_all_.collective, within_.collective, routes_) > 0.01 * end_s)
+    if (setup_.within && seconds_shared(over_all_.collective, within_.collective, setup_.buckets,
+                                        routes_) > 0.01 * end_s)
       refuse_analytic("averages in groups move beside those over all, and share links");
     finish_trace(
         setup_, setup_.buckets, length_, routes_, [this](const auto& sent) { for_each_pair(sent); },
@@ -80,8 +82,7 @@ class AllWorkers final : public PeersWorker {
     over_ = !length_.has(iteration_ + 1);
     if (over_)
       return false;
-    if (++iteration_ == 1)
-      reserve_rows();
+    ++iteration_;
     const Scenario& scenario = setup_.scenario;
     for (int rank = 0; rank < topology_.workers(); ++rank) {
       if (iteration_ == 0)
@@ -171,11 +172,28 @@ class AllWorkers final : public PeersWorker {
     std::vector<double> read_s = {};  // beside the compute stream, so far
   };
 
-  // In as many iterations as the run has at least, each with about as many rows as the first. Of a
-  // million workers they have gigabytes, which the system gives in large pages in half the time.
+  // About what the shortest run takes. Of a million workers rows have gigabytes, which the system
+  // gives in large pages in half the time.
   void reserve_rows() {
-    const auto iterations = static_cast<std::size_t>(Length::iterations(setup_).first);
-    trace_.rows.reserve(iterations * (trace_.rows.size() + trace_.rows.size() / 16));
+    const auto has_tail = [](const ExchangeTime& time) {
+      return time.shared_fixed_s + time.shared_bytes_s > 0;
+    };
+    bool tails = false;
+    for (const auto* times :
+         {&times_.over_all, &times_.within, &times_.gather, &times_.reduce_scatter, &times_.across})
+      tails = tails || std::ranges::any_of(*times, has_tail);
+    const auto is_start = [](Call call) {
+      return call == Call::start_average || call == Call::start_gather ||
+             call == Call::start_reduce_scatter;
+    };
+    const int of_collective = 1 + (tails ? 1 : 0) + (setup_.traffic.compression.on() ? 2 : 0);
+    const Round round = recorded_round(setup_);
+    double rows = 0;
+    for (const AlikeIterations& part : round.parts)
+      for (const Act& act : part.acts)
+        rows += part.times * (is_start(act.call) ? of_collective : 1);
+    rows *= topology_.workers() * Length::iterations(setup_).first / round.iterations;
+    trace_.rows.reserve(static_cast<std::size_t>(rows));
     use_large_pages(trace_.rows.data(), trace_.rows.capacity() * sizeof(Row));
   }
 

@@ -63,10 +63,10 @@ std::pair<bool, double> Lane::moves(std::size_t worker, double moment_s, std::si
 }
 
 Collective::Collective(Verb of_rows, const Traffic& of, const std::vector<ExchangeTime>& of_buckets,
-                       const std::vector<Bucket>& all, Lane& stream)
-    : verb(of_rows), lane(&stream), traffic(&of), buckets(&all), times(&of_buckets) {
+                       const std::vector<Bucket>& buckets, Lane& stream)
+    : verb(of_rows), lane(&stream), traffic(&of), times(&of_buckets) {
   const std::size_t ranks = traffic->cluster.rank_hosts.size();
-  for (const Bucket& bucket : *buckets) {
+  for (const Bucket& bucket : buckets) {
     Moves& made = moves.emplace_back(Moves{.sent = std::vector<std::uint64_t>(ranks),
                                            .received = std::vector<std::uint64_t>(ranks)});
     for (int rank = 0; rank < traffic->averaging_ranks(); ++rank)
@@ -87,18 +87,18 @@ void Collective::for_each_send(const Bucket& bucket, int rank, const Traffic::Mo
                              {});
 }
 
-double seconds_shared(const Collective& one, const Collective& other, Routes& routes) {
+double seconds_shared(const Collective& one, const Collective& other,
+                      const std::vector<Bucket>& buckets, Routes& routes) {
   const double both_s = other.lane->beside_s(*one.lane);
   if (both_s == 0)
     return 0;
   const auto for_each_link = [&](const Collective& collective, const auto& with) {
     for (std::size_t bucket = 0; bucket < collective.moves.size(); ++bucket)
       for (int rank = 0; rank < collective.traffic->averaging_ranks(); ++rank)
-        collective.for_each_send((*collective.buckets)[bucket], rank,
-                                 [&](int from, int to, std::uint64_t bytes) {
-                                   for (const int link : routes.between(from, to).links)
-                                     with(link, bucket, static_cast<double>(bytes));
-                                 });
+        collective.for_each_send(buckets[bucket], rank, [&](int from, int to, std::uint64_t bytes) {
+          for (const int link : routes.between(from, to).links)
+            with(link, bucket, static_cast<double>(bytes));
+        });
   };
   std::set<int> crossed;
   for_each_link(other, [&](int link, std::size_t, double) { crossed.insert(link); });

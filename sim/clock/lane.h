@@ -58,7 +58,6 @@ struct Collective {
   Verb verb = Verb::all_reduce;
   Lane* lane = nullptr;
   const Traffic* traffic = nullptr;
-  const std::vector<Bucket>* buckets = nullptr;
   const std::vector<ExchangeTime>* times = nullptr;  // by bucket
   std::vector<Moves> moves = {};                     // by bucket
 };
@@ -66,6 +65,7 @@ struct Collective {
 // About how much longer these kinds of collectives take together than alone: the seconds in which
 // both move bytes, times the most of a link's bandwidth that the first uses then, of the links that
 // the second crosses too. FATPIPE links are not shared.
-double seconds_shared(const Collective& one, const Collective& other, Routes& routes);
+double seconds_shared(const Collective& one, const Collective& other,
+                      const std::vector<Bucket>& buckets, Routes& routes);
 
 }  // namespace syncline

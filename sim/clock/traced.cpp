@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,23 +19,30 @@ struct MeasuredParts {
 };
 
 MeasuredParts measured_parts(const Trace& trace, const MeasuredWindow& measured) {
-  const auto part_of = [&](std::uint64_t Row::*bytes) {
-    std::vector<double> all(trace.rank_names.size());
-    std::vector<double> inside(trace.rank_names.size());
-    for (const Row& row : trace.rows) {
-      all[index(row.rank)] += static_cast<double>(row.*bytes);
-      inside[index(row.rank)] += static_cast<double>(row.*bytes) * measured.part(row);
-    }
-    for (std::size_t rank = 0; rank < all.size(); ++rank)
-      inside[rank] = all[rank] > 0 ? inside[rank] / all[rank] : 0;
-    return inside;
+  std::vector<double> sent(trace.rank_names.size());
+  std::vector<double> received(sent.size());
+  MeasuredParts inside{.sent = sent, .received = sent};
+  const auto add = [&](std::uint64_t bytes, int rank, double part, std::vector<double>& all,
+                       std::vector<double>& measured_of_them) {
+    all[index(rank)] += static_cast<double>(bytes);
+    measured_of_them[index(rank)] += static_cast<double>(bytes) * part;
   };
-  return {.sent = part_of(&Row::bytes_sent), .received = part_of(&Row::bytes_received)};
+  for (const Row& row : trace.rows)
+    if (row.bytes_sent + row.bytes_received > 0) {
+      const double part = measured.part(row);
+      add(row.bytes_sent, row.rank, part, sent, inside.sent);
+      add(row.bytes_received, row.rank, part, received, inside.received);
+    }
+  for (std::size_t rank = 0; rank < sent.size(); ++rank) {
+    inside.sent[rank] = sent[rank] > 0 ? inside.sent[rank] / sent[rank] : 0;
+    inside.received[rank] = received[rank] > 0 ? inside.received[rank] / received[rank] : 0;
+  }
+  return inside;
 }
 
 // A host that is on no node is one by itself.
 std::vector<int> nodes_of_ranks(const Cluster& cluster) {
-  std::unordered_map<std::string, int> node_of;
+  std::unordered_map<std::string_view, int> node_of;
   for (std::size_t worker = 0; worker < cluster.workers.size(); ++worker)
     node_of.emplace(cluster.workers[worker].name, cluster.topology.node_of[worker]);
   for (std::size_t node = 0; node < cluster.node_hosts.size(); ++node)
@@ -53,6 +61,7 @@ void add_what_was_sent(const Setup& setup, Routes& routes, const SentBetween& fo
   const bool aggregates = setup.scenario.schedule->aggregator != nullptr;
   std::vector<double> all(nodes.size());
   trace.off_node.resize(nodes.size());
+  trace.links.reserve(routes.links().size());
   for_each_pair([&](int from, int to, double bytes) {
     all[index(from)] += bytes;
     if (nodes[index(from)] != nodes[index(to)])
@@ -88,7 +97,7 @@ Trace begun_trace(const Setup& setup) {
               .workers = cluster.topology.workers(),
               .servers = cluster.topology.servers,
               .node_of = cluster.topology.node_of};
-  std::unordered_map<std::string, int> worker_on;  // by host
+  std::unordered_map<std::string_view, int> worker_on;  // by host
   for (int rank = 0; rank < trace.workers; ++rank)
     worker_on.emplace(cluster.rank_hosts[index(rank)], rank);
   for (const std::string& host : cluster.rank_hosts) {

@@ -52,10 +52,11 @@ constexpr double bytes_per_row = 1.5 * sizeof(Row);  // a growing vector
 // By arithmetic: what 8,192 to 131,072 workers of nodes of 8, and of 4, take with ring and
 // hierarchical. Exchanges that are followed message by message take longer.
 constexpr double seconds_per_idle_host = 10e-6;
-constexpr double seconds_per_analytic_worker = 50e-6;
-constexpr double seconds_per_analytic_row = 1e-6;
-constexpr double bytes_per_idle_host = 1300;
-constexpr double bytes_per_analytic_worker = 3700;
+constexpr double seconds_per_analytic_worker = 20e-6;
+constexpr double seconds_per_analytic_row = 0.25e-6;
+constexpr double bytes_per_idle_host = 900;
+constexpr double bytes_per_analytic_worker = 700;
+constexpr double bytes_per_analytic_row = 80;  // itself, and what the report makes of it
 constexpr double bytes_per_message = 1.5 * sizeof(TracedMessage);
 
 // What --trace writes, CSV and JSON together.
@@ -308,7 +309,7 @@ Need need_of(const Setup& setup, const Load& load, int iterations) {
     need.seconds = hosts * seconds_per_idle_host + workers * seconds_per_analytic_worker +
                    rows * seconds_per_analytic_row;
     need.memory_bytes = program_bytes + hosts * bytes_per_idle_host +
-                        workers * bytes_per_analytic_worker + rows * sizeof(Row);
+                        workers * bytes_per_analytic_worker + rows * bytes_per_analytic_row;
   }
   if (setup.lesson != nullptr)
     add_learning(setup, need);

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <map>
 #include <numeric>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "kernels/philox.h"
@@ -19,28 +22,28 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
+using HostsByNode = std::vector<std::span<const HostFacts>>;
+
 // Workers grouped by node, nodes and hosts in natural order.
-std::vector<std::vector<HostFacts>> by_node(const std::vector<HostFacts>& hosts,
-                                            const ClusterOptions& options) {
+HostsByNode by_node(const std::vector<HostFacts>& hosts, const ClusterOptions& options) {
   const bool named =
       std::ranges::any_of(hosts, [](const auto& host) { return !host.node.empty(); });
   if (named && options.workers_per_node)
     refuse("workers-per-node = {}: the hosts of this platform carry a `node` property already",
            *options.workers_per_node);
-  std::vector<std::vector<HostFacts>> nodes;
+  HostsByNode nodes;
   for (const HostFacts& host : hosts) {
     const bool same =
         !nodes.empty() &&
         (named ? !host.node.empty() && nodes.back().front().node == host.node
                : static_cast<int>(nodes.back().size()) < options.workers_per_node.value_or(1));
-    if (!same)
-      nodes.emplace_back();
-    nodes.back().push_back(host);
+    if (same)
+      nodes.back() = {nodes.back().data(), nodes.back().size() + 1};
+    else
+      nodes.emplace_back(&host, 1);
   }
   return nodes;
 }
-
-using HostsByNode = std::vector<std::vector<HostFacts>>;
 
 // The first `wanted` of so many places; any as likely as another.
 std::vector<std::size_t> drawn_places(std::size_t wanted, std::size_t available,
@@ -63,7 +66,7 @@ std::vector<std::size_t> spread_places(const HostsByNode& all, std::size_t avail
   std::vector<std::size_t> places;
   for (std::size_t round = 0; places.size() < available; ++round) {
     std::size_t first = 0;
-    for (const std::vector<HostFacts>& node : all) {
+    for (const std::span<const HostFacts>& node : all) {
       if (round < node.size())
         places.push_back(first + round);
       first += node.size();
@@ -88,8 +91,8 @@ std::vector<bool> hosts_of_workers(const HostsByNode& all, std::size_t wanted,
 }
 
 // The name of each node's own host, by node.
-std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
-  std::map<std::string, std::string> names;
+std::unordered_map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& hosts) {
+  std::unordered_map<std::string, std::string> names;
   for (const HostFacts& host : hosts) {
     if (host.role != "host")
       continue;
@@ -100,16 +103,15 @@ std::map<std::string, std::string> hosts_of_nodes(const std::vector<HostFacts>& 
       refuse("hosts {} and {}: role = host, both of node {}: allowed is one", other->second,
              host.name, host.node);
   }
-  std::map<std::string, int> hosts_on;
+  std::unordered_map<std::string_view, int> hosts_on;
   for (const HostFacts& host : hosts)
-    if (names.contains(host.node))
-      ++hosts_on[host.node];
-  for (const auto& [node, name] : names)
-    if (hosts_on.at(node) == 1)
+    ++hosts_on[host.node];
+  for (const HostFacts& host : hosts)
+    if (host.role == "host" && hosts_on.at(host.node) == 1)
       refuse(
           "host {}: role = host of node {}, which no other host has: allowed are the nodes of "
           "workers",
-          name, node);
+          host.name, host.node);
   return names;
 }
 
@@ -195,9 +197,10 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     std::ranges::sort(hosts, by_names);
   translate_roles(hosts);
   take_named_workers(options, hosts);
+  const std::unordered_map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);
   std::vector<HostFacts> workers;
   std::vector<HostFacts> servers;
-  for (const HostFacts& host : hosts) {
+  for (HostFacts& host : hosts) {
     if (!host.role.empty() && host.role != "worker" && host.role != "server" &&
         host.role != "host" && host.role != "none")
       refuse(
@@ -206,9 +209,8 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
           "which says whose hosts train",
           host.name, brief(host.role));
     if (host.role != "host" && host.role != "none")
-      (host.role == "server" ? servers : workers).push_back(host);
+      (host.role == "server" ? servers : workers).push_back(std::move(host));
   }
-  const std::map<std::string, std::string> host_of_node = hosts_of_nodes(hosts);
   const auto available = static_cast<int>(workers.size());
   if (available == 0)
     refuse("the platform has 0 worker hosts");
@@ -217,26 +219,27 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     refuse("workers = {}: the platform has {} worker hosts", wanted, available);
 
   Cluster cluster;
-  cluster.worker_hosts = workers;
+  cluster.workers.reserve(index(wanted));
   const HostsByNode all = by_node(workers, options);
   const std::vector<bool> used =
       hosts_of_workers(all, index(wanted), workers.size(), options, seed);
   std::vector<HostFacts> unused;
   std::vector<int> sizes;
   auto is_used = used.begin();
-  for (const std::vector<HostFacts>& hosts_of_one : all) {
-    std::vector<HostFacts> node;
+  for (const std::span<const HostFacts>& hosts_of_one : all) {
+    const std::size_t before = cluster.workers.size();
     for (const HostFacts& host : hosts_of_one)
-      (*is_used++ ? node : unused).push_back(host);
-    if (node.empty())
+      (*is_used++ ? cluster.workers : unused).push_back(host);
+    if (cluster.workers.size() == before)
       continue;
-    std::ranges::copy(node, std::back_inserter(cluster.workers));
-    sizes.push_back(static_cast<int>(node.size()));
-    const auto own = host_of_node.find(node.front().node);
+    sizes.push_back(static_cast<int>(cluster.workers.size() - before));
+    const HostFacts& first = cluster.workers[before];
+    const auto own = host_of_node.find(first.node);
     const bool has_own = own != host_of_node.end();
-    cluster.node_hosts.push_back(has_own ? own->second : node.front().name);
-    cluster.on_a_worker.push_back(!has_own && node.size() > 1);
+    cluster.node_hosts.push_back(has_own ? own->second : first.name);
+    cluster.on_a_worker.push_back(!has_own && sizes.back() > 1);
   }
+  cluster.worker_hosts = std::move(workers);
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
     servers = unused;
   if (options.servers > static_cast<int>(servers.size()))

@@ -45,19 +45,24 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
   const auto longest = static_cast<std::size_t>(steps);
   const std::vector<double> distinct = distinct_parts(hops);
   double seconds = 0;
+  std::vector<double> before;  // sums over the hops before each, while hops stay so long
+  before.reserve(hops.size() + longest + 1);
+  std::vector<std::size_t> starts;  // of falling sums before them: the best is at `first`
   for (std::size_t d = 0; d < distinct.size(); ++d) {
     const double stay_s = distinct[d];
     const auto stays_here = [&](double part_s) {
       return part_s <= stay_s && (d == 0 || part_s > distinct[d - 1]);
     };
     // Arcs from `start` to before `end`, twice and more round the ring where there are more steps.
-    std::vector<double> before{0};  // sums over the hops before each
-    before.reserve(hops.size() + longest + 1);
-    std::vector<std::size_t> starts;  // of falling sums before them: the best is at `first`
+    before.assign(1, 0);
+    starts.clear();
     std::size_t first = 0;
     std::size_t next_start = 0;
+    auto hop = hops.begin();
     for (std::size_t end = 1; end <= hops.size() + longest; ++end) {
-      const RingHop& last = hops[(end - 1) % hops.size()];
+      const RingHop& last = *hop;
+      if (++hop == hops.end())
+        hop = hops.begin();
       before.push_back(before.back() + last.moving_s() - stay_s);
       if (stays_here(last.part_s))
         for (; next_start < end; ++next_start) {
@@ -76,12 +81,14 @@ double ring_seconds(const std::vector<RingHop>& hops, int steps, double step_ove
 
 double channel_seconds(std::vector<RingHop> hops, int steps, double step_overhead_s) {
   const double seconds = ring_seconds(hops, steps, step_overhead_s);
+  bool shares_links = false;
   for (RingHop& hop : hops)
     if (hop.alone_s && *hop.alone_s < hop.part_s) {
       const double busy = std::min(1.0, (hop.part_s - *hop.alone_s) * steps / seconds);
       hop.alone_s = std::min(hop.part_s, *hop.alone_s * (1 + busy * (1 + busy * (1 + busy))));
+      shares_links = true;
     }
-  return std::max(seconds, ring_seconds(hops, steps, step_overhead_s));
+  return shares_links ? std::max(seconds, ring_seconds(hops, steps, step_overhead_s)) : seconds;
 }
 
 }  // namespace syncline
