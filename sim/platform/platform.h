@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/platform/routes.h"
 #include "sim/scenario.h"
 

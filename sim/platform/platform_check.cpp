@@ -3,26 +3,23 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <map>
 #include <stdexcept>
 
 #include "kernels/io/text.h"
 #include "kernels/registry.h"
 #include "sim/catalogue/refuse.h"
-#include "sim/import/foreign_files.h"
 #include "sim/platform/platform_names.h"
 #include "sim/platform/platform_profiles.h"
 #include "sim/platform/platform_rules.h"
 #include "sim/platform/platform_settings.h"
-#include "sim/platform/platform_text.h"
 #include "sim/platform/platform_values.h"
-#include "sim/platform/platform_words.h"
 #include "sim/platform/platform_xml.h"
 
 namespace syncline {
 namespace {
 
-constexpr double slow_Bps = 125'000;  // 1 Mbit/s
 constexpr std::size_t most_slow_links_named = 3;
 // SimGrid keeps a table of all pairs of a zone's members; Floyd also tries all triples.
 const std::map<std::string, int> most_members{{"full", 10'000}, {"floyd", 4'000}};
@@ -32,6 +29,7 @@ constexpr double seconds_per_element = 2e-6;
 constexpr double seconds_per_host = 6e-6;
 constexpr double seconds_per_zone_asked = 1.1e-7;
 constexpr double seconds_per_triple = 4e-10;  // of a zone with routing Floyd
+
 template <class Value>
 std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
   std::vector<std::string> keys;
@@ -42,27 +40,24 @@ std::vector<std::string> keys_of(const std::map<std::string, Value>& values) {
 
 class Check {
  public:
-  Check(const std::string& platform, bool for_simgrid)
-      : path_(platform), for_simgrid_(for_simgrid) {}
-  PlatformFile run() {
-    const auto begun = [this](const XmlElement& element) { see(element, &Check::begin); };
-    const auto ended = [this](const XmlElement& element) { see(element, &Check::end); };
-    if (is_platform_words(path_)) {
-      found_.plan = platform_plan(path_);
-      found_.warnings = slow_words(*found_.plan, slow_Bps);
-      if (for_simgrid_) {
-        require_for_simgrid(*found_.plan);
-        found_.text = platform_text(*found_.plan);
-        read_xml_text(path_, found_.text, begun, ended);
-      } else {
-        hosts_ = found_.plan->gpu_count() + found_.plan->nodes();
-      }
-    } else {
-      found_.files.push_back(path_);
-      const std::string text = read_xml(path_, begun, ended);
-      if (!ignored_.empty() || !blanks_.empty())
-        found_.text = for_simgrid(text);
-    }
+  explicit Check(const std::string& platform) : path_(platform) {}
+
+  PlatformFile of_file() {
+    found_.files.push_back(path_);
+    const std::string text = read_xml(path_, begun_, ended_);
+    if (!ignored_.empty() || !blanks_.empty())
+      found_.text = for_simgrid(text);
+    return checked();
+  }
+  // Words make no link slow that they do not warn of themselves.
+  PlatformFile of_words(std::string text) {
+    found_.text = std::move(text);
+    read_xml_text(path_, found_.text, begun_, ended_);
+    return checked();
+  }
+
+ private:
+  PlatformFile checked() {
     warn_of_ignored();
     if (hosts_ == 0)
       refuse_file(path_, "0 hosts, so 0 worker hosts: allowed are 1 to {}", most_hosts);
@@ -74,7 +69,6 @@ class Check {
     return std::move(found_);
   }
 
- private:
   // With blanks in the place of what is ignored, so that lines stay; and of line ends and tabs in
   // attributes, which SimGrid would keep, so that it has other names than we do.
   std::string for_simgrid(std::string text) {
@@ -304,7 +298,7 @@ class Check {
   }
 
   void check_bandwidth(const XmlElement& element, const std::string& name, double bandwidth_Bps) {
-    if (bandwidth_Bps >= slow_Bps || found_.plan)
+    if (bandwidth_Bps >= slow_Bps || found_.files.empty())
       return;
     if (++slow_links_ <= most_slow_links_named)
       found_.warnings.push_back(
@@ -350,7 +344,6 @@ class Check {
   }
 
   std::string path_;
-  bool for_simgrid_;
   PlatformOrder order_;
   PlatformNames names_;
   PlatformFile found_;
@@ -364,37 +357,22 @@ class Check {
   std::vector<std::pair<std::size_t, std::size_t>> ignored_;  // where in the text
   std::vector<std::size_t> blanks_;                           // there, which XML reads as blanks
   std::map<std::string, int> ignored_what_;                   // how often
+  const std::function<void(const XmlElement&)> begun_ = [this](const XmlElement& element) {
+    see(element, &Check::begin);
+  };
+  const std::function<void(const XmlElement&)> ended_ = [this](const XmlElement& element) {
+    see(element, &Check::end);
+  };
 };
-
-// Empty: a platform, or nothing that is known.
-std::string what_it_is_instead(const std::string& path) {
-  try {
-    constexpr std::size_t most_bytes = 100'000'000;
-    return foreign_file(text_of_file(path, most_bytes), "platform");
-  } catch (const std::runtime_error&) {  // what is wrong with it was said
-    return {};
-  }
-}
 
 }  // namespace
 
-PlatformFile read_platform(const Scenario& scenario) {
-  return read_platform(scenario.platform, scenario.fidelity != Fidelity::analytic);
+PlatformFile checked_file(const std::string& path) {
+  return Check(path).of_file();
 }
 
-PlatformFile read_platform(const std::string& platform, bool for_simgrid) {
-  try {
-    return Check(platform, for_simgrid).run();
-  } catch (const std::invalid_argument& error) {
-    return {.refusal = platform + ": " + error.what() +
-                       ", and more with fidelity = analytic, for schedules without servers"};
-  } catch (const std::runtime_error& error) {
-    if (is_platform_words(platform))
-      return {.refusal = error.what()};
-    const std::string foreign = what_it_is_instead(platform);
-    return {.files = {platform},
-            .refusal = foreign.empty() ? error.what() : brief_path(platform) + ": " + foreign};
-  }
+PlatformFile checked_words(const std::string& words, const std::string& text) {
+  return Check(words).of_words(text);
 }
 
 }  // namespace syncline

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/platform/platform_xml.h"
 
 namespace syncline {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/scenario.h"
 
 namespace syncline {

@@ -13,11 +13,11 @@ std::string split_duplex(const std::string& name, const std::string& bandwidth, 
       name, bandwidth, latency_s);
 }
 
-std::string up(const std::string& link) {
+std::string up_link(const std::string& link) {
   return "<link_ctn id=\"" + link + "\" direction=\"UP\"/>";
 }
 
-std::string down(const std::string& link) {
+std::string down_link(const std::string& link) {
   return "<link_ctn id=\"" + link + "\" direction=\"DOWN\"/>";
 }
 
@@ -46,23 +46,23 @@ std::string node_zone(const PlatformPlan& plan, int number, const std::string& s
   std::string hosts;
   std::string links;
   std::string ways;
-  const double nic_s = (plan.network_s - (plan.nvlink ? 0 : plan.inside_s)) / 2;
   for (int i = 0; i < gpus; ++i) {
     const std::string inside = plan.nvlink ? "-nvlink" : "-pcie";
     hosts += "<host id=\"" + gpu(i) + "\" speed=\"" + kind.speed + "\">" + of_node + more;
     links += split_duplex(gpu(i) + "-pcie", kind.slot, plan.nvlink ? 0 : plan.inside_s / 2);
     if (plan.nvlink && gpus > 1)
       links += split_duplex(gpu(i) + "-nvlink", plan.text("nvlink"), plan.inside_s / 2);
-    ways += way(gpu(i), node + "-out", up(gpu(i) + "-pcie") + (one_card ? "" : up(card(i))));
-    ways += way(gpu(i), memory, up(gpu(i) + "-pcie") + down(memory));
+    ways +=
+        way(gpu(i), node + "-out", up_link(gpu(i) + "-pcie") + (one_card ? "" : up_link(card(i))));
+    ways += way(gpu(i), memory, up_link(gpu(i) + "-pcie") + down_link(memory));
     for (int other = i + 1; other < gpus; ++other)
-      ways += way(gpu(i), gpu(other), up(gpu(i) + inside) + down(gpu(other) + inside));
+      ways += way(gpu(i), gpu(other), up_link(gpu(i) + inside) + down_link(gpu(other) + inside));
   }
   for (int i = 0; !one_card && i < own.count; ++i)
-    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), nic_s);
+    links += split_duplex(fmt::format("{}-nic{}", node, i), rate(own.Bps), plan.card_s());
   if (!one_card)
-    links += split_duplex(memory + "-nics", rate(own.count * own.Bps), nic_s);
-  ways += way(memory, node + "-out", up(memory) + (one_card ? "" : up(memory + "-nics")));
+    links += split_duplex(memory + "-nics", rate(own.count * own.Bps), plan.card_s());
+  ways += way(memory, node + "-out", up_link(memory) + (one_card ? "" : up_link(memory + "-nics")));
   return fmt::format(
       "<zone id=\"{0}\" routing=\"Full\">\n{1}<host id=\"{0}-memory\" speed=\"1Tf\">{2}<prop "
       "id=\"role\" value=\"host\"/></host>\n<router id=\"{0}-out\"/>\n{3}{4}{5}</zone>\n",
@@ -86,7 +86,7 @@ std::string star(const std::string& name, const std::string& middle, const std::
   for (const Arm& arm : arms)
     xml += fmt::format(
         "<zoneRoute src=\"{}\" dst=\"{}\" gw_src=\"{}\" gw_dst=\"{}-root\">{}</zoneRoute>\n",
-        arm.zone, middle, arm.router, middle, up(arm.link));
+        arm.zone, middle, arm.router, middle, up_link(arm.link));
   return xml + "</zone>\n";
 }
 
@@ -94,14 +94,13 @@ std::string star(const std::string& name, const std::string& middle, const std::
 std::string nodes_on_a_switch(const PlatformPlan& plan, const std::string& name,
                               const std::string& middle, int first, int last,
                               const std::string& site) {
-  const double nic_s = (plan.network_s - (plan.nvlink ? 0 : plan.inside_s)) / 2;
   std::vector<Arm> arms;
   for (int node = first; node < last; ++node) {
     const std::string zone = fmt::format("node{}", node);
     const auto [cards, card_Bps] = plan.cards[static_cast<std::size_t>(node)];
     const std::string link = zone + (cards == 1 ? "-nic" : "-nics");
     arms.push_back({zone, node_zone(plan, node, site), zone + "-out", link,
-                    split_duplex(link, rate(cards * card_Bps), cards == 1 ? nic_s : 0)});
+                    split_duplex(link, rate(cards * card_Bps), cards == 1 ? plan.card_s() : 0)});
   }
   return star(name, middle, arms);
 }
@@ -181,7 +180,7 @@ std::string platform_text(const PlatformPlan& plan) {
     int first = 0;
     for (int i = 0; i < plan.sites; ++i) {
       const std::string site = fmt::format("site{}", i);
-      const int last = first + plan.nodes() / plan.sites + (i < plan.nodes() % plan.sites ? 1 : 0);
+      const int last = first + plan.nodes_at(i);
       const std::string middle = plan.nodes_per_leaf > 0 ? "-spine-root" : "-switch-root";
       arms.push_back({site, site_zone(plan, site, site + "-", first, last, site), site + middle,
                       site + "-line",

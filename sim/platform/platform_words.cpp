@@ -329,14 +329,17 @@ std::vector<std::string> slow_words(const PlatformPlan& plan, double least_Bps) 
 }
 
 void require_for_simgrid(const PlatformPlan& plan) {
+  constexpr const char* elsewhere =
+      ", and more with fidelity = analytic, for schedules without servers";
   if (plan.nodes() > most_zones)
-    refuse("{} nodes: allowed are 1 to {} for SimGrid", plan.nodes(), most_zones);
+    refuse("{} nodes: allowed are 1 to {} for SimGrid{}", plan.nodes(), most_zones, elsewhere);
   long long ways = 0;
   for (const long long gpus : plan.gpus)
     ways += (gpus + 1) * (gpus + 2) / 2;
   if (ways > most_ways_inside)
-    refuse("{} nodes with gpus = {} have {} routes inside nodes: allowed are up to {} for SimGrid",
-           plan.nodes(), plan.text("gpus"), ways, most_ways_inside);
+    refuse(
+        "{} nodes with gpus = {} have {} routes inside nodes: allowed are up to {} for SimGrid{}",
+        plan.nodes(), plan.text("gpus"), ways, most_ways_inside, elsewhere);
 }
 
 PlatformPlan platform_plan(const std::string& words) {

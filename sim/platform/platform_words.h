@@ -35,6 +35,9 @@ struct PlatformPlan {
 
   int gpu_count() const;
   int nodes() const { return static_cast<int>(gpus.size()); }
+  int nodes_at(int site) const { return nodes() / sites + (site < nodes() % sites ? 1 : 0); }
+  // Latency of a network card: half of what is between nodes beyond their buses.
+  double card_s() const { return (network_s - (nvlink ? 0 : inside_s)) / 2; }
   const std::string& text(const std::string& word) const { return values.at(word).text; }
 };
 

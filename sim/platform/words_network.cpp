@@ -33,11 +33,9 @@ class WordsNetwork {
         gpus_(*std::ranges::max_element(plan.gpus)),
         cards_(std::ranges::max_element(plan.cards, {}, &PlatformPlan::Cards::count)->count),
         nvlink_Bps_(plan.nvlink ? bandwidth_Bps(plan.text("nvlink")) : 0),
-        line_Bps_(bandwidth_Bps(plan.text("line"))),
-        card_s_((plan.network_s - (plan.nvlink ? 0 : plan.inside_s)) / 2) {
+        line_Bps_(bandwidth_Bps(plan.text("line"))) {
     for (int site = 0; site < plan.sites; ++site) {
-      const int nodes = plan.nodes() / plan.sites + (site < plan.nodes() % plan.sites ? 1 : 0);
-      for (int node = 0; node < nodes; ++node) {
+      for (int node = 0; node < plan.nodes_at(site); ++node) {
         site_of_.push_back(site);
         if (plan.nodes_per_leaf > 0 && node % plan.nodes_per_leaf == 0)
           leaves_.push_back({site, node / plan.nodes_per_leaf});
@@ -200,7 +198,9 @@ class WordsNetwork {
     const auto [node, kind, of_kind] = in_node(number);
     if (kind == nvlink || (kind == pcie && !plan_.nvlink))
       return plan_.inside_s / 2;
-    return kind == card || kind == memory_cards || (kind == out && !has_cards(node)) ? card_s_ : 0;
+    return kind == card || kind == memory_cards || (kind == out && !has_cards(node))
+               ? plan_.card_s()
+               : 0;
   }
 
   std::string name_of(int number) const {
@@ -234,7 +234,7 @@ class WordsNetwork {
   std::vector<LinkFactor> latencies_, bandwidths_;
   double bandwidth_factor_;
   int gpus_, cards_;  // the most of a node
-  double nvlink_Bps_, line_Bps_, card_s_;
+  double nvlink_Bps_, line_Bps_;
   struct Leaf {
     int site = 0;
     int number = 0;  // there

@@ -9,7 +9,7 @@
 
 #include "sim/collectives.h"
 #include "sim/plan.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/platform/profiles.h"
 #include "sim/problem.h"
 #include "sim/scenario.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/result.h"
 #include "sim/scenario.h"
 

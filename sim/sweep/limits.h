@@ -6,7 +6,7 @@
 
 #include "sim/engine/estimate.h"
 #include "sim/options/user_input.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/scenario.h"
 
 namespace syncline {

@@ -1,7 +1,7 @@
 // What a worker computes, where its rate was measured through its schedule.
 #pragma once
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/scenario.h"
 
 namespace syncline {

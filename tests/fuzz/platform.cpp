@@ -1,5 +1,5 @@
 // A platform file, before SimGrid sees it.
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "tests/fuzz/law.h"
 #include "tests/unit/checked_platform.h"
 

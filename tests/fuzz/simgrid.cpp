@@ -6,7 +6,7 @@
 
 #include "sim/engine/simulation.h"
 #include "sim/options/resolve.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/sweep/process.h"
 #include "sim/sweep/sweep.h"
 #include "tests/fuzz/law.h"

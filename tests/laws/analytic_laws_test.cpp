@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "tests/laws/simulated.h"
 #include "tests/reference/draw.h"
 

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "sim/platform/platform.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/platform/platform_text.h"
 #include "sim/platform/platform_words.h"
 #include "sim/sweep/process.h"

@@ -7,7 +7,7 @@
 
 #include "kernels/io/whole_file.h"
 #include "sim/catalogue/fingerprint.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/report/result_json.h"
 #include "tests/program/program.h"
 #include "tests/unit/checked_platform.h"

@@ -11,7 +11,7 @@
 #include "sim/commands/commands.h"
 #include "sim/commands/help.h"
 #include "sim/options/expand.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/study/cause.h"
 #include "sim/sweep/inputs.h"
 #include "tests/program/checked_folder.h"

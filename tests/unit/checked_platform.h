@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 
 namespace syncline {
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/platform/platform_words.h"
 #include "sim/setup/model.h"
 #include "tests/unit/errors.h"

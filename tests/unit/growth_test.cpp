@@ -6,7 +6,7 @@
 
 #include "sim/commands/bless.h"
 #include "sim/commands/check_folder.h"
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "sim/study/against.h"
 #include "sim/study/history.h"
 #include "sim/study/lists.h"

@@ -1,7 +1,7 @@
 // How long profiles of a platform go on, read from its file.
 #include <gtest/gtest.h>
 
-#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_file.h"
 #include "tests/unit/checked_platform.h"
 #include "tests/unit/folder.h"
 

@@ -1,0 +1,60 @@
+#include "sim/platform/platform_file.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "kernels/io/text.h"
+#include "kernels/registry.h"
+#include "sim/import/foreign_files.h"
+#include "sim/platform/platform_check.h"
+#include "sim/platform/platform_text.h"
+
+namespace syncline {
+namespace {
+
+PlatformFile file_of_words(const std::string& words, bool for_simgrid) {
+  PlatformPlan plan = platform_plan(words);
+  PlatformFile file;
+  if (for_simgrid) {
+    require_for_simgrid(plan);
+    file = checked_words(words, platform_text(plan));
+  } else {
+    file.hosts = plan.gpu_count() + plan.nodes();
+  }
+  file.warnings = slow_words(plan, slow_Bps);
+  file.plan = std::move(plan);
+  return file;
+}
+
+// Empty: a platform, or nothing that is known.
+std::string what_it_is_instead(const std::string& path) {
+  try {
+    constexpr std::size_t most_bytes = 100'000'000;
+    return foreign_file(text_of_file(path, most_bytes), "platform");
+  } catch (const std::runtime_error&) {  // what is wrong with it was said
+    return {};
+  }
+}
+
+}  // namespace
+
+PlatformFile read_platform(const Scenario& scenario) {
+  return read_platform(scenario.platform, scenario.fidelity != Fidelity::analytic);
+}
+
+PlatformFile read_platform(const std::string& platform, bool for_simgrid) {
+  try {
+    return is_platform_words(platform) ? file_of_words(platform, for_simgrid)
+                                       : checked_file(platform);
+  } catch (const std::invalid_argument& error) {
+    return {.refusal = platform + ": " + error.what()};
+  } catch (const std::runtime_error& error) {
+    if (is_platform_words(platform))
+      return {.refusal = error.what()};
+    const std::string foreign = what_it_is_instead(platform);
+    return {.files = {platform},
+            .refusal = foreign.empty() ? error.what() : brief_path(platform) + ": " + foreign};
+  }
+}
+
+}  // namespace syncline
