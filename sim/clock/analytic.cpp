@@ -175,25 +175,10 @@ class AllWorkers final : public PeersWorker {
   // About what the shortest run takes. Of a million workers rows have gigabytes, which the system
   // gives in large pages in half the time.
   void reserve_rows() {
-    const auto has_tail = [](const ExchangeTime& time) {
-      return time.shared_fixed_s + time.shared_bytes_s > 0;
-    };
-    bool tails = false;
-    for (const auto* times :
-         {&times_.over_all, &times_.within, &times_.gather, &times_.reduce_scatter, &times_.across})
-      tails = tails || std::ranges::any_of(*times, has_tail);
-    const auto is_start = [](Call call) {
-      return call == Call::start_average || call == Call::start_gather ||
-             call == Call::start_reduce_scatter;
-    };
-    const int of_collective = 1 + (tails ? 1 : 0) + (setup_.traffic.compression.on() ? 2 : 0);
-    const Round round = recorded_round(setup_);
-    double rows = 0;
-    for (const AlikeIterations& part : round.parts)
-      for (const Act& act : part.acts)
-        rows += part.times * (is_start(act.call) ? of_collective : 1);
-    rows *= topology_.workers() * Length::iterations(setup_).first / round.iterations;
-    trace_.rows.reserve(static_cast<std::size_t>(rows));
+    const int of_collective =
+        1 + (times_.have_tails() ? 1 : 0) + (setup_.traffic.compression.on() ? 2 : 0);
+    const double rows = topology_.workers() * recorded_round(setup_).acts(of_collective);
+    trace_.rows.reserve(static_cast<std::size_t>(rows * Length::iterations(setup_).first));
     use_large_pages(trace_.rows.data(), trace_.rows.capacity() * sizeof(Row));
   }
 
@@ -288,7 +273,7 @@ class AllWorkers final : public PeersWorker {
     if (setup_.compute.launch_s > 0)
       compute(Verb::launch, -1, [&](int) { return setup_.compute.launch_s; });
     compute(
-        Verb::step, -1, [&](int worker) { return setup_.compute.step_s[index(worker)]; }, version);
+        Verb::step, -1, [&](int worker) { return setup_.compute.step_s(worker); }, version);
     stepped_ = true;
   }
 

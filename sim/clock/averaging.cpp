@@ -11,9 +11,9 @@ namespace {
 // go on in the next ones.
 double averaging_s(const Setup& setup, const Averaging& known) {
   const ComputeTimes& compute = setup.compute;
-  const std::size_t slowest = index(slowest_worker(setup));
+  const int slowest = slowest_worker(setup);
   const ExchangeTime& all = known.exchange;
-  return compute.solo_s[slowest] + compute.step_s[slowest] + 2 * compute.launch_s + all.compress_s +
+  return compute.solo_s(slowest) + compute.step_s(slowest) + 2 * compute.launch_s + all.compress_s +
          all.exchange_s() + all.decompress_s + known.in_group.exchange_s();
 }
 

@@ -88,7 +88,7 @@ class Evaluation {
       case Call::backward:
         return streams_.compute(compute_times.backward_s(worker_, bucket(act.bucket)));
       case Call::step:
-        return streams_.compute(compute_times.launch_s + compute_times.step_s[index(worker_)]);
+        return streams_.compute(compute_times.launch_s + compute_times.step_s(worker_));
       case Call::start_average:
         ++outstanding(act.group == Among::all);
         deferred_.push_back(act);
@@ -219,13 +219,21 @@ class Evaluation {
 int slowest_worker(const Setup& setup) {
   int found = 0;
   const auto takes = [&](int worker) {
-    return std::pair(setup.compute.solo_s[index(worker)],
+    return std::pair(setup.compute.solo_s(worker),
                      -setup.traffic.cluster.workers[index(worker)].cores);
   };
   for (int worker = 1; worker < setup.traffic.cluster.topology.workers(); ++worker)
     if (takes(worker) > takes(found))
       found = worker;
   return found;
+}
+
+bool CollectiveTimes::have_tails() const {
+  for (const auto* times : {&over_all, &within, &gather, &reduce_scatter, &across})
+    for (const ExchangeTime& time : *times)
+      if (time.shared_fixed_s + time.shared_bytes_s > 0)
+        return true;
+  return false;
 }
 
 ShardSums sums_of(const Round& round, const CollectiveTimes& times) {

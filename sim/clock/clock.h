@@ -18,6 +18,9 @@ int slowest_worker(const Setup& setup);
 struct CollectiveTimes {
   std::vector<ExchangeTime> over_all, within;                // averages, of all and in a group
   std::vector<ExchangeTime> gather, reduce_scatter, across;  // of shards, and between groups
+
+  // Whether a stage of any of them goes on when the next one may begin.
+  bool have_tails() const;
 };
 CollectiveTimes collective_times(const Setup& setup, Routes& routes);
 

@@ -70,7 +70,7 @@ std::vector<double> alone_s(const Setup& setup) {
       transfer_s = std::max(transfer_s, (count == 1 ? of_a_server : bytes * count / ways) /
                                             routes.link(link).bandwidth.mean_Bps());
     transfer_s += 2 * latency_s;
-    const double compute_s = setup.compute.solo_s[index(worker)];
+    const double compute_s = setup.compute.solo_s(worker);
     seconds.push_back(waits ? compute_s + transfer_s : std::max(compute_s, transfer_s));
   }
   return seconds;
@@ -120,7 +120,7 @@ double Length::start_s(int rank) {
   const int node = topology.node_of[index(rank)];
   const std::vector<int>& mates = topology.nodes[index(node)];
   const double place = rank - mates.front() + node / static_cast<double>(topology.nodes.size());
-  return place / static_cast<double>(mates.size()) * setup_.compute.solo_s[index(rank)];
+  return place / static_cast<double>(mates.size()) * setup_.compute.solo_s(rank);
 }
 
 // Places of workers that move by chance come to be spread over all that they may be. Where leads

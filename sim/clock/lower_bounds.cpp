@@ -146,20 +146,21 @@ std::vector<LinkLoad> link_loads(const Setup& setup, Routes& routes) {
 }
 
 LowerBounds lower_bounds(const Setup& setup, Routes& routes, const std::vector<LinkLoad>& loads) {
-  const std::vector<double>& solo_s = setup.compute.solo_s;
+  const ComputeTimes& compute = setup.compute;
   const double most_speed = setup.profiles.most_speed;
   LowerBounds bounds;
   if (setup.scenario.server_software.overhead_s > 0)
     bounds.server_s = server_s(setup, routes);
   if (setup.traffic.partners == Schedule::Partners::each_other) {
-    bounds.compute_s = (std::ranges::max(solo_s) + setup.compute.launch_s) / most_speed;
+    bounds.compute_s = (compute.longest_solo_s() + compute.launch_s) / most_speed;
     bounds.link_s = loads.empty() ? 0 : loads.front().seconds;
     return bounds;
   }
   double rate = 0;
-  for (const double seconds : solo_s)
-    rate += 1 / seconds;
-  bounds.compute_s = static_cast<double>(solo_s.size()) / rate / most_speed;
+  const int workers = setup.traffic.cluster.topology.workers();
+  for (int worker = 0; worker < workers; ++worker)
+    rate += 1 / compute.solo_s(worker);
+  bounds.compute_s = workers / rate / most_speed;
   bounds.link_s = unequal_link_s(setup, routes);
   return bounds;
 }

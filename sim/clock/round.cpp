@@ -118,6 +118,18 @@ void add_moved(const Traffic& traffic, const Setup& setup, const std::vector<int
 
 }  // namespace
 
+double Round::acts(double of_collective) const {
+  const auto starts = [](Call call) {
+    return call == Call::start_average || call == Call::start_gather ||
+           call == Call::start_reduce_scatter;
+  };
+  double acts = 0;
+  for (const AlikeIterations& part : parts)
+    for (const Act& act : part.acts)
+      acts += part.times * (starts(act.call) ? of_collective : 1);
+  return acts / iterations;
+}
+
 std::vector<int> Round::calls(Call call, Among group, std::size_t buckets) const {
   std::vector<int> calls(buckets);
   for (const AlikeIterations& part : parts)

@@ -45,6 +45,8 @@ struct Round {
   int iterations = 1;
   bool repeats = true;  // those after it are the same; else `parts` has several
 
+  // Acts of an iteration; one that starts a collective counts this often.
+  double acts(double of_collective) const;
   // How often it makes the call, by bucket, of the first so many.
   std::vector<int> calls(Call call, Among group, std::size_t buckets) const;
 };

@@ -120,7 +120,7 @@ void finish_trace(const Setup& setup, const std::vector<Bucket>& computed, const
   trace.cut_short = length.cut_short();
   trace.profiles_s = setup.profiles.shown_s;
   trace.alone_per_s = setup.alone_per_s();
-  if (setup.compute.again_part > 0) {
+  if (setup.compute.again_flop > 0) {
     for (const Bucket& bucket : computed)
       trace.again_in_backward.push_back(setup.compute.again_in_backward(bucket));
     trace.again_in_accumulate = setup.compute.again_part;

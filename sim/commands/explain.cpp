@@ -312,7 +312,7 @@ std::string explain(const Scenario& scenario, bool json) {
 
   text += "\nmodel\n  " + explain_model(setup);
   text += fmt::format(
-      "  computation {:.6f} s per iteration on worker 0{} ({})\n", setup.compute.solo_s.front(),
+      "  computation {:.6f} s per iteration on worker 0{} ({})\n", setup.compute.solo_s(0),
       setup.compute.micro_steps == 1 ? ""
                                      : fmt::format(", in {} micro-steps of {} samples",
                                                    setup.compute.micro_steps, scenario.batch),

@@ -132,7 +132,7 @@ Json explained(const Setup& setup, Routes& routes) {
   } else {
     model["forward_flop"] = setup.model.forward_flop();
   }
-  model["compute_s"] = setup.compute.solo_s.front();
+  model["compute_s"] = setup.compute.solo_s(0);
   Json warnings = Json::array();
   for (const Warning& warning : setup.warnings)
     warnings.push_back(warning.text);

@@ -177,7 +177,7 @@ double busy_part(const Setup& setup, double bytes) {
       const double width_Bps = routes.width_Bps(worker, topology.workers() + server);
       busy_s = std::max(busy_s, std::max(1.0, to_one) * bytes / width_Bps);
     }
-  return busy_s / std::max(busy_s, *std::ranges::max_element(setup.compute.solo_s));
+  return busy_s / std::max(busy_s, setup.compute.longest_solo_s());
 }
 
 void add_averages(const Setup& setup, const Moved& moved, Load& load) {

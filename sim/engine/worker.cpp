@@ -95,7 +95,7 @@ void take_step(WorkerState& state, std::int64_t version) {
     compute(state, state.setup().compute.launch_s, state.row(Verb::launch));
   Row row = state.row(Verb::step);
   row.version = version;
-  compute(state, state.setup().compute.step_s[index(state.rank)], row);
+  compute(state, state.setup().compute.step_s(state.rank), row);
   state.stepped_s = sg::Engine::get_clock();
 }
 

@@ -57,8 +57,10 @@ std::vector<Bucket> merged(const Scenario& scenario, const Model& model,
 std::vector<Bucket> cycled(const Scenario& scenario, const Model& model,
                            const ComputeTimes& compute, const Traffic& traffic,
                            const std::vector<Bucket>& tensors) {
-  const auto slowest =
-      static_cast<int>(std::ranges::max_element(compute.solo_s) - compute.solo_s.begin());
+  int slowest = 0;
+  for (int worker = 1; worker < traffic.cluster.topology.workers(); ++worker)
+    if (compute.solo_s(worker) > compute.solo_s(slowest))
+      slowest = worker;
   const bool second_core = traffic.cluster.workers[index(slowest)].cores > 1;
   std::vector<double> ready_s;
   double computed_s = scenario.overlap ? 0 : compute.backward_s(slowest);

@@ -55,19 +55,30 @@ std::map<std::string, MeasuredThroughput> measured_rows(const std::string& model
   return found;
 }
 
-// This looks at the platform's worker hosts with this device, whether they take part or not; at all
-// where none has it, or none is named. So a figure does not depend on which workers are chosen, or
-// their names.
-double fastest_speed_flops(const Cluster& cluster, const std::string& device) {
-  double fastest = 0;
-  double fastest_of_device = 0;
-  for (const HostFacts& host : cluster.worker_hosts) {
-    fastest = std::max(fastest, host.speed_flops);
-    if (!device.empty() && device_of(host.device) == device)
-      fastest_of_device = std::max(fastest_of_device, host.speed_flops);
+// The speeds of the platform's fastest worker hosts, whether they take part or not. So a figure
+// does not depend on which workers are chosen, or their names.
+class Fastest {
+ public:
+  explicit Fastest(const Cluster& cluster) {
+    for (const HostFacts& host : cluster.worker_hosts) {
+      all_flops_ = std::max(all_flops_, host.speed_flops);
+      double& of_device = of_device_flops_[host.device];
+      of_device = std::max(of_device, host.speed_flops);
+    }
   }
-  return fastest_of_device > 0 ? fastest_of_device : fastest;
-}
+  // Of the hosts with this device; of all where none has it, or none is named.
+  double speed_flops(const std::string& device) const {
+    double fastest = 0;
+    for (const auto& [name, flops] : of_device_flops_)  // few
+      if (!device.empty() && device_of(name) == device)
+        fastest = std::max(fastest, flops);
+    return fastest > 0 ? fastest : all_flops_;
+  }
+
+ private:
+  double all_flops_ = 0;
+  std::map<std::string, double> of_device_flops_;
+};
 
 // Bytes/s of a device's memory: as said, which is the reference host's; or what
 // platforms/devices.csv has, measured if somebody has.
@@ -100,14 +111,14 @@ MemoryRate memory_rate(const Scenario& scenario, const HostFacts& host) {
 // The optimiser's step of a worker on this host, as work: its seconds on the reference host times
 // that host's speed. The reference is the fastest host; with rates of devices.csv, the fastest that
 // has this one's device, so that each device moves the step's bytes at its own rate.
-double step_flop(const Scenario& scenario, const Model& model, const Cluster& cluster,
+double step_flop(const Scenario& scenario, const Model& model, const Fastest& fastest,
                  const HostFacts& host) {
   if (scenario.optimizer.values == 0)
     return 0;
   constexpr double value_bytes = 4;  // in fp16 too: see sim/setup/README.md
   const std::string& reference = scenario.memory_Bps ? scenario.device : device_at(scenario, host);
   return value_bytes * scenario.optimizer.values * static_cast<double>(model.parameters()) /
-         memory_rate(scenario, host).Bps * fastest_speed_flops(cluster, device_of(reference));
+         memory_rate(scenario, host).Bps * fastest.speed_flops(device_of(reference));
 }
 
 // The part of the optimiser's step that a worker takes: where workers hold shards, that of its own.
@@ -140,20 +151,25 @@ double samples_at_peak(const Scenario& scenario, const Model& model, const std::
   return peak * *scenario.efficiency / model.training_flop();
 }
 
-// One micro-step of each worker alone. Measured figures contain the optimiser's step.
-ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
-  ComputeTimes times;
-  times.model_flop = model.forward_flop();
+// One micro-step of each worker alone, with the optimiser's step where that is measured or timed.
+struct MicroSteps {
+  std::vector<double> seconds;
+  std::string source;
+};
+
+MicroSteps micro_steps_alone(const Scenario& scenario, const Model& model, const Cluster& cluster,
+                             const Fastest& fastest) {
+  MicroSteps all;
   // A measured figure is that of the fastest host with the device: so much work is a micro-step.
   const auto work_flop = [&](double samples_per_s, const std::string& device) {
-    return scenario.batch / samples_per_s * fastest_speed_flops(cluster, device);
+    return scenario.batch / samples_per_s * fastest.speed_flops(device);
   };
   const auto same_for_all = [&](double flop, const std::string& source, bool and_step = false) {
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back((and_step ? flop + step_flop(scenario, model, cluster, host) : flop) /
-                             host.speed_flops);
-    times.source = source;
-    return times;
+      all.seconds.push_back((and_step ? flop + step_flop(scenario, model, fastest, host) : flop) /
+                            host.speed_flops);
+    all.source = source;
+    return all;
   };
   const std::string named = device_of(scenario.device);
   if (scenario.throughput)
@@ -167,7 +183,7 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
             : "option throughput");
   if (model.times)
     return same_for_all(
-        model.times->all_s() * fastest_speed_flops(cluster, named),
+        model.times->all_s() * fastest.speed_flops(named),
         "times of the model's file, for its own batch: option batch only counts samples", true);
 
   std::string rows_there_are;
@@ -187,10 +203,10 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
   }
   if (all_measured) {
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back(flop_of.at(device_of(host.device)) / host.speed_flops);
+      all.seconds.push_back(flop_of.at(device_of(host.device)) / host.speed_flops);
     for (const auto& [device, flop] : flop_of)
-      times.source += (times.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
-    return times;
+      all.source += (all.source.empty() ? "" : "; ") + device + " " + rows.at(device).source;
+    return all;
   }
   if (scenario.efficiency &&
       scenario.arithmetic != Arithmetic::fp32) {  // which hosts' speeds are of
@@ -200,11 +216,11 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
     for (auto& [device, flop] : flop_of)
       flop = work_flop(samples_at_peak(scenario, model, device, peaks), device);
     for (const HostFacts& host : cluster.workers)
-      times.solo_s.push_back((flop_of.at(named.empty() ? device_of(host.device) : named) +
-                              step_flop(scenario, model, cluster, host)) /
-                             host.speed_flops);
-    times.source = "option efficiency, of " + peaks;
-    return times;
+      all.seconds.push_back((flop_of.at(named.empty() ? device_of(host.device) : named) +
+                             step_flop(scenario, model, fastest, host)) /
+                            host.speed_flops);
+    all.source = "option efficiency, of " + peaks;
+    return all;
   }
   if (scenario.efficiency)
     return same_for_all(model.training_flop() * scenario.batch / *scenario.efficiency,
@@ -222,22 +238,23 @@ ComputeTimes solo_times(const Scenario& scenario, const Model& model, const Clus
 }  // namespace
 
 ComputeTimes compute_times(const Scenario& scenario, const Model& model, const Cluster& cluster) {
-  ComputeTimes times = solo_times(scenario, model, cluster);
-  const auto worker_step_flop = [&](std::size_t worker) {
-    return step_flop(scenario, model, cluster, cluster.workers[worker]);
-  };
-  double own_step = 0;  // part of an iteration that is the step of the model's file
+  const Fastest fastest(cluster);
+  const MicroSteps alone = micro_steps_alone(scenario, model, cluster, fastest);
+  ComputeTimes times{.micro_steps = scenario.accumulation,
+                     .model_flop = model.forward_flop(),
+                     .again_flop = model.again_flop(),
+                     .source = alone.source};
+  double own_step = 0;  // part of a micro-step that is the step of the model's file
   if (model.times) {
     const double computed_s = model.times->forward_s + model.times->backward_s;
-    own_step = model.times->step_s / model.times->all_s();
     times.forward_part = model.times->forward_s / computed_s;
     times.backward_part = model.times->backward_s / computed_s;
+    own_step = model.times->step_s / model.times->all_s();
     if (own_step > 0 && scenario.optimizer.values > 0)
       throw std::runtime_error(fmt::format(
           "optimizer = {}: model {} has times of its own updates; allowed with it is in-throughput",
           scenario.optimizer.name, model.name));
   }
-  times.again_flop = model.again_flop();
   times.again_part = times.forward_part * times.again_flop / times.model_flop;
   const double more = 1 + times.again_part;  // computation, of which these then are parts
   for (double* part : {&times.forward_part, &times.backward_part, &times.again_part})
@@ -246,32 +263,33 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   if (cluster.workers.size() > 1 && !servers_apply)
     times.launch_s = scenario.optimizer_overhead_s * static_cast<double>(model.layers.size());
   const double own_part = part_of_step(scenario, cluster);
-  for (std::size_t w = 0; w < times.solo_s.size(); ++w) {
+  for (std::size_t w = 0; w < cluster.workers.size(); ++w) {
+    const HostFacts& host = cluster.workers[w];
     const double step_s =
-        worker_step_flop(w) / cluster.workers[w].speed_flops + own_step * times.solo_s[w];
-    if (step_s >= times.solo_s[w])
+        step_flop(scenario, model, fastest, host) / host.speed_flops + own_step * alone.seconds[w];
+    const double computed_s = alone.seconds[w] - step_s;
+    if (computed_s <= 0)
       throw std::runtime_error(fmt::format(
           "optimizer = {}: its step takes {:f} s at this memory-bandwidth, but an iteration with "
           "it takes {:f} s ({}); allowed are a larger memory-bandwidth or batch",
-          scenario.optimizer.name, step_s, times.solo_s[w], times.source));
-    times.alone_s.push_back(scenario.accumulation * (times.solo_s[w] - step_s) + step_s);
-    times.solo_s[w] += (more - 1) * (times.solo_s[w] - step_s);
-    times.solo_s[w] += (scenario.accumulation - 1) * (times.solo_s[w] - step_s);
-    times.step_s.push_back(servers_apply ? 0 : own_part * step_s);
-    times.solo_s[w] -= step_s - times.step_s.back();
-    if (times.solo_s[w] > longest_s)
-      throw std::runtime_error(fmt::format(
-          "an iteration has {:.3g} s of computation on host {} ({}): allowed are up to 1e7 s",
-          times.solo_s[w], cluster.workers[w].name, times.source));
+          scenario.optimizer.name, step_s, alone.seconds[w], times.source));
+    times.alone_s.push_back(scenario.accumulation * computed_s + step_s);
+    times.of_worker.push_back(
+        {.micro_step_s = more * computed_s, .step_s = servers_apply ? 0 : own_part * step_s});
+    if (const double solo_s = times.solo_s(static_cast<int>(w)); solo_s > longest_s)
+      throw std::runtime_error(
+          fmt::format("an iteration has {:.3g} s of computation on host {} ({}): allowed are up to "
+                      "1e7 s",
+                      solo_s, host.name, times.source));
   }
-  times.micro_steps = scenario.accumulation;
   if (scenario.optimizer.values > 0) {
     const HostFacts& first = cluster.workers[0];
     const std::string rate = memory_rate(scenario, first).source;
-    times.source += fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.optimizer.name,
-                                own_part * worker_step_flop(0) / first.speed_flops,
-                                rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
-                                servers_apply ? "is the servers'" : "follows communication");
+    times.source +=
+        fmt::format("; {}'s step, {:.4g} s on worker 0{}, {}", scenario.optimizer.name,
+                    own_part * step_flop(scenario, model, fastest, first) / first.speed_flops,
+                    rate.empty() ? "" : " (memory-bandwidth " + rate + ")",
+                    servers_apply ? "is the servers'" : "follows communication");
   }
   if (more > 1)
     times.source += fmt::format("; recompute = {} takes {:.3f} times its computation",
@@ -287,32 +305,24 @@ ComputeTimes compute_times(const Scenario& scenario, const Model& model, const C
   return times;
 }
 
-double ComputeTimes::forward_s(int worker) const {
-  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * forward_part;
+double ComputeTimes::longest_solo_s() const {
+  double longest_s = 0;
+  for (int worker = 0; worker < static_cast<int>(of_worker.size()); ++worker)
+    longest_s = std::max(longest_s, solo_s(worker));
+  return longest_s;
 }
 
 double ComputeTimes::forward_s(int worker, double forward_flop) const {
   return forward_s(worker) * forward_flop / model_flop;
 }
 
-double ComputeTimes::accumulate_s(int worker) const {
-  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps * (micro_steps - 1);
+double ComputeTimes::backward_s(int worker, const Bucket& bucket) const {
+  return micro_step_s(worker) * backward_part_of(bucket);
 }
 
 double ComputeTimes::again_in_backward(const Bucket& bucket) const {
-  const double again = again_flop > 0 ? again_part * bucket.again_flop / again_flop : 0;
-  return again > 0 ? again / (backward_part * bucket.forward_flop / model_flop + again) : 0;
-}
-
-double ComputeTimes::backward_s(int worker, const Bucket& bucket) const {
-  const double again = again_flop > 0 ? again_part * bucket.again_flop / again_flop : 0;
-  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps *
-         (backward_part * bucket.forward_flop / model_flop + again);
-}
-
-double ComputeTimes::backward_s(int worker) const {
-  return (solo_s[index(worker)] - step_s[index(worker)]) / micro_steps *
-         (backward_part + again_part);
+  const double again = again_part_of(bucket);
+  return again > 0 ? again / backward_part_of(bucket) : 0;
 }
 
 double jitter_factor(double coefficient, std::uint64_t seed, int rank, int iteration) {

@@ -211,13 +211,13 @@ TEST(ImportedModel, TakesItsOwnTimesOnTheFastestHostWhateverTheBatch) {
     Scenario scenario;
     scenario.batch = batch;
     const ComputeTimes times = compute_times(scenario, model, two_speeds());
-    EXPECT_DOUBLE_EQ(times.solo_s.at(0), 4750e-6);
-    EXPECT_DOUBLE_EQ(times.solo_s.at(1), 2 * 4750e-6);
+    EXPECT_DOUBLE_EQ(times.solo_s(0), 4750e-6);
+    EXPECT_DOUBLE_EQ(times.solo_s(1), 2 * 4750e-6);
     EXPECT_DOUBLE_EQ(times.forward_s(0), 1500e-6);
     EXPECT_DOUBLE_EQ(times.backward_s(0), 3000e-6);
     EXPECT_DOUBLE_EQ(times.backward_s(1, {.forward_flop = model.layers[0].forward_flop}),
                      2 * 2000e-6);
-    EXPECT_DOUBLE_EQ(times.step_s.at(1), 2 * 250e-6);
+    EXPECT_DOUBLE_EQ(times.step_s(1), 2 * 250e-6);
     expect_mentions(times.source, {"times of the model's file", "Chakra"});
   }
 }
@@ -228,9 +228,9 @@ TEST(ImportedModel, KeepsItsProportionsWithAThroughput) {
   scenario.batch = 10;
   scenario.throughput = 100;
   const ComputeTimes times = compute_times(scenario, model, two_speeds());
-  EXPECT_DOUBLE_EQ(times.solo_s.at(0), 0.1);
+  EXPECT_DOUBLE_EQ(times.solo_s(0), 0.1);
   EXPECT_DOUBLE_EQ(times.forward_s(0), 0.1 * 1500 / 4750);
-  EXPECT_DOUBLE_EQ(times.step_s.at(0), 0.1 * 250 / 4750);
+  EXPECT_DOUBLE_EQ(times.step_s(0), 0.1 * 250 / 4750);
   expect_mentions(times.source, {"throughput", "Chakra"});
 }
 

@@ -54,7 +54,7 @@ Facts facts_of(const Setup& setup) {
       facts.backward_s.back().push_back(setup.compute.backward_s(worker, bucket));
       facts.unit_forward_s.back().push_back(setup.compute.forward_s(worker, bucket.forward_flop));
     }
-    facts.step_s.push_back(setup.compute.step_s[index(worker)] + setup.compute.launch_s);
+    facts.step_s.push_back(setup.compute.step_s(worker) + setup.compute.launch_s);
   }
   for (const Bucket& bucket : setup.buckets) {
     const Payload payload = setup.traffic.payload_of(bucket, -1);
