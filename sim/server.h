@@ -21,6 +21,7 @@ struct Push {
   int piece = 0;                  // of the bucket: each is applied and answered by itself
   int iteration = 0;              // of the worker: SSP's clock
   std::int64_t read_version = 0;  // of the parameters that it was computed from
+  double came_s = 0;              // when it arrived, by the server's clock
 };
 
 // A worker will push no more.

@@ -32,15 +32,15 @@ void send_piece(const BucketPush& bucket, int piece, Row& row,
   for (const auto& server : run.servers) {
     const std::uint64_t bytes =
         cut.pushed(part_of(parts, bucket.bytes, servers, server->shard), piece);
-    const Push push{
-        .worker = worker.rank,
-        .bucket = bucket.bucket,
-        .piece = piece,
-        .iteration = bucket.iteration,
-        .read_version = bucket.read_versions[index(server->shard * cut.pieces + piece)]};
+    Push push{.worker = worker.rank,
+              .bucket = bucket.bucket,
+              .piece = piece,
+              .iteration = bucket.iteration,
+              .read_version = bucket.read_versions[index(server->shard * cut.pieces + piece)]};
     const SentMessage sent = run.wire.deliver(
         {worker.rank, server->rank(), bytes, true},
-        [&run, &server = *server, push](const SentMessage& message) {
+        [&run, &server = *server, push](const SentMessage& message) mutable {
+          push.came_s = sg::Engine::get_clock();
           run.wire.add_receiver_row(message, {.verb = Verb::receive,
                                               .stream = Stream::messages,
                                               .rank = server.rank(),

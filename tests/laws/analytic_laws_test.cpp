@@ -16,7 +16,8 @@ Options drawn_cluster(int seed, int most) {
   const std::string family = draw.one_of<std::string>({"dgx", "dgx-a100", "cloud", "pcie"});
   const int gpus = draw.one_of<int>({1, 2, 3, 4, 8});
   const int cards = draw.one_of<int>({1, 1, 2, gpus});
-  const auto nodes = static_cast<int>(draw.between(2, most / gpus + 1));
+  constexpr int most_nodes = 1000;  // in words for SimGrid
+  const auto nodes = static_cast<int>(draw.between(2, std::min(most / gpus, most_nodes) + 1));
   std::string words = family + ":nodes=" + std::to_string(nodes) + ":gpus=" + std::to_string(gpus) +
                       ":cards=" + std::to_string(std::min(cards, gpus)) + "x" +
                       draw.one_of<std::string>({"10Gbps", "25Gbps", "100Gbps", "400Gbps"});
