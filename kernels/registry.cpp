@@ -54,6 +54,15 @@ std::string allowed_values(const OwnOption& option) {
   return text.str();
 }
 
+std::string instead_of(const std::string& word, const std::vector<std::string>& names,
+                       const std::string& all_are_in) {
+  constexpr std::size_t most_listed = 8;
+  constexpr std::size_t some = 3;
+  if (names.size() <= most_listed)
+    return "allowed are " + listed(nearest(word, names));
+  return "nearest are " + listed(nearest(word, names, some)) + "; " + all_are_in + " has all";
+}
+
 std::vector<std::string> nearest(const std::string& word, std::vector<std::string> names,
                                  std::size_t most) {
   // No name is as long; more would take long to compare.

@@ -88,6 +88,11 @@ inline std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
+// What may be written instead of `word`: "allowed are a, b or c"; of more than eight names "nearest
+// are a, b or c; `syncline list compressors` has all".
+std::string instead_of(const std::string& word, const std::vector<std::string>& names,
+                       const std::string& all_are_in);
+
 // The option of this name; null where there is none.
 inline const OwnOption* option_named(const std::vector<OwnOption>& options,
                                      const std::string& name) {
@@ -142,13 +147,13 @@ class Registered {
     return names;
   }
 
-  // Throws std::invalid_argument that lists the names there are.
+  // Throws std::invalid_argument that says which names there are.
   static const T& find(std::string_view name) {
     const auto found = entries().find(name);
     if (found == entries().end())
-      throw std::invalid_argument("unknown " + std::string(T::kind) + " '" +
-                                  brief(std::string(name)) + "': allowed are " +
-                                  listed(nearest(std::string(name), names())));
+      throw std::invalid_argument(
+          "unknown " + std::string(T::kind) + " '" + brief(std::string(name)) + "': " +
+          instead_of(std::string(name), names(), "`syncline list " + std::string(T::kind) + "s`"));
     return found->second;
   }
 

@@ -53,9 +53,11 @@ std::string find_file(const std::string& kind, const std::string& folder,
                       const std::string& relative_to) {
   if (const auto file = existing_file(folder, extension, value, relative_to))
     return *file;
-  throw std::runtime_error("no " + kind + " '" + brief(value) + "': allowed are a path or " +
-                           listed(nearest(value, names_in(folder, extension))) +
-                           "; \\, is a comma in a path");
+  const std::string list = folder == "models" || folder == "platforms" ? folder : "devices";
+  throw std::runtime_error(
+      "no " + kind + " '" + brief(value) +
+      "': " + instead_of(value, names_in(folder, extension), "`syncline list " + list + "`") +
+      "; allowed is a path, too (\\, is a comma in a path)");
 }
 
 std::string device_of(const std::string& table) {

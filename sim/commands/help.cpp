@@ -373,7 +373,7 @@ int help_command(const std::vector<std::string>& arguments) {
     for (const auto& [known, meaning] : meanings())
       words.push_back(known);
     throw std::invalid_argument("unknown word '" + brief(word) + "': nearest are " +
-                                listed(nearest(word, words, 5)) +
+                                listed(nearest(word, words, 3)) +
                                 " (see --help and `syncline list`)");
   }
   for (const Meaning& meaning : found->second) {

@@ -392,8 +392,7 @@ std::string unknown_option(const std::string& key) {
   std::vector<std::string> names;
   for (const Option& option : scenario_options())
     names.push_back(option.name);
-  return "unknown option '" + brief(key) + "': nearest are " + listed(nearest(key, names, 5)) +
-         "; allowed are " + listed(names);
+  return "unknown option '" + brief(key) + "': " + instead_of(key, names, "`syncline run --help`");
 }
 
 }  // namespace syncline

@@ -235,7 +235,8 @@ void find_exchange(const GivenOptions& given, Scenario& scenario) {
       try {
         scenario.exchange = &Registered<Exchange>::find(name);
       } catch (const std::invalid_argument& error) {
-        throw std::invalid_argument(std::string(error.what()) + "; or auto, the cheapest");
+        throw std::invalid_argument(std::string(error.what()) +
+                                    "; allowed is auto, too: the cheapest");
       }
     });
   }

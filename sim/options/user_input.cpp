@@ -131,6 +131,8 @@ std::vector<Section> parse_sections(const std::string& path) {
     if (equals == std::string::npos)
       refuse("'" + brief(line) + "' has no =: lines are `key = value`");
     const std::string key = trimmed(line.substr(0, equals));
+    if (key.empty())
+      refuse("'" + brief(line) + "' has no name before =: lines are `key = value`");
     if (find_option(key) == nullptr)
       refuse(unknown_option(key));
     if (!sections.back()

@@ -11,6 +11,7 @@
 #include "sim/report/report.h"
 #include "sim/report/result_json.h"
 #include "sim/report/runs.h"
+#include "sim/report/worker_figures.h"
 #include "sim/study/pooled.h"
 #include "sim/study/study.h"
 
@@ -77,7 +78,11 @@ std::string workers_table(const Result& result) {
   add_part("waiting", &WorkerFigures::waiting_s);
   const std::size_t left = result.figures.workers.size() - shown.size();
   return fmt::format("\n{}{}", aligned(columns, shown.size()),
-                     left > 0 ? fmt::format("{} more rows: --json has them\n", left) : "");
+                     left > 0 ? fmt::format("{} more rows: --json has {}\n", left,
+                                            result.figures.workers.size() < most_worker_rows
+                                                ? "all"
+                                                : fmt::format("{} of them", most_worker_rows))
+                              : "");
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ PlatformFile file_of_words(const std::string& words, bool for_simgrid) {
   } else {
     file.hosts = plan.gpu_count() + plan.nodes();
   }
-  file.warnings = slow_words(plan, slow_Bps);
+  const std::vector<std::string> warnings = slow_words(plan, slow_Bps);
+  file.warnings.insert(file.warnings.end(), warnings.begin(), warnings.end());
   file.plan = std::move(plan);
   return file;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 #include "sim/report/readable.h"
@@ -61,13 +63,17 @@ std::string server_beside(const Trace& trace, const std::vector<WorkerRows>& wor
 void keep_some(std::vector<WorkerFigures>& rows) {
   if (rows.size() <= most_worker_rows)
     return;
-  const WorkerFigures longest = *std::ranges::max_element(rows, {}, &WorkerFigures::compute_s);
-  const auto before = std::ranges::find(rows, longest.name, &WorkerFigures::name) - rows.begin();
-  std::vector<WorkerFigures> kept = spread(rows, most_worker_rows);
-  // It takes the place of the kept row that is nearest before it.
-  const auto place = static_cast<std::size_t>(before) * (most_worker_rows - 1) / (rows.size() - 1);
-  kept[place] = longest;
-  rows = std::move(kept);
+  std::vector<std::size_t> all(rows.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> kept = spread(all, most_worker_rows);
+  const auto longest = static_cast<std::size_t>(
+      std::ranges::max_element(rows, {}, &WorkerFigures::compute_s) - rows.begin());
+  // It takes the place of the kept row before it, if it is none itself.
+  *std::prev(std::ranges::upper_bound(kept, longest)) = longest;
+  for (std::size_t i = 0; i < kept.size(); ++i)  // no row moves to a later place
+    if (kept[i] != i)
+      rows[i] = std::move(rows[kept[i]]);
+  rows.resize(kept.size());
 }
 
 }  // namespace

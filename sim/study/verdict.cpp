@@ -68,7 +68,7 @@ std::string in_markdown(const std::string& text) {
 std::string headline_of_error(const std::string& error) {
   constexpr std::size_t most = 200;
   const std::size_t end =
-      std::min({error.find("; allowed"), error.find(": allowed"), error.size()});
+      std::min({error.find("; allowed"), error.find(": allowed"), error.find("; `"), error.size()});
   return end <= most ? error.substr(0, end) : brief(error);
 }
 

@@ -239,7 +239,6 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     cluster.node_hosts.push_back(has_own ? own->second : first.name);
     cluster.on_a_worker.push_back(!has_own && sizes.back() > 1);
   }
-  cluster.worker_hosts = std::move(workers);
   if (servers.empty())  // undeclared servers run on hosts that no worker uses
     servers = unused;
   if (options.servers > static_cast<int>(servers.size()))
@@ -261,6 +260,7 @@ Cluster choose_cluster(std::vector<HostFacts> hosts, const ClusterOptions& optio
     add("server", i, options.servers > 0 ? servers[index(i)].name : cluster.node_hosts[index(i)]);
   for (int i = 0; i < nodes; ++i)
     add("node", i, cluster.node_hosts[index(i)]);
+  cluster.worker_hosts = std::move(workers);
   return cluster;
 }
 

@@ -35,9 +35,9 @@ std::string table_for(const std::string& device) {
         device, listed(fitting));
   if (fitting.empty())
     refuse(
-        "no cost table for device '{0}': give device, a path or {1}; to measure one, on that "
-        "device: syncline-calibrate --out {0}.csv",
-        device, listed(names));
+        "no cost table for device '{0}': give device, one of `syncline list devices` or a path; to "
+        "measure one, on that device: syncline-calibrate --out {0}.csv",
+        device);
   return find_file("cost table", "kernels/profiles", ".csv", fitting.front(), "");
 }
 
@@ -97,9 +97,9 @@ void Compression::read_tables(const Scenario& scenario, const Cluster& cluster) 
   for (const HostFacts& host : cluster.workers) {
     if (scenario.cost_table.empty() && host.device.empty())
       refuse(
-          "compressor = {} needs a cost table, and host {} has no `device`: give device, a path, "
-          "none (it takes no time) or {}",
-          compressor_->name, host.name, listed(names_in("kernels/profiles", ".csv")));
+          "compressor = {} needs a cost table, and host {} has no `device`: give device, "
+          "one of `syncline list devices`, a path, or none (it takes no time)",
+          compressor_->name, host.name);
     const std::string path =
         scenario.cost_table.empty() ? table_for(host.device) : scenario.cost_table;
     const auto [table, added] = known.emplace(path, tables_.size());

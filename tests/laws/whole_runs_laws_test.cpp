@@ -42,7 +42,7 @@ std::vector<WholeRun> whole_runs() {
     all.push_back({name, more});
   };
   for (const std::string& schedule : Registered<Schedule>::names())
-    add(schedule, {});
+    add(schedule, schedule == "dssp" ? Options{{"staleness", "0"}, {"range", "2"}} : Options());
   for (const char* delay : {"0", "1", "3"})
     for (const char* replica : {"worker", "node"})
       add("local-sgd", {{"local-steps", "4"}, {"average-delay", delay}, {"replica", replica}});

@@ -212,7 +212,7 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   };
   expect_mentions(error({"help", "spp"}), {"unknown word 'spp': nearest are "});
   expect_mentions(error({"help", "hierachical"}), {"nearest are hierarchical, "});
-  expect_mentions(error({"help", "bandwith"}), {"bandwidth-factor", "memory-bandwidth"});
+  expect_mentions(error({"help", "bandwith"}), {"nearest are bandwidth, bandwidth-factor or "});
   expect_mentions(error({"help", "\x1b[2J" + std::string(100'000, 'x')}), {"unknown word '\\x1b"});
   expect_mentions(error({"help", "a", "b"}), {"one word"});
   expect_mentions(error({"run", "--workes", "2"}),
@@ -223,7 +223,7 @@ TEST(Help, GivesTheNearestWordsOfAnUnknownOne) {
   expect_mentions(error({"rnu"}), {"unknown command 'rnu': allowed are run, "});
   expect_mentions(
       error({"run", "--platform", "two-hosts", "--model", "resnet20", "--schedule", "bps"}),
-      {"unknown schedule 'bps': allowed are bsp, "});
+      {"unknown schedule 'bps': nearest are bsp, "});
 }
 
 TEST(Nearest, CountsLettersThatDiffer) {

@@ -136,16 +136,15 @@ INSTANTIATE_TEST_SUITE_P(
                        1,
                        {"MOVED  ring", "option schedule bsp -> asp"},
                        {"option schedule bsp -\\> asp", "| ring |"}},
-        OnePullRequest{
-            "Typo",
-            "ring.cfg",
-            "bucket-bytes = all",
-            "bucket-byte = all",
-            2,
-            {"syncline: c/ring.cfg:7: ", "bucket-byte", "bucket-bytes"},
-            {"### c: 0 of 1 as expected, 1 could not be simulated",
-             "\n| c/ring.cfg:7: unknown option 'bucket-byte': nearest are bucket-bytes, "
-             "first-bucket-bytes, packet-bits, bucket-closes or chunk-bytes |  |  | c |\n"}}),
+        OnePullRequest{"Typo",
+                       "ring.cfg",
+                       "bucket-bytes = all",
+                       "bucket-byte = all",
+                       2,
+                       {"syncline: c/ring.cfg:7: ", "bucket-byte", "bucket-bytes"},
+                       {"### c: 0 of 1 as expected, 1 could not be simulated",
+                        "\n| c/ring.cfg:7: unknown option 'bucket-byte': nearest are bucket-bytes, "
+                        "first-bucket-bytes or packet-bits |  |  | c |\n"}}),
     [](const auto& info) { return info.param.name; });
 
 // A program of another time: what it did is in the notes of the base, and the pull request blesses

@@ -30,7 +30,7 @@ TEST(Combination, NeedsAPlatformAndAModel) {
 TEST(Combination, NeedsFilesWhoseNamesAFolderCanHold) {
   for (const char* option : {"model", "platform", "device"})
     expect_mentions(error_message({{option, std::string(5000, 'x')}, {"compressor", "topk"}}),
-                    {"--" + std::string(option), "allowed are a path or"});
+                    {"--" + std::string(option), "allowed is a path, too"});
 }
 
 TEST(Combination, OfStalenessAndBspIsRefused) {

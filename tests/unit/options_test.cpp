@@ -30,11 +30,11 @@ TEST(CommandLine, SeparatesArgumentsFlagsAndOptions) {
   EXPECT_EQ(line.options.size(), 1U);
 }
 
-TEST(CommandLine, RefusesAnUnknownOptionAndListsAll) {
+TEST(CommandLine, RefusesAnUnknownOptionAndNamesTheNearest) {
   expect_mentions(error_of([] {
                     parse_command_line({"--wokers", "3"}, {});
                   }),
-                  {"--wokers", "nearest are workers, ", "; allowed are platform, ", "schedule"});
+                  {"--wokers", "nearest are workers, ", "`syncline run --help` has all"});
 }
 
 TEST(CommandLine, RefusesAnotherCommandsFlag) {
@@ -80,9 +80,9 @@ TEST(ConfigFile, ReadsKeysValuesAndComments) {
   EXPECT_TRUE(options.at("batch").where.ends_with("some.cfg:5")) << options.at("batch").where;
 }
 
-TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndListsAll) {
+TEST(ConfigFile, NamesTheLineOfAnUnknownKeyAndTheNearest) {
   expect_mentions(file_error("model = vgg16\n\nwokers = 3\n"),
-                  {"some.cfg:3: ", "wokers", "nearest are workers, ", "schedule"});
+                  {"some.cfg:3: ", "wokers", "nearest are workers, "});
 }
 
 TEST(ConfigFile, NamesTheLineOfAKeyGivenTwice) {
@@ -249,13 +249,16 @@ TEST(Resolve, TakesALengthOrWhatDecidesIt) {
                     {"--" + std::string(key), "iterations = 7", "allowed is auto"});
 }
 
-TEST(Resolve, ListsAllNames) {
-  expect_mentions(refused_setting("model", "resnet5"), {"resnet5", "resnet50", "vgg16"});
+TEST(Resolve, ListsAllNamesOrOfMoreThanEightTheNearest) {
+  expect_mentions(refused_setting("model", "resnet5"),
+                  {"resnet5", "nearest are resnet50, ", "`syncline list models` has all"});
   expect_mentions(refused_setting("platform", "two-host"), {"two-host'", "two-hosts", "gbe-32x1"});
   expect_mentions(refused_setting("schedule", "bsq", "bsq"),
-                  {"--schedule", "'bsq'", "asp", "bsp", "ssp"});
-  expect_mentions(refused_setting("exchange", "rong"), {"--exchange", "'rong'", "ring", "tree"});
-  expect_mentions(refused_setting("compressor", "zip"), {"--compressor", "'zip'", "none"});
+                  {"--schedule", "'bsq': nearest are bsp, ", "asp", "ssp"});
+  expect_mentions(refused_setting("exchange", "rong"),
+                  {"--exchange", "'rong': nearest are ring, "});
+  expect_mentions(refused_setting("compressor", "zip"),
+                  {"--compressor", "'zip'", "`syncline list compressors` has all"});
   expect_mentions(refused_setting("network", "fast"), {"--network", "'fast'", "exact", "lv08"});
   expect_mentions(refused_setting("overlap", "yes"), {"overlap = yes", "on", "off"});
   expect_mentions(refused_setting("precision", "fp8"), {"precision = fp8", "fp32", "fp16"});
