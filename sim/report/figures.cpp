@@ -206,8 +206,7 @@ const std::vector<Figure> all_rows{
     row("workers", &Figures::workers, Unit::number, none,
         "each worker's iterations in the window, and what an iteration of its own goes into",
         "Neighbours that did the same stand in one row. Of more than 4,096 rows that many are "
-        "kept, "
-        "evenly spread, with the worker that computes longest.",
+        "kept, evenly spread, with the worker that computes longest.",
         {.titles = {"workers' table"}}),
     row("compute_s", &Figures::compute_s, Unit::seconds, column | part | mean | explains,
         "seconds of an iteration in forward, backward and the step",

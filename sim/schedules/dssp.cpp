@@ -1,10 +1,11 @@
 // Dynamic stale synchronous parallel (Zhao et al., ICDCS 2019, arXiv 1908.11848): ssp without a
 // cache, whose bound is between `staleness` and `staleness` + `range`. Where the fastest worker
 // would have to wait, the server looks at when the last two pushes of that worker and of the
-// slowest came, as if both went on like this (the paper's algorithm 2). It then lets the fastest
-// one go on for as many iterations, up to `range`, as bring it nearest to a push of the slowest.
-// With `range = 0` it is ssp with `cache = off`. Where gradients are in pieces, or on several
-// servers, each decides by itself, and a worker waits for all of them.
+// slowest came, as if both went on like this. It then lets the fastest one go on for as many
+// iterations as bring it nearest to a push of the slowest, but never beyond that bound. This is the
+// paper's rule as summaries describe it: README.md here says what they leave open. With `range = 0`
+// it is ssp with `cache = off`. Where gradients are in pieces, or on several servers, each decides
+// by itself, and a worker waits for all of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -38,8 +38,8 @@ Options quick_network(const std::string& staleness, const std::string& range, do
           {"iterations", "40"}};
 }
 
-// When each worker begins its iterations: algorithms 1 and 2 of the paper, where a worker may get
-// ahead by no more than its theorem allows.
+// When each worker begins its iterations, written anew from the rule that sim/schedules/README.md
+// states.
 struct Paper {
   int staleness, range;
   double jitter;
@@ -96,7 +96,7 @@ struct Paper {
   }
 };
 
-TEST(Dssp, WorkersGoOnWhenThePapersAlgorithmsLetThem) {
+TEST(Dssp, WorkersGoOnWhenTheRuleLetsThem) {
   for (const char* fidelity : {"flow", "step"})
     for (const auto& [staleness, range] :
          std::vector<std::pair<int, int>>{{0, 4}, {1, 3}, {3, 12}, {2, 1}}) {
